@@ -1,0 +1,64 @@
+/**
+ * Time as an input. Nothing outside this file, `config.ts` and `service.ts` reads the machine's clock or
+ * starts a timer, so every test runs on a clock it moves itself.
+ */
+export interface Clock {
+  /** Wall time, Unix milliseconds. May step; use only to stamp and to compare with venue times. */
+  now(): number;
+  /** Milliseconds that never go back; for elapsed time. */
+  monotonic(): number;
+  /** Calls `run` once after `delayMs`. */
+  after(delayMs: number, run: () => void): Timer;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after: (delayMs, run) => {
+    const handle = setTimeout(run, delayMs);
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+/** Resolves after `delayMs`, or at once when `signal` aborts (it never rejects: callers look at the signal). */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = () => {
+      timer.cancel();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.after(delayMs, done);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}
+
+/**
+ * Calls `run` every `periodMs` on a fixed grid that does not drift: a late call does not move the next one,
+ * and calls that were missed are skipped, not made up for.
+ */
+export function every(clock: Clock, periodMs: number, run: () => void): Timer {
+  const start = clock.monotonic();
+  let timer: Timer;
+  let stopped = false;
+  const arm = () => {
+    const elapsed = clock.monotonic() - start;
+    const next = (Math.floor(elapsed / periodMs) + 1) * periodMs;
+    timer = clock.after(Math.max(0, next - elapsed), () => {
+      run();
+      if (!stopped) arm();
+    });
+  };
+  arm();
+  return {
+    cancel: () => {
+      stopped = true;
+      timer.cancel();
+    },
+  };
+}

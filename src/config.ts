@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { ConfigError } from './errors.ts';
+
+/** Base URL of a venue interface, or null where the operator wrote `off`. */
+export type VenueUrl = string | null;
+
+/** Everything an operator can set, parsed once. Names and defaults are CONTRACT section 8; see `docs/CONFIGURATION.md`. */
+export interface Config {
+  dataDir: string;
+  host: string;
+  port: number;
+  logLevel: string;
+  venues: {
+    gammaUrl: VenueUrl;
+    clobUrl: VenueUrl;
+    clobWsUrl: VenueUrl;
+    rtdsUrl: VenueUrl;
+    perpUrl: VenueUrl;
+    spotWsUrl: VenueUrl;
+    spotRestUrl: VenueUrl;
+    spotFallbackWsUrl: VenueUrl;
+  };
+  webhookAllowedNetworks: readonly string[];
+  rateLimits: boolean;
+  keyEnvironment: 'live' | 'test';
+  clickhouseUrl: string | null;
+  databaseUrl: string | null;
+  natsUrl: string | null;
+}
+
+const venueUrl = (schemes: readonly string[], defaultUrl: string) =>
+  z
+    .string()
+    .default(defaultUrl)
+    .transform((text, context): VenueUrl => {
+      if (text === 'off') return null;
+      const scheme = URL.canParse(text) ? new URL(text).protocol : '';
+      if (!schemes.includes(scheme)) {
+        context.addIssue(`must be \`off\` or a URL starting with ${schemes.join('// or ')}//`);
+        return z.NEVER;
+      }
+      return text.replace(/\/+$/, '');
+    });
+const http = (defaultUrl: string) => venueUrl(['https:', 'http:'], defaultUrl);
+const webSocket = (defaultUrl: string) => venueUrl(['wss:', 'ws:'], defaultUrl);
+const optionalUrl = z.url().optional();
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port number')
+  .transform(Number)
+  .refine((value) => value <= 65535, 'must be at most 65535');
+
+const environment = z.object({
+  UNDERROUND_DATA_DIR: z.string().min(1).default('./data'),
+  UNDERROUND_HOST: z.string().min(1).default('127.0.0.1'),
+  UNDERROUND_PORT: port.default(8080),
+  UNDERROUND_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  UNDERROUND_GAMMA_URL: http('https://gamma-api.polymarket.com'),
+  UNDERROUND_CLOB_URL: http('https://clob.polymarket.com'),
+  UNDERROUND_CLOB_WS_URL: webSocket('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
+  UNDERROUND_RTDS_URL: webSocket('wss://ws-live-data.polymarket.com'),
+  UNDERROUND_PERP_URL: http('https://api.bybit.com'),
+  UNDERROUND_SPOT_WS_URL: webSocket('wss://data-stream.binance.vision'),
+  UNDERROUND_SPOT_REST_URL: http('https://data-api.binance.vision'),
+  UNDERROUND_SPOT_FALLBACK_WS_URL: webSocket('wss://ws-feed.exchange.coinbase.com'),
+  UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: z.string().default(''),
+  UNDERROUND_RATE_LIMITS: z.enum(['on', 'off']).default('on'),
+  UNDERROUND_KEY_ENV: z.enum(['live', 'test']).default('live'),
+  CLICKHOUSE_URL: optionalUrl,
+  DATABASE_URL: optionalUrl,
+  NATS_URL: optionalUrl,
+});
+
+/**
+ * Parses the environment.
+ * @throws {ConfigError} Naming every variable that cannot be used and why; empty ones count as unset.
+ */
+export function loadConfig(variables: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const set = Object.fromEntries(
+    Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = environment.safeParse(set);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+    throw new ConfigError(`configuration: ${problems.join('; ')}`);
+  }
+  const env = parsed.data;
+  return {
+    dataDir: env.UNDERROUND_DATA_DIR,
+    host: env.UNDERROUND_HOST,
+    port: env.UNDERROUND_PORT,
+    logLevel: env.UNDERROUND_LOG_LEVEL,
+    venues: {
+      gammaUrl: env.UNDERROUND_GAMMA_URL,
+      clobUrl: env.UNDERROUND_CLOB_URL,
+      clobWsUrl: env.UNDERROUND_CLOB_WS_URL,
+      rtdsUrl: env.UNDERROUND_RTDS_URL,
+      perpUrl: env.UNDERROUND_PERP_URL,
+      spotWsUrl: env.UNDERROUND_SPOT_WS_URL,
+      spotRestUrl: env.UNDERROUND_SPOT_REST_URL,
+      spotFallbackWsUrl: env.UNDERROUND_SPOT_FALLBACK_WS_URL,
+    },
+    webhookAllowedNetworks: env.UNDERROUND_WEBHOOK_ALLOWED_NETWORKS.split(',').filter((cidr) => cidr !== ''),
+    rateLimits: env.UNDERROUND_RATE_LIMITS === 'on',
+    keyEnvironment: env.UNDERROUND_KEY_ENV,
+    clickhouseUrl: env.CLICKHOUSE_URL ?? null,
+    databaseUrl: env.DATABASE_URL ?? null,
+    natsUrl: env.NATS_URL ?? null,
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * Every error the service raises on purpose. A class says what the caller can do about it; `code` is the
+ * stable name used in logs, metrics and `docs/ERRORS.md`. Internal texts never reach an API answer.
+ */
+export abstract class UnderroundError extends Error {
+  abstract readonly code: string;
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** What was passed in is wrong; the caller must change it. */
+export class InvalidInputError extends UnderroundError {
+  readonly code = 'invalid_input';
+}
+
+/** The configuration cannot be used; the operator must change it. */
+export class ConfigError extends UnderroundError {
+  readonly code = 'config_invalid';
+}
+
+/** A venue sent something that is not what its protocol says. Set aside and counted, never stored. */
+export class VenueMessageError extends UnderroundError {
+  readonly code = 'venue_message_invalid';
+}
+
+/** A venue answered and said no (403, geo-block, unknown symbol). Retrying at once does not help. */
+export class VenueRefusedError extends UnderroundError {
+  readonly code = 'venue_refused';
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, options: { retryAfterMs?: number | null; cause?: unknown } = {}) {
+    super(message, options);
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}
+
+/** The network failed before a whole answer came. Retry with back-off. */
+export class TransportError extends UnderroundError {
+  readonly code = 'transport_failed';
+}
+
+/** A book's chain of updates has a hole: only a new snapshot mends it. */
+export class DataGapError extends UnderroundError {
+  readonly code = 'data_gap';
+  readonly expectedId: number;
+  readonly receivedId: number;
+
+  constructor(message: string, ids: { expectedId: number; receivedId: number }) {
+    super(message);
+    this.expectedId = ids.expectedId;
+    this.receivedId = ids.receivedId;
+  }
+}
+
+/** The time-series store did not answer, after bounded retries. */
+export class StoreUnavailableError extends UnderroundError {
+  readonly code = 'store_unavailable';
+}
+
+/** The store answered with an error: our statement or our data is wrong. */
+export class StoreRefusedError extends UnderroundError {
+  readonly code = 'store_refused';
+  /** ClickHouse's error number as text, e.g. "60"; null when it gave none. */
+  readonly storeCode: string | null;
+
+  constructor(message: string, options: { storeCode: string | null; cause?: unknown }) {
+    super(message, options);
+    this.storeCode = options.storeCode;
+  }
+}

@@ -1,0 +1,30 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/**
+ * The process's metrics. Each module asks for the ones it writes by name, so a name's meaning stands beside
+ * the code that counts it. Names start with `underround_` and end with their unit.
+ */
+export class Metrics {
+  readonly registry = new Registry();
+
+  counter<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
+    const known = this.registry.getSingleMetric(name) as Counter<L> | undefined;
+    return known ?? new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  gauge<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> {
+    const known = this.registry.getSingleMetric(name) as Gauge<L> | undefined;
+    return known ?? new Gauge({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  histogram<L extends string = never>(
+    name: string,
+    help: string,
+    options: { labelNames?: readonly L[]; buckets: readonly number[] },
+  ): Histogram<L> {
+    const known = this.registry.getSingleMetric(name) as Histogram<L> | undefined;
+    if (known) return known;
+    const { labelNames = [], buckets } = options;
+    return new Histogram({ name, help, labelNames, buckets: [...buckets], registers: [this.registry] });
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * What venue mappers emit: facts as the venue stated them, in our units. Immutable once made.
+ * Every event carries the venue's time (`eventTimeMs`, null where the venue gives none) and ours
+ * (`receivedTimeMs`, stamped once, in the feed). Both are Unix milliseconds.
+ */
+import type { Ticker } from './market.ts';
+
+/** One side of a price level. Price in ticks of 1/10000 USDC (0..10000), size in 1/1,000,000 share. */
+export type Side = 'BUY' | 'SELL';
+
+/** Levels as the wire gave them, in any order; two arrays of one length. */
+export interface Levels {
+  readonly prices: readonly number[];
+  readonly sizes: readonly number[];
+}
+
+/** A whole book of one token. It replaces what was known. */
+export interface BookSnapshotEvent {
+  readonly kind: 'book_snapshot';
+  readonly marketId: string;
+  readonly tokenId: string;
+  readonly eventTimeMs: number;
+  readonly receivedTimeMs: number;
+  /** The venue's SHA-1 of the book, 40 hex digits. */
+  readonly hash: string;
+  readonly bids: Levels;
+  readonly asks: Levels;
+  /** As on the wire ("0.01"); only initial snapshots carry the two. */
+  readonly tickSize: string | null;
+  readonly lastTradePrice: string | null;
+}
+
+/** Sets one level of one token to an absolute size; 0 removes it. */
+export interface LevelChange {
+  readonly tokenId: string;
+  readonly side: Side;
+  readonly price: number;
+  readonly size: number;
+  /** Hash and best prices of this token's book AFTER the whole venue action; null where the venue gave none. */
+  readonly hash: string | null;
+  readonly bestBid: number | null;
+  readonly bestAsk: number | null;
+}
+
+/** One price_change frame: part of one venue action, or all of it. */
+export interface BookChangeEvent {
+  readonly kind: 'book_change';
+  readonly marketId: string;
+  readonly eventTimeMs: number;
+  readonly receivedTimeMs: number;
+  readonly changes: readonly LevelChange[];
+}
+
+/** A trade of one token; `side` is the taker's. */
+export interface TokenTradeEvent {
+  readonly kind: 'trade';
+  readonly marketId: string;
+  readonly tokenId: string;
+  readonly eventTimeMs: number;
+  readonly receivedTimeMs: number;
+  readonly side: Side;
+  readonly price: number;
+  readonly size: number;
+  /** Null in recordings from before the venue sent it. */
+  readonly transactionHash: string | null;
+}
+
+export interface TickSizeChangeEvent {
+  readonly kind: 'tick_size_change';
+  readonly marketId: string;
+  readonly tokenId: string;
+  readonly eventTimeMs: number;
+  readonly receivedTimeMs: number;
+  /** As on the wire, e.g. "0.001". */
+  readonly tickSize: string;
+}
+
+/** The venue's own best prices of a token, sent beside (and often before) the changes that cause them. */
+export interface TokenQuoteEvent {
+  readonly kind: 'token_quote';
+  readonly marketId: string;
+  readonly tokenId: string;
+  readonly eventTimeMs: number;
+  readonly receivedTimeMs: number;
+  readonly bestBid: number | null;
+  readonly bestAsk: number | null;
+}
+
+export interface MarketResolvedEvent {
+  readonly kind: 'market_resolved';
+  readonly marketId: string;
+  readonly eventTimeMs: number;
+  readonly receivedTimeMs: number;
+  readonly winningTokenId: string;
+  readonly winningOutcome: string;
+}
+
+/** The venue listed a market; platform-wide, so most are not ours. */
+export interface NewMarketEvent {
+  readonly kind: 'new_market';
+  readonly marketId: string;
+  readonly slug: string;
+  readonly tokenIds: readonly string[];
+  readonly outcomes: readonly string[];
+  readonly receivedTimeMs: number;
+}
+
+export type ClobEvent =
+  | BookSnapshotEvent
+  | BookChangeEvent
+  | TokenTradeEvent
+  | TickSizeChangeEvent
+  | TokenQuoteEvent
+  | MarketResolvedEvent
+  | NewMarketEvent;
+
+export const UNDERLYING_SOURCES = ['binance_spot', 'coinbase_spot', 'chainlink', 'twap60'] as const;
+export type UnderlyingSource = (typeof UNDERLYING_SOURCES)[number];
+
+/** A price of the underlying asset in USD(T). */
+export interface UnderlyingEvent {
+  readonly kind: 'underlying';
+  readonly ticker: Ticker;
+  readonly source: UnderlyingSource;
+  readonly price: number;
+  readonly eventTimeMs: number;
+  readonly receivedTimeMs: number;
+}
+
+/** A top-of-book ladder of a perpetual venue. Levels as decimal strings [price, size], best first, at most 50 a side. */
+export interface PerpDepthEvent {
+  readonly kind: 'perp_depth';
+  readonly ticker: Ticker;
+  readonly updateId: number;
+  readonly eventTimeMs: number;
+  /** The matching engine's time, where the venue gives it. */
+  readonly engineTimeMs: number | null;
+  readonly receivedTimeMs: number;
+  /** How long the poll took; null for pushed or imported books. */
+  readonly roundTripMs: number | null;
+  readonly bids: readonly (readonly [string, string])[];
+  readonly asks: readonly (readonly [string, string])[];
+}
+
+export type VenueEvent = ClobEvent | UnderlyingEvent | PerpDepthEvent;
