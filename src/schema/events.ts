@@ -36,8 +36,10 @@ export interface LevelChange {
   readonly side: Side;
   readonly price: number;
   readonly size: number;
-  /** Hash and best prices of this token's book AFTER the whole venue action; null where the venue gave none. */
+  /** Hash of this token's book AFTER the whole venue action; null where the venue gave none. */
   readonly hash: string | null;
+  /** Best prices of this token AFTER the whole action, null for an empty side; only where `announcesBest`. */
+  readonly announcesBest: boolean;
   readonly bestBid: number | null;
   readonly bestAsk: number | null;
 }

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isMirror, LadderSide, sameLevels } from './ladderSide.ts';
+import { formatPrice, formatSize } from './money.ts';
+
+const change = fc.record({
+  price: fc.integer({ min: 0, max: 200 }).map((cents) => cents * 50),
+  size: fc.oneof(
+    fc.constant(0),
+    fc.integer({ min: 1, max: 10_000 }).map((hundredths) => hundredths * 10_000),
+  ),
+});
+
+const levelsOf = (side: LadderSide) =>
+  Array.from({ length: side.count }, (_, i) => [side.prices[i], side.sizes[i]] as [number, number]);
+
+/** The same side as a plain map, sorted when asked. */
+function naive(kind: 'bids' | 'asks', map: Map<number, number>): [number, number][] {
+  return [...map].sort((a, b) => (kind === 'bids' ? b[0] - a[0] : a[0] - b[0]));
+}
+
+describe.each(['bids', 'asks'] as const)('a side of %s', (kind) => {
+  it('equals a plain map after any changes, and says what changed', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 400 }), (changes) => {
+        const side = new LadderSide(kind);
+        const map = new Map<number, number>();
+        for (const { price, size } of changes) {
+          const before = map.get(price) ?? 0;
+          if (size === 0) map.delete(price);
+          else map.set(price, size);
+          expect(side.set(price, size)).toBe(before !== size);
+        }
+        const expected = naive(kind, map);
+        expect(levelsOf(side)).toEqual(expected);
+        expect(side.best).toBe(expected[0]?.[0] ?? null);
+        const wire = expected.reverse().map(([p, s]) => ({ price: formatPrice(p), size: formatSize(s) }));
+        expect(side.toWireJson()).toBe(JSON.stringify(wire));
+      }),
+    );
+  });
+
+  it('keeps its wire text right between changes', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+        const side = new LadderSide(kind);
+        for (const { price, size } of changes) {
+          side.set(price, size);
+          const fresh = new LadderSide(kind);
+          for (const [p, s] of levelsOf(side)) fresh.set(p, s);
+          expect(side.toWireJson()).toBe(fresh.toWireJson());
+        }
+      }),
+    );
+  });
+
+  it('is replaced by a snapshot in any order', () => {
+    const side = new LadderSide(kind);
+    expect(side.replace({ prices: [100, 300, 200], sizes: [1, 3, 2] })).toBe(true);
+    expect(side.replace({ prices: [300, 200, 100, 400], sizes: [3, 2, 1, 0] })).toBe(false);
+    expect(side.count).toBe(3);
+  });
+});
+
+describe('isMirror', () => {
+  const filled = (kind: 'bids' | 'asks', levels: [number, number][]) => {
+    const side = new LadderSide(kind);
+    for (const [price, size] of levels) side.set(price, size);
+    return side;
+  };
+
+  it('holds for p against 1 - p with equal sizes only', () => {
+    const bids = filled('bids', [
+      [4900, 5],
+      [4800, 7],
+    ]);
+    const mirror: [number, number][] = [
+      [5100, 5],
+      [5200, 7],
+    ];
+    expect(isMirror(bids, filled('asks', mirror))).toBe(true);
+    expect(isMirror(bids, filled('asks', [[5100, 5]]))).toBe(false);
+    expect(isMirror(bids, filled('asks', [[5100, 6], mirror[1] as [number, number]]))).toBe(false);
+    expect(sameLevels(bids, bids)).toBe(true);
+  });
+});

@@ -1,0 +1,142 @@
+import type { Levels } from '../schema/events.ts';
+import type { SideView } from '../schema/records.ts';
+import { formatPrice, formatSize } from './money.ts';
+
+const INITIAL_CAPACITY = 128;
+
+/**
+ * One side of an order book: levels sorted best first, sizes absolute.
+ *
+ * Sorted arrays beat a tree or a hash here: a full book has about 100 levels, nine changes in ten set the size
+ * of a level that exists, and readers want the levels in order.
+ */
+export class LadderSide implements SideView {
+  count = 0;
+  prices = new Uint16Array(INITIAL_CAPACITY);
+  sizes = new Float64Array(INITIAL_CAPACITY);
+  /** +1 when the best price is the highest (bids), -1 when it is the lowest (asks). */
+  readonly #direction: 1 | -1;
+  #fragments: string[] = [];
+  /** Wire text of all levels, worst first; null after a change. */
+  #json: string | null = '[]';
+
+  constructor(side: 'bids' | 'asks') {
+    this.#direction = side === 'bids' ? 1 : -1;
+  }
+
+  /** Best price in ticks, null when the side is empty. */
+  get best(): number | null {
+    return this.count === 0 ? null : (this.prices[0] as number);
+  }
+
+  /**
+   * Sets the size at a price; 0 removes the level.
+   * @returns Whether anything changed.
+   */
+  set(price: number, size: number): boolean {
+    const at = this.#find(price);
+    if (at < this.count && this.prices[at] === price) {
+      if (size === 0) this.#remove(at);
+      else if (this.sizes[at] === size) return false;
+      else {
+        this.sizes[at] = size;
+        this.#fragments[at] = '';
+      }
+    } else {
+      if (size === 0) return false;
+      this.#insert(at, price, size);
+    }
+    this.#json = null;
+    return true;
+  }
+
+  /**
+   * Replaces all levels; the wire's order does not matter, and a level of size 0 is none.
+   * @returns Whether anything changed.
+   */
+  replace(levels: Levels): boolean {
+    const next = new LadderSide(this.#direction === 1 ? 'bids' : 'asks');
+    for (let i = 0; i < levels.prices.length; i++)
+      next.set(levels.prices[i] as number, levels.sizes[i] as number);
+    if (sameLevels(this, next)) return false;
+    this.count = next.count;
+    this.prices = next.prices;
+    this.sizes = next.sizes;
+    this.#fragments = next.#fragments;
+    this.#json = null;
+    return true;
+  }
+
+  /** The levels as the venue prints them, worst first: `[{"price":"0.01","size":"5"},...]`. Kept between changes. */
+  toWireJson(): string {
+    if (this.#json !== null) return this.#json;
+    let json = '';
+    for (let i = this.count - 1; i >= 0; i--) {
+      let fragment = this.#fragments[i] as string;
+      if (fragment === '') {
+        fragment = `{"price":"${formatPrice(this.prices[i] as number)}","size":"${formatSize(this.sizes[i] as number)}"}`;
+        this.#fragments[i] = fragment;
+      }
+      json += json === '' ? fragment : `,${fragment}`;
+    }
+    this.#json = `[${json}]`;
+    return this.#json;
+  }
+
+  /** Index of `price`, or where it would stand. */
+  #find(price: number): number {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (((this.prices[middle] as number) - price) * this.#direction > 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #insert(at: number, price: number, size: number): void {
+    if (this.count === this.prices.length) this.#grow();
+    this.prices.copyWithin(at + 1, at, this.count);
+    this.sizes.copyWithin(at + 1, at, this.count);
+    this.prices[at] = price;
+    this.sizes[at] = size;
+    this.#fragments.splice(at, 0, '');
+    this.count++;
+  }
+
+  #remove(at: number): void {
+    this.prices.copyWithin(at, at + 1, this.count);
+    this.sizes.copyWithin(at, at + 1, this.count);
+    this.#fragments.splice(at, 1);
+    this.count--;
+  }
+
+  #grow(): void {
+    const prices = new Uint16Array(this.prices.length * 2);
+    const sizes = new Float64Array(this.sizes.length * 2);
+    prices.set(this.prices);
+    sizes.set(this.sizes);
+    this.prices = prices;
+    this.sizes = sizes;
+  }
+}
+
+/** Whether two sides hold the same levels. */
+export function sameLevels(a: SideView, b: SideView): boolean {
+  if (a.count !== b.count) return false;
+  for (let i = 0; i < a.count; i++) {
+    if (a.prices[i] !== b.prices[i] || a.sizes[i] !== b.sizes[i]) return false;
+  }
+  return true;
+}
+
+/** Whether `b` is the exact mirror of `a`: price p stands at 1 - p on the other side with the same size. */
+export function isMirror(a: SideView, b: SideView): boolean {
+  if (a.count !== b.count) return false;
+  for (let i = 0; i < a.count; i++) {
+    if ((a.prices[i] as number) + (b.prices[i] as number) !== 10_000 || a.sizes[i] !== b.sizes[i])
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,236 @@
+import type { BookChangeEvent, BookSnapshotEvent, TokenTradeEvent } from '../schema/events.ts';
+import { isMirror } from './ladderSide.ts';
+import { formatPrice } from './money.ts';
+import { type HashContext, TokenBook } from './tokenBook.ts';
+
+/** How long an action whose hash has not verified waits for more of its frames. */
+export const ACTION_QUIET_MS = 20;
+/** Prices of one action tried as the unseen trade that moved the hash. */
+const TRADE_CANDIDATES_MAX = 8;
+/** Snapshots carry all the hash's inputs: this many failing in a row refute the recipe, not the books. */
+const SNAPSHOT_FAILURES_MAX = 3;
+
+/** What ends an action: its hash verified, the next action began, or nothing more came. */
+export type ActionEnd = 'verified' | 'superseded' | 'quiet';
+
+export interface FinishedAction {
+  readonly end: ActionEnd;
+  /** Venue time, made monotonic per market. */
+  readonly eventTimeMs: number;
+  /** Receipt of the action's last frame. */
+  readonly receivedTimeMs: number;
+  /** The levels of either token changed since the last finished action. */
+  readonly changed: boolean;
+  readonly trusted: boolean;
+}
+
+/** What became of an event that was offered. */
+export type Applied = 'applied' | 'stale' | 'before_snapshot' | 'unknown_token';
+
+/**
+ * Both books of one market, built from venue actions.
+ *
+ * The venue splits one action of its engine over several frames, each announcing the hash and best prices of
+ * the state AFTER the whole action (recorded 2026-09-11). So frames are applied as they come but the state is
+ * shown only when the hashes verify, when a frame of another action arrives, or after `ACTION_QUIET_MS`.
+ */
+export class MarketBook {
+  readonly marketId: string;
+  readonly yes: TokenBook;
+  readonly no: TokenBook;
+  readonly context: HashContext;
+  /**
+   * The venue still hashes as we know it: some hash verified, and fewer than `SNAPSHOT_FAILURES_MAX` whole snapshots
+   * in a row failed since. Unless proven, announced best prices alone vouch for the book.
+   */
+  recipeProven = false;
+  /** Receipt of the newest frame of the action that still waits; null when none does. */
+  waitingSinceMs: number | null = null;
+  /** State of the last finished action. */
+  trusted = false;
+  eventTimeMs = 0;
+  #openTimeMs = 0;
+  #changed = false;
+  #tokensInAction = 0;
+  #snapshotFailures = 0;
+  #tradeCandidates: number[] = [];
+  readonly #checkHashes: boolean;
+  readonly #onFinished: (book: MarketBook, action: FinishedAction) => void;
+
+  constructor(
+    ids: { marketId: string; yesTokenId: string; noTokenId: string; tickSize: string },
+    onFinished: (book: MarketBook, action: FinishedAction) => void,
+    options: { checkHashes: boolean } = { checkHashes: true },
+  ) {
+    this.#checkHashes = options.checkHashes;
+    this.marketId = ids.marketId;
+    this.yes = new TokenBook(ids.yesTokenId);
+    this.no = new TokenBook(ids.noTokenId);
+    this.context = {
+      marketId: ids.marketId,
+      tickSize: ids.tickSize,
+      lastTradePrice: '',
+      minOrderSize: '5',
+      negRisk: false,
+    };
+    this.#onFinished = onFinished;
+  }
+
+  /** NO is the exact mirror of YES: the venue keeps one book. */
+  get mirrored(): boolean {
+    return isMirror(this.yes.bids, this.no.asks) && isMirror(this.yes.asks, this.no.bids);
+  }
+
+  applySnapshot(event: BookSnapshotEvent): Applied {
+    const token = this.#token(event.tokenId);
+    if (token === null) return 'unknown_token';
+    if (token.known && event.eventTimeMs < token.timeMs) return 'stale';
+    this.#finishIfAnother(event.eventTimeMs, token, event.hash);
+    if (event.tickSize !== null) this.context.tickSize = event.tickSize;
+    if (event.lastTradePrice !== null) this.context.lastTradePrice = event.lastTradePrice;
+    this.#noteToken(token);
+    this.#noteTradeCandidates(token);
+    if (token.applySnapshot(event)) this.#changed = true;
+    this.#noteTradeCandidates(token);
+    if (this.#checkHashes && event.lastTradePrice !== null) {
+      this.#judgeRecipe(token.verify(this.context, event.lastTradePrice));
+    }
+    this.#afterFrame(event.receivedTimeMs);
+    return 'applied';
+  }
+
+  applyChanges(event: BookChangeEvent): Applied {
+    let result: Applied = 'applied';
+    let applied = false;
+    for (const change of event.changes) {
+      const token = this.#token(change.tokenId);
+      if (token === null) result = 'unknown_token';
+      else if (!token.known) result = 'before_snapshot';
+      else if (event.eventTimeMs < token.timeMs) result = 'stale';
+      else {
+        this.#finishIfAnother(event.eventTimeMs, token, change.hash);
+        this.#noteToken(token);
+        if (token.applyChange(change, event.eventTimeMs)) this.#changed = true;
+        this.#noteTradeCandidate(change.price);
+        this.waitingSinceMs = event.receivedTimeMs;
+        applied = true;
+      }
+    }
+    if (applied) this.#afterFrame(event.receivedTimeMs);
+    return result;
+  }
+
+  /** A trade enters the hash of both tokens' books; its message may come before or after the change it caused. */
+  applyTrade(event: TokenTradeEvent): void {
+    this.context.lastTradePrice = tradePriceText(event.price);
+  }
+
+  /** The venue changed the price step; it enters the hash at once. */
+  applyTickSize(tickSize: string): void {
+    this.context.tickSize = tickSize;
+  }
+
+  /** Ends the waiting action: its frames have had `ACTION_QUIET_MS`, or its recording is over. */
+  finishQuiet(): void {
+    if (this.waitingSinceMs !== null) this.#finish('quiet');
+  }
+
+  /** The feed is gone: what is known may be wrong from here until the next snapshots of both tokens. */
+  disconnect(receivedTimeMs: number): void {
+    this.finishQuiet();
+    this.yes.reset();
+    this.no.reset();
+    if (!this.trusted) return;
+    // The loss of trust is a state of its own; the venue has no time for it, so it takes that of the last event.
+    this.#openTimeMs = this.eventTimeMs;
+    this.waitingSinceMs = receivedTimeMs;
+    this.#finish('quiet');
+  }
+
+  #token(tokenId: string): TokenBook | null {
+    if (tokenId === this.yes.tokenId) return this.yes;
+    return tokenId === this.no.tokenId ? this.no : null;
+  }
+
+  #noteToken(token: TokenBook): void {
+    this.#tokensInAction |= token === this.yes ? 1 : 2;
+  }
+
+  /** One action has one time and, per token, one hash; anything else begins the next action. */
+  #finishIfAnother(timeMs: number, token: TokenBook, hash: string | null): void {
+    if (this.waitingSinceMs !== null) {
+      const seen = (this.#tokensInAction & (token === this.yes ? 1 : 2)) !== 0;
+      if (timeMs !== this.#openTimeMs || (seen && token.announcedHash !== hash)) this.#finish('superseded');
+    }
+    this.#openTimeMs = timeMs;
+  }
+
+  #afterFrame(receivedTimeMs: number): void {
+    this.waitingSinceMs = receivedTimeMs;
+    if (this.#tokensInAction !== 3) return;
+    if (this.yes.agreesOnBest && this.no.agreesOnBest && this.#verify(this.context.lastTradePrice)) {
+      this.#finish('verified');
+    }
+  }
+
+  #verify(lastTradePrice: string): boolean {
+    if (!this.#checkHashes) return false;
+    const { yes, no, context } = this;
+    if (!yes.verify(context, lastTradePrice) || !no.verify(context, lastTradePrice)) return false;
+    this.#judgeRecipe(true);
+    return true;
+  }
+
+  #judgeRecipe(verified: boolean): void {
+    this.#snapshotFailures = verified ? 0 : this.#snapshotFailures + 1;
+    if (verified) this.recipeProven = true;
+    else if (this.#snapshotFailures >= SNAPSHOT_FAILURES_MAX) this.recipeProven = false;
+  }
+
+  #noteTradeCandidate(price: number | null): void {
+    if (price !== null && this.#tradeCandidates.length < TRADE_CANDIDATES_MAX)
+      this.#tradeCandidates.push(price);
+  }
+
+  /** A trade happened at a best price: the one before it or the one it left. */
+  #noteTradeCandidates(token: TokenBook): void {
+    this.#noteTradeCandidate(token.bids.best);
+    this.#noteTradeCandidate(token.asks.best);
+  }
+
+  /** The hash may hold a trade whose message has not come: one at a price this action touched. */
+  #verifyWithUnseenTrade(): boolean {
+    for (const price of this.#tradeCandidates) {
+      const text = tradePriceText(price);
+      if (text !== this.context.lastTradePrice && this.#verify(text)) {
+        this.context.lastTradePrice = text;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #finish(end: ActionEnd): void {
+    const complete = this.yes.known && this.no.known;
+    const verified =
+      end === 'verified' || this.#verify(this.context.lastTradePrice) || this.#verifyWithUnseenTrade();
+    const byBest = !this.recipeProven && this.yes.agreesOnBest && this.no.agreesOnBest;
+    const trusted = complete && (verified || byBest) && !this.yes.crossed && !this.no.crossed;
+    const changed = this.#changed || trusted !== this.trusted;
+    this.eventTimeMs = Math.max(this.eventTimeMs, this.#openTimeMs);
+    this.trusted = trusted;
+    const receivedTimeMs = this.waitingSinceMs ?? this.#openTimeMs;
+    this.waitingSinceMs = null;
+    this.#changed = false;
+    this.#tokensInAction = 0;
+    this.#tradeCandidates.length = 0;
+    this.#onFinished(this, { end, eventTimeMs: this.eventTimeMs, receivedTimeMs, changed, trusted });
+  }
+}
+
+/** A last trade price as the venue's hash has it: three decimals, four where the tick needs them. */
+function tradePriceText(ticks: number): string {
+  const text = formatPrice(ticks);
+  const decimals = text.includes('.') ? text.length - text.indexOf('.') - 1 : 0;
+  return decimals > 3 ? text : (ticks / 10_000).toFixed(3);
+}

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  formatDecimal,
+  formatPrice,
+  formatSize,
+  midOf,
+  parseDecimal,
+  parsePrice,
+  parseSize,
+  spreadOf,
+} from './money.ts';
+
+describe('parsePrice', () => {
+  it.each([
+    ['0.5', 5000],
+    ['0.50', 5000],
+    ['.5', 5000],
+    ['1', 10_000],
+    ['0', 0],
+    ['0.0001', 1],
+    ['0.55000', 5500],
+  ])('reads %s as %i ticks', (text, ticks) => expect(parsePrice(text)).toBe(ticks));
+
+  it.each(['', '.', '-0.5', '1.01', '0.00001', '1e-2', ' 0.5', '0.5.0', 'NaN', '0,5'])('refuses %j', (text) =>
+    expect(parsePrice(text)).toBeNull(),
+  );
+});
+
+describe('decimals', () => {
+  it('print and read back to the same number', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), fc.integer({ min: 0, max: 8 }), (value, decimals) => {
+        expect(parseDecimal(formatDecimal(value, decimals), decimals)).toBe(value);
+      }),
+    );
+  });
+
+  it('print as the venue does, without trailing zeros', () => {
+    expect([formatPrice(5000), formatPrice(10), formatSize(3_641_800_000), formatSize(55_000_000)]).toEqual([
+      '0.5',
+      '0.001',
+      '3641.8',
+      '55',
+    ]);
+  });
+
+  it('refuse what a double cannot hold exactly', () => expect(parseSize('9007199254.740993')).toBeNull());
+});
+
+describe('mid and spread', () => {
+  it('need both sides', () => {
+    expect([midOf(5300, 5400), spreadOf(5300, 5400)]).toEqual([0.535, 0.01]);
+    expect([midOf(null, 5400), midOf(5300, null), spreadOf(null, null)]).toEqual([null, null, null]);
+  });
+});

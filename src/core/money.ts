@@ -1,0 +1,95 @@
+/**
+ * Exact prices and sizes. A price is a whole number of ticks of 1/10000 USDC (0..10000), a size a whole number
+ * of 1/1,000,000 share; both stay exact in a double. Venue decimals are read from their text, never through
+ * a float.
+ */
+
+/** Ticks in one USDC: the price of a sure outcome. */
+export const TICKS_PER_USDC = 10_000;
+/** Size units in one share. */
+export const UNITS_PER_SHARE = 1_000_000;
+
+const DOT = 46;
+const ZERO = 48;
+
+/**
+ * Reads a plain decimal ("0.55", "1", "3641.8") as a whole number of 10^-`decimals`.
+ * @returns null when the text is not a plain non-negative decimal, has more non-zero digits than fit, or exceeds 2^53.
+ */
+export function parseDecimal(text: string, decimals: number): number | null {
+  const length = text.length;
+  let value = 0;
+  let digits = 0;
+  let fraction = -1;
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === DOT) {
+      if (fraction >= 0) return null;
+      fraction = 0;
+      continue;
+    }
+    const digit = code - ZERO;
+    if (digit < 0 || digit > 9) return null;
+    digits++;
+    if (fraction >= 0 && ++fraction > decimals) {
+      if (digit !== 0) return null;
+      fraction = decimals;
+      continue;
+    }
+    value = value * 10 + digit;
+  }
+  if (digits === 0) return null;
+  for (let i = Math.max(fraction, 0); i < decimals; i++) value *= 10;
+  return value <= Number.MAX_SAFE_INTEGER ? value : null;
+}
+
+/** Reads a price in [0, 1] as ticks; null when it is none, or not on the 1/10000 grid. */
+export function parsePrice(text: string): number | null {
+  const ticks = parseDecimal(text, 4);
+  return ticks === null || ticks > TICKS_PER_USDC ? null : ticks;
+}
+
+/** Reads a size as millionths of a share; null when it is none, or finer than that. */
+export function parseSize(text: string): number | null {
+  return parseDecimal(text, 6);
+}
+
+/** Prints a whole number of 10^-`decimals` without trailing zeros, as the venues do: 5000, 4 -> "0.5". */
+export function formatDecimal(value: number, decimals: number): string {
+  const scale = 10 ** decimals;
+  const whole = Math.floor(value / scale);
+  let rest = value - whole * scale;
+  if (rest === 0) return String(whole);
+  let width = decimals;
+  while (rest % 10 === 0) {
+    rest /= 10;
+    width--;
+  }
+  return `${whole}.${String(rest).padStart(width, '0')}`;
+}
+
+const priceTexts: readonly string[] = Array.from({ length: TICKS_PER_USDC + 1 }, (_, ticks) =>
+  formatDecimal(ticks, 4),
+);
+
+/** The venue's text of a price: 5000 -> "0.5". */
+export function formatPrice(ticks: number): string {
+  const text = priceTexts[ticks];
+  if (text === undefined) throw new RangeError(`price out of range: ${ticks} ticks`);
+  return text;
+}
+
+/** The venue's text of a size: 3_641_800_000 -> "3641.8". */
+export function formatSize(size: number): string {
+  return formatDecimal(size, 6);
+}
+
+/** The middle of bid and ask in USDC, or null unless both exist. Half ticks are exact in a double's printing. */
+export function midOf(bid: number | null, ask: number | null): number | null {
+  return bid === null || ask === null ? null : (bid + ask) / (2 * TICKS_PER_USDC);
+}
+
+/** Ask minus bid in USDC, or null unless both exist. */
+export function spreadOf(bid: number | null, ask: number | null): number | null {
+  return bid === null || ask === null ? null : (ask - bid) / TICKS_PER_USDC;
+}
