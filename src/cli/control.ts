@@ -1,0 +1,73 @@
+import type { RowSources } from '../accounts/ids.ts';
+import type { KeyRepository } from '../accounts/keys.ts';
+import type { Database } from '../accounts/schema.ts';
+import type { UserRepository } from '../accounts/users.ts';
+import type { Config } from '../config.ts';
+
+/** What the account commands work on: the control plane, opened beside a server that may be running. */
+export interface Control {
+  readonly config: Config;
+  readonly database: Database;
+  readonly sources: RowSources;
+  readonly users: UserRepository;
+  readonly keys: KeyRepository;
+}
+
+export interface ControlOptions {
+  readonly dataDir?: string;
+  readonly json?: boolean;
+}
+
+/**
+ * Opens the control plane, runs one command on it and closes it. A refusal is one line on standard error and
+ * exit status 1. Imports wait until here so that `--help` and the other commands do not pay for them.
+ */
+export async function withControl(
+  options: ControlOptions,
+  run: (control: Control) => Promise<void>,
+): Promise<void> {
+  try {
+    const control = await openControl(options);
+    try {
+      await run(control);
+    } finally {
+      await control.database.destroy();
+    }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    console.error(`underround: ${message.replaceAll(/\s*\n\s*/g, ' ')}`);
+    process.exitCode = 1;
+  }
+}
+
+async function openControl(options: ControlOptions): Promise<Control> {
+  const [{ loadConfig }, { systemClock }, { openDatabase }, { UserRepository }, { KeyRepository }, crypto] =
+    await Promise.all([
+      import('../config.ts'),
+      import('../clock.ts'),
+      import('../accounts/database.ts'),
+      import('../accounts/users.ts'),
+      import('../accounts/keys.ts'),
+      import('node:crypto'),
+    ]);
+  const loaded = loadConfig();
+  const config = { ...loaded, dataDir: options.dataDir ?? loaded.dataDir };
+  const database = await openDatabase(config);
+  const sources = { clock: systemClock, randomBytes: crypto.randomBytes };
+  return {
+    config,
+    database,
+    sources,
+    users: new UserRepository(database, sources),
+    keys: new KeyRepository(database, sources),
+  };
+}
+
+/** @throws {InvalidInputError} When it is not the name of a tier. */
+export async function parseTier(text: string) {
+  const { TIERS, tierSchema } = await import('../schema/tier.ts');
+  const parsed = tierSchema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  const { InvalidInputError } = await import('../errors.ts');
+  throw new InvalidInputError(`unknown tier; it is one of ${TIERS.join(', ')}`);
+}

@@ -1,0 +1,104 @@
+import type { Command } from 'commander';
+import type { OwnedApiKey } from '../accounts/keys.ts';
+import { type ControlOptions, parseTier, withControl } from './control.ts';
+import { formatTable, formatTime } from './table.ts';
+
+interface CreateOptions extends ControlOptions {
+  readonly email: string;
+  readonly tier?: string;
+  readonly label: string;
+}
+
+interface ListOptions extends ControlOptions {
+  readonly email?: string;
+}
+
+/** `underround keys create|list|revoke`: works while a server runs and before one ever ran. */
+export function registerKeys(program: Command): void {
+  const keys = program.command('keys').description('API keys: create, list, revoke');
+  keys
+    .command('create')
+    .description('make a key and show it, this once; the user is made if new')
+    .requiredOption('--email <email>', 'the user who owns the key')
+    .option('--tier <tier>', "set the user's tier: free, pro, plus or premium")
+    .option('--label <label>', 'what the key is for', 'default')
+    .option('--json', 'print JSON')
+    .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
+    .action(create);
+  keys
+    .command('list')
+    .description('list keys, revoked ones too')
+    .option('--email <email>', 'only the keys of this user')
+    .option('--json', 'print JSON')
+    .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
+    .action(list);
+  keys
+    .command('revoke')
+    .description('refuse a key from its next request on')
+    .argument('<key_id>', 'the id `keys list` shows (key_...), not the key itself')
+    .option('--json', 'print JSON')
+    .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
+    .action(revoke);
+}
+
+function create(options: CreateOptions): Promise<void> {
+  return withControl(options, async ({ database, sources, config }) => {
+    const { issueKey } = await import('../accounts/keys.ts');
+    const tier = options.tier === undefined ? null : await parseTier(options.tier);
+    const wanted = { email: options.email, tier, label: options.label, environment: config.keyEnvironment };
+    const { key, record, user } = await issueKey(database, sources, wanted);
+    if (options.json) {
+      const shown = { key_id: record.keyId, key, label: record.label, email: user.email, tier: user.tier };
+      console.log(JSON.stringify(shown));
+      return;
+    }
+    console.log(`${key}\n`);
+    console.log(
+      `This is the only time the key is shown. Id ${record.keyId}, ${user.email}, tier ${user.tier}.`,
+    );
+  });
+}
+
+function list(options: ListOptions): Promise<void> {
+  return withControl(options, async ({ users, keys }) => {
+    const rows = await listOf(options.email);
+    console.log(options.json ? JSON.stringify({ keys: rows.map(toJson) }) : toTable(rows));
+
+    async function listOf(email: string | undefined): Promise<OwnedApiKey[]> {
+      if (email === undefined) return await keys.list();
+      const user = await users.find(email);
+      return user ? await keys.list({ userId: user.userId }) : [];
+    }
+  });
+}
+
+function revoke(keyId: string, options: ControlOptions): Promise<void> {
+  return withControl(options, async ({ keys }) => {
+    const { revokedMs } = await keys.revoke(keyId);
+    const revokedAt = revokedMs === null ? null : formatTime(revokedMs);
+    const json = JSON.stringify({ key_id: keyId, revoked_at: revokedAt });
+    console.log(options.json ? json : `${keyId} is revoked since ${revokedAt}`);
+  });
+}
+
+function toJson(key: OwnedApiKey) {
+  return {
+    key_id: key.keyId,
+    label: key.label,
+    email: key.email,
+    tier: key.tier,
+    prefix: key.hint,
+    created_at: formatTime(key.createdMs),
+    last_used_at: key.lastUsedMs === null ? null : formatTime(key.lastUsedMs),
+    revoked_at: key.revokedMs === null ? null : formatTime(key.revokedMs),
+  };
+}
+
+function toTable(keys: readonly OwnedApiKey[]): string {
+  const headings = ['KEY_ID', 'KEY', 'LABEL', 'EMAIL', 'TIER', 'CREATED', 'LAST USED', 'REVOKED'];
+  const rows = keys.map(toJson).map((key) => {
+    const times = [key.created_at, key.last_used_at, key.revoked_at];
+    return [key.key_id, `${key.prefix}...`, key.label, key.email, key.tier, ...times];
+  });
+  return formatTable(headings, rows);
+}

@@ -1,0 +1,23 @@
+const GAP = '  ';
+
+/** Rows under their headings, columns as wide as their widest cell; a missing value is shown as `-`. */
+export function formatTable(
+  headings: readonly string[],
+  rows: readonly (readonly (string | null)[])[],
+): string {
+  const lines = [headings, ...rows.map((row) => row.map((cell) => cell ?? '-'))];
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join(GAP)
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Unix milliseconds as the API writes times: UTC, milliseconds, explicit offset. */
+export function formatTime(timeMs: number): string {
+  return new Date(timeMs).toISOString().replace('Z', '+00:00');
+}
