@@ -1,0 +1,157 @@
+// Brings a checkout to where the service can run: installs and builds what is missing or out of date, and says
+// so. Plain Node without dependencies, because it runs before there are any. Does nothing, fast, when nothing
+// is missing; two at once are safe.
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const LOCK = path.join(ROOT, 'dist/.prepare-lock');
+const LOCK_WAIT_MS_MAX = 15 * 60_000;
+const LOCK_POLL_MS = 250;
+const BUILD_STAMP = path.join(ROOT, 'dist/.built');
+const BUILD_INPUTS = ['src', 'tsconfig.json', 'tsconfig.build.json'];
+const NEEDED_BINARY = path.join(ROOT, 'node_modules/better-sqlite3/build/Release/better_sqlite3.node');
+
+let holdsLock = false;
+process.on('exit', unlock);
+checkNode();
+if (missing().length > 0) {
+  await lock();
+  // Asked again: whoever held the lock may have done the work.
+  for (const step of missing()) step();
+  unlock();
+}
+linkCommand();
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    fail(`Node ${process.versions.node} is too old, 20.19 or later is needed`);
+  }
+}
+
+/** The steps that are due, in order. A build is due after every installation: types may have changed. */
+function missing() {
+  if (!isInstalled()) return [install, build];
+  return isBuilt() ? [] : [build];
+}
+
+function install() {
+  say('installing dependencies (first run: about two minutes, better-sqlite3 compiles)...');
+  run('npm', ['ci', '--no-audit', '--no-fund']);
+  if (fs.existsSync(NEEDED_BINARY)) return;
+  say('building better-sqlite3, which the npm settings of this machine skipped...');
+  run('npm', ['rebuild', '--ignore-scripts=false', 'better-sqlite3']);
+}
+
+function build() {
+  say('building (a few seconds)...');
+  // Before the build, so that a file saved while it runs makes the next one due.
+  const startedMs = Date.now();
+  run('npm', ['run', '--silent', 'build']);
+  fs.writeFileSync(BUILD_STAMP, '');
+  fs.utimesSync(BUILD_STAMP, startedMs / 1000, startedMs / 1000);
+}
+
+/** Compares what npm noted it installed with what the lock file asks for; file times lie after a checkout. */
+function isInstalled() {
+  const installed = packagesOf('node_modules/.package-lock.json');
+  const wanted = packagesOf('package-lock.json');
+  if (!installed || !wanted || !fs.existsSync(NEEDED_BINARY)) return false;
+  return Object.entries(wanted).every(([name, asked]) => {
+    if (!name.startsWith('node_modules/') || asked.link) return true;
+    const found = installed[name];
+    // An optional package may be of another platform and rightly absent.
+    return found ? found.version === asked.version : asked.optional === true || asked.peer === true;
+  });
+}
+
+function packagesOf(file) {
+  try {
+    return JSON.parse(fs.readFileSync(path.join(ROOT, file), 'utf8')).packages;
+  } catch {
+    return null;
+  }
+}
+
+function isBuilt() {
+  const stamp = fs.statSync(BUILD_STAMP, { throwIfNoEntry: false });
+  return (
+    stamp !== undefined && BUILD_INPUTS.every((input) => newestMs(path.join(ROOT, input)) < stamp.mtimeMs)
+  );
+}
+
+/** The newest change under a file or folder; a folder's own time shows that a file was added or removed. */
+function newestMs(target) {
+  const own = fs.statSync(target);
+  if (!own.isDirectory()) return target.endsWith('.test.ts') ? 0 : own.mtimeMs;
+  const children = fs.readdirSync(target).map((name) => newestMs(path.join(target, name)));
+  return Math.max(own.mtimeMs, ...children);
+}
+
+/** Lets `npx underround` and npm scripts find the command in a checkout whatever npm's cache remembers. */
+function linkCommand() {
+  const link = path.join(ROOT, 'node_modules/.bin/underround');
+  if (process.platform === 'win32' || fs.existsSync(link)) return;
+  fs.rmSync(link, { force: true });
+  try {
+    fs.symlinkSync('../../bin/underround.mjs', link);
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
+}
+
+/** Takes the lock, waiting for its holder as long as that process lives. */
+async function lock() {
+  for (let waitedMs = 0; waitedMs < LOCK_WAIT_MS_MAX; waitedMs += LOCK_POLL_MS) {
+    try {
+      fs.mkdirSync(path.dirname(LOCK), { recursive: true });
+      fs.mkdirSync(LOCK);
+      holdsLock = true;
+      fs.writeFileSync(path.join(LOCK, 'pid'), String(process.pid));
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (waitedMs === 0) say('waiting for another installation or build of this checkout...');
+    if (waitedMs > 0 && holderIsGone()) fs.rmSync(LOCK, { recursive: true, force: true });
+    await sleep(LOCK_POLL_MS);
+  }
+  fail(`gave up waiting; if nothing is installing or building, remove ${LOCK}`);
+}
+
+function unlock() {
+  if (holdsLock) fs.rmSync(LOCK, { recursive: true, force: true });
+  holdsLock = false;
+}
+
+function holderIsGone() {
+  try {
+    process.kill(Number(fs.readFileSync(path.join(LOCK, 'pid'), 'utf8')), 0);
+    return false;
+  } catch (error) {
+    return error.code === 'ESRCH';
+  }
+}
+
+function run(command, parameters) {
+  const { status, error } = spawnSync(command, parameters, {
+    cwd: ROOT,
+    // Standard output belongs to the command this prepares for.
+    stdio: ['ignore', process.stderr, process.stderr],
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) fail(`\`${command} ${parameters.join(' ')}\` failed${error ? `: ${error.message}` : ''}`);
+}
+
+function say(line) {
+  console.error(`underround: ${line}`);
+}
+
+function fail(line) {
+  say(line);
+  process.exit(1);
+}
