@@ -10,8 +10,8 @@ const TRADE_CANDIDATES_MAX = 8;
 /** Snapshots carry all the hash's inputs: this many failing in a row refute the recipe, not the books. */
 const SNAPSHOT_FAILURES_MAX = 3;
 
-/** What ends an action: its hash verified, the next action began, or nothing more came. */
-export type ActionEnd = 'verified' | 'superseded' | 'quiet';
+/** What ends an action: its hash verified, the next action began, nothing more came, or the feed was lost. */
+export type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
 
 export interface FinishedAction {
   readonly end: ActionEnd;
@@ -48,12 +48,15 @@ export class MarketBook {
   waitingSinceMs: number | null = null;
   /** State of the last finished action. */
   trusted = false;
+  /** Venue time of the last finished action, never falling. */
   eventTimeMs = 0;
   #openTimeMs = 0;
   #changed = false;
   #tokensInAction = 0;
   #snapshotFailures = 0;
   #tradeCandidates: number[] = [];
+  #tradeTimeMs = 0;
+  #previousTradePrice = '';
   readonly #checkHashes: boolean;
   readonly #onFinished: (book: MarketBook, action: FinishedAction) => void;
 
@@ -120,8 +123,14 @@ export class MarketBook {
     return result;
   }
 
-  /** A trade enters the hash of both tokens' books; its message may come before or after the change it caused. */
+  /**
+   * A trade enters the hash of both tokens' books. Its message may come before the change it caused, after it, or
+   * behind a later trade: so an older one is ignored, and the price it replaces stays a candidate.
+   */
   applyTrade(event: TokenTradeEvent): void {
+    if (event.eventTimeMs < this.#tradeTimeMs) return;
+    this.#tradeTimeMs = event.eventTimeMs;
+    this.#previousTradePrice = this.context.lastTradePrice;
     this.context.lastTradePrice = tradePriceText(event.price);
   }
 
@@ -143,8 +152,7 @@ export class MarketBook {
     if (!this.trusted) return;
     // The loss of trust is a state of its own; the venue has no time for it, so it takes that of the last event.
     this.#openTimeMs = this.eventTimeMs;
-    this.waitingSinceMs = receivedTimeMs;
-    this.#finish('quiet');
+    this.#publish('disconnected', receivedTimeMs, false);
   }
 
   #token(tokenId: string): TokenBook | null {
@@ -198,32 +206,38 @@ export class MarketBook {
     this.#noteTradeCandidate(token.asks.best);
   }
 
-  /** The hash may hold a trade whose message has not come: one at a price this action touched. */
-  #verifyWithUnseenTrade(): boolean {
-    for (const price of this.#tradeCandidates) {
-      const text = tradePriceText(price);
-      if (text !== this.context.lastTradePrice && this.#verify(text)) {
-        this.context.lastTradePrice = text;
-        return true;
-      }
+  /** The hash may hold a trade we have not heard of (at a price this action touched), or not yet the one we have. */
+  #verifyWithOtherTrade(): boolean {
+    if (!this.#checkHashes) return false;
+    const known = this.context.lastTradePrice;
+    for (const text of [this.#previousTradePrice, ...this.#tradeCandidates.map(tradePriceText)]) {
+      if (text === known || !this.#verify(text)) continue;
+      this.context.lastTradePrice = text;
+      return true;
     }
     return false;
   }
 
   #finish(end: ActionEnd): void {
-    const complete = this.yes.known && this.no.known;
-    const verified =
-      end === 'verified' || this.#verify(this.context.lastTradePrice) || this.#verifyWithUnseenTrade();
-    const byBest = !this.recipeProven && this.yes.agreesOnBest && this.no.agreesOnBest;
-    const trusted = complete && (verified || byBest) && !this.yes.crossed && !this.no.crossed;
-    const changed = this.#changed || trusted !== this.trusted;
-    this.eventTimeMs = Math.max(this.eventTimeMs, this.#openTimeMs);
-    this.trusted = trusted;
-    const receivedTimeMs = this.waitingSinceMs ?? this.#openTimeMs;
+    const receivedTimeMs = this.waitingSinceMs as number;
     this.waitingSinceMs = null;
-    this.#changed = false;
     this.#tokensInAction = 0;
+    if (this.yes.known && this.no.known) this.#publish(end, receivedTimeMs, this.#judge(end));
     this.#tradeCandidates.length = 0;
+  }
+
+  #judge(end: ActionEnd): boolean {
+    const verified =
+      end === 'verified' || this.#verify(this.context.lastTradePrice) || this.#verifyWithOtherTrade();
+    const byBest = !this.recipeProven && this.yes.agreesOnBest && this.no.agreesOnBest;
+    return (verified || byBest) && !this.yes.crossed && !this.no.crossed;
+  }
+
+  #publish(end: ActionEnd, receivedTimeMs: number, trusted: boolean): void {
+    const changed = this.#changed;
+    this.#changed = false;
+    this.trusted = trusted;
+    this.eventTimeMs = Math.max(this.eventTimeMs, this.#openTimeMs);
     this.#onFinished(this, { end, eventTimeMs: this.eventTimeMs, receivedTimeMs, changed, trusted });
   }
 }

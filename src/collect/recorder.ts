@@ -1,0 +1,215 @@
+import type { Clock, Timer } from '../clock.ts';
+import { ACTION_QUIET_MS, type Applied, type FinishedAction } from '../core/marketBook.ts';
+import { VenueMessageError } from '../errors.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { ClobEvent, MarketResolvedEvent, PerpDepthEvent, UnderlyingEvent } from '../schema/events.ts';
+import type { Market } from '../schema/market.ts';
+import type { RecordSink } from '../schema/records.ts';
+import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
+import { Gaps } from './gaps.ts';
+import { RecentSnapshots } from './recentSnapshots.ts';
+import { RecordedMarket } from './recordedMarket.ts';
+import { Sequence } from './sequence.ts';
+import { UnderlyingPrices } from './underlyingPrices.ts';
+
+export interface RecorderOptions {
+  sink: RecordSink;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  /** `receipt`: time passes as frames say (imports, history); `clock`: quiet actions also end by timer. */
+  timeBy: 'receipt' | 'clock';
+  onResolved?: (event: MarketResolvedEvent) => void;
+}
+
+/**
+ * Turns what venues send into what is stored: raw frame -> action -> book -> records. Live feeds, imports and
+ * generated history all pass through here.
+ */
+export class Recorder {
+  readonly gaps: Gaps;
+  readonly recent = new RecentSnapshots();
+  readonly #options: RecorderOptions;
+  readonly #sequence = new Sequence();
+  readonly #prices = new UnderlyingPrices();
+  readonly #markets = new Map<string, RecordedMarket>();
+  readonly #byToken = new Map<string, RecordedMarket>();
+  readonly #waiting = new Set<RecordedMarket>();
+  readonly #perpUpdateIds = new Map<string, number>();
+  #timer: Timer | null = null;
+  readonly #rejected;
+  readonly #actions;
+  readonly #ignored;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    const { sink, log, metrics } = options;
+    this.gaps = new Gaps({ sink, log, metrics, nextSeq: () => this.#nextSeq() });
+    this.#rejected = metrics.counter(
+      'underround_frames_rejected_total',
+      'Frames set aside as not understood',
+      ['feed'],
+    );
+    this.#actions = metrics.counter('underround_book_actions_total', 'Venue actions finished', [
+      'end',
+      'trusted',
+    ]);
+    this.#ignored = metrics.counter('underround_book_events_ignored_total', 'Book events not applied', [
+      'why',
+    ]);
+  }
+
+  /** Starts recording a market, or takes over a newer version of its record. Equal versions write nothing. */
+  track(market: Market): void {
+    const known = this.#markets.get(market.marketId);
+    if (known !== undefined && JSON.stringify(known.market) === JSON.stringify(market)) return;
+    if (known === undefined) this.#add(market);
+    else known.market = market;
+    this.#options.sink.market({ ...market, seq: this.#nextSeq() });
+  }
+
+  /** Takes over a market an earlier run stored: as `track`, but nothing new to write. */
+  resume(market: Market): void {
+    if (!this.#markets.has(market.marketId)) this.#add(market);
+  }
+
+  market(marketId: string): Market | null {
+    return this.#markets.get(marketId)?.market ?? null;
+  }
+
+  recorded(marketId: string): RecordedMarket | null {
+    return this.#markets.get(marketId) ?? null;
+  }
+
+  /** Stops recording a market; what waits is finished first. */
+  untrack(marketId: string): void {
+    const recorded = this.#markets.get(marketId);
+    if (recorded === undefined) return;
+    recorded.book.finishQuiet();
+    this.#waiting.delete(recorded);
+    this.#markets.delete(marketId);
+    this.#byToken.delete(recorded.market.yesTokenId);
+    this.#byToken.delete(recorded.market.noTokenId);
+  }
+
+  /** One text frame of the market channel. What is not understood is set aside, counted and logged. */
+  clobFrame(text: string, receivedTimeMs: number): void {
+    this.finishQuiet(receivedTimeMs);
+    try {
+      for (const event of mapClobFrame(text, receivedTimeMs)) this.clobEvent(event);
+    } catch (error) {
+      if (!(error instanceof VenueMessageError)) throw error;
+      this.rejectFrame('polymarket.clob', text, error);
+    }
+    this.#armTimer();
+  }
+
+  rejectFrame(feed: string, text: string, error: VenueMessageError): void {
+    this.#rejected.inc({ feed });
+    this.#options.log.warn(
+      { feed, code: error.code, reason: error.message, frame: text.slice(0, 200) },
+      'frame rejected',
+    );
+  }
+
+  clobEvent(event: ClobEvent): void {
+    if (event.kind === 'new_market') return;
+    const recorded = this.#markets.get(event.marketId);
+    if (recorded === undefined) {
+      this.#ignore('unknown_market');
+      return;
+    }
+    recorded.lastReceivedTimeMs = event.receivedTimeMs;
+    const { book } = recorded;
+    if (event.kind === 'book_change') this.#applied(recorded, book.applyChanges(event));
+    else if (event.kind === 'book_snapshot') this.#applied(recorded, book.applySnapshot(event));
+    else if (event.kind === 'trade') {
+      book.applyTrade(event);
+      const record = recorded.tradeRecord(event, this.#nextSeq());
+      if (record !== null) this.#options.sink.trade(record);
+    } else if (event.kind === 'tick_size_change') book.applyTickSize(event.tickSize);
+    else if (event.kind === 'market_resolved') this.#options.onResolved?.(event);
+  }
+
+  /** The feed of these tokens is gone: their books are untrusted until the next snapshots. */
+  disconnect(tokenIds: readonly string[], receivedTimeMs: number): void {
+    for (const recorded of new Set(tokenIds.map((tokenId) => this.#byToken.get(tokenId)))) {
+      if (recorded === undefined || recorded.lastReceivedTimeMs === null) continue;
+      const { marketId } = recorded.market;
+      const startTimeMs = recorded.lastReceivedTimeMs;
+      this.gaps.open({ marketId, startTimeMs, cause: 'disconnected', feed: 'polymarket.clob' });
+      recorded.book.disconnect(receivedTimeMs);
+    }
+  }
+
+  underlying(event: UnderlyingEvent): void {
+    this.#prices.update(event);
+    this.#options.sink.underlying({ ...event, seq: this.#nextSeq() });
+  }
+
+  /** An equal update id means that nothing changed: no row. */
+  perpDepth(event: PerpDepthEvent): void {
+    if (this.#perpUpdateIds.get(event.ticker) === event.updateId) return;
+    this.#perpUpdateIds.set(event.ticker, event.updateId);
+    this.#options.sink.perpDepth({ ...event, seq: this.#nextSeq() });
+  }
+
+  /** Ends the actions that have been quiet long enough at `nowMs`; Infinity ends all. */
+  finishQuiet(nowMs: number): void {
+    for (const recorded of this.#waiting) {
+      const since = recorded.book.waitingSinceMs;
+      if (since !== null && nowMs - since < ACTION_QUIET_MS) continue;
+      recorded.book.finishQuiet();
+      this.#waiting.delete(recorded);
+    }
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.finishQuiet(Number.POSITIVE_INFINITY);
+  }
+
+  #add(market: Market): void {
+    const recorded = new RecordedMarket(market, (at, action) => this.#finished(at, action));
+    this.#markets.set(market.marketId, recorded);
+    this.#byToken.set(market.yesTokenId, recorded);
+    this.#byToken.set(market.noTokenId, recorded);
+  }
+
+  #nextSeq(): number {
+    return this.#sequence.next(this.#options.clock.now());
+  }
+
+  #applied(recorded: RecordedMarket, result: Applied): void {
+    if (result !== 'applied') this.#ignore(result);
+    if (recorded.book.waitingSinceMs !== null) this.#waiting.add(recorded);
+  }
+
+  #ignore(why: string): void {
+    this.#ignored.inc({ why });
+  }
+
+  #finished(recorded: RecordedMarket, action: FinishedAction): void {
+    this.#actions.inc({ end: action.end, trusted: String(action.trusted) });
+    if (action.trusted) this.gaps.close(recorded.market.marketId, action.receivedTimeMs, 'snapshot');
+    const underlyingPrice = this.#prices.at(recorded.market.ticker, action.receivedTimeMs);
+    const { sink } = this.#options;
+    const quote = recorded.quoteRecord(action, { seq: this.#nextSeq(), underlyingPrice });
+    if (quote !== null) sink.quote(quote);
+    // A change of trust alone is a quote, not a book: every book row is a change of its levels.
+    if (!action.changed) return;
+    sink.book(recorded.bookRecord(action, { seq: this.#nextSeq(), underlyingPrice }));
+    this.recent.add(action.receivedTimeMs);
+  }
+
+  #armTimer(): void {
+    const { clock, timeBy } = this.#options;
+    if (timeBy !== 'clock' || this.#timer !== null || this.#waiting.size === 0) return;
+    this.#timer = clock.after(ACTION_QUIET_MS, () => {
+      this.#timer = null;
+      this.finishQuiet(clock.now());
+      this.#armTimer();
+    });
+  }
+}
