@@ -14,8 +14,8 @@ const BUSY_TIMEOUT_MS = 5_000;
 const MAX_PREPARED_STATEMENTS = 200;
 
 /**
- * Opens the control plane's database and brings its tables up to date. Several processes may open it at once:
- * the command line works while a server runs, and before one ever ran.
+ * Opens the control plane's database and brings its tables up to date. Several processes may do so at once: the
+ * command line works while a server runs, and before one ever ran. One process opens it once.
  * @throws {ConfigError} When `databaseUrl` is set: only the embedded database exists so far.
  * @throws {StoreUnavailableError} When the file cannot be opened or migrated.
  */

@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { issueKey, KeyRepository } from '../../src/accounts/keys.ts';
+import type { Database } from '../../src/accounts/schema.ts';
+import { UserRepository } from '../../src/accounts/users.ts';
+import { InvalidInputError } from '../../src/errors.ts';
+import { FakeClock } from '../support/fakeClock.ts';
+
+/** What users and keys must do on every database: run it for each driver with a fresh, empty database. */
+export function repositorySuite(driver: string, open: () => Promise<Database>): void {
+  describe(`users and keys on ${driver}`, () => {
+    let db: Database;
+    let clock: FakeClock;
+    let users: UserRepository;
+    let keys: KeyRepository;
+
+    beforeEach(async () => {
+      db = await open();
+      clock = new FakeClock();
+      users = new UserRepository(db, { clock, randomBytes });
+      keys = new KeyRepository(db, { clock, randomBytes });
+    });
+    afterEach(async () => {
+      await db.destroy();
+    });
+    const issue = (email: string, options: { tier?: 'pro' | 'premium'; label?: string } = {}) =>
+      issueKey(
+        db,
+        { clock, randomBytes },
+        { email, tier: options.tier ?? null, label: options.label ?? 'bot', environment: 'live' },
+      );
+
+    describe('users', () => {
+      it('a new user is on the free tier unless told otherwise', async () => {
+        const user = await users.create('a@example.com');
+        expect(user).toEqual({
+          userId: expect.stringMatching(/^usr_[0-9A-Za-z]{16}$/),
+          email: 'a@example.com',
+          tier: 'free',
+          createdMs: clock.now(),
+        });
+        expect((await users.create('b@example.com', 'plus')).tier).toBe('plus');
+      });
+
+      it('one mailbox is one user however it is typed', async () => {
+        const user = await users.create('  Ann.Lee@Example.COM ');
+        expect(user.email).toBe('ann.lee@example.com');
+        expect(await users.find('ANN.LEE@example.com')).toEqual(user);
+        expect(await users.findOrCreate('ann.lee@EXAMPLE.com')).toEqual(user);
+        await expect(users.create('ann.LEE@example.com')).rejects.toThrow(
+          new InvalidInputError('a user with this e-mail address exists already'),
+        );
+        expect(await users.list()).toEqual([user]);
+      });
+
+      it.each([
+        ['empty', ''],
+        ['no at sign', 'example.com'],
+        ['a space inside', 'a b@example.com'],
+        ['a new line inside', 'a@exam\nple.com'],
+        ['two addresses', 'a@example.com,b@example.com'],
+        ['too long', `${'a'.repeat(250)}@example.com`],
+      ])('an address that is none is refused: %s', async (_, email) => {
+        const refusal = new InvalidInputError('not a valid e-mail address');
+        await expect(users.create(email)).rejects.toThrow(refusal);
+        await expect(users.findOrCreate(email)).rejects.toThrow(refusal);
+        await expect(users.setTier(email, 'pro')).rejects.toThrow(refusal);
+        expect(await users.list()).toEqual([]);
+      });
+
+      it('asked for at once by several, one user is made', async () => {
+        const made = await Promise.all(Array.from({ length: 20 }, () => users.findOrCreate('a@example.com')));
+        expect(new Set(made.map((user) => user.userId)).size).toBe(1);
+        expect(await users.list()).toHaveLength(1);
+      });
+
+      it('the tier can be set, of a known user alone', async () => {
+        const user = await users.create('a@example.com');
+        expect(await users.setTier('A@example.com', 'premium')).toEqual({ ...user, tier: 'premium' });
+        expect((await users.find('a@example.com'))?.tier).toBe('premium');
+        await expect(users.setTier('b@example.com', 'pro')).rejects.toThrow(
+          new InvalidInputError('no user with this e-mail address'),
+        );
+      });
+
+      it('an unknown address finds nobody', async () => {
+        expect(await users.find('nobody@example.com')).toBeNull();
+      });
+
+      it('are listed oldest first', async () => {
+        for (const email of ['c@example.com', 'a@example.com', 'b@example.com']) {
+          await users.create(email);
+          await clock.advance(1);
+        }
+        const emails = (await users.list()).map((user) => user.email);
+        expect(emails).toEqual(['c@example.com', 'a@example.com', 'b@example.com']);
+      });
+    });
+
+    describe('keys', () => {
+      it('a key is given in full once and listed without it', async () => {
+        const { key, record, user } = await issue('a@example.com', { tier: 'pro', label: ' my bot ' });
+        expect(key).toMatch(/^svc_live_[0-9A-Za-z]{39}$/);
+        expect(record).toEqual({
+          keyId: expect.stringMatching(/^key_[0-9A-Za-z]{16}$/),
+          userId: user.userId,
+          hint: key.slice(0, 13),
+          label: 'my bot',
+          createdMs: clock.now(),
+          lastUsedMs: null,
+          revokedMs: null,
+        });
+        const listed = await keys.list();
+        expect(listed).toEqual([{ ...record, email: 'a@example.com', tier: 'pro' }]);
+        expect(JSON.stringify(listed)).not.toContain(key.slice(13));
+      });
+
+      it('issuing makes the user once, and changes the tier when one is given', async () => {
+        const first = await issue('a@example.com', { tier: 'pro' });
+        const second = await issue('a@example.com');
+        const third = await issue('a@example.com', { tier: 'premium' });
+        expect([first.user.tier, second.user.tier, third.user.tier]).toEqual(['pro', 'pro', 'premium']);
+        expect(new Set([first, second, third].map((issued) => issued.user.userId)).size).toBe(1);
+        expect(new Set([first, second, third].map((issued) => issued.key)).size).toBe(3);
+        expect((await keys.list()).map((key) => key.tier)).toEqual(['premium', 'premium', 'premium']);
+      });
+
+      it.each([
+        ['empty', ''],
+        ['blank', '   '],
+        ['too long', 'x'.repeat(129)],
+        ['a control character', 'a\u0000b'],
+        ['two lines', 'a\nb'],
+      ])('a refused label leaves no user behind: %s', async (_, label) => {
+        await expect(issue('a@example.com', { tier: 'pro', label })).rejects.toThrow(
+          new InvalidInputError('a label has 1 to 128 characters and no control characters'),
+        );
+        expect(await users.list()).toEqual([]);
+      });
+
+      it('are listed by user, oldest first', async () => {
+        const a = await issue('a@example.com', { label: 'one' });
+        await clock.advance(1);
+        await issue('b@example.com', { label: 'two' });
+        await clock.advance(1);
+        await issue('a@example.com', { label: 'three' });
+        expect((await keys.list()).map((key) => key.label)).toEqual(['one', 'two', 'three']);
+        const ofA = await keys.list({ userId: a.user.userId });
+        expect(ofA.map((key) => key.label)).toEqual(['one', 'three']);
+        expect(await keys.list({ userId: 'usr_none' })).toEqual([]);
+      });
+
+      it('revoking again keeps the first time; an unknown id is refused without being echoed', async () => {
+        const { key, record } = await issue('a@example.com');
+        await clock.advance(1000);
+        const revoked = await keys.revoke(record.keyId);
+        expect(revoked).toEqual({ ...record, revokedMs: clock.now() });
+        await clock.advance(1000);
+        expect(await keys.revoke(record.keyId)).toEqual(revoked);
+        expect((await keys.list())[0]?.revokedMs).toBe(revoked.revokedMs);
+        await expect(keys.revoke(key)).rejects.toThrow(
+          new InvalidInputError('no key with this id; `keys list` shows the ids'),
+        );
+      });
+
+      it('a key of no user cannot be stored', async () => {
+        const orphan = keys.create({ userId: 'usr_none', label: 'bot', environment: 'live' });
+        await expect(orphan).rejects.toThrow(/foreign key/i);
+      });
+
+      it('a user who goes takes the keys along', async () => {
+        const { user } = await issue('a@example.com');
+        await db.deleteFrom('users').where('user_id', '=', user.userId).execute();
+        expect(await keys.list()).toEqual([]);
+      });
+    });
+  });
+}
