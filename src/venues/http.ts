@@ -1,0 +1,229 @@
+import { Agent, type Dispatcher, request } from 'undici';
+import { type Clock, sleep } from '../clock.ts';
+import { TransportError, VenueMessageError, VenueRefusedError } from '../errors.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import { type BackoffLimits, backoffDelayMs } from './backoff.ts';
+
+/** Polymarket's edge answers 403 (Cloudflare 1010) to requests that do not look like a browser's (seen 2026-08). */
+const USER_AGENT =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+const BODY_BYTES_MAX = 16 * 1024 * 1024;
+const EXCERPT_LENGTH = 200;
+const KEEP_ALIVE_MS = 30_000;
+const RETRY: BackoffLimits = { firstMs: 300, maxMs: 10_000 };
+/** A venue that wants a longer pause than this gets its caller's next round instead of a waiting request. */
+const RETRY_AFTER_HONOURED_MS = 30_000;
+
+/** A refusal with what the venue said, for callers that can tell its kinds apart. */
+export class HttpRefusedError extends VenueRefusedError {
+  readonly status: number;
+  /** The first part of the answer's body. */
+  readonly excerpt: string;
+
+  constructor(message: string, facts: { status: number; excerpt: string; retryAfterMs: number | null }) {
+    super(message, { retryAfterMs: facts.retryAfterMs });
+    this.status = facts.status;
+    this.excerpt = facts.excerpt;
+  }
+}
+
+export interface HttpClientOptions {
+  /** Name in logs and metrics, e.g. `polymarket.gamma`. */
+  readonly feed: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Sockets kept open to one host. */
+  readonly connections?: number;
+  readonly timeoutMs?: number;
+  /** How often a request that failed in transport, or was told to come back soon, is sent again. */
+  readonly retries?: number;
+}
+
+export interface JsonAnswer {
+  /** Null stands for 404: the venue knows no such thing. */
+  readonly body: unknown;
+  readonly receivedTimeMs: number;
+  readonly roundTripMs: number;
+}
+
+/** Asks one venue for JSON over kept-alive connections; every way to fail is one typed error. */
+export class HttpClient {
+  readonly #options: HttpClientOptions;
+  readonly #timeoutMs: number;
+  readonly #agent: Agent;
+  readonly #closing = new AbortController();
+  readonly #requests;
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
+    this.#timeoutMs = options.timeoutMs ?? 10_000;
+    this.#agent = new Agent({
+      connections: options.connections ?? 4,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // Our clock, not the library's, ends a slow request.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    this.#requests = options.metrics.counter(
+      'underround_venue_requests_total',
+      'HTTP requests to venues by outcome',
+      ['feed', 'outcome'],
+    );
+  }
+
+  /**
+   * @throws {VenueRefusedError} 4xx but 404: blocked country, missing rights, too many requests (`retryAfterMs`).
+   * @throws {TransportError} Network failure, timeout, 5xx.
+   * @throws {VenueMessageError} The answer is no JSON, or too long.
+   */
+  get(url: string): Promise<JsonAnswer> {
+    return this.#retrying('GET', url, null);
+  }
+
+  /** Sends `body` as JSON; fails as `get` does. Only for requests that may be sent twice. */
+  post(url: string, body: unknown): Promise<JsonAnswer> {
+    return this.#retrying('POST', url, JSON.stringify(body));
+  }
+
+  /** Aborts what is under way and closes the connections. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#agent.destroy();
+  }
+
+  async #retrying(method: Dispatcher.HttpMethod, url: string, body: string | null): Promise<JsonAnswer> {
+    const { feed, clock, random, log, retries = 0 } = this.#options;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const answer = await this.#once(method, url, body);
+        this.#requests.inc({ feed, outcome: 'answered' });
+        return answer;
+      } catch (error) {
+        this.#requests.inc({ feed, outcome: error instanceof TransportError ? 'failed' : 'refused' });
+        const delayMs = retryDelayMs(error, backoffDelayMs(RETRY, attempt, random));
+        if (attempt >= retries || delayMs === null || this.#closing.signal.aborted) throw error;
+        log.warn({ feed, err: error, path: pathOf(url), attempt, retryDelayMs: delayMs }, 'request failed');
+        await sleep(clock, delayMs, this.#closing.signal);
+      }
+    }
+  }
+
+  async #once(method: Dispatcher.HttpMethod, url: string, body: string | null): Promise<JsonAnswer> {
+    const { feed, clock } = this.#options;
+    const started = clock.monotonic();
+    const abort = new AbortController();
+    const timer = clock.after(this.#timeoutMs, () =>
+      abort.abort(new Error(`no whole answer in ${this.#timeoutMs} ms`)),
+    );
+    let status: number;
+    let headers: Dispatcher.ResponseData['headers'];
+    let text: string;
+    try {
+      const answer = await request(url, {
+        method,
+        body,
+        dispatcher: this.#agent,
+        signal: AbortSignal.any([abort.signal, this.#closing.signal]),
+        headers: {
+          'user-agent': USER_AGENT,
+          accept: 'application/json',
+          ...(body === null ? {} : { 'content-type': 'application/json' }),
+        },
+      });
+      status = answer.statusCode;
+      headers = answer.headers;
+      text = await readBounded(answer.body);
+    } catch (cause) {
+      if (cause instanceof VenueMessageError) throw cause;
+      const reason = abort.signal.aborted ? abort.signal.reason : cause;
+      throw new TransportError(`${feed}: ${reasonOf(reason)}`, { cause });
+    } finally {
+      timer.cancel();
+    }
+    const receivedTimeMs = clock.now();
+    const roundTripMs = clock.monotonic() - started;
+    return {
+      body: bodyOf({ feed, url, status, headers, text, receivedTimeMs }),
+      receivedTimeMs,
+      roundTripMs,
+    };
+  }
+}
+
+async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) throw new VenueMessageError(`answer longer than ${BODY_BYTES_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+interface WholeAnswer {
+  feed: string;
+  url: string;
+  status: number;
+  headers: Dispatcher.ResponseData['headers'];
+  text: string;
+  receivedTimeMs: number;
+}
+
+function bodyOf({ feed, url, status, headers, text, receivedTimeMs }: WholeAnswer): unknown {
+  const excerpt = text.slice(0, EXCERPT_LENGTH);
+  const at = `${feed}: ${status} for ${pathOf(url)}`;
+  if (status === 404) return null;
+  if (status >= 500) throw new TransportError(`${at}: ${excerpt}`);
+  if (status === 403 || status === 451) {
+    const why = /\b1010\b/.test(text)
+      ? 'Cloudflare 1010, this client is banned'
+      : 'perhaps a blocked country';
+    throw new HttpRefusedError(`${at}, refused (${why}): ${excerpt}`, {
+      status,
+      excerpt,
+      retryAfterMs: null,
+    });
+  }
+  if (status === 429) {
+    const retryAfterMs = retryAfterOf(headers['retry-after'], receivedTimeMs);
+    throw new HttpRefusedError(`${at}, too many requests: ${excerpt}`, { status, excerpt, retryAfterMs });
+  }
+  if (status >= 400) {
+    throw new HttpRefusedError(`${at}: ${excerpt}`, { status, excerpt, retryAfterMs: null });
+  }
+  if (status !== 200) throw new VenueMessageError(`${at}: unexpected status`);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const what = /^\s*</.test(text) ? 'HTML instead of JSON' : 'no whole JSON';
+    throw new VenueMessageError(`${at}: ${what}: ${excerpt}`, { cause });
+  }
+}
+
+/** Milliseconds of a Retry-After header, which holds seconds or a date; null when there is none to read. */
+export function retryAfterOf(header: string | string[] | undefined, nowMs: number): number | null {
+  const text = Array.isArray(header) ? header[0] : header;
+  if (text === undefined) return null;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? null : Math.max(0, date - nowMs);
+}
+
+/** When to send again what failed with `error`; null = not at all. */
+function retryDelayMs(error: unknown, backoffMs: number): number | null {
+  if (error instanceof TransportError) return backoffMs;
+  if (!(error instanceof VenueRefusedError) || error.retryAfterMs === null) return null;
+  return error.retryAfterMs <= RETRY_AFTER_HONOURED_MS ? Math.max(backoffMs, error.retryAfterMs) : null;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname;
+}

@@ -1,0 +1,325 @@
+import { describe, expect, test } from 'vitest';
+import { recording, recordingLines, recordingsAbsent } from '../../../../test/support/fixtures.ts';
+import { type GammaListing, type GammaRejection, mapGammaEvent, mapGammaMarket } from './mapper.ts';
+
+const START = Date.parse('2026-08-16T14:45:00Z');
+const END = START + 300_000;
+const BEFORE_END = END - 60_000;
+
+function rawMarket(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    conditionId: `0x${'ab'.repeat(32)}`,
+    slug: `btc-updown-5m-${START / 1000}`,
+    question: 'Bitcoin Up or Down - August 16, 10:45AM-10:50AM ET',
+    outcomes: '["Up", "Down"]',
+    outcomePrices: '["0.505", "0.495"]',
+    clobTokenIds: '["111", "222"]',
+    startDate: '2026-08-15T14:52:00Z',
+    eventStartTime: '2026-08-16T14:45:00Z',
+    endDate: '2026-08-16T14:50:00Z',
+    closed: false,
+    acceptingOrders: true,
+    orderPriceMinTickSize: 0.01,
+    ...changes,
+  };
+}
+
+function map(changes: Record<string, unknown> = {}, event: Record<string, unknown> = {}, nowMs = BEFORE_END) {
+  const results = mapGammaEvent({ id: '77', slug: 's', markets: [rawMarket(changes)], ...event }, nowMs);
+  expect(results).toHaveLength(1);
+  return results[0]!;
+}
+const listed = (...args: Parameters<typeof map>) => {
+  const result = map(...args);
+  expect(result).toMatchObject({ ok: true });
+  return result as GammaListing;
+};
+const refused = (...args: Parameters<typeof map>) => map(...args) as GammaRejection;
+
+describe('mapGammaEvent', () => {
+  test('maps a bare market: what is absent is null', () => {
+    expect(listed()).toEqual({
+      ok: true,
+      acceptingOrders: true,
+      twapLookbackSeconds: null,
+      market: {
+        marketId: `0x${'ab'.repeat(32)}`,
+        eventId: '77',
+        slug: 'btc-updown-5m-1786891500',
+        question: 'Bitcoin Up or Down - August 16, 10:45AM-10:50AM ET',
+        eventType: '5m',
+        ticker: 'BTC',
+        yesTokenId: '111',
+        noTokenId: '222',
+        status: 'open',
+        startTimeMs: START,
+        endTimeMs: END,
+        strikePrice: null,
+        strikeSource: null,
+        closePrice: null,
+        outcome: null,
+        payoutYes: null,
+        resolvedTimeMs: null,
+        volume: null,
+        liquidity: null,
+        tickSize: 100,
+        takerFeeRate: null,
+        takerFeeExponent: null,
+        takerDelayMs: null,
+      },
+    });
+  });
+
+  test('takes tokens by label when the outcomes stand the other way round', () => {
+    const { market } = listed({ outcomes: '["Down","Up"]' });
+    expect([market.yesTokenId, market.noTokenId]).toEqual(['222', '111']);
+  });
+
+  test('reads fee, tick, volume, liquidity and the average’s length', () => {
+    const { market, twapLookbackSeconds } = listed({
+      feeSchedule: { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 },
+      orderPriceMinTickSize: '0.001',
+      volume: '37175.5',
+      liquidityNum: 0,
+      cryptoMarketConfig: { id: 'btc-5m-twap-60', twapLookbackSeconds: 60 },
+    });
+    expect(market).toMatchObject({ takerFeeRate: 0.07, takerFeeExponent: 1, tickSize: 10, volume: 37175.5 });
+    expect(market.liquidity).toBe(0);
+    expect(twapLookbackSeconds).toBe(60);
+  });
+
+  test('a market declared free of fees costs 0', () => {
+    expect(listed({ feesEnabled: false }).market.takerFeeRate).toBe(0);
+  });
+
+  test('strike and close are official when the venue gives numbers', () => {
+    const { market } = listed({}, { eventMetadata: { priceToBeat: 65026.457815, finalPrice: '65030.5' } });
+    expect(market).toMatchObject({
+      strikePrice: 65026.457815,
+      strikeSource: 'official',
+      closePrice: 65030.5,
+    });
+    expect(listed({}, { eventMetadata: { priceToBeat: null, finalPrice: 'soon' } }).market).toMatchObject({
+      strikePrice: null,
+      strikeSource: null,
+      closePrice: null,
+    });
+    expect(listed({}, { eventMetadata: { priceToBeat: 0 } }).market.strikePrice).toBeNull();
+  });
+
+  test('without eventStartTime the slug and endDate prove the window; startDate never does', () => {
+    const { market } = listed({ eventStartTime: undefined, startDate: '2026-08-16T14:44:00Z' });
+    expect([market.startTimeMs, market.endTimeMs]).toEqual([START, END]);
+  });
+
+  test('the repeated hour takes the window its endDate names', () => {
+    const slug = 'bitcoin-up-or-down-november-1-2026-1am-et';
+    const nowMs = Date.parse('2026-11-01T04:00:00Z');
+    const times = (endDate: string) =>
+      listed({ slug, eventStartTime: null, endDate }, {}, nowMs).market.startTimeMs;
+    expect(times('2026-11-01T06:00:00Z')).toBe(Date.parse('2026-11-01T05:00:00Z'));
+    expect(times('2026-11-01T07:00:00Z')).toBe(Date.parse('2026-11-01T06:00:00Z'));
+  });
+});
+
+describe('status and resolution', () => {
+  const final = { closed: true, umaResolutionStatus: 'resolved', closedTime: '2026-08-16 14:50:16+00' };
+  const rows: [string, Record<string, unknown>, number, Record<string, unknown>][] = [
+    ['past the end, not closed', {}, END, { status: 'closed', outcome: null, payoutYes: null }],
+    ['closed, oracle not done', { closed: true }, END, { status: 'closed', resolvedTimeMs: null }],
+    [
+      'prices near 1',
+      { ...final, outcomePrices: '["0.9995","0.0005"]' },
+      END,
+      { status: 'closed', outcome: null },
+    ],
+    [
+      'zero and zero (2020)',
+      { ...final, outcomePrices: '["0","0"]' },
+      END,
+      { status: 'closed', outcome: null },
+    ],
+    ['prices no list', { ...final, outcomePrices: '1, 0' }, END, { status: 'closed', payoutYes: null }],
+    [
+      'oracle still disputed',
+      { ...final, umaResolutionStatus: 'disputed', outcomePrices: '["1","0"]' },
+      END,
+      { status: 'closed' },
+    ],
+    [
+      'resolved but still open',
+      { ...final, closed: false, outcomePrices: '["1","0"]' },
+      END,
+      { status: 'closed' },
+    ],
+    [
+      'Up',
+      { ...final, outcomePrices: '["1","0"]' },
+      END,
+      { status: 'resolved', outcome: 'Up', payoutYes: 1 },
+    ],
+    [
+      'Down',
+      { ...final, outcomePrices: '["0","1"]' },
+      END,
+      { status: 'resolved', outcome: 'Down', payoutYes: 0 },
+    ],
+    [
+      'reversed labels',
+      { ...final, outcomes: '["Down","Up"]', outcomePrices: '["1","0"]' },
+      END,
+      { outcome: 'Down' },
+    ],
+    [
+      'tie',
+      { ...final, outcomePrices: '["0.5","0.5"]' },
+      END,
+      { status: 'resolved', outcome: null, payoutYes: 0.5 },
+    ],
+  ];
+  test.each(rows)('%s', (_shows, changes, nowMs, expected) => {
+    expect(listed(changes, {}, nowMs).market).toMatchObject(expected);
+  });
+
+  test('the resolution’s time comes in the other date format', () => {
+    const { market } = listed({ ...final, outcomePrices: '["1","0"]' }, {}, END + 3_600_000);
+    expect(market.resolvedTimeMs).toBe(Date.parse('2026-08-16T14:50:16Z'));
+  });
+
+  test('a market resolved long ago is no zombie', () => {
+    expect(listed({ ...final, outcomePrices: '["1","0"]' }, {}, END + 90 * 86_400_000).market.status).toBe(
+      'resolved',
+    );
+  });
+});
+
+describe('refusals', () => {
+  const rows: [string, Record<string, unknown>, string][] = [
+    ['no condition id', { conditionId: 'x' }, 'shape_invalid'],
+    ['closed missing', { closed: undefined }, 'shape_invalid'],
+    ['a series we do not follow', { slug: 'xrp-updown-5m-1786891500' }, 'other_series'],
+    ['one token', { clobTokenIds: '["111"]' }, 'not_two_tokens'],
+    ['the same token twice', { clobTokenIds: '["111","111"]' }, 'not_two_tokens'],
+    ['tokens no JSON', { clobTokenIds: '[' }, 'not_two_tokens'],
+    ['token no number', { clobTokenIds: '["111","0x22"]' }, 'not_two_tokens'],
+    ['Yes and No', { outcomes: '["Yes","No"]' }, 'outcomes_unclear'],
+    ['Up twice', { outcomes: '["Up","Up"]' }, 'outcomes_unclear'],
+    ['three outcomes', { outcomes: '["Up","Down","Flat"]' }, 'outcomes_unclear'],
+    ['another end', { endDate: '2026-08-16T14:55:00Z' }, 'times_disagree'],
+    ['another start', { eventStartTime: '2026-08-16T14:40:00Z' }, 'times_disagree'],
+    ['unreadable start', { eventStartTime: 'soon' }, 'times_disagree'],
+    ['unreadable end', { endDate: 'soon' }, 'times_disagree'],
+    ['a tick of its own', { orderPriceMinTickSize: 0.02 }, 'tick_size_unknown'],
+    ['no tick', { orderPriceMinTickSize: null }, 'tick_size_unknown'],
+  ];
+  test.each(rows)('%s', (_shows, changes, reason) => {
+    expect(refused(changes)).toMatchObject({ ok: false, reason });
+  });
+
+  test('an hourly slug without a year that answers with last year’s market', () => {
+    const changes = {
+      slug: 'bitcoin-up-or-down-august-16-2pm-et',
+      eventStartTime: undefined,
+      endDate: '2025-08-16T19:00:00Z',
+    };
+    expect(refused(changes)).toMatchObject({ reason: 'wrong_year', slug: changes.slug });
+    expect(refused({ ...changes, slug: 'bitcoin-up-or-down-august-16-2026-2pm-et' }).reason).toBe(
+      'wrong_year',
+    );
+  });
+
+  test('a zombie: not closed long after its end', () => {
+    expect(refused({}, {}, END + 7 * 3_600_000)).toMatchObject({ reason: 'zombie' });
+  });
+
+  test('an event that is none, and a market without its event', () => {
+    expect(mapGammaEvent('x', BEFORE_END)).toMatchObject([
+      { ok: false, reason: 'shape_invalid', slug: null },
+    ]);
+    expect(mapGammaEvent({ id: 1, slug: 'a' }, BEFORE_END)).toMatchObject([
+      { reason: 'shape_invalid', slug: 'a' },
+    ]);
+    expect(mapGammaMarket(rawMarket(), BEFORE_END)).toMatchObject({ ok: false, reason: 'event_unknown' });
+  });
+});
+
+describe.skipIf(recordingsAbsent)('recorded objects (skipped where the recordings are absent)', () => {
+  test('all 292 markets of 2026-07-24 resolve as their collector says', () => {
+    const nowMs = Date.parse('2026-11-20T00:00:00Z');
+    const lines = recordingLines('polymarket/ligengxin96-2026-07-24/BTC-5m-markets-2026-07-24.jsonl.gz');
+    const absent = { volume: 0, liquidity: 0 };
+    const ticks: Record<number, number> = {};
+    for (const line of lines) {
+      const row = JSON.parse(line);
+      const [result] = mapGammaEvent({ id: '1', slug: row.slug, markets: [row.raw] }, nowMs);
+      expect(result).toMatchObject({ ok: true });
+      const { market } = result as GammaListing;
+      expect(market).toMatchObject({
+        marketId: row.condition_id,
+        startTimeMs: row.start_sec * 1000,
+        endTimeMs: row.end_sec * 1000,
+        yesTokenId: row.token_ids[0],
+        noTokenId: row.token_ids[1],
+        status: 'resolved',
+        payoutYes: Number(row.outcome_prices[0]),
+        takerFeeRate: 0.07,
+        takerFeeExponent: 1,
+      });
+      const delay = market.resolvedTimeMs! - market.endTimeMs;
+      expect(delay).toBeGreaterThan(0);
+      expect(delay).toBeLessThan(400_000);
+      ticks[market.tickSize] = (ticks[market.tickSize] ?? 0) + 1;
+      if (market.volume === null) absent.volume++;
+      if (market.liquidity === null) absent.liquidity++;
+    }
+    expect(lines).toHaveLength(292);
+    expect(absent).toEqual({ volume: 44, liquidity: 99 });
+    expect(ticks).toEqual({ 10: 210, 100: 82 });
+  });
+
+  const pulsearb = (name: string, nowMs: number) => {
+    // The captures leave the question out; the live interface does not.
+    const raw = { question: 'left out', ...JSON.parse(recording(`polymarket/pulsearb/${name}.json`)) };
+    return mapGammaEvent({ id: '1', slug: raw.slug, markets: [raw] }, nowMs)[0];
+  };
+  const LIVE = Date.parse('2026-08-16T14:46:00Z');
+
+  test('live objects without eventStartTime', () => {
+    expect(pulsearb('gamma_market_btc_updown_5m', LIVE)).toMatchObject({
+      ok: true,
+      market: { startTimeMs: START, endTimeMs: END, takerFeeRate: null, status: 'open', volume: null },
+    });
+    expect(pulsearb('gamma_market_with_feeschedule', LIVE)).toMatchObject({
+      ok: true,
+      market: { eventType: '15m', startTimeMs: START, endTimeMs: START + 900_000, takerFeeRate: 0.07 },
+    });
+    expect(pulsearb('gamma_market_hourly_current', LIVE)).toMatchObject({
+      ok: true,
+      market: { eventType: '1h', startTimeMs: Date.parse('2026-08-16T18:00:00Z'), volume: 3174.925 },
+    });
+  });
+
+  test('the zombie and last year’s namesake are refused', () => {
+    expect(pulsearb('gamma_market_zombie', LIVE)).toMatchObject({ ok: false, reason: 'zombie' });
+    expect(pulsearb('gamma_market_stale_slug_resolution', LIVE)).toMatchObject({
+      ok: false,
+      reason: 'wrong_year',
+    });
+  });
+
+  test('an object of /markets names its event; listing time is not the window', () => {
+    const raw = JSON.parse(recording('polymarket/nautilus_trader/rust_gamma_market.json'));
+    expect(mapGammaMarket(raw, Date.parse('2026-03-11T15:00:00Z'))).toMatchObject({
+      ok: true,
+      acceptingOrders: true,
+      market: { eventId: '260654', startTimeMs: 1773307200_000, takerFeeRate: null, volume: 9.999997 },
+    });
+  });
+
+  test('markets of other series are refused, not mapped', () => {
+    const events = JSON.parse(recording('polymarket/nautilus_trader/rust_gamma_event.json'));
+    const results = events.flatMap((event: unknown) => mapGammaEvent(event, LIVE));
+    expect(results.length).toBeGreaterThan(0);
+    for (const result of results) expect(result).toMatchObject({ ok: false, reason: 'other_series' });
+  });
+});

@@ -1,0 +1,64 @@
+/**
+ * Raw shapes of the Gamma REST interface (`GET /events`, `GET /markets`), as far as we read them.
+ *
+ * An event holds its markets; ours hold exactly one. Lists inside a market are JSON inside strings:
+ * ```json
+ * {"id":"260654","slug":"btc-updown-5m-1773307200","eventMetadata":{"priceToBeat":69012.5},"markets":[{
+ *  "conditionId":"0x7844..","slug":"btc-updown-5m-1773307200","question":"Bitcoin Up or Down - March 12, 5:20AM-5:25AM ET",
+ *  "outcomes":"[\"Up\", \"Down\"]","outcomePrices":"[\"0.505\", \"0.495\"]","clobTokenIds":"[\"1042..\", \"7118..\"]",
+ *  "startDate":"2026-03-11T09:29:01.328428Z","eventStartTime":"2026-03-12T09:20:00Z","endDate":"2026-03-12T09:25:00Z",
+ *  "closedTime":"2026-03-12 09:25:16+00","umaResolutionStatus":"resolved","closed":true,"acceptingOrders":false,
+ *  "orderPriceMinTickSize":0.01,"feeSchedule":{"rate":0.07,"exponent":1,"takerOnly":true,"rebateRate":0.2}}]}
+ * ```
+ * `startDate` is when the market was LISTED, about a day before its window opens; nothing here reads it. Most
+ * numbers may be absent: of 292 closed markets of 2026-07-24, `volume*` was missing in 44 and `liquidity*` in 99.
+ * @see https://docs.polymarket.com/api-reference (read 2026-06-24); `eventMetadata` is undocumented.
+ */
+import { z } from 'zod';
+
+const text = z.string();
+const amount = z.union([z.number(), z.string()]).nullish();
+
+export const gammaFeeSchedule = z.object({
+  rate: z.number().min(0).max(1),
+  exponent: z.number().min(0).max(10),
+});
+
+export const gammaEventMetadata = z.object({ priceToBeat: amount, finalPrice: amount });
+
+export const gammaMarket = z.object({
+  conditionId: z.string().regex(/^0x[0-9a-f]{64}$/i),
+  slug: text,
+  question: text,
+  outcomes: text,
+  outcomePrices: text.nullish(),
+  clobTokenIds: text,
+  eventStartTime: text.nullish(),
+  endDate: text,
+  closedTime: text.nullish(),
+  umaResolutionStatus: text.nullish(),
+  closed: z.boolean(),
+  acceptingOrders: z.boolean().nullish(),
+  orderPriceMinTickSize: amount,
+  feesEnabled: z.boolean().nullish(),
+  feeSchedule: gammaFeeSchedule.nullish(),
+  volume: amount,
+  volumeNum: amount,
+  liquidity: amount,
+  liquidityNum: amount,
+  cryptoMarketConfig: z.object({ twapLookbackSeconds: z.number().nullish() }).nullish(),
+});
+export type GammaMarket = z.infer<typeof gammaMarket>;
+
+/** An event as `/events` answers it. */
+export const gammaEvent = z.object({
+  id: text,
+  slug: text,
+  eventMetadata: gammaEventMetadata.nullish(),
+  markets: z.array(z.unknown()),
+});
+
+/** A market as `/markets` answers it names its event, without the event's own markets. */
+export const gammaMarketEvents = z.object({
+  events: z.array(z.object({ id: text, eventMetadata: gammaEventMetadata.nullish() })).min(1),
+});
