@@ -1,0 +1,199 @@
+import { readdirSync } from 'node:fs';
+import { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { registerKeys } from './keys.ts';
+import { registerUsers } from './users.ts';
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
+let dataDir: string;
+let environment: NodeJS.ProcessEnv;
+
+beforeEach(() => {
+  dataDir = temporaryDirectory();
+  environment = process.env;
+  process.env = { UNDERROUND_DATA_DIR: dataDir };
+});
+afterEach(() => {
+  process.env = environment;
+  process.exitCode = undefined;
+  vi.restoreAllMocks();
+});
+
+/** Runs one command line as the binary would. */
+async function run(...words: string[]) {
+  const out = vi.spyOn(console, 'log').mockImplementation(() => {});
+  const err = vi.spyOn(console, 'error').mockImplementation(() => {});
+  process.exitCode = undefined;
+  const program = new Command('underround').exitOverride();
+  registerKeys(program);
+  registerUsers(program);
+  await program.parseAsync(words, { from: 'user' });
+  const result = { out: out.mock.calls.map(String), err: err.mock.calls.map(String), exit: process.exitCode };
+  vi.restoreAllMocks();
+  return result;
+}
+
+/** The same, with `--json`; fails where the command is refused. */
+async function json(...words: string[]) {
+  const { out, err, exit } = await run(...words, '--json');
+  expect({ lines: out.length, err, exit }).toEqual({ lines: 1, err: [], exit: undefined });
+  return JSON.parse(out[0] ?? '');
+}
+
+describe('keys', () => {
+  it('create prints the key with what it belongs to', async () => {
+    const made = await json('keys', 'create', '--email', 'A@example.com', '--tier', 'plus', '--label', 'bot');
+    expect(made).toEqual({
+      key_id: expect.stringMatching(/^key_[0-9A-Za-z]{16}$/),
+      key: expect.stringMatching(/^svc_live_[0-9A-Za-z]{39}$/),
+      label: 'bot',
+      email: 'a@example.com',
+      tier: 'plus',
+    });
+    expect(Object.keys(made)).toEqual(['key_id', 'key', 'label', 'email', 'tier']);
+  });
+
+  it('create needs neither tier nor label, and follows the key environment', async () => {
+    process.env.UNDERROUND_KEY_ENV = 'test';
+    const made = await json('keys', 'create', '--email', 'a@example.com');
+    expect(made).toMatchObject({ label: 'default', tier: 'free' });
+    expect(made.key).toMatch(/^svc_test_/);
+  });
+
+  it('create keeps the tier of a known user unless one is given', async () => {
+    await json('keys', 'create', '--email', 'a@example.com', '--tier', 'pro');
+    expect((await json('keys', 'create', '--email', 'a@example.com')).tier).toBe('pro');
+  });
+
+  it('list shows keys without the keys, and of one user alone when asked', async () => {
+    const a = await json('keys', 'create', '--email', 'a@example.com', '--label', 'one');
+    await json('keys', 'create', '--email', 'b@example.com', '--label', 'two');
+    const { keys } = await json('keys', 'list', '--email', 'A@example.com');
+    expect(keys).toEqual([
+      {
+        key_id: a.key_id,
+        label: 'one',
+        email: 'a@example.com',
+        tier: 'free',
+        prefix: a.key.slice(0, 13),
+        created_at: TIME,
+        last_used_at: null,
+        revoked_at: null,
+      },
+    ]);
+    expect((await json('keys', 'list')).keys).toHaveLength(2);
+    expect(await json('keys', 'list', '--email', 'nobody@example.com')).toEqual({ keys: [] });
+  });
+
+  it('revoke can be repeated and shows in the list', async () => {
+    const made = await json('keys', 'create', '--email', 'a@example.com');
+    const revoked = await json('keys', 'revoke', made.key_id);
+    expect(revoked).toEqual({ key_id: made.key_id, revoked_at: TIME });
+    expect(await json('keys', 'revoke', made.key_id)).toEqual(revoked);
+    expect((await json('keys', 'list')).keys[0].revoked_at).toBe(revoked.revoked_at);
+  });
+
+  it('speaks to people in a table', async () => {
+    const created = await run(
+      'keys',
+      'create',
+      '--email',
+      'a@example.com',
+      '--tier',
+      'pro',
+      '--label',
+      'my bot',
+    );
+    const key = /^(svc_live_\w{39})\n$/.exec(created.out[0] ?? '')?.[1] ?? '';
+    const id = /Id (key_\w+), a@example\.com, tier pro\.$/.exec(created.out[1] ?? '')?.[1] ?? '';
+    const [headings = '', row = '', ...more] = (await run('keys', 'list')).out.join('').split('\n');
+    expect(headings.split(/ {2,}/)).toEqual([
+      'KEY_ID',
+      'KEY',
+      'LABEL',
+      'EMAIL',
+      'TIER',
+      'CREATED',
+      'LAST USED',
+      'REVOKED',
+    ]);
+    const cells = [id, `${key.slice(0, 13)}...`, 'my bot', 'a@example.com', 'pro', TIME, '-', '-'];
+    expect(row.split(/ {2,}/)).toEqual(cells);
+    expect(row.indexOf('my bot')).toBe(headings.indexOf('LABEL'));
+    expect(more).toEqual([]);
+    expect((await run('keys', 'revoke', id)).out[0]).toMatch(new RegExp(`^${id} is revoked since 20`));
+  });
+
+  it('--data-dir goes before the environment', async () => {
+    const elsewhere = temporaryDirectory();
+    await json('keys', 'create', '--email', 'a@example.com', '--data-dir', elsewhere);
+    expect(readdirSync(dataDir)).toEqual([]);
+    expect((await json('keys', 'list', '--data-dir', elsewhere)).keys).toHaveLength(1);
+  });
+});
+
+describe('users', () => {
+  it('are created, moved to another tier and listed', async () => {
+    const made = await json('users', 'create', '--email', ' A@example.com');
+    expect(made).toEqual({
+      user_id: expect.stringMatching(/^usr_[0-9A-Za-z]{16}$/),
+      email: 'a@example.com',
+      tier: 'free',
+      created_at: TIME,
+    });
+    const moved = await json('users', 'set-tier', '--email', 'a@example.com', '--tier', 'premium');
+    expect(moved).toEqual({ ...made, tier: 'premium' });
+    expect(await json('users', 'list')).toEqual({ users: [moved] });
+    const table = (await run('users', 'list')).out.join('').split('\n');
+    expect(table.map((line) => line.split(/ {2,}/))).toEqual([
+      ['USER_ID', 'EMAIL', 'TIER', 'CREATED'],
+      [made.user_id, 'a@example.com', 'premium', made.created_at],
+    ]);
+  });
+});
+
+describe('a refusal is one line on standard error and exit status 1', () => {
+  it.each([
+    [
+      'unknown tier',
+      ['keys', 'create', '--email', 'a@example.com', '--tier', 'gold'],
+      'unknown tier; it is one of free, pro, plus, premium',
+    ],
+    ['bad address', ['keys', 'create', '--email', 'nonsense'], 'not a valid e-mail address'],
+    [
+      'empty label',
+      ['keys', 'create', '--email', 'a@example.com', '--label', ''],
+      'a label has 1 to 128 characters and no control characters',
+    ],
+    ['bad address to list', ['keys', 'list', '--email', 'x'], 'not a valid e-mail address'],
+    ['unknown key', ['keys', 'revoke', 'key_none'], 'no key with this id; `keys list` shows the ids'],
+    [
+      'unknown user',
+      ['users', 'set-tier', '--email', 'a@example.com', '--tier', 'pro'],
+      'no user with this e-mail address',
+    ],
+    [
+      'no tier of ours',
+      ['users', 'create', '--email', 'a@example.com', '--tier', ''],
+      'unknown tier; it is one of free, pro, plus, premium',
+    ],
+  ])('%s', async (_, words, line) => {
+    expect(await run(...words)).toEqual({ out: [], err: [`underround: ${line}`], exit: 1 });
+    expect(await json('users', 'list')).toEqual({ users: [] });
+  });
+
+  it('a user who exists already', async () => {
+    await json('users', 'create', '--email', 'a@example.com');
+    const again = await run('users', 'create', '--email', 'A@example.com');
+    const err = ['underround: a user with this e-mail address exists already'];
+    expect(again).toEqual({ out: [], err, exit: 1 });
+  });
+
+  it('a configuration that cannot be used', async () => {
+    process.env.UNDERROUND_KEY_ENV = 'prod';
+    const { err, exit } = await run('keys', 'list');
+    expect(err).toEqual([expect.stringMatching(/^underround: configuration: UNDERROUND_KEY_ENV [^\n]+$/)]);
+    expect(exit).toBe(1);
+  });
+});

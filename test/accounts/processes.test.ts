@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { openAccounts } from '../../src/accounts/accounts.ts';
+import { silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import { commandAbsent, underround } from '../support/builtCommand.ts';
+import { FakeClock } from '../support/fakeClock.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+const AT_ONCE = 6;
+
+describe.skipIf(commandAbsent)('several processes on one control database (needs `npm run build`)', () => {
+  it('each may be the one that creates it, none is refused', async () => {
+    const dataDir = temporaryDirectory();
+    const words = (index: number) => ['keys', 'create', '--email', `u${index % 2}@example.com`, '--json'];
+    const made = await Promise.all(
+      Array.from({ length: AT_ONCE }, async (_, index) =>
+        JSON.parse(await underround(words(index), { UNDERROUND_DATA_DIR: dataDir })),
+      ),
+    );
+    const accounts = await open(dataDir);
+    for (const { key, key_id } of made) {
+      const identity = await accounts.authenticator.authenticate(`Bearer ${key}`);
+      expect(identity).toMatchObject({ keyId: key_id });
+    }
+    expect(await accounts.users.list()).toHaveLength(2);
+    await accounts.close();
+  });
+
+  it('a key made or revoked by the command holds at once in a process that runs', async () => {
+    const dataDir = temporaryDirectory();
+    const accounts = await open(dataDir);
+    const run = (...words: string[]) => underround(words, { UNDERROUND_DATA_DIR: dataDir });
+    const made = JSON.parse(
+      await run('keys', 'create', '--email', 'a@example.com', '--tier', 'pro', '--json'),
+    );
+    const authenticate = () => accounts.authenticator.authenticate(`Bearer ${made.key}`);
+    expect(await authenticate()).toMatchObject({ keyId: made.key_id, tier: 'pro' });
+    await run('users', 'set-tier', '--email', 'a@example.com', '--tier', 'premium');
+    expect(await authenticate()).toMatchObject({ tier: 'premium' });
+    await run('keys', 'revoke', made.key_id);
+    expect(await authenticate()).toMatchObject({ reason: 'revoked' });
+    await accounts.close();
+  });
+
+  it('a refusal is one line and exit status 1', async () => {
+    const refused = underround(['keys', 'revoke', 'key_none'], { UNDERROUND_DATA_DIR: temporaryDirectory() });
+    await expect(refused).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'underround: no key with this id; `keys list` shows the ids\n',
+    });
+  });
+});
+
+function open(dataDir: string) {
+  const config = { dataDir, databaseUrl: null, keyEnvironment: 'live' as const };
+  const parts = { clock: new FakeClock(), randomBytes, logger: silentLogger, metrics: new Metrics() };
+  return openAccounts({ config, ...parts });
+}

@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const ROOT = join(import.meta.dirname, '../..');
+const COMMAND = join(ROOT, 'bin/underround.mjs');
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Tests that start the real command need the build that `npm test` makes. Run without it they skip by name,
+ * except in CI, where they fail.
+ */
+export const commandAbsent = !existsSync(join(ROOT, 'dist/cli/main.js')) && process.env.CI === undefined;
+
+/** Runs the built command in a process of its own; rejects when it exits with another status than 0. */
+export async function underround(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<string> {
+  const env = { PATH: process.env.PATH ?? '', ...environment };
+  const options = { env, timeout: TIMEOUT_MS };
+  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...words], options);
+  return stdout;
+}
