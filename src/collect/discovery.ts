@@ -1,0 +1,133 @@
+import type { Clock } from '../clock.ts';
+import { UnderroundError, VenueRefusedError } from '../errors.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { EventType, Ticker } from '../schema/market.ts';
+import { type GammaListing, mapGammaEvent } from '../venues/polymarket/gamma/mapper.ts';
+import { nextWindow, seriesSlug, windowAt } from '../venues/polymarket/windows.ts';
+import { Backoff } from './backoff.ts';
+
+/** After a failed request, the next waits; a refusal that names its own time waits at least that. */
+const REQUEST_DELAYS_MS = [1000, 2000, 5000, 10_000, 30_000];
+/** A slug the venue does not know (yet) is asked for again after these. */
+const UNKNOWN_SLUG_DELAYS_MS = [2000, 5000, 10_000, 30_000, 60_000];
+const UNKNOWN_SLUGS_MAX = 500;
+
+/** The listing interface as discovery needs it; answers are the raw event objects. */
+export interface Listings {
+  eventsBySlug(slugs: readonly string[]): Promise<readonly unknown[]>;
+  eventsOfSeries(query: {
+    seriesSlug: string;
+    endMinMs: number;
+    endMaxMs: number;
+  }): Promise<readonly unknown[]>;
+}
+
+interface DiscoveryOptions {
+  listings: Listings;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  onListing: (listing: GammaListing) => void;
+}
+
+/** Asks the listing for slugs and series, one request of a kind at a time, and refuses what does not fit. */
+export class Discovery {
+  readonly #options: DiscoveryOptions;
+  readonly #requests = new Backoff(REQUEST_DELAYS_MS);
+  readonly #unknown = new Map<string, Backoff>();
+  readonly #warned = new Set<string>();
+  #looking = false;
+  #listing = false;
+  #stopped = false;
+  readonly #refused;
+
+  constructor(options: DiscoveryOptions) {
+    this.#options = options;
+    this.#refused = options.metrics.counter(
+      'underround_listings_refused_total',
+      'Objects of the market listing not taken, by reason',
+      ['reason'],
+    );
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Asks for windows not found yet and for ended markets that are due, in one request. */
+  look({ missing, due, nowMs }: { missing: readonly string[]; due: readonly string[]; nowMs: number }): void {
+    if (this.#looking || !this.#requests.ready(nowMs)) return;
+    const asked = missing.filter((slug) => this.#unknown.get(slug)?.ready(nowMs) ?? true);
+    const slugs = [...due, ...asked];
+    if (slugs.length === 0) return;
+    this.#looking = true;
+    void this.#request('slugs', () => this.#options.listings.eventsBySlug(slugs)).then((events) => {
+      this.#looking = false;
+      if (events !== null) this.#noteUnknown(asked, this.#take(events));
+    });
+  }
+
+  /** Lists a series around now: finds what the computed slugs missed and shows where the two disagree. */
+  list({ ticker, eventType, nowMs }: { ticker: Ticker; eventType: EventType; nowMs: number }): void {
+    if (this.#listing || !this.#requests.ready(nowMs)) return;
+    this.#listing = true;
+    const endMaxMs = nextWindow(eventType, windowAt(eventType, nowMs)).endTimeMs;
+    const query = { seriesSlug: seriesSlug(ticker, eventType), endMinMs: nowMs, endMaxMs, closed: false };
+    void this.#request('series', () => this.#options.listings.eventsOfSeries(query)).then((events) => {
+      this.#listing = false;
+      if (events !== null) this.#take(events);
+    });
+  }
+
+  async #request(kind: string, run: () => Promise<readonly unknown[]>): Promise<readonly unknown[] | null> {
+    const { clock, log } = this.#options;
+    try {
+      const events = await run();
+      this.#requests.reset();
+      return this.#stopped ? null : events;
+    } catch (error) {
+      if (!(error instanceof UnderroundError)) throw error;
+      const askedMs = error instanceof VenueRefusedError ? (error.retryAfterMs ?? 0) : 0;
+      const retryInMs = this.#requests.failed(clock.now(), askedMs);
+      if (!this.#stopped)
+        log.warn({ kind, code: error.code, reason: error.message, retryInMs }, 'listing failed');
+      return null;
+    }
+  }
+
+  /** @returns The slugs that were taken. */
+  #take(events: readonly unknown[]): Set<string> {
+    const taken = new Set<string>();
+    const nowMs = this.#options.clock.now();
+    for (const result of events.flatMap((event) => mapGammaEvent(event, nowMs))) {
+      if (result.ok) {
+        taken.add(result.market.slug);
+        this.#options.onListing(result);
+        continue;
+      }
+      this.#refused.inc({ reason: result.reason });
+      const key = `${result.slug}:${result.reason}`;
+      if (this.#warned.has(key)) continue;
+      if (this.#warned.size >= UNKNOWN_SLUGS_MAX) this.#warned.clear();
+      this.#warned.add(key);
+      this.#options.log.warn({ ...result, ok: undefined }, 'listed market refused');
+    }
+    return taken;
+  }
+
+  #noteUnknown(asked: readonly string[], taken: ReadonlySet<string>): void {
+    const nowMs = this.#options.clock.now();
+    for (const slug of asked) {
+      if (taken.has(slug)) {
+        this.#unknown.delete(slug);
+        continue;
+      }
+      if (this.#unknown.size >= UNKNOWN_SLUGS_MAX) this.#unknown.clear();
+      const backoff = this.#unknown.get(slug) ?? new Backoff(UNKNOWN_SLUG_DELAYS_MS);
+      this.#unknown.set(slug, backoff);
+      const retryInMs = backoff.failed(nowMs);
+      if (backoff.tries === 1) this.#options.log.info({ slug, retryInMs }, 'window not listed');
+    }
+  }
+}

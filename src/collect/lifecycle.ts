@@ -1,0 +1,178 @@
+import { type Clock, every, type Timer } from '../clock.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { MarketResolvedEvent } from '../schema/events.ts';
+import { EVENT_TYPES, type Market, TICKERS } from '../schema/market.ts';
+import type { GammaListing } from '../venues/polymarket/gamma/mapper.ts';
+import { Discovery, type Listings } from './discovery.ts';
+import { mergeListing, withWinner } from './marketMerge.ts';
+import type { Recorder } from './recorder.ts';
+import { ResolutionPolls } from './resolutionPolls.ts';
+import { type WantedWindow, wantedWindows } from './wantedWindows.ts';
+
+const TICK_MS = 1000;
+/** An ended market stays subscribed this long unless it resolves first: trading goes on for tens of seconds. */
+const SUBSCRIBED_AFTER_END_MS = 300_000;
+/** A resolved market leaves memory this long after its end; late duplicates of its frames are then unknown. */
+const FORGET_AFTER_END_MS = 900_000;
+/** Each series is listed this often to check what the computed slugs found. */
+const LISTING_PERIOD_MS = 60_000;
+
+interface Subscriptions {
+  subscribe(group: string, tokenIds: readonly string[]): void;
+  unsubscribe(group: string, tokenIds: readonly string[]): void;
+}
+
+export interface LifecycleOptions {
+  listings: Listings;
+  clob: Subscriptions;
+  recorder: Recorder;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+}
+
+/** Follows every series: finds windows before they open, subscribes them, and follows them to their outcome. */
+export class Lifecycle {
+  readonly #options: LifecycleOptions;
+  readonly #discovery: Discovery;
+  readonly #polls: ResolutionPolls;
+  readonly #markets = new Map<string, Market>();
+  readonly #subscribed = new Set<string>();
+  #timer: Timer | null = null;
+  #lastListingMs = Number.NEGATIVE_INFINITY;
+  #listingTurn = 0;
+  readonly #subscribedGauge;
+  readonly #disagreements;
+
+  constructor(options: LifecycleOptions) {
+    this.#options = options;
+    const { listings, clock, log, metrics } = options;
+    const onListing = (listing: GammaListing) => this.#listed(listing);
+    this.#discovery = new Discovery({ listings, clock, log, metrics, onListing });
+    this.#polls = new ResolutionPolls({ log });
+    this.#subscribedGauge = metrics.gauge('underround_markets_subscribed', 'Markets subscribed at the venue');
+    this.#disagreements = metrics.counter(
+      'underround_resolution_disagreements_total',
+      'Markets whose stream and listing named different winners',
+    );
+  }
+
+  /** @param known Markets an earlier run stored that may still be open or unresolved. */
+  start(known: readonly Market[]): void {
+    for (const market of known) {
+      this.#markets.set(market.slug, market);
+      this.#options.recorder.resume(market);
+      if (market.status !== 'resolved') this.#polls.add(market);
+    }
+    this.#tick();
+    this.#timer = every(this.#options.clock, TICK_MS, () => this.#tick());
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#discovery.stop();
+  }
+
+  /** The venue's stream named a winner; the listing confirms it later. */
+  resolved(event: MarketResolvedEvent): void {
+    const known = this.#options.recorder.market(event.marketId);
+    if (known === null || known.status === 'resolved') return;
+    const market = withWinner(known, event.winningTokenId, event.eventTimeMs);
+    if (market === null) {
+      this.#options.log.error({ marketId: event.marketId }, 'the winning token is none of the market');
+      return;
+    }
+    this.#store(market);
+    this.#options.log.info({ slug: market.slug, outcome: market.outcome, by: 'stream' }, 'market resolved');
+  }
+
+  #tick(): void {
+    const nowMs = this.#options.clock.now();
+    const wanted = wantedWindows(nowMs);
+    const missing = wanted.filter(({ slug }) => !this.#markets.has(slug)).map(({ slug }) => slug);
+    this.#discovery.look({ missing, due: this.#polls.due(nowMs), nowMs });
+    this.#crossCheck(nowMs);
+    this.#subscribe(wanted, nowMs);
+    for (const market of this.#markets.values()) this.#age(market, nowMs);
+    this.#subscribedGauge.set(this.#subscribed.size);
+  }
+
+  /** Lists one series at a time, so that a listing's load is spread over the period. */
+  #crossCheck(nowMs: number): void {
+    const series = TICKERS.length * EVENT_TYPES.length;
+    if (nowMs - this.#lastListingMs < LISTING_PERIOD_MS / series) return;
+    this.#lastListingMs = nowMs;
+    const turn = this.#listingTurn++ % series;
+    const ticker = TICKERS[turn % TICKERS.length];
+    const eventType = EVENT_TYPES[Math.floor(turn / TICKERS.length)];
+    if (ticker !== undefined && eventType !== undefined) this.#discovery.list({ ticker, eventType, nowMs });
+  }
+
+  #subscribe(wanted: readonly WantedWindow[], nowMs: number): void {
+    for (const { slug } of wanted) {
+      const market = this.#markets.get(slug);
+      if (market === undefined || market.status === 'resolved' || this.#subscribed.has(slug)) continue;
+      if (nowMs >= market.endTimeMs + SUBSCRIBED_AFTER_END_MS) continue;
+      this.#subscribed.add(slug);
+      this.#options.clob.subscribe(groupOf(market), [market.yesTokenId, market.noTokenId]);
+    }
+  }
+
+  /** What time alone does to a market: closed at its end, unsubscribed, forgotten. */
+  #age(market: Market, nowMs: number): void {
+    if (market.status === 'open' && nowMs >= market.endTimeMs) this.#store({ ...market, status: 'closed' });
+    const sinceEndMs = nowMs - market.endTimeMs;
+    const over = market.status === 'resolved' ? sinceEndMs >= 0 : sinceEndMs >= SUBSCRIBED_AFTER_END_MS;
+    if (over && this.#subscribed.delete(market.slug)) {
+      this.#options.clob.unsubscribe(groupOf(market), [market.yesTokenId, market.noTokenId]);
+      this.#options.recorder.gaps.close(market.marketId, nowMs, null);
+    }
+    if (sinceEndMs >= FORGET_AFTER_END_MS && !this.#polls.has(market.slug)) {
+      this.#markets.delete(market.slug);
+      this.#options.recorder.untrack(market.marketId);
+    }
+  }
+
+  #listed({ market: listed }: GammaListing): void {
+    const known = this.#markets.get(listed.slug) ?? null;
+    if (known !== null && known.marketId !== listed.marketId) {
+      this.#options.log.error(
+        { slug: listed.slug, known: known.marketId, listed: listed.marketId },
+        'two markets claim one slug',
+      );
+      return;
+    }
+    if (known?.status === 'resolved' && listed.status === 'resolved' && known.outcome !== listed.outcome) {
+      this.#disagreements.inc();
+      this.#options.log.error(
+        { slug: listed.slug, stream: known.outcome, listing: listed.outcome },
+        'winners disagree',
+      );
+    }
+    const market = mergeListing(known, listed);
+    if (known === null)
+      this.#options.log.info({ slug: market.slug, marketId: market.marketId }, 'market discovered');
+    if (known?.status !== 'resolved' && market.status === 'resolved') {
+      this.#options.log.info(
+        { slug: market.slug, outcome: market.outcome, by: 'listing' },
+        'market resolved',
+      );
+    }
+    this.#store(market);
+    if (listed.status === 'resolved') this.#polls.confirmed(market.slug);
+    else this.#polls.add(market);
+    const nowMs = this.#options.clock.now();
+    this.#subscribe(wantedWindows(nowMs), nowMs);
+  }
+
+  #store(market: Market): void {
+    this.#markets.set(market.slug, market);
+    this.#options.recorder.track(market);
+  }
+}
+
+/** One socket a series keeps a busy one from slowing the others. */
+function groupOf(market: Market): string {
+  return `${market.ticker}-${market.eventType}`;
+}

@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { MemorySink } from '../../test/support/memorySink.ts';
+import { MARKET, WireMarket } from '../../test/support/wire.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import type { MarketResolvedEvent } from '../schema/events.ts';
+import { Recorder } from './recorder.ts';
+
+const T0 = 1_795_176_010_000;
+const SHARE = 1_000_000;
+
+function setUp(timeBy: 'receipt' | 'clock' = 'receipt') {
+  const sink = new MemorySink();
+  const clock = new FakeClock(T0);
+  const resolved: MarketResolvedEvent[] = [];
+  const metrics = new Metrics();
+  const recorder = new Recorder({
+    sink,
+    clock,
+    log: silentLogger,
+    metrics,
+    timeBy,
+    onResolved: (event) => resolved.push(event),
+  });
+  recorder.track(MARKET);
+  const wire = new WireMarket();
+  for (let i = 1; i <= 10; i++) {
+    wire.set({ side: 'BUY', price: 5000 - i * 100, size: i * SHARE });
+    wire.set({ side: 'SELL', price: 4900 + i * 100, size: (20 - i) * SHARE });
+  }
+  return { sink, clock, recorder, wire, resolved, metrics };
+}
+
+const sideOf = (wire: WireMarket, side: 'bids' | 'asks') =>
+  Array.from({ length: wire[side].count }, (_, i) => [wire[side].prices[i]!, wire[side].sizes[i]!]);
+
+describe('Recorder', () => {
+  it('writes one book a venue action, each equal to the truth, however the action is split', () => {
+    const change = fc.record({
+      side: fc.constantFrom('BUY' as const, 'SELL' as const),
+      off: fc.integer({ min: 0, max: 9 }),
+      size: fc.integer({ min: 0, max: 500 }),
+    });
+    const actions = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { maxLength: 60 });
+    fc.assert(
+      fc.property(actions, (list) => {
+        const { sink, recorder, wire } = setUp();
+        recorder.clobFrame(wire.snapshot(T0), T0);
+        const truth = [[sideOf(wire, 'bids'), sideOf(wire, 'asks')]];
+        list.forEach((changes, i) => {
+          const timeMs = T0 + 1 + i;
+          const levels = changes.map(({ side, off, size }) => ({
+            side,
+            price: side === 'BUY' ? 4900 - off * 100 : 5000 + off * 100,
+            size: size * 10_000,
+          }));
+          for (const frame of wire.action(timeMs, levels)) recorder.clobFrame(frame, timeMs);
+          const state = [sideOf(wire, 'bids'), sideOf(wire, 'asks')];
+          if (JSON.stringify(state) !== JSON.stringify(truth.at(-1))) truth.push(state);
+        });
+        recorder.close();
+        expect(sink.books.map(({ yes }) => [yes.bids, yes.asks])).toEqual(truth);
+        expect(sink.books.every(({ trusted, mirrored }) => trusted && mirrored)).toBe(true);
+        expect(sink.gaps).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('writes a quote for a new best price only', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    for (const frame of wire.action(T0 + 1, [{ side: 'BUY', price: 4900, size: 7 * SHARE }]))
+      recorder.clobFrame(frame, T0 + 1);
+    for (const frame of wire.action(T0 + 2, [{ side: 'BUY', price: 4900, size: 0 }]))
+      recorder.clobFrame(frame, T0 + 2);
+    expect(sink.books).toHaveLength(3);
+    expect(sink.quotes.map(({ yesBid, yesAsk, noBid, noAsk }) => [yesBid, yesAsk, noBid, noAsk])).toEqual([
+      [4900, 5000, 5000, 5100],
+      [4800, 5000, 5000, 5200],
+    ]);
+  });
+
+  it('marks a book untrusted when a frame of an action is lost, and trusted again at the next books', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const [first] = wire.action(T0 + 1, [
+      { side: 'BUY', price: 4900, size: 0 },
+      { side: 'BUY', price: 4800, size: 0 },
+    ]);
+    recorder.clobFrame(first!, T0 + 1);
+    expect(sink.books).toHaveLength(1);
+    recorder.finishQuiet(T0 + 21);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: false, eventTimeMs: T0 + 1 });
+    for (const frame of wire.books(T0 + 500)) recorder.clobFrame(frame, T0 + 500);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: T0 + 500 });
+  });
+
+  it('ends a quiet action by timer when time goes by the clock', async () => {
+    const { sink, clock, recorder, wire } = setUp('clock');
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const [first] = wire.action(T0 + 1, [
+      { side: 'BUY', price: 4900, size: 0 },
+      { side: 'BUY', price: 4800, size: 0 },
+    ]);
+    recorder.clobFrame(first!, T0);
+    await clock.advance(19);
+    expect(sink.books).toHaveLength(1);
+    await clock.advance(1);
+    expect(sink.books).toHaveLength(2);
+    expect(clock.waiting).toBe(0);
+  });
+
+  it('verifies a book whose trade message comes late, and stores a repeated trade once', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const trade = wire.trade(T0 + 3, { price: 5000, size: 2 * SHARE });
+    wire.set({ side: 'SELL', price: 5000, size: 17 * SHARE });
+    for (const frame of wire.books(T0 + 3)) recorder.clobFrame(frame, T0 + 3);
+    recorder.clobFrame(trade, T0 + 5);
+    recorder.clobFrame(trade, T0 + 6);
+    recorder.close();
+    expect(sink.books.map(({ trusted }) => trusted)).toEqual([true, true]);
+    expect(sink.trades).toHaveLength(1);
+    expect(sink.trades[0]).toMatchObject({
+      side: 'BUY_YES',
+      price: 5000,
+      size: 2 * SHARE,
+      eventTimeMs: T0 + 3,
+    });
+  });
+
+  it('opens a gap when the feed is lost and closes it with the next verified book', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    recorder.disconnect([MARKET.yesTokenId, MARKET.noTokenId], T0 + 100);
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: null, cause: 'disconnected' }]);
+    expect(sink.quotes.at(-1)).toMatchObject({ trusted: false, yesChanged: true });
+    recorder.clobFrame(wire.snapshot(T0 + 50), T0 + 900);
+    expect(sink.gaps.at(-1)).toMatchObject({ endTimeMs: T0 + 900, repairedBy: 'snapshot' });
+    // The levels did not change: no second book row, but the trust is news.
+    expect(sink.books).toHaveLength(1);
+    expect(sink.quotes.at(-1)).toMatchObject({ trusted: true });
+  });
+
+  it('stamps the last spot price, and none when it is older than ten seconds', () => {
+    const { sink, recorder, wire } = setUp();
+    const spot = { kind: 'underlying', ticker: 'BTC', source: 'binance_spot' } as const;
+    recorder.underlying({ ...spot, price: 97_000.12, eventTimeMs: T0, receivedTimeMs: T0 });
+    recorder.underlying({ ...spot, source: 'chainlink', price: 1, eventTimeMs: T0, receivedTimeMs: T0 });
+    recorder.clobFrame(wire.snapshot(T0), T0 + 10_000);
+    for (const frame of wire.action(T0 + 10_001, [{ side: 'BUY', price: 4900, size: 0 }])) {
+      recorder.clobFrame(frame, T0 + 10_001);
+    }
+    expect(sink.books.map(({ underlyingPrice }) => underlyingPrice)).toEqual([97_000.12, null]);
+  });
+
+  it('keeps event times monotonic and refuses changes older than the book', async () => {
+    const { sink, recorder, wire, metrics } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const [late] = wire.action(T0 - 10, [{ side: 'BUY', price: 4900, size: 5 }]);
+    recorder.clobFrame(late!, T0 + 1);
+    recorder.close();
+    expect(sink.books).toHaveLength(1);
+    expect(await metrics.registry.metrics()).toContain('underround_book_events_ignored_total{why="stale"} 1');
+  });
+
+  it('drops a perp book whose update id did not change', () => {
+    const { sink, recorder } = setUp();
+    const depth = {
+      kind: 'perp_depth',
+      ticker: 'ETH',
+      updateId: 5,
+      eventTimeMs: T0,
+      engineTimeMs: null,
+      receivedTimeMs: T0,
+      roundTripMs: 3,
+      bids: [['3300.1', '1']],
+      asks: [['3300.2', '1']],
+    } as const;
+    for (const updateId of [5, 5, 6]) recorder.perpDepth({ ...depth, updateId });
+    expect(sink.depths.map(({ updateId }) => updateId)).toEqual([5, 6]);
+  });
+
+  it.each([
+    ['not JSON', '<html>'],
+    ['no object', '[1]'],
+    [
+      'a price above 1',
+      '{"event_type":"last_trade_price","market":"0x1","asset_id":"1","timestamp":"1","side":"BUY","price":"1.5","size":"1"}',
+    ],
+    [
+      'a time that is none',
+      '{"event_type":"book","market":"0x1","asset_id":"1","timestamp":"soon","hash":"1","bids":[],"asks":[]}',
+    ],
+  ])('sets aside and counts a frame with %s', async (_, frame) => {
+    const { sink, recorder, metrics } = setUp();
+    recorder.clobFrame(frame, T0);
+    expect(await metrics.registry.metrics()).toContain(
+      'underround_frames_rejected_total{feed="polymarket.clob"} 1',
+    );
+    expect(sink.books).toEqual([]);
+  });
+
+  it.each(['PONG', '[]', 'NO NEW ASSETS', '{"event_type":"something_new"}'])('ignores %s', async (frame) => {
+    const { recorder, metrics } = setUp();
+    recorder.clobFrame(frame, T0);
+    expect(await metrics.registry.metrics()).not.toContain('underround_frames_rejected_total{');
+  });
+
+  it('tells of a resolution', () => {
+    const { recorder, resolved } = setUp();
+    recorder.clobFrame(
+      JSON.stringify({
+        event_type: 'market_resolved',
+        market: MARKET.marketId,
+        winning_asset_id: MARKET.noTokenId,
+        winning_outcome: 'Down',
+        timestamp: String(T0),
+      }),
+      T0 + 1,
+    );
+    expect(resolved).toMatchObject([{ winningTokenId: MARKET.noTokenId, eventTimeMs: T0 }]);
+  });
+});
