@@ -1,0 +1,39 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, posix, relative, sep } from 'node:path';
+
+export const PROJECT_ROOT = join(import.meta.dirname, '../..');
+const GENERATED = new Set(['node_modules', 'dist', 'data', 'coverage']);
+
+export interface SourceFile {
+  /** From the project's root, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Every file under the given folders of the project, without what is installed or built. */
+export function sourceFiles(...folders: readonly string[]): SourceFile[] {
+  return folders.flatMap((folder) => {
+    const root = join(PROJECT_ROOT, folder);
+    if (!existsSync(root)) return [];
+    const entries = readdirSync(root, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(PROJECT_ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'))
+      .filter((path) => !path.split('/').some((part) => GENERATED.has(part)))
+      .map((path) => ({ path, text: readFileSync(join(PROJECT_ROOT, path), 'utf8') }));
+  });
+}
+
+/** The code without its comments, line for line. A `//` after a colon is taken for part of an address. */
+export function withoutComments(text: string): string {
+  const blanked = text.replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' '));
+  return blanked.replaceAll(/(?<!:)\/\/.*$/gm, '');
+}
+
+/** What a module imports: packages by name, files of the project by path from its root. */
+export function importsOf(file: SourceFile): string[] {
+  const pattern = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
+  return [...withoutComments(file.text).matchAll(pattern)].map(([, target = '']) =>
+    target.startsWith('.') ? posix.join(posix.dirname(file.path), target) : target,
+  );
+}

@@ -1,0 +1,200 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  importsOf,
+  PROJECT_ROOT,
+  type SourceFile,
+  sourceFiles,
+  withoutComments,
+} from './support/sourceFiles.ts';
+
+const LINES_MAX = 300;
+const LINES_MAX_TEST = 500;
+
+interface Ban {
+  readonly name: string;
+  readonly pattern: RegExp;
+  /** Where it may stand, and why. A path ending in `/` means the whole folder. */
+  readonly allowed: Readonly<Record<string, string>>;
+  /** One that must be found and one that must not, so that the pattern itself is tested. */
+  readonly bad: string;
+  readonly good: string;
+}
+
+const CLOCK = 'the one place that reads the machine';
+const BANS: readonly Ban[] = [
+  {
+    name: 'Date.now()',
+    pattern: /\bDate\.now\(/,
+    allowed: { 'src/clock.ts': CLOCK },
+    bad: 'const now = Date.now();',
+    good: 'const now = clock.now();',
+  },
+  {
+    name: 'the present as a Date',
+    pattern: /\bnew Date(?:\(\s*\)|(?!\w|\())/,
+    allowed: {},
+    bad: 'const now = new Date();',
+    good: 'const then = new Date(timeMs);',
+  },
+  {
+    name: 'Math.random()',
+    pattern: /\bMath\.random\b/,
+    allowed: {
+      'src/service.ts': 'hands the random source to everything else',
+      'src/cli/': 'a command that runs without the service hands it on itself',
+    },
+    bad: 'const jitter = Math.random();',
+    good: 'const jitter = random();',
+  },
+  {
+    name: 'a timer',
+    pattern: /(?<![.\w])set(?:Timeout|Interval)\(/,
+    allowed: {
+      'src/clock.ts': CLOCK,
+      'src/store/host/main.ts': 'a process of its own, with nobody to hand it a clock',
+    },
+    bad: 'setTimeout(run, 5);',
+    good: 'socket.setTimeout(5);',
+  },
+  {
+    name: 'process.env',
+    pattern: /\bprocess\.env\b/,
+    allowed: {
+      'src/config.ts': CLOCK,
+      'src/service.ts': 'starts the store host with the environment it was started with',
+      'src/store/host/main.ts': 'a process of its own, configured by its parent',
+      'src/cli/': 'the demo sets variables for the service it starts',
+    },
+    bad: 'const port = process.env.PORT;',
+    good: 'const port = config.port;',
+  },
+  {
+    name: 'console',
+    pattern: /\bconsole\.\w/,
+    allowed: { 'src/cli/': 'prints the results of commands' },
+    bad: "console.log('x');",
+    good: "logger.info('x');",
+  },
+];
+
+const sources = sourceFiles('src').filter((file) => file.path.endsWith('.ts'));
+const isTest = (path: string) => /\.test\.ts$/.test(path);
+const modules = sources.filter((file) => !isTest(file.path));
+const everything = sourceFiles('src', 'test', 'bin', 'scripts', 'bench', 'docs', 'client', 'web');
+
+function isAllowed(path: string, allowed: Readonly<Record<string, string>>): boolean {
+  return Object.keys(allowed).some((place) =>
+    place.endsWith('/') ? path.startsWith(place) : path === place,
+  );
+}
+
+/** `path:line` of each line that matches. */
+function linesWith(file: SourceFile, pattern: RegExp, text = file.text): string[] {
+  return text.split('\n').flatMap((line, index) => (pattern.test(line) ? [`${file.path}:${index + 1}`] : []));
+}
+
+describe('calls that make a test depend on the machine', () => {
+  it.each(BANS)('$name stands only where it is allowed', ({ pattern, allowed }) => {
+    const found = modules
+      .filter((file) => !isAllowed(file.path, allowed))
+      .flatMap((file) => linesWith(file, pattern, withoutComments(file.text)));
+    expect(found).toEqual([]);
+  });
+
+  it.each(BANS)('the pattern for $name finds it and nothing else', ({ pattern, bad, good }) => {
+    expect(pattern.test(bad)).toBe(true);
+    expect(pattern.test(good)).toBe(false);
+    expect(pattern.test(withoutComments(`/* ${bad} */ // ${bad}`))).toBe(false);
+  });
+});
+
+/** Why a module may not import something, or null when it may. */
+function importFault(from: string, target: string): string | null {
+  const [, folder = ''] = /^src\/(\w+)\//.exec(from) ?? [];
+  const inside = (...folders: string[]) => folders.some((name) => target.startsWith(`src/${name}/`));
+  const ours = target.startsWith('src/');
+  if (target.startsWith('test/') || ['vitest', 'fast-check'].includes(target))
+    return 'a module imports a test';
+  if (inside('cli') && folder !== 'cli') return 'only the command itself imports cli/';
+  if (folder === 'core' && ours && !inside('core', 'schema')) return 'core/ imports core/ and schema/ alone';
+  if (folder === 'schema' && !inside('schema') && target !== 'zod')
+    return 'schema/ imports schema/ and zod alone';
+  if (folder === 'venues' && inside('store', 'api')) return 'venues/ knows nothing of its readers';
+  return null;
+}
+
+describe('folders show the way of the data', () => {
+  it('no module imports against it', () => {
+    const faults = modules.flatMap((file) =>
+      importsOf(file).flatMap((target) => {
+        const fault = importFault(file.path, target);
+        return fault === null ? [] : [`${file.path} -> ${target}: ${fault}`];
+      }),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it.each([
+    ['src/core/book.ts', '../store/store.ts', true],
+    ['src/core/book.ts', '../schema/market.ts', false],
+    ['src/core/book.ts', './money.ts', false],
+    ['src/core/a/book.ts', '../money.ts', false],
+    ['src/schema/tier.ts', '../core/money.ts', true],
+    ['src/schema/tier.ts', 'pino', true],
+    ['src/schema/tier.ts', 'zod', false],
+    ['src/venues/bybit/feed.ts', '../../store/store.ts', true],
+    ['src/venues/bybit/feed.ts', '../http.ts', false],
+    ['src/service.ts', './cli/main.ts', true],
+    ['src/cli/main.ts', './serve.ts', false],
+    ['src/clock.ts', '../test/support/fakeClock.ts', true],
+  ])('%s importing %s is a fault: %s', (path, target, isFault) => {
+    const spellings = [`import { x } from '${target}';`, `import '${target}';`, `await import('${target}');`];
+    for (const text of spellings) {
+      const faults = importsOf({ path, text }).map((resolved) => importFault(path, resolved));
+      expect(faults.map((fault) => fault !== null)).toEqual([isFault]);
+    }
+  });
+});
+
+describe('every file', () => {
+  it('of code is short enough to be read at once', () => {
+    const tooLong = [...sources, ...sourceFiles('test', 'scripts', 'bench', 'bin')]
+      .filter((file) => /\.(ts|mjs)$/.test(file.path))
+      .map((file) => ({ path: file.path, lines: file.text.split('\n').length - 1 }))
+      .filter(({ path, lines }) => lines > (isTest(path) ? LINES_MAX_TEST : LINES_MAX));
+    expect(tooLong).toEqual([]);
+  });
+
+  it('and folder of code is named in camelCase', () => {
+    const name = /^(?:[a-z][A-Za-z0-9]*\/)+[a-z][A-Za-z0-9]*(?:\.[a-z]+)?\.(?:ts|mjs|json)$/;
+    const files = sourceFiles('src', 'test', 'scripts', 'bench', 'bin').map((file) => file.path);
+    expect(files.filter((path) => !name.test(path))).toEqual([]);
+  });
+
+  it('says which issue a thing left to do belongs to', () => {
+    const leftover = new RegExp(
+      `\\b(?:${['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X'].join('|')})\\b(?!\\(#\\d+\\))`,
+    );
+    expect(everything.flatMap((file) => linesWith(file, leftover))).toEqual([]);
+  });
+
+  it('names no place on one machine', () => {
+    const place = /(?<![\w.:/$}-])\/(?:home|root|work|Users|tmp)\/\w/;
+    expect(place.test("'/home/ann/x'")).toBe(true);
+    expect(place.test('https://example.com/home/ann')).toBe(false);
+    const others = everything.filter((file) => file.path !== 'test/tidy.test.ts');
+    expect(others.flatMap((file) => linesWith(file, place))).toEqual([]);
+  });
+});
+
+describe('package-lock.json', () => {
+  it('names no download address', () => {
+    const lock = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package-lock.json'), 'utf8'));
+    const packages = Object.entries<{ resolved?: string; link?: boolean }>(lock.packages);
+    expect(packages.length).toBeGreaterThan(50);
+    const resolved = packages.filter(([, entry]) => entry.resolved !== undefined && entry.link !== true);
+    expect(resolved.map(([name]) => name)).toEqual([]);
+  });
+});
