@@ -1,0 +1,244 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { MemorySink } from '../../test/support/memorySink.ts';
+import { TransportError, VenueRefusedError } from '../errors.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
+import { nextWindow, parseSlug, slugOf, type Window, windowAt } from '../venues/polymarket/windows.ts';
+import type { Listings } from './discovery.ts';
+import { Lifecycle } from './lifecycle.ts';
+import { Recorder } from './recorder.ts';
+
+const START = Date.UTC(2026, 10, 20, 12, 1);
+
+/** A venue that lists every window of every series, as Gamma would. */
+class FakeListings implements Listings {
+  readonly asked: string[][] = [];
+  readonly winners = new Map<string, 'Up' | 'Down'>();
+  readonly hidden = new Set<string>();
+  fail: (() => Error) | null = null;
+  tamper: (event: Record<string, unknown>) => unknown = (event) => event;
+
+  async eventsBySlug(slugs: readonly string[]): Promise<readonly unknown[]> {
+    this.asked.push([...slugs]);
+    if (this.fail) throw this.fail();
+    return slugs.filter((slug) => !this.hidden.has(slug)).map((slug) => this.tamper(this.#event(slug)));
+  }
+
+  async eventsOfSeries(): Promise<readonly unknown[]> {
+    if (this.fail) throw this.fail();
+    return [];
+  }
+
+  #event(slug: string): Record<string, unknown> {
+    const window = parseSlug(slug, START)!.windows[0]!;
+    const id = [...slug].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) >>> 0, 7);
+    const winner = this.winners.get(slug);
+    const market = {
+      id: String(id),
+      conditionId: `0x${id.toString(16).padStart(64, '0')}`,
+      slug,
+      question: slug,
+      outcomes: '["Up", "Down"]',
+      outcomePrices: winner === undefined ? '["0.5", "0.5"]' : winner === 'Up' ? '["1", "0"]' : '["0", "1"]',
+      clobTokenIds: `["${id}1", "${id}2"]`,
+      eventStartTime: new Date(window.startTimeMs).toISOString(),
+      endDate: new Date(window.endTimeMs).toISOString(),
+      active: true,
+      closed: winner !== undefined,
+      acceptingOrders: winner === undefined,
+      orderPriceMinTickSize: 0.01,
+      ...(winner === undefined
+        ? {}
+        : { umaResolutionStatus: 'resolved', closedTime: '2026-11-20 12:05:20+00' }),
+    };
+    return { id: `e${id}`, slug, title: slug, closed: winner !== undefined, markets: [market] };
+  }
+}
+
+function setUp() {
+  const clock = new FakeClock(START);
+  const sink = new MemorySink();
+  const metrics = new Metrics();
+  const listings = new FakeListings();
+  const subscribed = new Map<string, string>();
+  const clob = {
+    subscribe: (group: string, tokenIds: readonly string[]) =>
+      tokenIds.forEach((id) => void subscribed.set(id, group)),
+    unsubscribe: (_: string, tokenIds: readonly string[]) =>
+      tokenIds.forEach((id) => void subscribed.delete(id)),
+  };
+  const common = { clock, log: silentLogger, metrics };
+  const recorder = new Recorder({
+    ...common,
+    sink,
+    timeBy: 'clock',
+    onResolved: (event) => lifecycle.resolved(event),
+  });
+  const lifecycle = new Lifecycle({ ...common, listings, clob, recorder });
+  const isSubscribed = (slug: string) => {
+    const market = sink.markets.findLast((record) => record.slug === slug);
+    return market !== undefined && subscribed.has(market.yesTokenId) && subscribed.has(market.noTokenId);
+  };
+  const latest = (slug: string) => sink.markets.findLast((record) => record.slug === slug);
+  return { clock, sink, metrics, listings, subscribed, recorder, lifecycle, isSubscribed, latest };
+}
+
+function slugsToKnow(nowMs: number): string[] {
+  return EVENT_TYPES.flatMap((eventType) => {
+    const current = windowAt(eventType, nowMs);
+    return [current, nextWindow(eventType, current)].flatMap((window) =>
+      TICKERS.map((ticker) => slugOf(ticker, eventType, window)),
+    );
+  });
+}
+
+const slug5m = (window: Window, ticker: Ticker = 'BTC', eventType: EventType = '5m') =>
+  slugOf(ticker, eventType, window);
+
+describe('Lifecycle', () => {
+  it('has the current and the next window of every series subscribed at all times', async () => {
+    const { clock, lifecycle, isSubscribed } = setUp();
+    lifecycle.start([]);
+    await clock.advance(100);
+    for (let second = 0; second < 40 * 60; second += 7) {
+      const missing = slugsToKnow(clock.now()).filter((slug) => !isSubscribed(slug));
+      expect(missing, new Date(clock.now()).toISOString()).toEqual([]);
+      await clock.advance(7000);
+    }
+  });
+
+  it('keeps an ended market subscribed for five minutes, then lets it go', async () => {
+    const { clock, lifecycle, isSubscribed, latest } = setUp();
+    lifecycle.start([]);
+    const window = windowAt('5m', START);
+    await clock.advance(window.endTimeMs - START + 2000);
+    expect(latest(slug5m(window))).toMatchObject({ status: 'closed', outcome: null });
+    await clock.advance(296_000);
+    expect(isSubscribed(slug5m(window))).toBe(true);
+    await clock.advance(4000);
+    expect(isSubscribed(slug5m(window))).toBe(false);
+  });
+
+  it('takes the outcome from whichever source is first and has the listing confirm it', async () => {
+    const { clock, lifecycle, recorder, listings, isSubscribed, latest } = setUp();
+    lifecycle.start([]);
+    const window = windowAt('5m', START);
+    const [streamed, listed] = [slug5m(window, 'BTC'), slug5m(window, 'ETH')];
+    await clock.advance(window.endTimeMs - START + 10_000);
+    const market = latest(streamed)!;
+    const event = { kind: 'market_resolved', marketId: market.marketId, winningOutcome: 'Down' } as const;
+    const times = { eventTimeMs: clock.now(), receivedTimeMs: clock.now() };
+    recorder.clobEvent({ ...event, ...times, winningTokenId: market.noTokenId });
+    expect(latest(streamed)).toMatchObject({ status: 'resolved', outcome: 'Down', payoutYes: 0 });
+    listings.winners.set(listed, 'Up');
+    await clock.advance(6000);
+    expect(latest(listed)).toMatchObject({ status: 'resolved', outcome: 'Up', payoutYes: 1 });
+    // The lagging listing of the other does not undo what the stream said.
+    expect(latest(streamed)).toMatchObject({ status: 'resolved', outcome: 'Down' });
+    expect([isSubscribed(streamed), isSubscribed(listed)]).toEqual([false, false]);
+    const polls = () => listings.asked.filter((slugs) => slugs.includes(streamed)).length;
+    const before = polls();
+    await clock.advance(30_000);
+    expect(polls()).toBeGreaterThan(before);
+    listings.winners.set(streamed, 'Down');
+    await clock.advance(60_000);
+    const confirmed = polls();
+    await clock.advance(600_000);
+    expect(polls()).toBe(confirmed);
+  });
+
+  it('counts winners that disagree', async () => {
+    const { clock, lifecycle, recorder, listings, latest, metrics } = setUp();
+    lifecycle.start([]);
+    const window = windowAt('5m', START);
+    await clock.advance(window.endTimeMs - START + 1000);
+    const market = latest(slug5m(window))!;
+    const times = { eventTimeMs: clock.now(), receivedTimeMs: clock.now() };
+    const event = { kind: 'market_resolved', marketId: market.marketId, winningOutcome: 'Up' } as const;
+    recorder.clobEvent({ ...event, ...times, winningTokenId: market.yesTokenId });
+    listings.winners.set(market.slug, 'Down');
+    await clock.advance(20_000);
+    expect(await metrics.registry.metrics()).toContain('underround_resolution_disagreements_total 1');
+  });
+
+  it.each([
+    ['a network failure', () => new TransportError('down'), 1000],
+    ['a refusal that names its time', () => new VenueRefusedError('slow down', { retryAfterMs: 7000 }), 7000],
+  ])('waits and asks again after %s', async (_, fail, waitMs) => {
+    const { clock, lifecycle, listings, isSubscribed } = setUp();
+    listings.fail = fail;
+    lifecycle.start([]);
+    await clock.advance(waitMs - 100);
+    expect(listings.asked).toHaveLength(1);
+    listings.fail = null;
+    await clock.advance(2000);
+    expect(isSubscribed(slug5m(windowAt('5m', START)))).toBe(true);
+  });
+
+  it.each<[string, (m: Record<string, unknown>) => Record<string, unknown>]>([
+    [
+      "last year's window",
+      (m: Record<string, unknown>) => ({
+        ...m,
+        endDate: '2025-11-20T12:05:00Z',
+        eventStartTime: '2025-11-20T12:00:00Z',
+      }),
+    ],
+    ['times that disagree', (m: Record<string, unknown>) => ({ ...m, endDate: '2026-11-20T12:06:00Z' })],
+    ['one token', (m: Record<string, unknown>) => ({ ...m, clobTokenIds: '["1"]' })],
+    ['unknown outcomes', (m: Record<string, unknown>) => ({ ...m, outcomes: '["Yes", "No"]' })],
+    ['no condition', (m: Record<string, unknown>) => ({ ...m, conditionId: undefined })],
+  ])('stores nothing of a listing with %s', async (_, change) => {
+    const { clock, sink, lifecycle, listings, subscribed } = setUp();
+    listings.tamper = (event) => ({
+      ...event,
+      markets: (event.markets as Record<string, unknown>[]).map(change),
+    });
+    lifecycle.start([]);
+    await clock.advance(5000);
+    expect([sink.markets, [...subscribed]]).toEqual([[], []]);
+  });
+
+  it('maps tokens by outcome, also when the listing reverses them', async () => {
+    const { clock, lifecycle, listings, latest } = setUp();
+    const slug = slug5m(windowAt('5m', START));
+    listings.tamper = (event) => ({
+      ...event,
+      markets: (event.markets as Record<string, unknown>[]).map((m) => ({
+        ...m,
+        outcomes: '["Down", "Up"]',
+      })),
+    });
+    lifecycle.start([]);
+    await clock.advance(1000);
+    expect(latest(slug)!.yesTokenId).toMatch(/2$/);
+  });
+
+  it('subscribes what an earlier run stored before the listing answers', () => {
+    const first = setUp();
+    const { sink } = first;
+    first.lifecycle.start([]);
+    return first.clock.advance(500).then(() => {
+      const known = sink.markets.map(({ seq: _, ...market }) => market);
+      const second = setUp();
+      second.listings.fail = () => new TransportError('down');
+      second.lifecycle.start(known);
+      expect(second.subscribed.size).toBe(first.subscribed.size);
+      expect(second.sink.markets).toEqual([]);
+    });
+  });
+
+  it('asks again for a window that is not listed yet, ever less often', async () => {
+    const { clock, lifecycle, listings, isSubscribed } = setUp();
+    const slug = slug5m(nextWindow('5m', windowAt('5m', START)));
+    listings.hidden.add(slug);
+    lifecycle.start([]);
+    await clock.advance(60_000);
+    expect(listings.asked.filter((slugs) => slugs.includes(slug)).length).toBeLessThan(7);
+    listings.hidden.delete(slug);
+    await clock.advance(61_000);
+    expect(isSubscribed(slug)).toBe(true);
+  });
+});
