@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FakeClock } from '../../../../test/support/fakeClock.ts';
+import { LocalVenue, until, type VenueConnection } from '../../../../test/support/localVenue.ts';
+import { silentLogger } from '../../../ops/log.ts';
+import { Metrics } from '../../../ops/metrics.ts';
+import { ClobFeed } from './feed.ts';
+
+let venue: LocalVenue;
+let clock: FakeClock;
+let feed: ClobFeed;
+let frames: string[];
+let lost: [readonly string[], string][];
+
+beforeEach(async () => {
+  venue = await LocalVenue.start();
+  clock = new FakeClock();
+  frames = [];
+  lost = [];
+  feed = new ClobFeed({
+    url: `${venue.wsUrl}/ws/market`,
+    clock,
+    random: () => 0,
+    log: silentLogger,
+    metrics: new Metrics(),
+    onFrame: (frame) => frames.push(frame),
+    onDisconnect: (tokenIds, cause) => lost.push([tokenIds, cause]),
+  });
+});
+afterEach(async () => {
+  await feed.close();
+  await venue.stop();
+});
+
+const messages = (connection: VenueConnection) =>
+  connection.received.filter((text) => text !== 'PING').map((text) => JSON.parse(text));
+const heard = (count: number, at = -1) =>
+  until(() => venue.connections.length > 0 && messages(venue.connections.at(at)!).length === count);
+const names = (count: number, from = 0) => Array.from({ length: count }, (_, i) => String(1000 + from + i));
+
+describe('ClobFeed', () => {
+  test('opens with type market, then subscribes and unsubscribes on the open socket, flag every time', async () => {
+    feed.subscribe('BTC 5m', ['1', '2']);
+    await heard(1);
+    feed.subscribe('BTC 5m', ['2', '3', '4', '3']);
+    feed.unsubscribe('BTC 5m', ['1', '9']);
+    await heard(3);
+    expect(messages(venue.latest)).toEqual([
+      { assets_ids: ['1', '2'], type: 'market', custom_feature_enabled: true },
+      { assets_ids: ['3', '4'], operation: 'subscribe', custom_feature_enabled: true },
+      { assets_ids: ['1'], operation: 'unsubscribe', custom_feature_enabled: true },
+    ]);
+    expect(venue.connections).toHaveLength(1);
+    expect(venue.latest.path).toBe('/ws/market');
+  });
+
+  test('what is subscribed before the socket is open goes with the first frame', async () => {
+    feed.subscribe('BTC 5m', ['1', '2']);
+    feed.subscribe('BTC 5m', ['3', '4']);
+    await heard(1);
+    expect(messages(venue.latest)).toEqual([
+      { assets_ids: ['1', '2', '3', '4'], type: 'market', custom_feature_enabled: true },
+    ]);
+  });
+
+  test('groups have sockets of their own; a socket takes 400 assets', async () => {
+    feed.subscribe('BTC 5m', names(398));
+    feed.subscribe('BTC 5m', names(4, 500));
+    feed.subscribe('BTC 5m', names(2, 600));
+    feed.subscribe('ETH 5m', ['1', '2']);
+    await until(
+      () =>
+        venue.connections.length === 3 && venue.connections.every(({ received }) => received.length === 1),
+    );
+    const counts = venue.connections.map((connection) => messages(connection)[0].assets_ids.length);
+    expect(counts.sort((a, b) => a - b)).toEqual([2, 4, 400]);
+  });
+
+  test('a list too long for one socket is split', async () => {
+    feed.subscribe('BTC 5m', names(900));
+    await until(
+      () =>
+        venue.connections.length === 3 && venue.connections.every(({ received }) => received.length === 1),
+    );
+    const sent = venue.connections.flatMap((connection) => messages(connection)[0].assets_ids);
+    expect(sent.sort()).toEqual(names(900).sort());
+  });
+
+  test('passes every text on, texts that are no JSON too', async () => {
+    feed.subscribe('BTC 5m', ['1', '2']);
+    await heard(1);
+    for (const text of ['[]', 'NO NEW ASSETS', '{"event_type":"book"}']) venue.latest.socket.send(text);
+    await clock.advance(10_000);
+    await until(() => frames.length === 4);
+    expect(frames).toEqual(['[]', 'NO NEW ASSETS', '{"event_type":"book"}', 'PONG']);
+  });
+
+  test('after a loss it says which books are lost and subscribes everything again', async () => {
+    feed.subscribe('BTC 5m', ['1', '2']);
+    await heard(1);
+    feed.subscribe('BTC 5m', ['3', '4']);
+    feed.unsubscribe('BTC 5m', ['1', '2']);
+    await heard(3);
+    venue.latest.socket.close(1013, 'slow consumer: send buffer full');
+    await until(() => lost.length === 1);
+    expect(lost).toEqual([[['3', '4'], 'closed 1013 slow consumer: send buffer full']]);
+    await clock.advance(250);
+    await until(() => venue.connections.length === 2);
+    await heard(1);
+    expect(messages(venue.latest)).toEqual([
+      { assets_ids: ['3', '4'], type: 'market', custom_feature_enabled: true },
+    ]);
+  });
+
+  test('a socket without traffic for 125 s is given up', async () => {
+    feed.subscribe('BTC 5m', ['1', '2']);
+    await heard(1);
+    for (let i = 1; i <= 12; i++) {
+      await clock.advance(10_000);
+      await until(() => frames.length === i);
+    }
+    expect(lost).toEqual([]);
+    await clock.advance(5_000);
+    expect(lost).toEqual([[['1', '2'], 'no data for 125000 ms']]);
+  });
+
+  test('"all resolved" is asked again rarely, at once when something new is wanted', async () => {
+    feed.subscribe('BTC 5m', ['1', '2']);
+    await heard(1);
+    venue.latest.socket.close(1000, 'all subscribed assets resolved');
+    await until(() => lost.length === 1);
+    await clock.advance(29_999);
+    expect(venue.connections).toHaveLength(1);
+    feed.subscribe('BTC 5m', ['3', '4']);
+    await until(() => venue.connections.length === 2);
+    await heard(1);
+    expect(messages(venue.latest)[0].assets_ids).toEqual(['1', '2', '3', '4']);
+  });
+
+  test('a socket with nothing left is closed, and its group starts anew', async () => {
+    feed.subscribe('BTC 5m', ['1', '2']);
+    await heard(1);
+    feed.unsubscribe('BTC 5m', ['1', '2']);
+    await until(() => venue.latest.closed);
+    expect(lost).toEqual([]);
+    feed.subscribe('BTC 5m', ['3', '4']);
+    await until(() => venue.connections.length === 2);
+    await heard(1);
+    expect(messages(venue.latest)).toEqual([
+      { assets_ids: ['3', '4'], type: 'market', custom_feature_enabled: true },
+    ]);
+  });
+});

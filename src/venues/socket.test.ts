@@ -1,0 +1,199 @@
+import { createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { LocalVenue, until } from '../../test/support/localVenue.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { type Disconnect, ReconnectingSocket, type ReconnectingSocketOptions } from './socket.ts';
+
+let venue: LocalVenue;
+let clock: FakeClock;
+let metrics: Metrics;
+let socket: ReconnectingSocket | null;
+let frames: [string, number][];
+let downs: Disconnect[];
+
+beforeEach(async () => {
+  venue = await LocalVenue.start();
+  clock = new FakeClock();
+  metrics = new Metrics();
+  frames = [];
+  downs = [];
+  socket = null;
+});
+afterEach(async () => {
+  await socket?.close();
+  await venue.stop();
+});
+
+function open(options: Partial<ReconnectingSocketOptions> = {}): ReconnectingSocket {
+  socket = new ReconnectingSocket({
+    url: venue.wsUrl,
+    feed: 'test',
+    clock,
+    random: () => 0,
+    log: silentLogger,
+    metrics,
+    keepAlive: { text: 'PING', answer: 'PONG', periodMs: 10_000, answerLimitMs: 25_000 },
+    silenceLimitMs: null,
+    onOpen: (send) => send('subscribe'),
+    onFrame: (text, receivedTimeMs) => frames.push([text, receivedTimeMs]),
+    onDown: (disconnect) => downs.push(disconnect),
+    ...options,
+  });
+  return socket;
+}
+const connected = (times: number) => until(() => venue.connections.length === times && socket!.isUp);
+const counted = async (name: string) =>
+  (await metrics.registry.getSingleMetric(name)!.get()).values[0]?.value;
+
+describe('ReconnectingSocket', () => {
+  test('sends its subscriptions on open and stamps every frame with the clock', async () => {
+    open();
+    await connected(1);
+    await until(() => venue.latest.received.length === 1);
+    expect(venue.latest.received).toEqual(['subscribe']);
+    venue.latest.socket.send('one');
+    await until(() => frames.length === 1);
+    await clock.advance(5);
+    venue.latest.socket.send('two');
+    await until(() => frames.length === 2);
+    expect(frames).toEqual([
+      ['one', clock.now() - 5],
+      ['two', clock.now()],
+    ]);
+    expect(await counted('underround_venue_frames_total')).toBe(2);
+    expect(await counted('underround_venue_received_bytes_total')).toBe(6);
+  });
+
+  test('sends PING each period and stays while it is answered', async () => {
+    open();
+    await connected(1);
+    for (let i = 1; i <= 5; i++) {
+      await clock.advance(10_000);
+      await until(() => frames.length === i);
+    }
+    expect(venue.latest.received.filter((text) => text === 'PING')).toHaveLength(5);
+    expect(downs).toEqual([]);
+  });
+
+  test('an unanswered PING ends the connection after its limit, and subscriptions are sent again', async () => {
+    open();
+    await connected(1);
+    venue.latest.answersPing = false;
+    await clock.advance(30_000);
+    expect(downs).toEqual([]);
+    await clock.advance(10_000);
+    expect(downs).toEqual([{ cause: 'PING unanswered for 25000 ms', receivedTimeMs: clock.now() }]);
+    await clock.advance(500);
+    await connected(2);
+    await until(() => venue.latest.received.length === 1);
+    expect(venue.latest.received).toEqual(['subscribe']);
+  });
+
+  test('silence counts data only: PONG does not keep a stalled connection', async () => {
+    open({ silenceLimitMs: 25_000 });
+    await connected(1);
+    await clock.advance(10_000);
+    await until(() => frames.length === 1);
+    venue.latest.socket.send('data');
+    await until(() => frames.length === 2);
+    await clock.advance(24_999);
+    expect(downs).toEqual([]);
+    await clock.advance(1);
+    expect(downs).toMatchObject([{ cause: 'no data for 25000 ms' }]);
+  });
+
+  test('backs off by doubling up to a bound, between half and all of the step', async () => {
+    venue.refuseUpgrade = 502;
+    const delays: number[] = [];
+    const log = { ...silentLogger, warn: (line: { retryDelayMs: number }) => delays.push(line.retryDelayMs) };
+    const random = [0, 0.999999];
+    open({ log: log as never, random: () => random[delays.length % 2]! });
+    for (let i = 1; i <= 9; i++) {
+      await until(() => delays.length === i);
+      await clock.advance(delays.at(-1)!);
+    }
+    expect(delays.slice(0, 9)).toEqual([250, 1000, 1000, 4000, 4000, 16000, 15000, 30000, 15000]);
+    expect(downs).toEqual([]);
+  });
+
+  test.each([401, 403, 451])(
+    'a handshake refused with %i is tried again rarely, and said clearly',
+    async (status) => {
+      venue.refuseUpgrade = status;
+      const lines: unknown[][] = [];
+      const log = { ...silentLogger, warn: (...line: unknown[]) => lines.push(line) };
+      open({ log: log as never });
+      await until(() => lines.length === 1);
+      expect(lines[0]).toEqual([
+        { feed: 'test', group: undefined, cause: `HTTP ${status}`, attempt: 1, retryDelayMs: 30_000 },
+        'venue refused the connection (geo-blocked?)',
+      ]);
+      venue.refuseUpgrade = null;
+      await clock.advance(30_000);
+      await connected(1);
+    },
+  );
+
+  test('a connection that held starts the back-off anew', async () => {
+    open();
+    for (let i = 1; i <= 3; i++) {
+      await connected(i);
+      venue.latest.socket.close(1013, 'slow consumer: send buffer full');
+      await until(() => downs.length === i);
+      await clock.advance(250 * 2 ** (i - 1));
+    }
+    await connected(4);
+    venue.latest.answersPing = true;
+    for (let i = 1; i <= 3; i++) {
+      await clock.advance(10_000);
+      await until(() => venue.latest.received.length === i + 1);
+    }
+    venue.latest.socket.close(1001);
+    await until(() => downs.length === 4);
+    await clock.advance(250);
+    await connected(5);
+    expect(downs.map((down) => down.cause)).toEqual([
+      ...Array(3).fill('closed 1013 slow consumer: send buffer full'),
+      'closed 1001',
+    ]);
+    expect(await counted('underround_venue_disconnects_total')).toBe(4);
+  });
+
+  test('gives up on a server that never answers the handshake', async () => {
+    const lines: { cause: string }[] = [];
+    const log = { ...silentLogger, warn: (line: { cause: string }) => lines.push(line) };
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as { port: number };
+    open({ url: `ws://127.0.0.1:${port}`, log: log as never });
+    await clock.advance(10_000);
+    expect(lines[0]).toMatchObject({ cause: 'no connection in 10000 ms' });
+    await socket!.close();
+    silent.close();
+  });
+
+  test('nobody there: the failure is the cause, and no down is told before an up', async () => {
+    const lines: { cause: string }[] = [];
+    const log = { ...silentLogger, warn: (line: { cause: string }) => lines.push(line) };
+    const gone = await LocalVenue.start();
+    const url = gone.wsUrl;
+    await gone.stop();
+    open({ url, log: log as never });
+    await until(() => lines.length === 1);
+    expect(lines[0]!.cause).toMatch(/ECONNREFUSED/);
+    expect(downs).toEqual([]);
+  });
+
+  test('close() tells the venue, not the owner, and leaves no timer', async () => {
+    open({ silenceLimitMs: 60_000 });
+    await connected(1);
+    await socket!.close();
+    await until(() => venue.latest.closed);
+    expect(downs).toEqual([]);
+    expect(clock.waiting).toBe(0);
+    await clock.advance(120_000);
+    expect(venue.connections).toHaveLength(1);
+  });
+});
