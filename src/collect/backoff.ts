@@ -1,11 +1,15 @@
-/** Delays of a bounded back-off: each try waits longer, the last delay repeats. */
+import { type BackoffLimits, backoffDelayMs } from '../venues/backoff.ts';
+
+/** When something that failed may be tried again. */
 export class Backoff {
-  readonly #delaysMs: readonly number[];
+  readonly #limits: BackoffLimits;
+  readonly #random: () => number;
   #tries = 0;
   #notBeforeMs = 0;
 
-  constructor(delaysMs: readonly number[]) {
-    this.#delaysMs = delaysMs;
+  constructor(limits: BackoffLimits, random: () => number) {
+    this.#limits = limits;
+    this.#random = random;
   }
 
   get tries(): number {
@@ -16,12 +20,15 @@ export class Backoff {
     return nowMs >= this.#notBeforeMs;
   }
 
-  /** @param atLeastMs What the other side asked for (Retry-After), if it did. */
+  /**
+   * @param atLeastMs What the other side asked for (Retry-After), if it did.
+   * @returns The wait until the next try.
+   */
   failed(nowMs: number, atLeastMs = 0): number {
-    const delayMs = this.#delaysMs[Math.min(this.#tries, this.#delaysMs.length - 1)] as number;
+    const delayMs = Math.max(backoffDelayMs(this.#limits, this.#tries, this.#random), atLeastMs);
     this.#tries++;
-    this.#notBeforeMs = nowMs + Math.max(delayMs, atLeastMs);
-    return this.#notBeforeMs - nowMs;
+    this.#notBeforeMs = nowMs + delayMs;
+    return delayMs;
   }
 
   reset(): void {

@@ -3,14 +3,15 @@ import { UnderroundError, VenueRefusedError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
+import type { BackoffLimits } from '../venues/backoff.ts';
 import { type GammaListing, mapGammaEvent } from '../venues/polymarket/gamma/mapper.ts';
 import { nextWindow, seriesSlug, windowAt } from '../venues/polymarket/windows.ts';
 import { Backoff } from './backoff.ts';
 
 /** After a failed request, the next waits; a refusal that names its own time waits at least that. */
-const REQUEST_DELAYS_MS = [1000, 2000, 5000, 10_000, 30_000];
-/** A slug the venue does not know (yet) is asked for again after these. */
-const UNKNOWN_SLUG_DELAYS_MS = [2000, 5000, 10_000, 30_000, 60_000];
+const REQUEST_RETRY: BackoffLimits = { firstMs: 1000, maxMs: 30_000 };
+/** A slug the venue does not know (yet) is asked for again, ever less often. */
+const UNKNOWN_SLUG_RETRY: BackoffLimits = { firstMs: 4000, maxMs: 60_000 };
 const UNKNOWN_SLUGS_MAX = 500;
 
 /** The listing interface as discovery needs it; answers are the raw event objects. */
@@ -26,6 +27,7 @@ export interface Listings {
 interface DiscoveryOptions {
   listings: Listings;
   clock: Clock;
+  random: () => number;
   log: Logger;
   metrics: Metrics;
   onListing: (listing: GammaListing) => void;
@@ -34,7 +36,7 @@ interface DiscoveryOptions {
 /** Asks the listing for slugs and series, one request of a kind at a time, and refuses what does not fit. */
 export class Discovery {
   readonly #options: DiscoveryOptions;
-  readonly #requests = new Backoff(REQUEST_DELAYS_MS);
+  readonly #requests: Backoff;
   readonly #unknown = new Map<string, Backoff>();
   readonly #warned = new Set<string>();
   #looking = false;
@@ -44,6 +46,7 @@ export class Discovery {
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
+    this.#requests = new Backoff(REQUEST_RETRY, options.random);
     this.#refused = options.metrics.counter(
       'underround_listings_refused_total',
       'Objects of the market listing not taken, by reason',
@@ -91,7 +94,7 @@ export class Discovery {
       const askedMs = error instanceof VenueRefusedError ? (error.retryAfterMs ?? 0) : 0;
       const retryInMs = this.#requests.failed(clock.now(), askedMs);
       if (!this.#stopped)
-        log.warn({ kind, code: error.code, reason: error.message, retryInMs }, 'listing failed');
+        log.warn({ kind, code: error.code, reason: error.message, retryInMs }, 'listing.failed');
       return null;
     }
   }
@@ -111,7 +114,7 @@ export class Discovery {
       if (this.#warned.has(key)) continue;
       if (this.#warned.size >= UNKNOWN_SLUGS_MAX) this.#warned.clear();
       this.#warned.add(key);
-      this.#options.log.warn({ ...result, ok: undefined }, 'listed market refused');
+      this.#options.log.warn({ ...result, ok: undefined }, 'listing.market_refused');
     }
     return taken;
   }
@@ -124,10 +127,10 @@ export class Discovery {
         continue;
       }
       if (this.#unknown.size >= UNKNOWN_SLUGS_MAX) this.#unknown.clear();
-      const backoff = this.#unknown.get(slug) ?? new Backoff(UNKNOWN_SLUG_DELAYS_MS);
+      const backoff = this.#unknown.get(slug) ?? new Backoff(UNKNOWN_SLUG_RETRY, this.#options.random);
       this.#unknown.set(slug, backoff);
       const retryInMs = backoff.failed(nowMs);
-      if (backoff.tries === 1) this.#options.log.info({ slug, retryInMs }, 'window not listed');
+      if (backoff.tries === 1) this.#options.log.info({ slug, retryInMs }, 'listing.window_missing');
     }
   }
 }

@@ -34,7 +34,7 @@ export class Gaps {
     if (this.#open.has(gap.marketId)) return;
     const opened: Gap = { ...gap, gapId: gapId(gap), endTimeMs: null, repairedBy: null };
     this.#open.set(gap.marketId, opened);
-    this.#write(opened, 'gap opened');
+    this.#write(opened, 'gap.opened');
     this.#opened.inc({ cause: gap.cause });
   }
 
@@ -47,7 +47,7 @@ export class Gaps {
     const gap = this.#open.get(marketId);
     if (gap === undefined) return;
     this.#open.delete(marketId);
-    this.#write({ ...gap, endTimeMs: Math.max(endTimeMs, gap.startTimeMs), repairedBy }, 'gap closed');
+    this.#write({ ...gap, endTimeMs: Math.max(endTimeMs, gap.startTimeMs), repairedBy }, 'gap.closed');
   }
 
   #write(gap: Gap, event: string): void {

@@ -76,7 +76,7 @@ function setUp() {
     timeBy: 'clock',
     onResolved: (event) => lifecycle.resolved(event),
   });
-  const lifecycle = new Lifecycle({ ...common, listings, clob, recorder });
+  const lifecycle = new Lifecycle({ ...common, random: () => 0.99, listings, clob, recorder });
   const isSubscribed = (slug: string) => {
     const market = sink.markets.findLast((record) => record.slug === slug);
     return market !== undefined && subscribed.has(market.yesTokenId) && subscribed.has(market.noTokenId);

@@ -28,6 +28,8 @@ export interface LifecycleOptions {
   clob: Subscriptions;
   recorder: Recorder;
   clock: Clock;
+  /** 0 <= x < 1, for the jitter of retries. */
+  random: () => number;
   log: Logger;
   metrics: Metrics;
 }
@@ -47,9 +49,9 @@ export class Lifecycle {
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
-    const { listings, clock, log, metrics } = options;
+    const { listings, clock, random, log, metrics } = options;
     const onListing = (listing: GammaListing) => this.#listed(listing);
-    this.#discovery = new Discovery({ listings, clock, log, metrics, onListing });
+    this.#discovery = new Discovery({ listings, clock, random, log, metrics, onListing });
     this.#polls = new ResolutionPolls({ log });
     this.#subscribedGauge = metrics.gauge('underround_markets_subscribed', 'Markets subscribed at the venue');
     this.#disagreements = metrics.counter(
@@ -80,11 +82,11 @@ export class Lifecycle {
     if (known === null || known.status === 'resolved') return;
     const market = withWinner(known, event.winningTokenId, event.eventTimeMs);
     if (market === null) {
-      this.#options.log.error({ marketId: event.marketId }, 'the winning token is none of the market');
+      this.#options.log.error({ marketId: event.marketId }, 'market.winner_unknown');
       return;
     }
     this.#store(market);
-    this.#options.log.info({ slug: market.slug, outcome: market.outcome, by: 'stream' }, 'market resolved');
+    this.#options.log.info({ slug: market.slug, outcome: market.outcome, by: 'stream' }, 'market.resolved');
   }
 
   #tick(): void {
@@ -139,7 +141,7 @@ export class Lifecycle {
     if (known !== null && known.marketId !== listed.marketId) {
       this.#options.log.error(
         { slug: listed.slug, known: known.marketId, listed: listed.marketId },
-        'two markets claim one slug',
+        'market.slug_claimed_twice',
       );
       return;
     }
@@ -147,16 +149,16 @@ export class Lifecycle {
       this.#disagreements.inc();
       this.#options.log.error(
         { slug: listed.slug, stream: known.outcome, listing: listed.outcome },
-        'winners disagree',
+        'market.winners_disagree',
       );
     }
     const market = mergeListing(known, listed);
     if (known === null)
-      this.#options.log.info({ slug: market.slug, marketId: market.marketId }, 'market discovered');
+      this.#options.log.info({ slug: market.slug, marketId: market.marketId }, 'market.discovered');
     if (known?.status !== 'resolved' && market.status === 'resolved') {
       this.#options.log.info(
         { slug: market.slug, outcome: market.outcome, by: 'listing' },
-        'market resolved',
+        'market.resolved',
       );
     }
     this.#store(market);

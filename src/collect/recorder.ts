@@ -109,7 +109,7 @@ export class Recorder {
     this.#rejected.inc({ feed });
     this.#options.log.warn(
       { feed, code: error.code, reason: error.message, frame: text.slice(0, 200) },
-      'frame rejected',
+      'frame.rejected',
     );
   }
 

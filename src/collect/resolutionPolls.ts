@@ -47,7 +47,7 @@ export class ResolutionPolls {
       due.push(slug);
       if (sinceEndMs >= ALARM_AFTER_END_MS && !poll.alarmed) {
         poll.alarmed = true;
-        this.#log.error({ slug, sinceEndMs }, 'market unresolved ten minutes after its end');
+        this.#log.error({ slug, sinceEndMs }, 'market.unresolved');
       }
       if (sinceEndMs >= GIVE_UP_AFTER_END_MS) this.#polls.delete(slug);
     }
