@@ -1,0 +1,204 @@
+/**
+ * Gamma's objects with the oddities of the real ones: JSON inside strings, two date formats, numbers that are
+ * absent in part of the markets, prices frozen long before the end, and undocumented event metadata with holes.
+ */
+import { DateTime } from 'luxon';
+import type { EventType, Ticker } from '../schema/market.ts';
+import { seriesSlug } from '../venues/polymarket/windows.ts';
+import { marketTags } from './lifecycleFrames.ts';
+import type { MarketFacts, SimulatedMarket } from './markets.ts';
+
+const NAMES: Record<Ticker, string> = { BTC: 'Bitcoin', ETH: 'Ethereum', SOL: 'Solana' };
+const SHORT: Record<Ticker, string> = { BTC: 'btc', ETH: 'eth', SOL: 'sol' };
+const SERIES_IDS: Record<EventType, Record<Ticker, string>> = {
+  '5m': { BTC: '10684', ETH: '10683', SOL: '10686' },
+  '15m': { BTC: '10192', ETH: '10191', SOL: '10423' },
+  '1h': { BTC: '10114', ETH: '10117', SOL: '10122' },
+  '4h': { BTC: '10331', ETH: '10332', SOL: '10326' },
+  daily_up_down: { BTC: '41', ETH: '40', SOL: '10086' },
+};
+/** Final prices come minutes after resolution. */
+const FINAL_PRICE_DELAY_MS = 200_000;
+
+export type GammaObject = Record<string, unknown>;
+
+/** Question, description and source as the venue words them. */
+export function describeMarket(facts: MarketFacts): {
+  question: string;
+  description: string;
+  source: string;
+} {
+  const name = NAMES[facts.ticker];
+  const start = DateTime.fromMillis(facts.window.startTimeMs, { zone: 'America/New_York', locale: 'en-US' });
+  const end = DateTime.fromMillis(facts.window.endTimeMs, { zone: 'America/New_York', locale: 'en-US' });
+  const pair = `${facts.ticker}/USD`;
+  if (facts.eventType === '1h') {
+    const source = `https://www.binance.com/en/trade/${facts.ticker}_USDT`;
+    const description = `This market will resolve to "Up" if the Binance 1 hour candle for ${facts.ticker}USDT closes higher than or equal to its open. Otherwise, this market will resolve to "Down".`;
+    return { question: `${name} Up or Down - ${start.toFormat('LLLL d, ha')} ET`, description, source };
+  }
+  if (facts.eventType === 'daily_up_down') {
+    const source = `https://www.binance.com/en/trade/${facts.ticker}_USDT`;
+    const description = `This market will resolve to "Up" if the close price of the Binance 1 minute candle for ${facts.ticker}/USDT ${end.toFormat('LLL d yyyy')} 12:00 in the ET timezone (noon) is higher than that of the day before, and to "Down" if it is lower. If they are equal, this market will resolve 50-50.`;
+    return { question: `${name} Up or Down on ${end.toFormat('LLLL d')}?`, description, source };
+  }
+  const source = `https://data.chain.link/streams/${facts.ticker.toLowerCase()}-usd-twap-60s-streams`;
+  const description = `This market will resolve to "Up" if the Chainlink TWAP for ${pair} at the end of the interval in the title is greater than or equal to the price at the beginning of the interval. Otherwise, this market will resolve to "Down". The resolution source is the Chainlink 60-second TWAP data stream: ${source}`;
+  const span = `${start.toFormat('LLLL d, h:mma')}-${end.toFormat('h:mma')} ET`;
+  return { question: `${name} Up or Down - ${span}`, description, source };
+}
+
+/** The market object as Gamma answers it at `nowMs`. */
+export function gammaMarket({ facts, fate }: SimulatedMarket, nowMs: number): GammaObject {
+  const { habits, window } = facts;
+  const { question, description, source } = describeMarket(facts);
+  const isFinal = fate.isFinal && fate.payoutUp !== null;
+  const prices = isFinal ? [String(fate.payoutUp), String(1 - (fate.payoutUp ?? 0))] : ['0.505', '0.495'];
+  const progress = Math.min(
+    1,
+    Math.max(0.02, (nowMs - facts.createdMs) / (window.endTimeMs - facts.createdMs)),
+  );
+  const volume = habits.volume * progress;
+  return {
+    id: facts.gammaId,
+    question,
+    conditionId: facts.conditionId,
+    slug: facts.slug,
+    resolutionSource: source,
+    endDate: isoSeconds(window.endTimeMs),
+    startDate: isoMicros(facts.createdMs + 53_690, habits.hasFraction),
+    createdAt: isoMicros(facts.createdMs, true),
+    description,
+    outcomes: '["Up", "Down"]',
+    outcomePrices: JSON.stringify(prices).replace(',', ', '),
+    clobTokenIds: JSON.stringify([facts.upToken, facts.downToken]).replace(',', ', '),
+    active: true,
+    closed: isFinal,
+    archived: false,
+    restricted: true,
+    negRisk: false,
+    enableOrderBook: true,
+    acceptingOrders: nowMs < window.endTimeMs + habits.closedDelayMs,
+    acceptingOrdersTimestamp: isoSeconds(facts.createdMs + 40_000),
+    automaticallyActive: true,
+    eventStartTime: isoSeconds(window.startTimeMs),
+    orderPriceMinTickSize: Number(fate.tickText),
+    orderMinSize: 5,
+    rewardsMinSize: 50,
+    rewardsMaxSpread: 4.5,
+    feesEnabled: true,
+    feeType: 'crypto_fees_v2',
+    feeSchedule: { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 },
+    makerBaseFee: 1000,
+    takerBaseFee: 1000,
+    umaResolutionStatuses: '[]',
+    ...numbers(facts, fate.lastTradePrice, volume),
+    ...twapConfig(facts),
+    ...(isFinal ? closing(facts) : {}),
+  };
+}
+
+/** The event object; `withMarkets` false is the short form inside a market. */
+export function gammaEvent(market: SimulatedMarket, nowMs: number, withMarkets = true): GammaObject {
+  const { facts, fate } = market;
+  const { question, description, source } = describeMarket(facts);
+  const series = seriesSlug(facts.ticker, facts.eventType);
+  const inner = gammaMarket(market, nowMs);
+  return {
+    id: facts.eventId,
+    ticker: facts.slug,
+    slug: facts.slug,
+    title: question,
+    description,
+    resolutionSource: source,
+    startDate: inner.startDate,
+    creationDate: inner.createdAt,
+    startTime: inner.eventStartTime,
+    endDate: inner.endDate,
+    active: true,
+    closed: fate.isFinal,
+    archived: false,
+    restricted: true,
+    enableOrderBook: true,
+    negRisk: false,
+    automaticallyActive: true,
+    seriesSlug: series,
+    series: [
+      {
+        id: SERIES_IDS[facts.eventType][facts.ticker],
+        ticker: series,
+        slug: series,
+        title: series,
+        active: true,
+        closed: false,
+      },
+    ],
+    tags: marketTags(facts).map((label, at) => ({
+      id: String(100 + at),
+      label,
+      slug: label.toLowerCase().replaceAll(' ', '-'),
+    })),
+    eventMetadata: metadata(market, nowMs),
+    ...(withMarkets ? { markets: [inner] } : {}),
+  };
+}
+
+function metadata({ facts, fate }: SimulatedMarket, nowMs: number): GammaObject {
+  const { habits, window } = facts;
+  const shown: GammaObject = {};
+  const showsStrike = nowMs >= window.startTimeMs + habits.strikeDelayMs && !habits.strikeMissing;
+  if (showsStrike && fate.strike !== null) shown.priceToBeat = fate.strike;
+  const showsFinal = nowMs >= window.endTimeMs + habits.resolvedDelayMs + FINAL_PRICE_DELAY_MS;
+  if (showsFinal && !habits.finalPriceMissing && fate.finalPrice !== null) shown.finalPrice = fate.finalPrice;
+  return shown;
+}
+
+function numbers(facts: MarketFacts, lastTradePrice: string, volume: number): GammaObject {
+  const { missing, liquidity } = facts.habits;
+  const shown: GammaObject = { spread: 0.01 };
+  if (!missing.has('volume'))
+    Object.assign(shown, {
+      volume: String(volume),
+      volumeNum: volume,
+      volumeClob: volume,
+      volume24hr: volume,
+    });
+  if (!missing.has('liquidity'))
+    Object.assign(shown, { liquidity: String(liquidity), liquidityNum: liquidity, liquidityClob: liquidity });
+  // Cached by the venue long before the end: never a price source.
+  if (!missing.has('bestBid')) Object.assign(shown, { bestBid: 0.5, bestAsk: 0.51 });
+  if (!missing.has('lastTradePrice')) shown.lastTradePrice = Number(lastTradePrice);
+  return shown;
+}
+
+function twapConfig(facts: MarketFacts): GammaObject {
+  if (facts.eventType === '1h' || facts.eventType === 'daily_up_down') return {};
+  const id = `${SHORT[facts.ticker]}-${facts.eventType}-twap-60`;
+  const config = {
+    id,
+    asset: SHORT[facts.ticker],
+    duration: facts.eventType,
+    twapEnabled: true,
+    twapLookbackSeconds: 60,
+  };
+  return { cryptoMarketConfigId: id, cryptoMarketConfig: config };
+}
+
+function closing(facts: MarketFacts): GammaObject {
+  const closedMs = facts.window.endTimeMs + facts.habits.closedDelayMs;
+  return {
+    closedTime: `${isoSeconds(closedMs).replace('T', ' ').replace('Z', '')}+00`,
+    umaEndDate: isoSeconds(closedMs),
+    umaResolutionStatus: 'resolved',
+    automaticallyResolved: true,
+    updatedAt: isoMicros(facts.window.endTimeMs + facts.habits.finalDelayMs, true),
+  };
+}
+
+function isoSeconds(timeMs: number): string {
+  return `${new Date(timeMs).toISOString().slice(0, 19)}Z`;
+}
+
+function isoMicros(timeMs: number, withFraction: boolean): string {
+  return withFraction ? `${new Date(timeMs).toISOString().slice(0, 23)}458Z` : isoSeconds(timeMs);
+}

@@ -1,0 +1,104 @@
+/** Recorded frames of a stretch of simulated time, made as fast as the machine can, in the order received. */
+import type { Ticker } from '../schema/market.ts';
+import { TICKERS } from '../schema/market.ts';
+import { gammaEvent } from './gammaObjects.ts';
+import type { SimulatedMarket } from './markets.ts';
+import type { VenueModel, VenueSink } from './model.ts';
+import { relayFrame } from './relay.ts';
+import { spotTradeFrame } from './spotFrames.ts';
+
+export type RecordedFeed =
+  | 'polymarket.clob'
+  | 'polymarket.gamma'
+  | 'polymarket.rtds'
+  | 'binance.spot'
+  | 'bybit.rest';
+
+export interface RecordedFrame {
+  /** Unix milliseconds; never falls from one frame to the next. */
+  readonly receivedTimeMs: number;
+  readonly feed: RecordedFeed;
+  readonly frame: string;
+}
+
+export interface HistoryOptions {
+  readonly endTimeMs: number;
+  /** How often each perpetual's depth is polled; default 1.5 s. */
+  readonly perpPeriodMs?: number;
+  readonly tickers?: readonly Ticker[];
+}
+
+const PERP_PERIOD_MS = 1500;
+/** How much simulated time is made at once: bounds the frames held in memory. */
+const SLICE_MS = 500;
+
+/**
+ * Advances the model to `endTimeMs`, yielding what a recorder would have received: market listings, book
+ * snapshots as each window enters play, every frame after that, prices, and perpetual depth.
+ */
+export function* generateHistory(
+  model: VenueModel,
+  options: HistoryOptions,
+): Generator<RecordedFrame, void, void> {
+  const { endTimeMs, perpPeriodMs = PERP_PERIOD_MS, tickers = TICKERS } = options;
+  const sink = new RecordingSink(model);
+  let nextPollMs = model.nowMs + perpPeriodMs;
+  for (let fromMs = model.nowMs; fromMs < endTimeMs; ) {
+    const toMs = Math.min(endTimeMs, fromMs + SLICE_MS, nextPollMs);
+    model.advance(toMs, sink);
+    yield* sink.take();
+    if (toMs >= nextPollMs) {
+      for (const ticker of tickers) {
+        yield {
+          receivedTimeMs: Math.floor(toMs),
+          feed: 'bybit.rest',
+          frame: model.perp.answer(ticker, toMs),
+        };
+      }
+      nextPollMs += perpPeriodMs;
+    }
+    fromMs = toMs;
+  }
+}
+
+class RecordingSink implements VenueSink {
+  readonly #model: VenueModel;
+  #frames: RecordedFrame[] = [];
+
+  constructor(model: VenueModel) {
+    this.#model = model;
+  }
+
+  take(): RecordedFrame[] {
+    const taken = this.#frames;
+    this.#frames = [];
+    return taken;
+  }
+
+  clob(atMs: number, _market: SimulatedMarket | null, frame: string): void {
+    this.#push(atMs, 'polymarket.clob', frame);
+  }
+
+  relay(atMs: number, point: Parameters<VenueSink['relay']>[1]): void {
+    this.#push(atMs, 'polymarket.rtds', relayFrame(point, atMs));
+  }
+
+  spot(atMs: number, trade: Parameters<VenueSink['spot']>[1]): void {
+    this.#push(atMs, 'binance.spot', spotTradeFrame(trade, 'trade'));
+  }
+
+  entered(atMs: number, market: SimulatedMarket): void {
+    this.#push(atMs, 'polymarket.gamma', JSON.stringify([gammaEvent(market, atMs)]));
+    const book = this.#model.bookOf(market)?.book;
+    if (book)
+      this.#push(atMs, 'polymarket.clob', `[${book.bookFrame(true, true)},${book.bookFrame(false, true)}]`);
+  }
+
+  final(atMs: number, market: SimulatedMarket): void {
+    this.#push(atMs, 'polymarket.gamma', JSON.stringify([gammaEvent(market, atMs)]));
+  }
+
+  #push(receivedTimeMs: number, feed: RecordedFeed, frame: string): void {
+    this.#frames.push({ receivedTimeMs, feed, frame });
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * One market in play: makers that follow the fair value, takers, the refined tick, the side that nobody quotes
+ * near the end, and the emptying afterwards. It schedules itself; every frame goes to the venue's sink.
+ */
+import { type LevelSet, type Print, WireBook, type WireFrame } from './book.ts';
+import { NO_ASK } from './ladder.ts';
+import type { SimulatedMarket } from './markets.ts';
+import type { PriceBoard } from './prices.ts';
+import { probabilityBySpot, probabilityByTwap, TWAP_SECONDS } from './pricing.ts';
+import {
+  changedLevels,
+  filledLevels,
+  quietLevels,
+  requoteLevels,
+  type Target,
+  takenLevels,
+} from './quoting.ts';
+import { Random } from './random.ts';
+import type { Schedule } from './schedule.ts';
+import { CENT, changesPerSecond, ordersPerMinute, spreadTicks, twoSidedShare } from './shape.ts';
+
+/** What a market needs of the venue round it. */
+export interface VenueContext {
+  readonly seed: string;
+  readonly schedule: Schedule;
+  readonly prices: PriceBoard;
+  /** 1 = the venue's own rate of book changes. */
+  density(): number;
+  /** Added to every venue timestamp: the fault of a clock that is off. */
+  stampOffsetMs(): number;
+  emit(atMs: number, market: SimulatedMarket, frame: WireFrame): void;
+}
+
+/** Daily windows are decided by the one-minute candle that begins at their end. */
+export const DAILY_CANDLE_MS = 60_000;
+/** Price steps old enough that book and spot are 0.3-0.4 s apart once the wait for the next quote is added. */
+const REACTION_MS = 100;
+const QUOTE_NOISE = 2.5;
+const REFINES_ABOVE = 960;
+const CLUMP_MS = 250;
+const CLUMP_FACTOR = 3;
+const MIN_CHANGES_PER_SECOND = 0.02;
+const EMPTYING_ACTIONS = 3;
+const LATENCY_MS = { low: 9, high: 55 };
+
+export class LiveMarket {
+  readonly market: SimulatedMarket;
+  readonly book: WireBook;
+  readonly #context: VenueContext;
+  readonly #random: Random;
+  #noise = 0;
+  #spread = 2;
+  #clumpUntilMs = 0;
+  #isOneSided = false;
+  #isEmptied = false;
+
+  constructor(market: SimulatedMarket, context: VenueContext) {
+    this.market = market;
+    this.#context = context;
+    const { facts } = market;
+    const bookRandom = new Random(`${context.seed}/book/${facts.slug}`);
+    this.#random = new Random(`${context.seed}/live/${facts.slug}`);
+    // Makers fill a new book within minutes of its listing; it keeps that timestamp until something changes.
+    this.book = new WireBook(facts, this.#random, facts.createdMs + bookRandom.below(300_000));
+    for (const set of quietLevels(bookRandom)) this.book.ladder.set(set.side, set.price, set.size);
+  }
+
+  /** Starts makers and takers. A window that is under way already gets a book in play at once. */
+  play(nowMs: number): void {
+    if (nowMs > this.market.facts.window.startTimeMs) {
+      const target = this.#target(nowMs);
+      const standing = (['bid', 'ask'] as const).flatMap((side) =>
+        this.book.ladder.prices(side).map((price) => ({ side, price, size: 0 })),
+      );
+      for (const set of [...standing, ...filledLevels(this.#random, target)]) {
+        this.book.ladder.set(set.side, set.price, set.size);
+      }
+      this.book.apply([], this.#stamp(nowMs));
+    }
+    const { window, habits } = this.market.facts;
+    this.#context.schedule.at(nowMs + this.#random.uniform(0, 500), this.#requote);
+    this.#context.schedule.at(nowMs + this.#random.uniform(0, 1000), this.#change);
+    this.#context.schedule.at(nowMs + this.#random.uniform(0, 2000), this.#trade);
+    this.#context.schedule.at(window.endTimeMs + habits.emptiedDelayMs, (atMs) =>
+      this.#empty(atMs, EMPTYING_ACTIONS),
+    );
+  }
+
+  /** Mid of Up in thousandths; null while one-sided. */
+  get mid(): number | null {
+    const { ladder } = this.book;
+    return ladder.isTwoSided ? (ladder.bestBid + ladder.bestAsk) / 2 : null;
+  }
+
+  /** Moves the tick from 0.01 to 0.001 now, wherever the price is. */
+  refineTick(nowMs: number): void {
+    if (this.book.tick === 1) return;
+    this.#emit(nowMs, this.book.refineTick(this.#stamp(nowMs)));
+    this.market.fate.tickText = this.book.tickText;
+  }
+
+  /** What Up is worth, 0..1, to someone who sees the spot price `REACTION_MS` late. */
+  fair(nowMs: number): number {
+    const { prices } = this.#context;
+    const { ticker, eventType, window } = this.market.facts;
+    const { strike, payoutUp } = this.market.fate;
+    if (payoutUp !== null) return payoutUp;
+    const lengthSeconds = (window.endTimeMs - window.startTimeMs) / 1000;
+    const untilStart = (window.startTimeMs - nowMs) / 1000;
+    const sigma = prices.sigma(ticker);
+    const spot = prices.lagged(ticker, REACTION_MS);
+    if (untilStart >= TWAP_SECONDS) return 0.5;
+    const isAveraged = eventType !== '1h' && eventType !== 'daily_up_down';
+    if (untilStart > 0) {
+      if (!isAveraged) return 0.5;
+      // Part of the strike's average is known already; the rest is expected at today's price.
+      const inside = prices.meanOf(ticker, Math.max(1, Math.round(TWAP_SECONDS - untilStart)));
+      const expected = (inside * (TWAP_SECONDS - untilStart) + spot * untilStart) / TWAP_SECONDS;
+      return probabilityByTwap({ spot, strike: expected, secondsLeft: lengthSeconds, sigma }, 0);
+    }
+    const lateMs = eventType === 'daily_up_down' ? DAILY_CANDLE_MS : 0;
+    const secondsLeft = Math.max(0, (window.endTimeMs + lateMs - nowMs) / 1000);
+    const outlook = { spot, strike: strike ?? spot, secondsLeft, sigma };
+    if (!isAveraged) return probabilityBySpot(outlook);
+    const insideSeconds = Math.max(1, Math.min(TWAP_SECONDS, Math.round(TWAP_SECONDS - secondsLeft)));
+    return probabilityByTwap(outlook, secondsLeft < TWAP_SECONDS ? prices.meanOf(ticker, insideSeconds) : 0);
+  }
+
+  readonly #requote = (atMs: number): void => {
+    if (this.#isEmptied) return;
+    const { window, habits } = this.market.facts;
+    const isEnded = atMs >= window.endTimeMs;
+    const waitMs = isEnded ? 2000 : quoteWaitMs(window.endTimeMs - window.startTimeMs);
+    this.#context.schedule.at(atMs + waitMs * this.#random.uniform(0.6, 1.4), this.#requote);
+    const { ladder } = this.book;
+    const mid = this.mid;
+    const isExtreme = mid !== null && (mid > REFINES_ABOVE || mid < NO_ASK - REFINES_ABOVE);
+    if (habits.refinesTick && isExtreme && atMs > window.startTimeMs) this.refineTick(atMs);
+    const target = this.#target(atMs);
+    const sets = requoteLevels(ladder, target, { tick: this.book.tick, random: this.#random });
+    if (sets.length === 0) return;
+    this.#clumpUntilMs = atMs + CLUMP_MS;
+    this.#act(atMs, sets);
+  };
+
+  readonly #change = (atMs: number): void => {
+    if (this.#isEmptied) return;
+    const { ticker, eventType, window } = this.market.facts;
+    const isOpen = atMs >= window.startTimeMs && atMs < window.endTimeMs;
+    const clump = atMs < this.#clumpUntilMs ? CLUMP_FACTOR : 0.75;
+    const rate = changesPerSecond(ticker, eventType, isOpen) * this.#context.density() * clump;
+    const waitMs = this.#random.exponential(1000 / Math.max(rate, MIN_CHANGES_PER_SECOND));
+    this.#context.schedule.at(atMs + waitMs, this.#change);
+    const sets = changedLevels(this.book.ladder, this.#random);
+    if (sets.length > 0) this.#act(atMs, sets);
+  };
+
+  readonly #trade = (atMs: number): void => {
+    if (this.#isEmptied) return;
+    const { ticker, eventType, window } = this.market.facts;
+    const elapsed = (atMs - window.startTimeMs) / (window.endTimeMs - window.startTimeMs);
+    const isOpen = elapsed >= 0;
+    const rate = isOpen
+      ? ordersPerMinute({ ticker, eventType, elapsed: Math.min(1, elapsed), mid: this.mid })
+      : 0.3;
+    this.#context.schedule.at(atMs + this.#random.exponential(60_000 / rate), this.#trade);
+    const { sets, prints } = takenLevels(this.book, this.#random);
+    if (prints.length === 0) return;
+    this.#clumpUntilMs = atMs + CLUMP_MS;
+    this.#act(atMs, sets, prints);
+    this.market.fate.lastTradePrice = this.book.lastTradePrice;
+  };
+
+  #empty(atMs: number, actionsLeft: number): void {
+    this.#isEmptied = true;
+    const { ladder } = this.book;
+    const levels = (['bid', 'ask'] as const).flatMap((side) =>
+      ladder.prices(side).map((price) => ({ side, price, size: 0 })),
+    );
+    const count = Math.ceil(levels.length / actionsLeft);
+    if (count > 0) this.#act(atMs, levels.slice(0, count));
+    if (actionsLeft > 1)
+      this.#context.schedule.at(atMs + 300, (laterMs) => this.#empty(laterMs, actionsLeft - 1));
+  }
+
+  /** Where makers want the touch. */
+  #target(nowMs: number): Target {
+    const { window, habits } = this.market.facts;
+    const tick = this.book.tick;
+    const fair = this.fair(nowMs);
+    if (nowMs < window.startTimeMs - TWAP_SECONDS * 1000) return { bid: 490, ask: 510 };
+    if (!this.#isOneSided) {
+      const secondsLeft = (window.endTimeMs - nowMs) / 1000;
+      const isDecided = Math.abs(fair - 0.5) > 0.3 || secondsLeft <= 20;
+      this.#isOneSided = isDecided && habits.oneSidedDraw >= twoSidedShare(secondsLeft);
+    }
+    if (this.#isOneSided)
+      return fair >= 0.5
+        ? { bid: this.#winnerBid(fair), ask: null }
+        : { bid: null, ask: NO_ASK - this.#winnerBid(1 - fair) };
+    this.#noise = 0.8 * this.#noise + QUOTE_NOISE * 0.6 * this.#random.normal();
+    if (this.#random.chance(0.3)) this.#spread = spreadTicks(this.#random, tick === 1);
+    return quotesRound(fair * 1000 + this.#noise * 4 * fair * (1 - fair), this.#spread * tick, tick);
+  }
+
+  #winnerBid(fair: number): number {
+    const top = NO_ASK - this.book.tick;
+    return Math.min(
+      top,
+      Math.max(500, Math.round((fair * 1000) / CENT) * CENT - (fair < 1 ? CENT : 0), top - 5 * CENT),
+    );
+  }
+
+  #act(atMs: number, sets: readonly LevelSet[], prints: readonly Print[] = []): void {
+    this.#emit(atMs, this.book.apply(sets, this.#stamp(atMs), prints));
+  }
+
+  #emit(atMs: number, frames: readonly WireFrame[]): void {
+    for (const frame of frames) this.#context.emit(atMs, this.market, frame);
+  }
+
+  #stamp(atMs: number): number {
+    const latencyMs = this.#random.uniform(LATENCY_MS.low, LATENCY_MS.high);
+    return Math.floor(atMs - latencyMs + this.#context.stampOffsetMs());
+  }
+}
+
+/** Makers look at short windows twice a second, at longer ones less often. */
+function quoteWaitMs(lengthMs: number): number {
+  if (lengthMs <= 300_000) return 500;
+  return lengthMs <= 900_000 ? 900 : 1800;
+}
+
+function quotesRound(mid: number, spread: number, tick: number): Target {
+  const bid = Math.round((mid - spread / 2) / tick) * tick;
+  const lowest = tick;
+  const highest = NO_ASK - tick - spread;
+  const bounded = Math.min(highest, Math.max(lowest, bid));
+  return { bid: bounded, ask: bounded + spread };
+}

@@ -1,0 +1,233 @@
+/**
+ * Which markets the stand-in venue lists. A market's identity and habits depend on the seed and its slug
+ * alone, so they are the same whoever asks first. Prices in USD, times in Unix milliseconds.
+ */
+import { EVENT_TYPES, type EventType, type Outcome, TICKERS, type Ticker } from '../schema/market.ts';
+import {
+  nextWindow,
+  parseSlug,
+  seriesSlug,
+  slugOf,
+  type Window,
+  windowAt,
+} from '../venues/polymarket/windows.ts';
+import { Random } from './random.ts';
+
+const HOUR_MS = 3_600_000;
+/** The venue lists a window 23.85-23.9 h before it opens. */
+const LISTED_AHEAD_MS = 23.9 * HOUR_MS;
+/** How long an ended market stays findable. */
+const KEPT_MS = 48 * HOUR_MS;
+
+/** What never changes about a market. */
+export interface MarketFacts {
+  readonly ticker: Ticker;
+  readonly eventType: EventType;
+  readonly window: Window;
+  readonly slug: string;
+  readonly gammaId: string;
+  readonly eventId: string;
+  readonly conditionId: string;
+  readonly upToken: string;
+  readonly downToken: string;
+  readonly createdMs: number;
+  readonly habits: MarketHabits;
+}
+
+/** Odd ways of the venue, drawn once per market at the shares measured. Delays count from the window's end. */
+export interface MarketHabits {
+  readonly resolvedDelayMs: number;
+  /** `market_resolved` never comes for one market in five. */
+  readonly resolvedFrameMissing: boolean;
+  readonly closedDelayMs: number;
+  /** When Gamma shows the market final. */
+  readonly finalDelayMs: number;
+  readonly emptiedDelayMs: number;
+  readonly strikeDelayMs: number;
+  readonly strikeMissing: boolean;
+  readonly finalPriceMissing: boolean;
+  readonly refinesTick: boolean;
+  /** A market is two-sided while the measured share of such markets is above this. */
+  readonly oneSidedDraw: number;
+  readonly missing: ReadonlySet<'volume' | 'liquidity' | 'bestBid' | 'lastTradePrice'>;
+  readonly hasFraction: boolean;
+  readonly volume: number;
+  readonly liquidity: number;
+}
+
+/** What becomes of a market. Null means not known yet. */
+export interface MarketFate {
+  strike: number | null;
+  finalPrice: number | null;
+  outcome: Outcome | null;
+  /** 1, 0, or 0.5 for a tied daily window. */
+  payoutUp: number | null;
+  /** Gamma answers it as closed and final. */
+  isFinal: boolean;
+  /** The order book is gone for good. */
+  isSettled: boolean;
+  tickText: string;
+  lastTradePrice: string;
+}
+
+export interface SimulatedMarket {
+  readonly facts: MarketFacts;
+  readonly fate: MarketFate;
+}
+
+const DAILY_VOLUME_SHARE: Record<EventType, number> = {
+  '5m': 1,
+  '15m': 0.75,
+  '1h': 0.7,
+  '4h': 0.5,
+  daily_up_down: 2,
+};
+const TICKER_SHARE: Record<Ticker, number> = { BTC: 1, ETH: 0.04, SOL: 0.015 };
+
+export class MarketRegistry {
+  readonly #seed: string;
+  readonly #startMs: number;
+  readonly #bySlug = new Map<string, SimulatedMarket>();
+  readonly #byId = new Map<string, SimulatedMarket>();
+
+  /** @param startMs Markets that ended before this were never there. */
+  constructor(seed: string, startMs: number) {
+    this.#seed = seed;
+    this.#startMs = startMs;
+  }
+
+  ofWindow(ticker: Ticker, eventType: EventType, window: Window): SimulatedMarket {
+    const slug = slugOf(ticker, eventType, window);
+    const known = this.#bySlug.get(slug);
+    if (known) return known;
+    const market = { facts: drawFacts(this.#seed, { ticker, eventType, window, slug }), fate: newFate() };
+    this.#bySlug.set(slug, market);
+    for (const id of [market.facts.conditionId, market.facts.upToken, market.facts.downToken]) {
+      this.#byId.set(id, market);
+    }
+    return market;
+  }
+
+  /** A market that is listed at `nowMs`, by the slug the venue uses today; null when there is none. */
+  bySlug(slug: string, nowMs: number): SimulatedMarket | null {
+    const parsed = parseSlug(slug);
+    const window = parsed?.windows[0];
+    if (!parsed || !window || parsed.yearless) return null;
+    const market = this.ofWindow(parsed.ticker, parsed.eventType, window);
+    return market.facts.slug === slug && this.#isListed(market, nowMs) ? market : null;
+  }
+
+  /** By condition id or token, among markets that have been asked for or played. */
+  byId(id: string): SimulatedMarket | null {
+    return this.#byId.get(id) ?? null;
+  }
+
+  /** Every listed market of the series, or of all series, ordered by end. */
+  listed(
+    nowMs: number,
+    range: { series: readonly string[]; endMinMs: number; endMaxMs: number },
+  ): SimulatedMarket[] {
+    const found: SimulatedMarket[] = [];
+    for (const ticker of TICKERS) {
+      for (const eventType of EVENT_TYPES) {
+        const isWanted = range.series.length === 0 || range.series.includes(seriesSlug(ticker, eventType));
+        if (isWanted) this.#collect(found, { ticker, eventType, nowMs, range });
+      }
+    }
+    return found.sort((a, b) => a.facts.window.endTimeMs - b.facts.window.endTimeMs);
+  }
+
+  /** Forgets markets that ended long ago. */
+  prune(nowMs: number): void {
+    for (const [slug, { facts }] of this.#bySlug) {
+      if (facts.window.endTimeMs > nowMs - KEPT_MS) continue;
+      this.#bySlug.delete(slug);
+      for (const id of [facts.conditionId, facts.upToken, facts.downToken]) this.#byId.delete(id);
+    }
+  }
+
+  #collect(
+    into: SimulatedMarket[],
+    ask: {
+      ticker: Ticker;
+      eventType: EventType;
+      nowMs: number;
+      range: { endMinMs: number; endMaxMs: number };
+    },
+  ): void {
+    const { ticker, eventType, nowMs, range } = ask;
+    const firstMs = Math.max(this.#startMs, range.endMinMs - 1, nowMs - KEPT_MS);
+    let window = windowAt(eventType, firstMs);
+    while (window.startTimeMs - LISTED_AHEAD_MS <= nowMs && window.endTimeMs <= range.endMaxMs) {
+      const market = this.ofWindow(ticker, eventType, window);
+      if (window.endTimeMs >= range.endMinMs && this.#isListed(market, nowMs)) into.push(market);
+      window = nextWindow(eventType, window);
+    }
+  }
+
+  #isListed({ facts }: SimulatedMarket, nowMs: number): boolean {
+    return facts.createdMs <= nowMs && facts.window.endTimeMs > Math.max(this.#startMs, nowMs - KEPT_MS);
+  }
+}
+
+function newFate(): MarketFate {
+  return {
+    strike: null,
+    finalPrice: null,
+    outcome: null,
+    payoutUp: null,
+    isFinal: false,
+    isSettled: false,
+    tickText: '0.01',
+    lastTradePrice: '0.500',
+  };
+}
+
+function drawFacts(
+  seed: string,
+  named: { ticker: Ticker; eventType: EventType; window: Window; slug: string },
+): MarketFacts {
+  const random = new Random(`${seed}/facts/${named.slug}`);
+  return {
+    ...named,
+    gammaId: random.decimal(7),
+    eventId: random.decimal(6),
+    conditionId: `0x${random.hex(64)}`,
+    upToken: random.decimal(77),
+    downToken: random.decimal(77),
+    createdMs: named.window.startTimeMs - Math.round(random.uniform(23.85, 23.9) * HOUR_MS),
+    habits: drawHabits(random, named),
+  };
+}
+
+function drawHabits(random: Random, named: { ticker: Ticker; eventType: EventType }): MarketHabits {
+  const missing = new Set<'volume' | 'liquidity' | 'bestBid' | 'lastTradePrice'>();
+  if (random.chance(0.15)) missing.add('volume');
+  if (random.chance(0.34)) missing.add('liquidity');
+  if (random.chance(0.34)) missing.add('bestBid');
+  if (random.chance(0.01)) missing.add('lastTradePrice');
+  const volumeMedian = 37_000 * DAILY_VOLUME_SHARE[named.eventType] * TICKER_SHARE[named.ticker];
+  const closedDelayMs = bounded(random.lognormal(20_000, 0.4), 15_000, 300_000);
+  // A daily window is decided by the candle that begins at its end.
+  const late = named.eventType === 'daily_up_down' ? 62_000 : 0;
+  return {
+    resolvedDelayMs: Math.round(random.uniform(115_000, 155_000)) + late,
+    resolvedFrameMissing: random.chance(0.2),
+    closedDelayMs: closedDelayMs + late,
+    finalDelayMs: Math.max(closedDelayMs, bounded(random.lognormal(95_000, 0.6), 15_000, 300_000)) + late,
+    emptiedDelayMs: Math.round(random.uniform(20_000, 60_000)) + late,
+    strikeDelayMs: Math.round(random.uniform(4_000, 25_000)) + late,
+    strikeMissing: random.chance(0.08),
+    finalPriceMissing: random.chance(0.1),
+    refinesTick: random.chance(0.75),
+    oneSidedDraw: random.next(),
+    missing,
+    hasFraction: random.chance(0.7),
+    volume: random.lognormal(volumeMedian, 0.6),
+    liquidity: random.lognormal(15_000, 0.4),
+  };
+}
+
+function bounded(value: number, low: number, high: number): number {
+  return Math.round(Math.min(high, Math.max(low, value)));
+}

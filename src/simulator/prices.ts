@@ -1,0 +1,173 @@
+/**
+ * The simulated underlying: one spot path per ticker (20-80 % annual volatility that wanders, rare jumps,
+ * moves shared between the three), stepped every 100 ms, and the Chainlink-like one-second points and TWAP60
+ * that decide windows. Figures: market statistics of 2026-03 to 2026-10.
+ */
+import { TICKERS, type Ticker } from '../schema/market.ts';
+import { CandleStore, MINUTE_MS } from './candles.ts';
+import { TWAP_SECONDS, YEAR_SECONDS } from './pricing.ts';
+import { Random } from './random.ts';
+
+export const STEP_MS = 100;
+/** Longer than the longest daily window (25 h), so that every strike of a window in play is known. */
+const WARM_UP_MS = 27 * 3_600_000;
+const RECENT_STEPS = 64;
+const RECENT_SECONDS = 400;
+const VOLATILITY = { low: 0.2, high: 0.8, median: 0.42, spread: 0.35, halfLifeSeconds: 5400 };
+const SHARED_MOVE = 0.8;
+const JUMPS_PER_DAY = 4;
+const JUMP_MEDIAN = 0.0012;
+/** Chainlink's point repeats the one before in 2-3 % of seconds. */
+const REPEATED_POINT = 0.025;
+
+const LISTED: Record<Ticker, { price: number; volatilityScale: number }> = {
+  BTC: { price: 97_000, volatilityScale: 1 },
+  ETH: { price: 3_300, volatilityScale: 1.25 },
+  SOL: { price: 190, volatilityScale: 1.4 },
+};
+
+/** One ticker's path. */
+class Path {
+  spot: number;
+  volatility: number;
+  readonly candles = new CandleStore();
+  readonly #scale: number;
+  readonly #random: Random;
+  readonly #recent = new Float64Array(RECENT_STEPS);
+  #steps = 0;
+  readonly #points = new Float64Array(RECENT_SECONDS);
+  #seconds = 0;
+
+  constructor(seed: string, ticker: Ticker) {
+    this.#random = new Random(`${seed}/path/${ticker}`);
+    this.#scale = LISTED[ticker].volatilityScale;
+    this.spot = LISTED[ticker].price * Math.exp(0.05 * this.#random.normal());
+    this.volatility = VOLATILITY.median * this.#scale;
+  }
+
+  /** Moves the price on by `seconds`; `shared` is the standard normal move all tickers have in common. */
+  step(timeMs: number, seconds: number, shared: number): void {
+    const random = this.#random;
+    const pull = (Math.LN2 * seconds) / VOLATILITY.halfLifeSeconds;
+    const centre = Math.log(VOLATILITY.median * this.#scale);
+    const wander = VOLATILITY.spread * Math.sqrt(2 * pull) * random.normal();
+    const logVolatility = Math.log(this.volatility) + pull * (centre - Math.log(this.volatility)) + wander;
+    this.volatility = Math.min(VOLATILITY.high, Math.max(VOLATILITY.low, Math.exp(logVolatility)));
+    const own = Math.sqrt(1 - SHARED_MOVE * SHARED_MOVE) * random.normal();
+    const deviation = this.volatility * Math.sqrt(seconds / YEAR_SECONDS);
+    let move = deviation * (SHARED_MOVE * shared + own) - (deviation * deviation) / 2;
+    if (random.chance((JUMPS_PER_DAY * seconds) / 86_400)) {
+      move += random.lognormal(JUMP_MEDIAN, 0.5) * (random.chance(0.5) ? 1 : -1);
+    }
+    this.spot *= Math.exp(move);
+    this.#recent[this.#steps++ % RECENT_STEPS] = this.spot;
+    this.candles.record(timeMs, this.spot);
+  }
+
+  /** The price some 100 ms steps ago; at most 6.3 s. */
+  lagged(steps: number): number {
+    if (this.#steps === 0) return this.spot;
+    const back = Math.min(steps, this.#steps - 1, RECENT_STEPS - 1);
+    return this.#recent[(this.#steps - 1 - back) % RECENT_STEPS] as number;
+  }
+
+  addPoint(): void {
+    const repeated = this.#seconds > 0 && this.#random.chance(REPEATED_POINT);
+    this.#points[this.#seconds++ % RECENT_SECONDS] = repeated ? this.point(0) : this.spot;
+  }
+
+  /** The one-second point `back` seconds before the newest. */
+  point(back: number): number {
+    const known = Math.min(back, this.#seconds - 1, RECENT_SECONDS - 1);
+    return this.#points[(this.#seconds - 1 - known) % RECENT_SECONDS] as number;
+  }
+
+  meanOf(seconds: number): number {
+    let sum = 0;
+    for (let back = 0; back < seconds; back++) sum += this.point(back);
+    return sum / seconds;
+  }
+}
+
+export class PriceBoard {
+  readonly #paths: Record<Ticker, Path>;
+  readonly #shared: Random;
+  readonly #startMs: number;
+
+  /** @param startMs When the venue's time starts: a whole second. The past before it is coarser, by minutes. */
+  constructor(seed: string, startMs: number) {
+    this.#shared = new Random(`${seed}/path`);
+    this.#startMs = startMs;
+    this.#paths = { BTC: new Path(seed, 'BTC'), ETH: new Path(seed, 'ETH'), SOL: new Path(seed, 'SOL') };
+    this.#warmUp();
+  }
+
+  /** Moves every ticker on by one 100 ms step; a whole second also makes its points. */
+  step(timeMs: number): void {
+    const shared = this.#shared.normal();
+    for (const ticker of TICKERS) {
+      this.#paths[ticker].step(timeMs, STEP_MS / 1000, shared);
+      if (timeMs % 1000 === 0) this.#paths[ticker].addPoint();
+    }
+  }
+
+  spot(ticker: Ticker): number {
+    return this.#paths[ticker].spot;
+  }
+
+  lagged(ticker: Ticker, lagMs: number): number {
+    return this.#paths[ticker].lagged(Math.round(lagMs / STEP_MS));
+  }
+
+  /** Of log prices, per square root of a second. */
+  sigma(ticker: Ticker): number {
+    return this.#paths[ticker].volatility / Math.sqrt(YEAR_SECONDS);
+  }
+
+  /** The newest one-second point, or an earlier one. */
+  point(ticker: Ticker, secondsBack = 0): number {
+    return this.#paths[ticker].point(secondsBack);
+  }
+
+  /** Mean of the newest points: TWAP60 for 60. */
+  meanOf(ticker: Ticker, seconds: number): number {
+    return this.#paths[ticker].meanOf(seconds);
+  }
+
+  candles(ticker: Ticker): CandleStore {
+    return this.#paths[ticker].candles;
+  }
+
+  /** TWAP60 at a moment before the venue's start, as good as minutes give it. */
+  pastTwap(ticker: Ticker, timeMs: number): number {
+    const minute = this.#paths[ticker].candles.minute(timeMs - MINUTE_MS);
+    return minute ? (minute.open + minute.close) / 2 : this.spot(ticker);
+  }
+
+  #warmUp(): void {
+    const first = Math.floor((this.#startMs - WARM_UP_MS) / MINUTE_MS) * MINUTE_MS;
+    // Ten-second steps give a past minute a body and wicks.
+    for (let timeMs = first; timeMs < this.#startMs - 1000 * TWAP_SECONDS; timeMs += 10_000) {
+      this.#stepAll(timeMs, 10);
+    }
+    for (let timeMs = this.#startMs - 1000 * TWAP_SECONDS; timeMs < this.#startMs; timeMs += 1000) {
+      this.#stepAll(timeMs, 1);
+      for (const ticker of TICKERS) this.#paths[ticker].addPoint();
+    }
+    for (const ticker of TICKERS) addPastVolume(this.#paths[ticker].candles, this.#shared, this.#startMs);
+  }
+
+  #stepAll(timeMs: number, seconds: number): void {
+    const shared = this.#shared.normal();
+    for (const ticker of TICKERS) this.#paths[ticker].step(timeMs, seconds, shared);
+  }
+}
+
+function addPastVolume(candles: CandleStore, random: Random, endMs: number): void {
+  for (let at = endMs - WARM_UP_MS; at < endMs; at += MINUTE_MS) {
+    const minute = candles.minute(Math.floor(at / MINUTE_MS) * MINUTE_MS);
+    if (!minute) continue;
+    minute.volume = random.lognormal(8, 0.8);
+    minute.trades = Math.round(random.lognormal(1800, 0.5));
+  }
+}

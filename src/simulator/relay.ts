@@ -1,0 +1,105 @@
+/**
+ * The venue's price streams as its relay sends them: 1.1-2.2 s late, with seconds lost and now and then minutes
+ * of silence. Binance prices come 0.8 s late on the same relay.
+ */
+import { TICKERS, type Ticker } from '../schema/market.ts';
+import type { PriceBoard } from './prices.ts';
+import { TWAP_SECONDS } from './pricing.ts';
+import { Random } from './random.ts';
+import type { Schedule } from './schedule.ts';
+
+export type RelayTopic = 'crypto_prices' | 'crypto_prices_chainlink' | 'crypto_prices_twap_sixty';
+
+export interface RelayPoint {
+  readonly topic: RelayTopic;
+  readonly ticker: Ticker;
+  /** The second the price is of, Unix milliseconds. */
+  readonly timestampMs: number;
+  readonly value: number;
+}
+
+const LOST = 0.05;
+/** About 75 silences of more than 5 s a day; the longest seen lasted 387 s. */
+const SILENCES_PER_SECOND = 75 / 86_400;
+const SILENCE_MS_MAX = 387_000;
+const SYMBOLS: Record<Ticker, { binance: string; chainlink: string }> = {
+  BTC: { binance: 'btcusdt', chainlink: 'btc/usd' },
+  ETH: { binance: 'ethusdt', chainlink: 'eth/usd' },
+  SOL: { binance: 'solusdt', chainlink: 'sol/usd' },
+};
+
+export function relaySymbol(topic: RelayTopic, ticker: Ticker): string {
+  return topic === 'crypto_prices' ? SYMBOLS[ticker].binance : SYMBOLS[ticker].chainlink;
+}
+
+/** One update as the relay writes it. */
+export function relayFrame(point: RelayPoint, sentMs: number): string {
+  const rest = point.topic === 'crypto_prices_twap_sixty' ? `,"window_s":${TWAP_SECONDS}` : '';
+  return (
+    `{"topic":"${point.topic}","type":"update","timestamp":${sentMs},"payload":{` +
+    `"symbol":"${relaySymbol(point.topic, point.ticker)}","timestamp":${point.timestampMs},` +
+    `"value":${point.value},"full_accuracy_value":"${fullAccuracy(point)}"${rest}}}`
+  );
+}
+
+/** Binance prices with 8 decimals; Chainlink's as an integer times 1e18. */
+function fullAccuracy(point: RelayPoint): string {
+  if (point.topic === 'crypto_prices') return point.value.toFixed(8);
+  return `${BigInt(Math.round(point.value * 1e9)) * 1_000_000_000n}`;
+}
+
+export class Relay {
+  readonly #prices: PriceBoard;
+  readonly #schedule: Schedule;
+  readonly #emit: (atMs: number, point: RelayPoint) => void;
+  readonly #random: Random;
+  readonly #silentUntilMs: Record<Ticker, number> = { BTC: 0, ETH: 0, SOL: 0 };
+  readonly #lastArrivalMs = new Map<string, number>();
+
+  constructor(
+    seed: string,
+    options: { prices: PriceBoard; schedule: Schedule; emit: (atMs: number, point: RelayPoint) => void },
+  ) {
+    this.#random = new Random(`${seed}/relay`);
+    this.#prices = options.prices;
+    this.#schedule = options.schedule;
+    this.#emit = options.emit;
+  }
+
+  /** To be called once a second, after the points of that second exist. */
+  second(nowMs: number): void {
+    for (const ticker of TICKERS) {
+      if (this.#random.chance(SILENCES_PER_SECOND)) {
+        const lengthMs = Math.min(SILENCE_MS_MAX, 5000 + this.#random.lognormal(5000, 1.1));
+        this.#silentUntilMs[ticker] = nowMs + lengthMs;
+      }
+      const point = this.#prices.point(ticker);
+      const twap = this.#prices.meanOf(ticker, TWAP_SECONDS);
+      this.#send(nowMs, { topic: 'crypto_prices', ticker, value: cents(this.#prices.spot(ticker)) });
+      this.#send(nowMs, { topic: 'crypto_prices_chainlink', ticker, value: exact(point) });
+      this.#send(nowMs, { topic: 'crypto_prices_twap_sixty', ticker, value: exact(twap) });
+    }
+  }
+
+  #send(nowMs: number, point: Omit<RelayPoint, 'timestampMs'>): void {
+    const isLost = this.#random.chance(LOST) || nowMs < this.#silentUntilMs[point.ticker];
+    const isBinance = point.topic === 'crypto_prices';
+    const delayMs = isBinance
+      ? this.#random.lognormal(800, 0.15)
+      : Math.min(2400, 1000 + this.#random.lognormal(400, 0.5));
+    if (isLost) return;
+    const key = `${point.topic}/${point.ticker}`;
+    const arrivalMs = Math.round(Math.max(nowMs + delayMs, this.#lastArrivalMs.get(key) ?? 0));
+    this.#lastArrivalMs.set(key, arrivalMs);
+    this.#schedule.at(arrivalMs, (atMs) => this.#emit(atMs, { ...point, timestampMs: nowMs }));
+  }
+}
+
+function cents(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** Nine decimals: what the strike and the close are stated with. */
+export function exact(value: number): number {
+  return Math.round(value * 1e9) / 1e9;
+}

@@ -1,0 +1,81 @@
+/** Something that will happen in simulated time. */
+export type Task = (atMs: number) => void;
+
+interface Entry {
+  readonly atMs: number;
+  readonly order: number;
+  readonly run: Task;
+}
+
+/**
+ * Simulated time: tasks run in order of time, equal times in the order they were put in. How far each call
+ * advances makes no difference to what runs when, so history at full speed and live play are the same run.
+ */
+export class Schedule {
+  readonly #heap: Entry[] = [];
+  #order = 0;
+  #nowMs: number;
+
+  constructor(startMs: number) {
+    this.#nowMs = startMs;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  get waiting(): number {
+    return this.#heap.length;
+  }
+
+  /** A time in the past runs at once, on the next advance. */
+  at(atMs: number, run: Task): void {
+    this.#push({ atMs: Math.max(atMs, this.#nowMs), order: this.#order++, run });
+  }
+
+  /** Runs everything due up to and including `toMs`. */
+  advance(toMs: number): void {
+    for (;;) {
+      const first = this.#heap[0];
+      if (!first || first.atMs > toMs) break;
+      this.#pop();
+      this.#nowMs = first.atMs;
+      first.run(first.atMs);
+    }
+    this.#nowMs = Math.max(this.#nowMs, toMs);
+  }
+
+  #push(entry: Entry): void {
+    const heap = this.#heap;
+    let index = heap.push(entry) - 1;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      const above = heap[parent] as Entry;
+      if (!isBefore(entry, above)) break;
+      heap[index] = above;
+      index = parent;
+    }
+    heap[index] = entry;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (!last || heap.length === 0) return;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isBefore(heap[child + 1] as Entry, heap[child] as Entry)) child++;
+      const below = heap[child] as Entry;
+      if (!isBefore(below, last)) break;
+      heap[index] = below;
+      index = child;
+    }
+    heap[index] = last;
+  }
+}
+
+function isBefore(a: Entry, b: Entry): boolean {
+  return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
+}

@@ -1,0 +1,117 @@
+/**
+ * What a book looks like: sizes by distance from the touch, spreads, trades. All figures are market
+ * statistics of 2025-12 to 2026-10; prices in thousandths of a dollar, sizes in hundredths of a share.
+ */
+import type { EventType, Ticker } from '../schema/market.ts';
+import type { Random } from './random.ts';
+
+export const CENT = 10;
+const WHOLE_SIZES = 0.13;
+const QUIET_MEDIAN = 1314;
+
+/** Shares of a book nobody has traded in yet. */
+export function quietSize(random: Random): number {
+  return rounded(random.lognormal(QUIET_MEDIAN, 0.15), random);
+}
+
+/**
+ * @param depth Distance from the touch, in thousandths.
+ * @param price Of the outcome being bid for: 10 is one cent, where lottery bids are large.
+ */
+export function levelSize(random: Random, depth: number, price: number): number {
+  return rounded(random.lognormal(medianSize(depth, price), 0.75), random);
+}
+
+function medianSize(depth: number, price: number): number {
+  if (depth >= 3 * CENT && price <= 5 * CENT) return 5000;
+  if (depth >= 3 * CENT && price <= 10 * CENT) return 1600;
+  if (depth < CENT) return 85;
+  return depth <= 3 * CENT ? 170 : 235;
+}
+
+function rounded(shares: number, random: Random): number {
+  const bounded = Math.min(Math.max(shares, 1), 260_000);
+  return random.chance(WHOLE_SIZES) ? Math.round(bounded) * 100 : Math.round(bounded * 100);
+}
+
+/** Spread in ticks: one in 60-80 % of the time, sometimes two to four. */
+export function spreadTicks(random: Random, isFineTick: boolean): number {
+  if (isFineTick) return 1 + random.below(6);
+  const draw = random.next();
+  if (draw < 0.75) return 1;
+  if (draw < 0.92) return 2;
+  return draw < 0.98 ? 3 : 4;
+}
+
+/** How far from the touch a change that is not about the touch falls, in levels; nine of ten are not at it. */
+export function changeDepth(random: Random): number {
+  if (random.chance(0.07)) return 0;
+  return 1 + Math.floor(random.exponential(14));
+}
+
+/** Hundredths of a share one order asks for: median 8 shares, prints with a 99th percentile of about 270. */
+export function orderSize(random: Random): number {
+  const shares = Math.min(Math.max(random.lognormal(8.2, 1.65), 0.05), 5000);
+  return random.chance(0.4) ? Math.max(100, Math.round(shares) * 100) : Math.round(shares * 100);
+}
+
+/** Changes that make up the bulk of the traffic, in venue actions a second at density 1. */
+const CHANGES_PER_SECOND: Record<Ticker, Record<EventType, number>> = {
+  BTC: { '5m': 430, '15m': 230, '1h': 120, '4h': 60, daily_up_down: 45 },
+  ETH: { '5m': 260, '15m': 150, '1h': 70, '4h': 38, daily_up_down: 22 },
+  SOL: { '5m': 220, '15m': 125, '1h': 60, '4h': 30, daily_up_down: 18 },
+};
+/** A book whose window has not opened hardly changes. */
+const QUIET_CHANGES_PER_SECOND = 1.5;
+
+export function changesPerSecond(ticker: Ticker, eventType: EventType, isOpen: boolean): number {
+  return isOpen ? CHANGES_PER_SECOND[ticker][eventType] : QUIET_CHANGES_PER_SECOND;
+}
+
+const ORDERS_PER_MINUTE: Record<EventType, number> = {
+  '5m': 75,
+  '15m': 36,
+  '1h': 14,
+  '4h': 6,
+  daily_up_down: 5,
+};
+const TICKER_SHARE: Record<Ticker, number> = { BTC: 1, ETH: 0.35, SOL: 0.2 };
+
+/**
+ * Taker orders a minute: falling through the window, and quickly once the outcome is all but decided.
+ * @param elapsed Share of the window gone, 0..1. @param mid Of Up, 0..1000; null while one-sided.
+ */
+export function ordersPerMinute(market: {
+  ticker: Ticker;
+  eventType: EventType;
+  elapsed: number;
+  mid: number | null;
+}): number {
+  const { ticker, eventType, elapsed, mid } = market;
+  const decided = mid === null || mid > 970 || mid < 30;
+  const base = ORDERS_PER_MINUTE[eventType] * TICKER_SHARE[ticker];
+  return base * (1.35 - 0.9 * elapsed) * (decided ? 0.08 : 1);
+}
+
+/** Share of 5m windows quoted on both sides, by seconds left (203 windows, 2026-07). */
+const TWO_SIDED: readonly (readonly [number, number])[] = [
+  [240, 1],
+  [120, 0.955],
+  [90, 0.877],
+  [60, 0.729],
+  [45, 0.631],
+  [30, 0.468],
+  [20, 0.079],
+  [10, 0],
+];
+
+export function twoSidedShare(secondsLeft: number): number {
+  for (let i = 0; i + 1 < TWO_SIDED.length; i++) {
+    const [early, earlyShare] = TWO_SIDED[i] as readonly [number, number];
+    const [late, lateShare] = TWO_SIDED[i + 1] as readonly [number, number];
+    if (secondsLeft >= early) return earlyShare;
+    if (secondsLeft >= late)
+      return lateShare + ((earlyShare - lateShare) * (secondsLeft - late)) / (early - late);
+  }
+  return 0;
+}

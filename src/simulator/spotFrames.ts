@@ -1,0 +1,39 @@
+/** Spot trades as Binance and Coinbase write them. */
+import type { Ticker } from '../schema/market.ts';
+import type { SpotTrade } from './spotTape.ts';
+
+export const SPOT_SYMBOLS: Record<Ticker, string> = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
+export type TradeStream = 'trade' | 'aggTrade';
+/** Coinbase quotes dollars, not tethers: a basis of a few basis points. */
+const COINBASE_BASIS = -0.0002;
+
+/** Combined-stream form; `raw` is the same message as `/ws/` streams send it. */
+export function spotTradeFrame(trade: SpotTrade, stream: TradeStream): string {
+  return `{"stream":"${SPOT_SYMBOLS[trade.ticker].toLowerCase()}@${stream}","data":${rawTradeFrame(trade, stream)}}`;
+}
+
+export function rawTradeFrame(trade: SpotTrade, stream: TradeStream): string {
+  const { tradeId, price, size, tradeMs, buyerIsMaker } = trade;
+  const ids = stream === 'trade' ? `"t":${tradeId}` : `"a":${tradeId}`;
+  const span = stream === 'trade' ? '' : `,"f":${tradeId},"l":${tradeId}`;
+  return (
+    `{"e":"${stream}","E":${tradeMs},"s":"${SPOT_SYMBOLS[trade.ticker]}",${ids},"p":"${price}","q":"${size}"${span},` +
+    `"T":${tradeMs},"m":${buyerIsMaker},"M":true}`
+  );
+}
+
+export function coinbaseTicker(trade: SpotTrade, sequence: number): string {
+  const price = (Number(trade.price) * (1 + COINBASE_BASIS)).toFixed(2);
+  return JSON.stringify({
+    type: 'ticker',
+    sequence,
+    product_id: `${trade.ticker}-USD`,
+    price,
+    best_bid: (Number(price) - 0.01).toFixed(2),
+    best_ask: price,
+    side: trade.buyerIsMaker ? 'sell' : 'buy',
+    time: new Date(trade.tradeMs).toISOString().replace('Z', '000Z'),
+    trade_id: trade.tradeId,
+    last_size: trade.size,
+  });
+}
