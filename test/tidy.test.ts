@@ -190,11 +190,24 @@ describe('every file', () => {
 });
 
 describe('package-lock.json', () => {
+  const lock = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package-lock.json'), 'utf8'));
+  const packages = Object.entries<LockedPackage>(lock.packages);
+
   it('names no download address', () => {
-    const lock = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package-lock.json'), 'utf8'));
-    const packages = Object.entries<{ resolved?: string; link?: boolean }>(lock.packages);
     expect(packages.length).toBeGreaterThan(50);
     const resolved = packages.filter(([, entry]) => entry.resolved !== undefined && entry.link !== true);
-    expect(resolved.map(([name]) => name)).toEqual([]);
+    expect(resolved.map(([path]) => path)).toEqual([]);
+  });
+
+  it('has the parts for other platforms, without which a clean installation is refused on every one', () => {
+    const locked = new Set(packages.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 13)));
+    const optional = packages.flatMap(([, entry]) => Object.keys(entry.optionalDependencies ?? {}));
+    expect(optional.filter((name) => !locked.has(name))).toEqual([]);
   });
 });
+
+interface LockedPackage {
+  readonly resolved?: string;
+  readonly link?: boolean;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
