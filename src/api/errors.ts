@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { StoreUnavailableError } from '../errors.ts';
+import type { Logger } from '../ops/log.ts';
+import { RequestRefusedError } from './refusal.ts';
+
+const INTERNAL = { status: 500, detail: 'Internal Server Error' };
+
+/** Turns whatever went wrong before a body began into JSON with `detail`; internal texts go to the log alone. */
+export function handleErrors(app: FastifyInstance, log: Logger): void {
+  app.setErrorHandler((error, request, reply) => answerError(error, { request, reply, log }));
+}
+
+export function answerError(
+  error: unknown,
+  { request, reply, log }: { request: FastifyRequest; reply: FastifyReply; log: Logger },
+): FastifyReply {
+  if (error instanceof RequestRefusedError) {
+    reply.headers(error.headers);
+    return sendDetail(reply, error.status, error.detail);
+  }
+  const { status, detail } = outwardForm(error);
+  if (status >= 500) {
+    log.error({ err: error, request_id: request.id, route: request.routeOptions.url }, 'http.request_failed');
+  }
+  return sendDetail(reply, status, detail);
+}
+
+function outwardForm(error: unknown): { status: number; detail: string } {
+  if (error instanceof StoreUnavailableError) {
+    return { status: 502, detail: 'The data store is temporarily unreachable, retry with back-off' };
+  }
+  switch ((error as { code?: unknown }).code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return { status: 413, detail: 'Request body is larger than 1 MiB' };
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return { status: 404, detail: 'Not Found' };
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return { status: 400, detail: 'Content-Length does not match the body' };
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return { status: 415, detail: 'Unsupported Media Type' };
+    default:
+      return INTERNAL;
+  }
+}
+
+function sendDetail(reply: FastifyReply, status: number, detail: unknown): FastifyReply {
+  return reply.code(status).type('application/json').send(JSON.stringify({ detail }));
+}
+
+/** For what is not HTTP at all: the connection cannot be used again. */
+export function refuseConnection(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const [status, reason] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? [431, 'Request Header Fields Too Large']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? [408, 'Request Timeout']
+        : [400, 'Bad Request'];
+  const body = JSON.stringify({ detail: reason });
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

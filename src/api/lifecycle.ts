@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Identity } from '../accounts/authenticate.ts';
+import type { ApiParts } from './parts.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    identity: Identity | null;
+    startedAtMs: number;
+  }
+}
+
+/** Seconds; from a look-up in memory to a whole day of books. */
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60];
+/** What a client may name a request itself, so that its logs and ours meet. */
+const CLIENT_REQUEST_ID = /^[\w.:-]{1,64}$/;
+/** nginx's status for "the client closed the request": only logged, never sent. */
+const CLIENT_CLOSED = 499;
+
+/** Unique among processes by its random part, ordered within one by its count. */
+export function requestIds(): (request: { headers: Record<string, unknown> }) => string {
+  const process = randomBytes(6).toString('hex');
+  let count = 0;
+  return ({ headers }) => {
+    const given = headers['x-request-id'];
+    if (typeof given === 'string' && CLIENT_REQUEST_ID.test(given)) return given;
+    return `${process}-${(++count).toString(36)}`;
+  };
+}
+
+/**
+ * Every answer carries `X-Request-Id` (and `X-Data-Source` unless live); every request is logged and timed once,
+ * when its answer has left or its client has. Query strings are not logged: a browser's may hold a key.
+ */
+export function observeRequests(
+  app: FastifyInstance,
+  { clock, log, metrics, dataSource }: Pick<ApiParts, 'clock' | 'log' | 'metrics' | 'dataSource'>,
+): void {
+  const duration = metrics.histogram(
+    'underround_http_request_seconds',
+    'Time from request head to end of answer',
+    {
+      labelNames: ['method', 'route', 'status'],
+      buckets: DURATION_BUCKETS,
+    },
+  );
+  app.decorateRequest('identity', null);
+  app.decorateRequest('startedAtMs', 0);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.startedAtMs = clock.monotonic();
+    reply.header('x-request-id', request.id);
+    if (dataSource !== 'live') reply.header('x-data-source', dataSource);
+    const bytesBefore = request.raw.socket?.bytesWritten ?? 0;
+    reply.raw.once('close', () => {
+      const durationMs = clock.monotonic() - request.startedAtMs;
+      const whole = reply.raw.writableFinished;
+      const status = whole ? reply.raw.statusCode : CLIENT_CLOSED;
+      const labels = { method: request.method, route: routeName(request), status: String(status) };
+      duration.observe(labels, durationMs / 1000);
+      log.info(
+        {
+          request_id: request.id,
+          ...labels,
+          status,
+          duration_ms: Math.round(durationMs * 1000) / 1000,
+          bytes: sentBytes(reply.raw, bytesBefore),
+          key_id: request.identity?.keyId ?? null,
+        },
+        'http.request',
+      );
+    });
+    done();
+  });
+}
+
+/** The declared path, never the one asked for: unknown paths must not grow the metrics. */
+function routeName(request: FastifyRequest): string {
+  return request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown').replace(/:(\w+)/g, '{$1}');
+}
+
+/** Bytes on the wire, head included; an in-process request has no wire. */
+function sentBytes(response: ServerResponse, before: number): number {
+  return Math.max(0, (response.req.socket?.bytesWritten ?? before) - before);
+}

@@ -1,0 +1,29 @@
+import { UnderroundError } from '../errors.ts';
+import type { Problem } from '../schema/api/fields.ts';
+
+/** A request the API answers with an error. `detail` is sent as it is; nothing else of this error is. */
+export class RequestRefusedError extends UnderroundError {
+  readonly code = 'request_refused';
+  readonly status: number;
+  readonly detail: string | readonly Problem[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    detail: string | readonly Problem[],
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(typeof detail === 'string' ? detail : 'validation failed');
+    this.status = status;
+    this.detail = detail;
+    this.headers = headers;
+  }
+}
+
+export const badRequest = (detail: string) => new RequestRefusedError(400, detail);
+export const notFound = (detail: string) => new RequestRefusedError(404, detail);
+export const invalid = (problems: readonly Problem[]) => new RequestRefusedError(422, problems);
+export const unauthorized = (detail: string) =>
+  new RequestRefusedError(401, detail, { 'www-authenticate': 'Bearer' });
+export const methodNotAllowed = (allowed: readonly string[]) =>
+  new RequestRefusedError(405, 'Method Not Allowed', { allow: allowed.join(', ') });

@@ -1,0 +1,86 @@
+import { Readable } from 'node:stream';
+import { datetime } from '../../schema/api/datetime.ts';
+import { required } from '../../schema/api/fields.ts';
+import * as parameter from '../../schema/api/parameters.ts';
+import { CANDLE_TIMEFRAMES, type CandleTimeframe, candlesShape } from '../../schema/api/resources.ts';
+import { literal } from '../../schema/api/types.ts';
+import {
+  type CandlePage,
+  type CandleRequest,
+  candleRows,
+  countCandles,
+  findCandles,
+} from '../../store/queries/candles.ts';
+import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
+import { knownMarket } from '../marketLookup.ts';
+import type { ApiParts } from '../parts.ts';
+import { type Answer, type Route, route } from '../route.ts';
+import { around, checkRange, OBJECT_ARRAY } from '../rows.ts';
+import { rowsBody } from '../rowsBody.ts';
+
+const MINUTE_MS = 60_000;
+const TIMEFRAME_MS: Record<CandleTimeframe, number> = {
+  '5m': 5 * MINUTE_MS,
+  '15m': 15 * MINUTE_MS,
+  '1h': 60 * MINUTE_MS,
+  '4h': 240 * MINUTE_MS,
+  '24h': 1440 * MINUTE_MS,
+};
+/** A bucket's start is its whole key. */
+const NO_TIE = '-';
+
+export function candlesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/candles',
+    auth: 'key',
+    summary: 'Open, high, low, close of the YES mid and traded volume, in buckets aligned to UTC',
+    description:
+      'A bucket with trades but no two-sided mid takes the last known mid; a bucket with neither is omitted.',
+    query: {
+      market_id: parameter.marketId,
+      timeframe: required(literal(CANDLE_TIMEFRAMES), 'Length of a bucket'),
+      start: required(datetime, 'First moment, included'),
+      end: required(datetime, 'Last moment, not included'),
+      limit: parameter.limit(1000, 10_000),
+      cursor: parameter.cursor,
+    },
+    response: candlesShape,
+    handle: async ({ query, signal, headOnly }) => {
+      const { market_id: marketId, timeframe, start, end, limit } = query;
+      checkRange(start, end);
+      const scope: CursorScope = ['candles', marketId, timeframe, start, end];
+      const timeframeMs = TIMEFRAME_MS[timeframe];
+      const after = decodeCursor(scope, query.cursor, /^-$/);
+      const startMs = after ? Math.max(start, after.timeMs + timeframeMs) : start;
+      const request = { marketId, startMs, endMs: Math.max(startMs, end), timeframeMs, limit };
+      const market = await knownMarket(parts, marketId, signal);
+      const page = limit === 0 ? null : await findCandles(parts.store, request, signal);
+      const count = limit === 0 ? await countCandles(parts.store, request, signal) : (page?.count ?? 0);
+      const next = page?.more ? encodeCursor(scope, { timeMs: page.lastMs, tie: NO_TIE }) : null;
+      const wrap = around('candles', { market_id: market.marketId, timeframe, count }, { next_cursor: next });
+      if (headOnly) return { body: Readable.from([]) };
+      return answerCandles(parts, { request, page, wrap, signal });
+    },
+  });
+}
+
+async function answerCandles(
+  { store }: Pick<ApiParts, 'store'>,
+  {
+    request,
+    page,
+    wrap,
+    signal,
+  }: {
+    request: CandleRequest;
+    page: CandlePage | null;
+    wrap: { prefix: string; suffix: string };
+    signal: AbortSignal;
+  },
+): Promise<Answer> {
+  if (!page) return { body: `${wrap.prefix}[]${wrap.suffix}` };
+  const { query, params } = candleRows(request, page);
+  const rows = await store.stream(query, params, { ...OBJECT_ARRAY, signal });
+  return { body: rowsBody(rows, wrap) };
+}

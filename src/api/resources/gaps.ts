@@ -1,0 +1,42 @@
+import * as parameter from '../../schema/api/parameters.ts';
+import { gapsShape } from '../../schema/api/resources.ts';
+import { countGaps, listGaps } from '../../store/queries/gaps.ts';
+import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
+import { knownMarket } from '../marketLookup.ts';
+import type { ApiParts } from '../parts.ts';
+import { type Route, route } from '../route.ts';
+import { checkRange } from '../rows.ts';
+
+const GAP_ID_TIE = /^[\w.-]+$/;
+
+export function gapsRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/gaps',
+    auth: 'key',
+    summary: 'Stretches of a market’s recording that cannot be trusted, any of which lies in the range',
+    query: {
+      market_id: parameter.marketId,
+      start: parameter.start,
+      end: parameter.end,
+      limit: parameter.limit(100, 1000),
+      cursor: parameter.cursor,
+    },
+    response: gapsShape,
+    handle: async ({ query, signal }) => {
+      const { market_id: marketId, start: startMs, end: endMs, limit } = query;
+      checkRange(startMs, endMs);
+      const scope: CursorScope = ['gaps', marketId, startMs, endMs];
+      const place = decodeCursor(scope, query.cursor, GAP_ID_TIE);
+      const market = await knownMarket(parts, marketId, signal);
+      const after = place && { startTimeMs: place.timeMs, gapId: place.tie };
+      const request = { marketId, startMs, endMs, limit: limit + 1, after };
+      const found = limit === 0 ? [] : await listGaps(parts.store, request, signal);
+      const gaps = found.slice(0, limit);
+      const last = found.length > limit ? gaps.at(-1) : undefined;
+      const next = last ? encodeCursor(scope, { timeMs: Date.parse(last.start), tie: last.gap_id }) : null;
+      const count = limit === 0 ? await countGaps(parts.store, request, signal) : gaps.length;
+      return { body: JSON.stringify({ market_id: market.marketId, count, gaps, next_cursor: next }) };
+    },
+  });
+}

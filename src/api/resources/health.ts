@@ -1,0 +1,74 @@
+import { healthShape } from '../../schema/api/resources.ts';
+import type { ApiParts } from '../parts.ts';
+import { type Route, route } from '../route.ts';
+
+/** A book snapshot this recent means that recording works. */
+const FRESH_MS = 5 * 60_000;
+/** What a balancer is told to wait before it asks again. */
+const RETRY_AFTER_SECONDS = '5';
+
+/** What needs no key: health from memory, the two probes, and the metrics. */
+export function healthRoutes({
+  live,
+  clock,
+  metrics,
+}: Pick<ApiParts, 'live' | 'clock' | 'metrics'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/health',
+      auth: 'none',
+      summary: 'Whether snapshots arrive',
+      response: healthShape,
+      handle: () => {
+        const latest = live.latestSnapshotTimeMs;
+        return {
+          body: JSON.stringify({
+            ok: latest !== null && clock.now() - latest < FRESH_MS,
+            latest_snapshot: latest === null ? null : isoUtc(latest),
+            snapshots_last_5min: live.snapshotsLast5Min(),
+          }),
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/livez',
+      auth: 'none',
+      summary: 'The process answers',
+      response: null,
+      handle: () => ({ body: '{"ok":true}' }),
+    }),
+    route({
+      method: 'GET',
+      path: '/readyz',
+      auth: 'none',
+      summary: 'The service can do its work',
+      response: null,
+      handle: () => {
+        const { ok, reasons } = live.ready();
+        if (ok) return { body: '{"ok":true}' };
+        return {
+          status: 503,
+          headers: { 'retry-after': RETRY_AFTER_SECONDS },
+          body: JSON.stringify({ detail: `not ready: ${reasons.join(', ')}` }),
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/metrics',
+      auth: 'none',
+      summary: 'Metrics in the Prometheus text format',
+      response: null,
+      handle: async () => ({
+        contentType: metrics.registry.contentType,
+        body: await metrics.registry.metrics(),
+      }),
+    }),
+  ];
+}
+
+function isoUtc(timeMs: number): string {
+  return new Date(timeMs).toISOString().replace('Z', '+00:00');
+}

@@ -1,0 +1,101 @@
+import { datetime } from '../../schema/api/datetime.ts';
+import { optional } from '../../schema/api/fields.ts';
+import * as parameter from '../../schema/api/parameters.ts';
+import { type MarketBody, marketListShape, marketShape } from '../../schema/api/resources.ts';
+import { literal } from '../../schema/api/types.ts';
+import { countMarkets, findMarket, listMarkets, type MarketFilter } from '../../store/queries/markets.ts';
+import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
+import type { ApiParts } from '../parts.ts';
+import { badRequest, notFound } from '../refusal.ts';
+import { type Answer, type Route, route } from '../route.ts';
+
+const MARKET_ID_TIE = /^[\w.-]+$/;
+
+const filters = {
+  ticker: parameter.optionalTicker,
+  event_type: parameter.optionalEventType,
+  since: optional(datetime, 'Only markets whose window ends at or after this'),
+  until: optional(datetime, 'Only markets whose window ends before this'),
+  limit: parameter.limit(100, 1000),
+  cursor: parameter.cursor,
+};
+const status = optional(literal(['open', 'closed', 'resolved']), 'Only markets in this state');
+
+interface ListParameters {
+  readonly ticker: string | null;
+  readonly event_type: string | null;
+  readonly since: number | null;
+  readonly until: number | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export function marketRoutes({ store }: Pick<ApiParts, 'store'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/v1/markets',
+      auth: 'key',
+      summary: 'Markets, newest end first',
+      query: { ...filters, status },
+      response: marketListShape,
+      handle: ({ query, signal }) => answerList(store, query, { status: query.status, signal }),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/markets/resolved',
+      auth: 'key',
+      summary: 'Resolved markets, newest end first',
+      query: filters,
+      response: marketListShape,
+      handle: ({ query, signal }) => answerList(store, query, { status: 'resolved', signal }),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/markets/{market_id}',
+      auth: 'key',
+      summary: 'One market',
+      pathFields: { market_id: parameter.marketId },
+      response: marketShape,
+      handle: async ({ path, signal }) => {
+        const known = MARKET_ID_TIE.test(path.market_id);
+        const market = known ? await findMarket(store, path.market_id, signal) : null;
+        if (!market) throw notFound('Market not found');
+        return { body: JSON.stringify(market) };
+      },
+    }),
+  ];
+}
+
+async function answerList(
+  store: ApiParts['store'],
+  parameters: ListParameters,
+  { status, signal }: { status: MarketFilter['status']; signal: AbortSignal },
+): Promise<Answer> {
+  const { ticker, event_type: eventType, since: sinceMs, until: untilMs, limit, cursor } = parameters;
+  if (sinceMs !== null && untilMs !== null && sinceMs > untilMs) {
+    throw badRequest('since must not be after until');
+  }
+  const filter = { ticker, eventType, status, sinceMs, untilMs };
+  const scope: CursorScope = ['markets', ...Object.values(filter)];
+  const place = decodeCursor(scope, cursor, MARKET_ID_TIE);
+  if (limit === 0) {
+    const count = await countMarkets(store, filter, signal);
+    return { body: JSON.stringify({ markets: [], count, next_cursor: null }) };
+  }
+  const after = place && { endTimeMs: place.timeMs, marketId: place.tie };
+  const found = await listMarkets(store, { ...filter, limit: limit + 1, after }, signal);
+  const markets = found.slice(0, limit);
+  const last = found.length > limit ? markets.at(-1) : undefined;
+  return {
+    body: JSON.stringify({
+      markets,
+      count: markets.length,
+      next_cursor: last ? encodeCursor(scope, placeOf(last)) : null,
+    }),
+  };
+}
+
+function placeOf(market: MarketBody): { timeMs: number; tie: string } {
+  return { timeMs: Date.parse(market.end_time), tie: market.market_id };
+}

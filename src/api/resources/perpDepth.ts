@@ -1,0 +1,42 @@
+import * as parameter from '../../schema/api/parameters.ts';
+import { perpDepthShape } from '../../schema/api/resources.ts';
+import { PERP_DEPTH_COLUMNS, perpDepthOf } from '../../store/queries/lists.ts';
+import type { ApiParts } from '../parts.ts';
+import { type Route, route } from '../route.ts';
+import { answerRows, findRows, OBJECT_ARRAY, pageRequest } from '../rows.ts';
+
+export function perpDepthRoute({ store }: Pick<ApiParts, 'store'>): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/perp/depth',
+    auth: 'key',
+    summary: 'Order-book snapshots of the perpetual-futures venue, top 50 a side',
+    query: {
+      ticker: parameter.requiredTicker,
+      start: parameter.start,
+      end: parameter.end,
+      limit: parameter.limit(200, 10_000),
+      offset: parameter.offset,
+      order: parameter.order,
+      cursor: parameter.cursor,
+    },
+    response: perpDepthShape,
+    handle: async ({ query, signal, headOnly }) => {
+      const { ticker, limit, offset } = query;
+      const { request, scope } = pageRequest(['perp_depth', ticker], query);
+      const source = perpDepthOf(ticker);
+      const found = await findRows(store, source, request, { withTotal: true, signal });
+      return answerRows(
+        store,
+        {
+          source,
+          columns: PERP_DEPTH_COLUMNS,
+          format: OBJECT_ARRAY,
+          key: 'snapshots',
+          head: ({ total }) => ({ ticker, total, limit, offset }),
+        },
+        { found, request, scope, raw: { signal, headOnly } },
+      );
+    },
+  });
+}

@@ -1,0 +1,46 @@
+import * as parameter from '../../schema/api/parameters.ts';
+import { timeseriesShape } from '../../schema/api/resources.ts';
+import { TIMESERIES_COLUMNS, yesQuotesOf } from '../../store/queries/lists.ts';
+import { knownMarket } from '../marketLookup.ts';
+import type { ApiParts } from '../parts.ts';
+import { type Route, route } from '../route.ts';
+import { answerRows, findRows, OBJECT_ARRAY, pageRequest } from '../rows.ts';
+
+export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/markets/{market_id}/timeseries',
+    auth: 'key',
+    summary: 'YES mid and spread, one point for each change of a YES best price or of trust',
+    description: '`mid_yes` and `spread_yes` are null while the YES book is one-sided or not trusted.',
+    pathFields: { market_id: parameter.marketId },
+    query: {
+      start: parameter.start,
+      end: parameter.end,
+      limit: parameter.limit(100, 10_000),
+      offset: parameter.offset,
+      order: parameter.order,
+      cursor: parameter.cursor,
+    },
+    response: timeseriesShape,
+    handle: async ({ path, query, signal, headOnly }) => {
+      const { limit, offset } = query;
+      const { request, scope } = pageRequest(['timeseries', path.market_id], query);
+      const source = yesQuotesOf(path.market_id);
+      const market = await knownMarket(parts, path.market_id, signal);
+      const found = await findRows(parts.store, source, request, { withTotal: true, signal });
+      return answerRows(
+        parts.store,
+        {
+          source,
+          columns: TIMESERIES_COLUMNS,
+          format: OBJECT_ARRAY,
+          key: 'snapshots',
+          head: () => ({ market: { market_id: market.marketId, market_type: market.eventType } }),
+          tail: ({ total }) => ({ total, limit, offset }),
+        },
+        { found, request, scope, raw: { signal, headOnly } },
+      );
+    },
+  });
+}

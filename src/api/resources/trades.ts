@@ -1,0 +1,78 @@
+import { required } from '../../schema/api/fields.ts';
+import * as parameter from '../../schema/api/parameters.ts';
+import { tradesShape, underlyingShape } from '../../schema/api/resources.ts';
+import { literal } from '../../schema/api/types.ts';
+import { UNDERLYING_SOURCES } from '../../schema/events.ts';
+import { TRADE_COLUMNS, tradesOf, UNDERLYING_COLUMNS, underlyingOf } from '../../store/queries/lists.ts';
+import { knownMarket } from '../marketLookup.ts';
+import type { ApiParts } from '../parts.ts';
+import { type Route, route } from '../route.ts';
+import { answerRows, findRows, OBJECT_ARRAY, pageRequest } from '../rows.ts';
+
+const paging = {
+  start: parameter.start,
+  end: parameter.end,
+  limit: parameter.limit(1000, 10_000),
+  order: parameter.order,
+  cursor: parameter.cursor,
+};
+
+export function tradesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/trades',
+    auth: 'key',
+    summary: 'Trades of a market; `side` is the taker’s',
+    query: { market_id: parameter.marketId, ...paging },
+    response: tradesShape,
+    handle: async ({ query, signal, headOnly }) => {
+      const { request, scope } = pageRequest(['trades', query.market_id], query);
+      const source = tradesOf(query.market_id);
+      const market = await knownMarket(parts, query.market_id, signal);
+      const found = await findRows(parts.store, source, request, { withTotal: false, signal });
+      return answerRows(
+        parts.store,
+        {
+          source,
+          columns: TRADE_COLUMNS,
+          format: OBJECT_ARRAY,
+          key: 'trades',
+          head: ({ count }) => ({ market_id: market.marketId, count }),
+        },
+        { found, request, scope, raw: { signal, headOnly } },
+      );
+    },
+  });
+}
+
+export function underlyingRoute({ store }: Pick<ApiParts, 'store'>): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/underlying',
+    auth: 'key',
+    summary: 'Prices of the underlying asset from one source',
+    query: {
+      ticker: parameter.requiredTicker,
+      source: required(literal(UNDERLYING_SOURCES), 'Where the price comes from'),
+      ...paging,
+    },
+    response: underlyingShape,
+    handle: async ({ query, signal, headOnly }) => {
+      const { ticker, source: feed } = query;
+      const { request, scope } = pageRequest(['underlying', ticker, feed], query);
+      const source = underlyingOf(ticker, feed);
+      const found = await findRows(store, source, request, { withTotal: false, signal });
+      return answerRows(
+        store,
+        {
+          source,
+          columns: UNDERLYING_COLUMNS,
+          format: OBJECT_ARRAY,
+          key: 'points',
+          head: ({ count }) => ({ ticker, source: feed, count }),
+        },
+        { found, request, scope, raw: { signal, headOnly } },
+      );
+    },
+  });
+}

@@ -1,0 +1,25 @@
+import type { ApiParts } from './parts.ts';
+import { candlesRoute } from './resources/candles.ts';
+import { gapsRoute } from './resources/gaps.ts';
+import { healthRoutes } from './resources/health.ts';
+import { marketRoutes } from './resources/markets.ts';
+import { perpDepthRoute } from './resources/perpDepth.ts';
+import { snapshotRoutes } from './resources/snapshots.ts';
+import { timeseriesRoute } from './resources/timeseries.ts';
+import { tradesRoute, underlyingRoute } from './resources/trades.ts';
+import type { Route } from './route.ts';
+
+/** Every operation of the API, in the order the description lists them. */
+export function allRoutes(parts: ApiParts): Route[] {
+  return [
+    ...healthRoutes(parts),
+    perpDepthRoute(parts),
+    ...marketRoutes(parts),
+    timeseriesRoute(parts),
+    ...snapshotRoutes(parts),
+    tradesRoute(parts),
+    underlyingRoute(parts),
+    candlesRoute(parts),
+    gapsRoute(parts),
+  ];
+}

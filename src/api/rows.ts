@@ -1,0 +1,139 @@
+import { Readable } from 'node:stream';
+import { countRows, findPage, type Page, type PageRequest, pageRows } from '../store/queries/keyset.ts';
+import type { QueryParams, Source } from '../store/queries/sql.ts';
+import type { StoreReader } from '../store/reader.ts';
+import { type CursorScope, decodeCursor, encodeCursor, SEQ_TIE } from './cursor.ts';
+import { badRequest } from './refusal.ts';
+import type { Answer, RawRequest } from './route.ts';
+import { rowsBody } from './rowsBody.ts';
+
+/** How the engine prints the rows as one JSON array. */
+export interface RowFormat {
+  readonly format: string;
+  readonly settings: Readonly<Record<string, string | number>>;
+}
+
+export const OBJECT_ARRAY: RowFormat = {
+  format: 'JSONEachRow',
+  settings: {
+    output_format_json_array_of_rows: 1,
+    output_format_json_quote_64bit_integers: 0,
+    output_format_json_escape_forward_slashes: 0,
+    max_block_size: 1024,
+    query_plan_optimize_lazy_materialization: 0,
+  },
+};
+
+/** The paging parameters of one list as a request gave them. */
+export interface PagingParameters {
+  readonly start: number | null;
+  readonly end: number | null;
+  readonly limit: number;
+  readonly offset?: number;
+  readonly order?: 'asc' | 'desc';
+  readonly cursor: string | null;
+  readonly interval_ms?: number | null;
+}
+
+/** What a list is: which rows, how each is printed, and what stands around them. */
+export interface RowList {
+  readonly source: Source;
+  readonly columns: string;
+  readonly columnParams?: QueryParams;
+  readonly format: RowFormat;
+  /** Name of the array. */
+  readonly key: string;
+  /** Fields before and after the array, in order. */
+  head(counts: { count: number; total: number }): Record<string, unknown>;
+  tail?(counts: { count: number; total: number }): Record<string, unknown>;
+}
+
+/**
+ * Reads the paging parameters of a request.
+ * @throws {RequestRefusedError} 400 for a range that ends before it starts, and for a foreign or broken cursor.
+ */
+export function pageRequest(
+  scope: CursorScope,
+  parameters: PagingParameters,
+): { request: PageRequest; scope: CursorScope } {
+  const { start, end, limit, offset = 0, order = 'asc', cursor, interval_ms: intervalMs = null } = parameters;
+  checkRange(start, end);
+  const bound: CursorScope = [...scope, start, end, order, intervalMs];
+  const place = decodeCursor(bound, cursor, SEQ_TIE);
+  const after = place && { timeMs: place.timeMs, seq: place.tie };
+  return {
+    request: { startMs: start, endMs: end, descending: order === 'desc', limit, offset, after, intervalMs },
+    scope: bound,
+  };
+}
+
+export function checkRange(start: number | null, end: number | null): void {
+  if (start !== null && end !== null && start > end) throw badRequest('start must not be after end');
+}
+
+/** A page of a list, found first by its keys, so that its count and cursor are known before its rows stream. */
+export interface FoundPage {
+  readonly page: Page | null;
+  readonly total: number;
+}
+
+export async function findRows(
+  store: StoreReader,
+  source: Source,
+  request: PageRequest,
+  { withTotal, signal }: { withTotal: boolean; signal: AbortSignal },
+): Promise<FoundPage> {
+  // A limit of 0 asks for the count alone.
+  const [page, total] = await Promise.all([
+    request.limit === 0 ? null : findPage(store, source, request, signal),
+    withTotal || request.limit === 0 ? countRows(store, source, request, signal) : 0,
+  ]);
+  return { page, total };
+}
+
+/** Streams the rows of a found page inside the list's object. */
+export async function answerRows(
+  store: StoreReader,
+  list: RowList,
+  {
+    found,
+    request,
+    scope,
+    raw,
+  }: {
+    found: FoundPage;
+    request: PageRequest;
+    scope: CursorScope;
+    raw: Pick<RawRequest, 'signal' | 'headOnly'>;
+  },
+): Promise<Answer> {
+  const { page, total } = found;
+  const counts = { count: request.limit === 0 ? total : (page?.count ?? 0), total };
+  const next = page?.next ? encodeCursor(scope, { timeMs: page.next.timeMs, tie: page.next.seq }) : null;
+  const { prefix, suffix } = around(list.key, list.head(counts), {
+    ...list.tail?.(counts),
+    next_cursor: next,
+  });
+  if (!page) return { body: `${prefix}[]${suffix}` };
+  // The head of a streamed answer carries no length, so nothing needs to be read for it.
+  if (raw.headOnly) return { body: Readable.from([]) };
+  const { query, params } = pageRows(list.source, request, page, list.columns);
+  const rows = await store.stream(
+    query,
+    { ...params, ...list.columnParams },
+    { ...list.format, signal: raw.signal },
+  );
+  return { body: rowsBody(rows, { prefix, suffix }) };
+}
+
+/** The text before and after the array `key` of an object. */
+export function around(
+  key: string,
+  head: Record<string, unknown>,
+  tail: Record<string, unknown>,
+): { prefix: string; suffix: string } {
+  return {
+    prefix: `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(key)}:`,
+    suffix: `,${JSON.stringify(tail).slice(1)}`,
+  };
+}

@@ -1,0 +1,115 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { isAuthFailure } from '../accounts/authenticate.ts';
+import { chooseEncoding, compress, worthCompressing } from './compress.ts';
+import { answerError, handleErrors, refuseConnection } from './errors.ts';
+import { observeRequests, requestIds } from './lifecycle.ts';
+import type { ApiParts } from './parts.ts';
+import { parseQuery, type QueryParameters } from './queryString.ts';
+import { methodNotAllowed, notFound, unauthorized } from './refusal.ts';
+import type { Answer, RawRequest, Route } from './route.ts';
+import { allRoutes } from './routes.ts';
+
+const BODY_MAX_BYTES = 1024 * 1024;
+/** A request head that does not come whole within this is refused. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** A connection on which nothing moves for this long is closed; a client that stops reading cancels its query. */
+const SOCKET_IDLE_MS = 120_000;
+/** The head of a request is bounded by Node (16 KiB), so a path parameter is too. */
+const PATH_PARAMETER_MAX = 16 * 1024;
+
+/** The HTTP service, not yet listening. Every route comes from one list, `routes.ts`. */
+export function createApi(parts: ApiParts): FastifyInstance {
+  const { log } = parts;
+  const app: FastifyInstance = Fastify({
+    logger: false,
+    genReqId: requestIds(),
+    bodyLimit: BODY_MAX_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: SOCKET_IDLE_MS,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    routerOptions: { querystringParser: parseQuery, maxParamLength: PATH_PARAMETER_MAX },
+    clientErrorHandler: refuseConnection,
+    frameworkErrors: (error, request, reply) => answerError(error, { request, reply, log }),
+  });
+  observeRequests(app, parts);
+  handleErrors(app, log);
+  const routes = allRoutes(parts);
+  refuseUnknown(app, routes);
+  for (const declared of routes) register(app, declared, parts);
+  return app;
+}
+
+function register(app: FastifyInstance, declared: Route, { accounts }: ApiParts): void {
+  app.route({
+    method: declared.method === 'GET' ? ['GET', 'HEAD'] : declared.method,
+    url: declared.path.replace(/\{(\w+)\}/g, ':$1'),
+    ...(declared.auth === 'key'
+      ? {
+          // Before any body is read: who has no key sends no megabytes.
+          onRequest: async (request: FastifyRequest) => {
+            const result = await accounts.authenticate(request.headers.authorization);
+            if (isAuthFailure(result)) throw unauthorized(result.detail);
+            request.identity = result;
+          },
+        }
+      : {}),
+    handler: async (request, reply) => {
+      const answer = await declared.handle(rawRequest(request, reply));
+      return send(answer, request, reply);
+    },
+  });
+}
+
+function rawRequest(request: FastifyRequest, reply: FastifyReply): RawRequest {
+  let controller: AbortController | null = null;
+  return {
+    query: request.query as QueryParameters,
+    path: request.params as Record<string, string>,
+    identity: request.identity,
+    headOnly: request.method === 'HEAD',
+    // Made only where a handler asks for it: most small answers never do.
+    get signal() {
+      if (!controller) {
+        const made = new AbortController();
+        reply.raw.once('close', () => made.abort());
+        controller = made;
+      }
+      return controller.signal;
+    },
+  };
+}
+
+function send(answer: Answer, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status = 200, contentType = 'application/json', headers, body } = answer;
+  reply.code(status).type(contentType);
+  if (headers) reply.headers(headers);
+  if (!worthCompressing(body)) return reply.send(body);
+  reply.header('vary', 'Accept-Encoding');
+  const encoding = chooseEncoding(request.headers['accept-encoding']);
+  if (encoding === null || request.method === 'HEAD') return reply.send(body);
+  reply.header('content-encoding', encoding);
+  return reply.send(compress(body, encoding));
+}
+
+/** 404 for unknown paths and 405 for known ones, decided before a key or a body is looked at. */
+function refuseUnknown(app: FastifyInstance, routes: readonly Route[]): void {
+  const known = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+  for (const { path, method } of routes) {
+    const entry = known.get(path) ?? {
+      pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+      methods: new Set<string>(),
+    };
+    entry.methods.add(method);
+    if (method === 'GET') entry.methods.add('HEAD');
+    known.set(path, entry);
+  }
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!request.is404) return done();
+    const path = request.url.split('?', 1)[0] ?? '';
+    const allowed = [...known.values()]
+      .filter(({ pattern }) => pattern.test(path))
+      .flatMap(({ methods }) => [...methods]);
+    done(allowed.length > 0 ? methodNotAllowed([...new Set(allowed)]) : notFound('Not Found'));
+  });
+}

@@ -1,0 +1,57 @@
+import type { Source } from './sql.ts';
+import { isoTime } from './sql.ts';
+
+export function booksOf(marketId: string): Source {
+  return {
+    table: 'books',
+    conditions: ['t.market_id = {market_id:String}'],
+    params: { market_id: marketId },
+  };
+}
+
+/**
+ * One column: the whole snapshot as JSON text. Built from text functions because the engine's own JSON writer
+ * needs 1.5 times as long for the same ladders (200 against 136 ms of CPU for 10,000 books of 20 levels a side,
+ * engine 26.7, 2026-11-21): a price is looked up ready-made, and NO uses the size texts of the YES side it mirrors.
+ * Parameters: `underlying_ticker` (JSON text), and `depth` where `hasDepth`.
+ */
+export function snapshotText(hasDepth: boolean): string {
+  const take = (array: string) => (hasDepth ? `arraySlice(${array}, 1, {depth:UInt32})` : array);
+  const sizes = (side: string) =>
+    `if(t.wide, arrayMap(s -> toString(s / 1000000), ${take(`t.${side}_szw`)}), arrayMap(s -> toString(s / 100), ${take(`t.${side}_sz`)}))`;
+  const mirror = (prices: string) => `arrayMap(p -> toUInt16(10000 - p), ${take(prices)})`;
+  const yes = (side: string) => ladder(take(`t.yes_${side}_px`), `yes_${side}_sizes`);
+  const no = (side: string, opposite: string) =>
+    `if(t.mirrored, ${ladder(mirror(`t.yes_${opposite}_px`), `yes_${opposite}_sizes`)}, ${ladder(take(`t.no_${side}_px`), sizes(`no_${side}`))})`;
+  return `concat('{"ts":"', ${isoTime('t.ts')},
+    '","yes_bids":[', ${yes('bid')}, '],"yes_asks":[', ${yes('ask')},
+    '],"no_bids":[', ${no('bid', 'ask')}, '],"no_asks":[', ${no('ask', 'bid')},
+    '],"underlying_price":', ifNull(toString(if(isFinite(t.underlying), t.underlying, NULL)), 'null'),
+    ',"underlying_ticker":', {underlying_ticker:String}, ',"trusted":', if(t.trusted, 'true', 'false'), '}')`.replace(
+    /yes_(bid|ask)_sizes/g,
+    (_name, side: string) => sizes(`yes_${side}`),
+  );
+}
+
+const PRICE_TEXTS = `arrayMap(x -> concat('{"price":', toString(x / 10000), ',"size":'), range(10001))`;
+
+function ladder(prices: string, sizes: string): string {
+  return `arrayStringConcat(arrayMap((p, s) -> concat((${PRICE_TEXTS})[p + 1], s, '}'), ${prices}, ${sizes}), ',')`;
+}
+
+/** The format that prints one text column as a JSON array of what the texts hold. */
+export const TEXT_ARRAY = {
+  format: 'CustomSeparated',
+  settings: {
+    format_custom_escaping_rule: 'Raw',
+    format_custom_result_before_delimiter: '[',
+    format_custom_result_after_delimiter: ']',
+    format_custom_row_before_delimiter: '',
+    format_custom_row_after_delimiter: '',
+    format_custom_row_between_delimiter: ',',
+    format_custom_field_delimiter: '',
+    // Small blocks, read in order: the first bytes leave while the rest is still being read.
+    max_block_size: 512,
+    query_plan_optimize_lazy_materialization: 0,
+  },
+} as const;

@@ -1,0 +1,115 @@
+import type { StoreReader } from '../reader.ts';
+import { HAS_MID, YES_MID } from './lists.ts';
+import { isoTime, rangeConditions, where } from './sql.ts';
+
+export interface CandleRequest {
+  readonly marketId: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly timeframeMs: number;
+  readonly limit: number;
+}
+
+/** The buckets of a page of candles, first and last by their start; null when there are none. */
+export interface CandlePage {
+  readonly count: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly more: boolean;
+}
+
+interface Statement {
+  query: string;
+  params: Record<string, string | number>;
+}
+
+/**
+ * Finds the earliest `limit` buckets of the range that get a candle.
+ * A bucket whose only content is trades, before any two-sided mid was ever known, has no price and gets none.
+ */
+export async function findCandles(
+  store: StoreReader,
+  request: CandleRequest,
+  signal: AbortSignal,
+): Promise<CandlePage | null> {
+  const { query, params } = candles(request);
+  const [row] = await store.rows<{ found: number; first_ms: string; last_ms: string }>(
+    `SELECT toUInt32(length(found_buckets)) AS found, toString(found_buckets[1]) AS first_ms,
+       toString(found_buckets[least({limit:UInt32}, found)]) AS last_ms
+     FROM (SELECT arraySort(groupArray(bucket)) AS found_buckets FROM (
+       SELECT bucket FROM (${query}) ORDER BY bucket LIMIT {limit:UInt32} + 1))`,
+    { ...params, limit: request.limit },
+    { signal },
+  );
+  if (!row || row.found === 0) return null;
+  return {
+    count: Math.min(row.found, request.limit),
+    firstMs: Number(row.first_ms),
+    lastMs: Number(row.last_ms),
+    more: row.found > request.limit,
+  };
+}
+
+export async function countCandles(
+  store: StoreReader,
+  request: CandleRequest,
+  signal: AbortSignal,
+): Promise<number> {
+  const { query, params } = candles(request);
+  const [row] = await store.rows<{ total: number }>(
+    `SELECT toUInt32(count()) AS total FROM (${query})`,
+    params,
+    { signal },
+  );
+  return row?.total ?? 0;
+}
+
+/** The statement that reads a found page, oldest first. */
+export function candleRows(request: CandleRequest, page: CandlePage): Statement {
+  const { query, params } = candles(request);
+  return {
+    query: `SELECT ${isoTime("fromUnixTimestamp64Milli(bucket, 'UTC')")} AS ts, open, high, low, close, volume, trade_count
+      FROM (${query}) WHERE bucket >= {first_ms:Int64} AND bucket <= {last_ms:Int64} ORDER BY bucket`,
+    params: { ...params, first_ms: page.firstMs, last_ms: page.lastMs },
+  };
+}
+
+/**
+ * Every candle of the range. Quotes give the prices, trades the volume; a bucket with trades alone carries the
+ * last mid known before it, be that inside the range or before its start.
+ */
+function candles({ marketId, startMs, endMs, timeframeMs }: CandleRequest): Statement {
+  const range = rangeConditions('t.ts', { startMs, endMs });
+  const inRange = ['t.market_id = {market_id:String}', ...range.conditions];
+  const mids = ['t.yes_changed', HAS_MID];
+  const before = rangeConditions('t.ts', { startMs: null, endMs: startMs }).conditions.map((condition) =>
+    condition.replace('range_end', 'range_start'),
+  );
+  const bucket = 'intDiv(toUnixTimestamp64Milli(t.ts), {timeframe_ms:Int64}) * {timeframe_ms:Int64}';
+  const nothing = 'CAST(NULL AS Nullable(Float64))';
+  const query = `
+    SELECT bucket, ifNull(open0, carried) AS open, ifNull(high0, carried) AS high, ifNull(low0, carried) AS low,
+      ifNull(close0, carried) AS close, volume, trade_count
+    FROM (
+      SELECT *, ifNull(
+        anyLast(close0) OVER (ORDER BY bucket ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+        (SELECT max(tuple(t.ts, t.seq, toNullable(${YES_MID}))).3 FROM quotes AS t
+         ${where(['t.market_id = {market_id:String}', ...before, ...mids])} HAVING count() > 0)
+      ) AS carried
+      FROM (
+        SELECT bucket, max(open1) AS open0, max(high1) AS high0, max(low1) AS low0, max(close1) AS close0,
+          sum(volume1) AS volume, sum(trades1) AS trade_count
+        FROM (
+          SELECT ${bucket} AS bucket, toNullable(argMin(${YES_MID}, (t.ts, t.seq))) AS open1,
+            toNullable(max(${YES_MID})) AS high1, toNullable(min(${YES_MID})) AS low1,
+            toNullable(argMax(${YES_MID}, (t.ts, t.seq))) AS close1, 0. AS volume1, toUInt64(0) AS trades1
+          FROM quotes AS t ${where([...inRange, ...mids])} GROUP BY bucket
+          UNION ALL
+          SELECT ${bucket} AS bucket, ${nothing} AS open1, ${nothing} AS high1, ${nothing} AS low1,
+            ${nothing} AS close1, sum(t.size) / 1000000 AS volume1, count() AS trades1
+          FROM trades AS t ${where(inRange)} GROUP BY bucket
+        ) GROUP BY bucket
+      )
+    ) WHERE close IS NOT NULL`;
+  return { query, params: { ...range.params, market_id: marketId, timeframe_ms: timeframeMs } };
+}

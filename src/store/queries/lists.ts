@@ -1,0 +1,50 @@
+import { isoTime, type Source } from './sql.ts';
+
+function ofMarket(table: string, marketId: string, more: readonly string[] = []): Source {
+  return {
+    table,
+    conditions: ['t.market_id = {market_id:String}', ...more],
+    params: { market_id: marketId },
+  };
+}
+
+/** Changes of a YES best price or of trust. */
+export const yesQuotesOf = (marketId: string) => ofMarket('quotes', marketId, ['t.yes_changed']);
+export const tradesOf = (marketId: string) => ofMarket('trades', marketId);
+
+export function perpDepthOf(ticker: string): Source {
+  return { table: 'perp_depth', conditions: ['t.ticker = {ticker:String}'], params: { ticker } };
+}
+
+export function underlyingOf(ticker: string, source: string): Source {
+  return {
+    table: 'underlying',
+    conditions: ['t.ticker = {ticker:String}', 't.source = {source:String}'],
+    params: { ticker, source },
+  };
+}
+
+/** True where the YES mid exists: both sides there, and the book trusted. */
+export const HAS_MID = '(t.trusted AND t.yes_bid IS NOT NULL AND t.yes_ask IS NOT NULL)';
+
+/** The sum is halved and scaled in one division, so 0.53 and 0.55 give 0.54 and not 0.54 and a bit. */
+export const YES_MID = '(toUInt32(assumeNotNull(t.yes_bid)) + toUInt32(assumeNotNull(t.yes_ask))) / 20000';
+
+export const TIMESERIES_COLUMNS = `
+  ${isoTime('t.ts')} AS ts,
+  if(${HAS_MID}, ${YES_MID}, NULL) AS mid_yes,
+  if(${HAS_MID}, (toInt32(assumeNotNull(t.yes_ask)) - toInt32(assumeNotNull(t.yes_bid))) / 10000, NULL) AS spread_yes,
+  t.underlying AS underlying_price`;
+
+export const TRADE_COLUMNS = `
+  ${isoTime('t.ts')} AS ts, t.side AS side, t.price / 10000 AS price, t.size / 1000000 AS size, t.trade_id AS trade_id`;
+
+export const UNDERLYING_COLUMNS = `${isoTime('t.ts')} AS ts, t.price AS price`;
+
+const pairs = (side: string) =>
+  `arrayMap((p, s) -> [toFloat64(p), toFloat64(s)], t.${side}_px, t.${side}_sz)`;
+const best = (side: string) => `if(empty(t.${side}_px), NULL, toFloat64(t.${side}_px[1]))`;
+
+export const PERP_DEPTH_COLUMNS = `
+  ${isoTime('t.ts')} AS timestamp, t.update_id AS update_id, ${pairs('bid')} AS bids, ${pairs('ask')} AS asks,
+  ${best('bid')} AS best_bid, ${best('ask')} AS best_ask, length(t.bid_px) AS n_bids, length(t.ask_px) AS n_asks`;

@@ -1,0 +1,55 @@
+/** Pieces of SQL that several queries share. Rows are always read under the alias `t`, so that an output column may
+ * carry the name of the stored column it is made from. */
+
+/** The range of the engine's DateTime64; what lies outside selects the same rows as the nearest end. */
+const TIME_MIN_MS = Date.UTC(1900, 0, 1);
+const TIME_MAX_MS = Date.UTC(2299, 11, 31);
+
+export type QueryParams = Readonly<Record<string, string | number>>;
+
+/** Which rows of which table, before any range or page. */
+export interface Source {
+  readonly table: string;
+  readonly conditions: readonly string[];
+  readonly params: QueryParams;
+}
+
+/** `2026-11-20T12:00:00.123+00:00` of a DateTime64(3, 'UTC') column. */
+export function isoTime(column: string): string {
+  return `concat(replaceOne(toString(${column}), ' ', 'T'), '+00:00')`;
+}
+
+/** A bound Unix-milliseconds parameter as the columns' type. */
+export function timeParam(name: string): string {
+  return `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
+}
+
+/**
+ * `start <= time < end` and the parameters it names.
+ * Stored times are whole milliseconds, so a bound between two of them means the later one.
+ */
+export function rangeConditions(
+  column: string,
+  { startMs, endMs }: { startMs: number | null; endMs: number | null },
+): { conditions: string[]; params: Record<string, number> } {
+  const conditions: string[] = [];
+  const params: Record<string, number> = {};
+  if (startMs !== null) {
+    conditions.push(`${column} >= ${timeParam('range_start')}`);
+    params.range_start = storedTime(Math.ceil(startMs));
+  }
+  if (endMs !== null) {
+    conditions.push(`${column} < ${timeParam('range_end')}`);
+    params.range_end = storedTime(Math.ceil(endMs));
+  }
+  return { conditions, params };
+}
+
+/** Unix milliseconds brought into the engine's range. */
+export function storedTime(timeMs: number): number {
+  return Math.min(Math.max(timeMs, TIME_MIN_MS), TIME_MAX_MS);
+}
+
+export function where(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+}
