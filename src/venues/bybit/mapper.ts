@@ -3,9 +3,10 @@ import type { PerpDepthEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
 import { DEPTH_LEVELS_MAX, type DepthLevel, DepthSide } from '../depthLadder.ts';
 import { parseJson, parseShape } from '../json.ts';
+import { tickerNamed, type VenueNames } from '../symbols.ts';
 import { bybitEnvelope, bybitOrderbook, bybitStreamFrame, RATE_LIMIT_CODES } from './messages.ts';
 
-const SYMBOLS: Record<Ticker, string> = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
+const SYMBOLS: VenueNames = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
 
 export function bybitSymbol(ticker: Ticker): string {
   return SYMBOLS[ticker];
@@ -38,7 +39,7 @@ export function mapBybitAnswer(raw: unknown, times: AnswerTimes): PerpDepthEvent
   const { retCode, retMsg, result } = parseShape(bybitEnvelope, raw, 'bybit answer');
   if (retCode !== 0) throw new BybitRefusedError(retCode, retMsg);
   const book = parseShape(bybitOrderbook, result, 'bybit order book');
-  const ticker = tickerOf(book.s);
+  const ticker = tickerNamed(SYMBOLS, book.s);
   if (!ticker) throw new VenueMessageError(`bybit: an answer for ${book.s.slice(0, 40)}`);
   const { ts, cts = null } = book;
   return {
@@ -126,9 +127,4 @@ function ordered(side: 'bids' | 'asks', levels: readonly DepthLevel[]): readonly
   const ladder = new DepthSide(side);
   ladder.apply(levels);
   return ladder.top(DEPTH_LEVELS_MAX);
-}
-
-function tickerOf(symbol: string): Ticker | null {
-  for (const ticker of Object.keys(SYMBOLS) as Ticker[]) if (SYMBOLS[ticker] === symbol) return ticker;
-  return null;
 }

@@ -5,6 +5,7 @@
 import { DateTime } from 'luxon';
 import { InvalidInputError } from '../../errors.ts';
 import type { EventType, Ticker } from '../../schema/market.ts';
+import { tickerNamed, type VenueNames } from '../symbols.ts';
 
 const VENUE_ZONE = 'America/New_York';
 const MINUTE_MS = 60_000;
@@ -23,10 +24,10 @@ const MONTHS: readonly string[] = [
   'november',
   'december',
 ];
-const SHORT_NAMES: Record<Ticker, string> = { BTC: 'btc', ETH: 'eth', SOL: 'sol' };
-const FULL_NAMES: Record<Ticker, string> = { BTC: 'bitcoin', ETH: 'ethereum', SOL: 'solana' };
+const SHORT_NAMES: VenueNames = { BTC: 'btc', ETH: 'eth', SOL: 'sol' };
+const FULL_NAMES: VenueNames = { BTC: 'bitcoin', ETH: 'ethereum', SOL: 'solana' };
 /** The named series spell only Solana out. */
-const SERIES_NAMES: Record<Ticker, string> = { BTC: 'btc', ETH: 'eth', SOL: 'solana' };
+const SERIES_NAMES: VenueNames = { BTC: 'btc', ETH: 'eth', SOL: 'solana' };
 
 /** The stretch whose two ends decide the outcome. Unix milliseconds, half open. */
 export interface Window {
@@ -195,9 +196,4 @@ function labelledTime({ month, day, year, hour, yearNearMs }: Label): DateTime |
   const candidates = [near - 1, near, near + 1].map(at).filter(real);
   candidates.sort((a, b) => distance(a) - distance(b));
   return candidates[0] ?? null;
-}
-
-function tickerNamed(names: Record<Ticker, string>, name: string | undefined): Ticker | null {
-  for (const ticker of Object.keys(names) as Ticker[]) if (names[ticker] === name) return ticker;
-  return null;
 }

@@ -1,0 +1,35 @@
+import { VenueMessageError } from '../../errors.ts';
+import type { UnderlyingEvent } from '../../schema/events.ts';
+import type { Ticker } from '../../schema/market.ts';
+import { parseJson, parseShape } from '../json.ts';
+import { tickerNamed, type VenueNames } from '../symbols.ts';
+import { binanceTrade } from './messages.ts';
+
+const SYMBOLS: VenueNames = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
+
+export function binanceSymbol(ticker: Ticker): string {
+  return SYMBOLS[ticker];
+}
+
+/** The message of a frame, wrapped or bare. */
+export function binanceMessageOf(frame: string): unknown {
+  const raw = parseJson(frame);
+  return (raw as { data?: unknown } | null)?.data ?? raw;
+}
+
+/**
+ * Maps one text frame of the spot streams: trades and aggregated trades become prices, nothing else does.
+ * @throws {VenueMessageError} When a trade is not what the protocol says, or the frame reports an error.
+ */
+export function mapBinanceFrame(frame: string, receivedTimeMs: number): readonly UnderlyingEvent[] {
+  const message = binanceMessageOf(frame) as { e?: unknown; error?: unknown } | null;
+  if (message?.error !== undefined) throw new VenueMessageError(`binance error: ${frame.slice(0, 200)}`);
+  if (message?.e !== 'trade' && message?.e !== 'aggTrade') return [];
+  const trade = parseShape(binanceTrade, message, 'binance trade');
+  const ticker = tickerNamed(SYMBOLS, trade.s);
+  const price = Number(trade.p);
+  if (!ticker || price === 0) return [];
+  return [
+    { kind: 'underlying', ticker, source: 'binance_spot', price, eventTimeMs: trade.T, receivedTimeMs },
+  ];
+}

@@ -1,0 +1,30 @@
+import type { PriceFeedOptions } from '../binance/feed.ts';
+import { ReconnectingSocket } from '../socket.ts';
+import { coinbaseProduct } from './mapper.ts';
+
+/** Heartbeats come every second, so half a minute without any frame is a stall. */
+const SILENCE_LIMIT_MS = 30_000;
+
+/** Ticker and heartbeat of all products; the venue wants the subscription within 5 s of connecting. */
+export class CoinbaseFeed {
+  readonly #socket: ReconnectingSocket;
+
+  constructor(options: PriceFeedOptions) {
+    const subscribe = {
+      type: 'subscribe',
+      product_ids: options.tickers.map(coinbaseProduct),
+      channels: ['ticker', 'heartbeat'],
+    };
+    this.#socket = new ReconnectingSocket({
+      ...options,
+      feed: 'coinbase',
+      keepAlive: null,
+      silenceLimitMs: SILENCE_LIMIT_MS,
+      onOpen: (send) => send(JSON.stringify(subscribe)),
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#socket.close();
+  }
+}

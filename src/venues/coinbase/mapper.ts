@@ -1,0 +1,28 @@
+import { VenueMessageError } from '../../errors.ts';
+import type { UnderlyingEvent } from '../../schema/events.ts';
+import type { Ticker } from '../../schema/market.ts';
+import { parseJson, parseShape } from '../json.ts';
+import { tickerNamed, type VenueNames } from '../symbols.ts';
+import { coinbaseTicker } from './messages.ts';
+
+const PRODUCTS: VenueNames = { BTC: 'BTC-USD', ETH: 'ETH-USD', SOL: 'SOL-USD' };
+
+export function coinbaseProduct(ticker: Ticker): string {
+  return PRODUCTS[ticker];
+}
+
+/**
+ * Maps one text frame: a ticker becomes a price, nothing else does.
+ * @throws {VenueMessageError} When a ticker is not what the protocol says, or the frame reports an error.
+ */
+export function mapCoinbaseFrame(frame: string, receivedTimeMs: number): readonly UnderlyingEvent[] {
+  const message = parseJson(frame) as { type?: unknown } | null;
+  if (message?.type === 'error') throw new VenueMessageError(`coinbase error: ${frame.slice(0, 200)}`);
+  if (message?.type !== 'ticker') return [];
+  const raw = parseShape(coinbaseTicker, message, 'coinbase ticker');
+  const ticker = tickerNamed(PRODUCTS, raw.product_id);
+  const price = Number(raw.price);
+  if (!ticker || price === 0) return [];
+  const eventTimeMs = Date.parse(raw.time);
+  return [{ kind: 'underlying', ticker, source: 'coinbase_spot', price, eventTimeMs, receivedTimeMs }];
+}

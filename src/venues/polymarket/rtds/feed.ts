@@ -1,0 +1,61 @@
+import type { PriceFeedOptions } from '../../binance/feed.ts';
+import { type KeepAlive, ReconnectingSocket } from '../../socket.ts';
+import { rtdsSymbol } from './mapper.ts';
+import { CHAINLINK_TOPIC, TWAP60_TOPIC } from './messages.ts';
+
+const PRICE_FRAME = /"topic"\s*:\s*"crypto_prices_/;
+const TOPICS = [CHAINLINK_TOPIC, TWAP60_TOPIC];
+/** Whether the venue answers is contradictory: silence decides instead. */
+const KEEP_ALIVE: KeepAlive = { text: 'PING', answer: 'PONG', periodMs: 5_000, answerLimitMs: null };
+/** A point a second is due; it freezes silently (92 pauses over 5 s on one day, the longest 387 s). */
+const SILENCE_LIMIT_MS = 20_000;
+
+/**
+ * How to ask for one symbol is contradictory too: compact JSON (a space in it breaks it), the plain name, or
+ * nothing for all symbols. A spelling that brought no price before the connection ended gives way to the next.
+ */
+const FILTER_SPELLINGS: readonly ((symbol: string) => string)[] = [
+  (symbol) => JSON.stringify({ symbol }),
+  (symbol) => symbol,
+  () => '',
+];
+
+/** Chainlink prices and their 60 s averages of all tickers. */
+export class RtdsFeed {
+  readonly #socket: ReconnectingSocket;
+  #spelling = 0;
+  #delivered = false;
+
+  constructor(options: PriceFeedOptions) {
+    this.#socket = new ReconnectingSocket({
+      ...options,
+      feed: 'polymarket.rtds',
+      keepAlive: KEEP_ALIVE,
+      silenceLimitMs: SILENCE_LIMIT_MS,
+      onOpen: (send) => {
+        this.#delivered = false;
+        send(subscription(options.tickers.map(rtdsSymbol), this.#spelling));
+      },
+      onFrame: (frame, receivedTimeMs) => {
+        this.#delivered ||= PRICE_FRAME.test(frame);
+        options.onFrame(frame, receivedTimeMs);
+      },
+      onDown: () => {
+        if (!this.#delivered) this.#spelling = (this.#spelling + 1) % FILTER_SPELLINGS.length;
+      },
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#socket.close();
+  }
+}
+
+function subscription(symbols: readonly string[], spelling: number): string {
+  const spell = FILTER_SPELLINGS[spelling] ?? (() => '');
+  const filters = [...new Set(symbols.map(spell))];
+  const subscriptions = TOPICS.flatMap((topic) =>
+    filters.map((text) => ({ topic, type: '*', filters: text })),
+  );
+  return JSON.stringify({ action: 'subscribe', subscriptions });
+}

@@ -1,0 +1,68 @@
+import { VenueMessageError } from '../../../errors.ts';
+import type { UnderlyingEvent } from '../../../schema/events.ts';
+import { parseJson, parseShape } from '../../json.ts';
+import { tickerNamed, type VenueNames } from '../../symbols.ts';
+import { CHAINLINK_TOPIC, rtdsSubscribed, rtdsUpdate, TWAP60_TOPIC } from './messages.ts';
+
+const SYMBOLS: VenueNames = { BTC: 'btc/usd', ETH: 'eth/usd', SOL: 'sol/usd' };
+/**
+ * The topics that decide markets. `crypto_prices` relays Binance a second late: the trades themselves are the
+ * better source, and the relay under the same name would mix two clocks, so it is not mapped.
+ */
+const SOURCES = new Map([
+  [CHAINLINK_TOPIC, 'chainlink'],
+  [TWAP60_TOPIC, 'twap60'],
+] as const);
+const TWAP60_WINDOW_S = 60;
+/** Digits of a Chainlink integer behind the decimal point. */
+const CHAINLINK_DECIMALS = 18;
+/** The exact text and the rounded number of one point must be the same price. */
+const ROUNDING_MAX = 1e-9;
+
+export function rtdsSymbol(ticker: keyof VenueNames): string {
+  return SYMBOLS[ticker];
+}
+
+/**
+ * Maps one text frame; texts that are no JSON object (PONG, empty) and other topics give nothing.
+ * @throws {VenueMessageError} When a price message is not what the protocol says.
+ */
+export function mapRtdsFrame(frame: string, receivedTimeMs: number): readonly UnderlyingEvent[] {
+  if (!frame.startsWith('{')) return [];
+  const raw = parseJson(frame) as { topic?: unknown; type?: unknown };
+  const source = SOURCES.get(raw.topic as typeof CHAINLINK_TOPIC);
+  if (!source || (raw.type !== 'update' && raw.type !== 'subscribe')) return [];
+  const { payload } =
+    raw.type === 'update'
+      ? parseShape(rtdsUpdate, raw, 'rtds update')
+      : parseShape(rtdsSubscribed, raw, 'rtds subscribe');
+  const ticker = tickerNamed(SYMBOLS, payload.symbol);
+  if (!ticker) return [];
+  if (source === 'twap60' && payload.window_s !== undefined && payload.window_s !== TWAP60_WINDOW_S) {
+    throw new VenueMessageError(`rtds: ${TWAP60_TOPIC} with a window of ${payload.window_s} s`);
+  }
+  const points = 'data' in payload ? payload.data : [payload];
+  return points.map((point) => ({
+    kind: 'underlying',
+    ticker,
+    source,
+    price: exactPrice(point.full_accuracy_value, point.value),
+    eventTimeMs: point.timestamp,
+    receivedTimeMs,
+  }));
+}
+
+/** The price of a point: its exact text, an integer times 10^18 or a decimal, checked against the rounded number. */
+function exactPrice(text: string | undefined, value: number): number {
+  if (text === undefined) return value;
+  const integer = /^\d{1,40}$/.exec(text);
+  const price = integer ? scaled(text) : /^\d{1,20}\.\d{1,40}$/.test(text) ? Number(text) : Number.NaN;
+  if (Math.abs(price - value) <= value * ROUNDING_MAX) return price;
+  throw new VenueMessageError(`rtds: full_accuracy_value ${text.slice(0, 60)} beside value ${value}`);
+}
+
+/** The decimal point is set in the text: dividing would round twice. */
+function scaled(integer: string): number {
+  const digits = integer.padStart(CHAINLINK_DECIMALS + 1, '0');
+  return Number(`${digits.slice(0, -CHAINLINK_DECIMALS)}.${digits.slice(-CHAINLINK_DECIMALS)}`);
+}

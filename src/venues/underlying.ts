@@ -1,0 +1,116 @@
+import { type Clock, every, type Timer } from '../clock.ts';
+import { VenueMessageError } from '../errors.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { UnderlyingEvent } from '../schema/events.ts';
+import type { Ticker } from '../schema/market.ts';
+import { BinanceFeed } from './binance/feed.ts';
+import { mapBinanceFrame } from './binance/mapper.ts';
+import { CoinbaseFeed } from './coinbase/feed.ts';
+import { mapCoinbaseFrame } from './coinbase/mapper.ts';
+
+/** The primary counts as lost after so long without a price, whatever its socket says. */
+const PRIMARY_SILENCE_LIMIT_MS = 5_000;
+/** The fallback goes once the primary has been back for so long: a primary that comes and goes does not toggle it. */
+const PRIMARY_STABLE_AFTER_MS = 5_000;
+const LOOK_PERIOD_MS = 1_000;
+
+type PriceMapper = (frame: string, receivedTimeMs: number) => readonly UnderlyingEvent[];
+
+export interface UnderlyingSourceOptions {
+  /** Binance base URL; null = off, then the fallback runs alone. */
+  readonly spotWsUrl: string | null;
+  /** Coinbase URL; null = off. */
+  readonly spotFallbackWsUrl: string | null;
+  readonly tickers: readonly Ticker[];
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly onEvent: (event: UnderlyingEvent) => void;
+  /** Every frame before it is mapped. */
+  readonly onFrame?: (frame: string, receivedTimeMs: number) => void;
+}
+
+/** Prices of the underlying: Binance, and Coinbase while Binance gives none. Both may speak during a change-over. */
+export class UnderlyingSource {
+  readonly #options: UnderlyingSourceOptions;
+  readonly #rejected;
+  readonly #primary: BinanceFeed | null;
+  readonly #watch: Timer;
+  #fallback: CoinbaseFeed | null = null;
+  #lastPrimaryAt: number;
+  /** Since when the primary has given prices without a pause; null while it gives none. */
+  #primarySince: number | null = null;
+
+  constructor(options: UnderlyingSourceOptions) {
+    this.#options = options;
+    const { clock, spotWsUrl, metrics } = options;
+    this.#rejected = metrics.counter(
+      'underround_frames_rejected_total',
+      'Frames set aside as not understood',
+      ['feed'],
+    );
+    this.#lastPrimaryAt = clock.monotonic();
+    this.#primary =
+      spotWsUrl === null
+        ? null
+        : new BinanceFeed({ ...options, url: spotWsUrl, onFrame: this.#mapped('binance', mapBinanceFrame) });
+    this.#watch = every(clock, LOOK_PERIOD_MS, () => this.#look());
+    if (!this.#primary) this.#startFallback('the primary is off');
+  }
+
+  async close(): Promise<void> {
+    this.#watch.cancel();
+    await Promise.all([this.#primary?.close(), this.#fallback?.close()]);
+    this.#fallback = null;
+  }
+
+  #look(): void {
+    if (!this.#primary) return;
+    const now = this.#options.clock.monotonic();
+    if (now - this.#lastPrimaryAt >= PRIMARY_SILENCE_LIMIT_MS) {
+      this.#primarySince = null;
+      this.#startFallback(`no price of the primary for ${PRIMARY_SILENCE_LIMIT_MS} ms`);
+    } else if (this.#primarySince !== null && now - this.#primarySince >= PRIMARY_STABLE_AFTER_MS) {
+      this.#stopFallback();
+    }
+  }
+
+  #startFallback(cause: string): void {
+    const { spotFallbackWsUrl, log } = this.#options;
+    if (this.#fallback || spotFallbackWsUrl === null) return;
+    log.warn({ feed: 'coinbase', cause }, 'underlying fallback started');
+    const onFrame = this.#mapped('coinbase', mapCoinbaseFrame);
+    this.#fallback = new CoinbaseFeed({ ...this.#options, url: spotFallbackWsUrl, onFrame });
+  }
+
+  #stopFallback(): void {
+    if (!this.#fallback) return;
+    this.#options.log.info({ feed: 'coinbase' }, 'underlying fallback stopped: the primary is back');
+    void this.#fallback.close();
+    this.#fallback = null;
+  }
+
+  /** Maps a feed's frames; what is not as the protocol says is set aside and counted. */
+  #mapped(feed: 'binance' | 'coinbase', map: PriceMapper): (frame: string, receivedTimeMs: number) => void {
+    const { clock, log, onEvent, onFrame } = this.#options;
+    return (frame, receivedTimeMs) => {
+      onFrame?.(frame, receivedTimeMs);
+      let events: readonly UnderlyingEvent[];
+      try {
+        events = map(frame, receivedTimeMs);
+      } catch (error) {
+        if (!(error instanceof VenueMessageError)) throw error;
+        this.#rejected.inc({ feed });
+        log.warn({ feed, err: error }, 'frame set aside');
+        return;
+      }
+      if (feed === 'binance' && events.length > 0) {
+        this.#lastPrimaryAt = clock.monotonic();
+        this.#primarySince ??= this.#lastPrimaryAt;
+      }
+      for (const event of events) onEvent(event);
+    };
+  }
+}
