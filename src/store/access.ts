@@ -1,0 +1,12 @@
+import type { Agent } from 'node:http';
+
+/** How the engine is reached: the embedded one behind its supervisor, or a server by URL. */
+export interface EngineAccess {
+  readonly url: string;
+  /** Speaks over the Unix socket; null lets the client make its own connections. */
+  readonly agent: Agent | null;
+  /** Resolves when the engine may be asked (again), at the latest after `limitMs`. Never rejects. */
+  whenReady(limitMs: number): Promise<void>;
+  /** Lets go of the engine; an embedded one finishes what is in work and ends. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,136 @@
+/** The one driver: `@clickhouse/client` over whatever way the engine is reached. */
+import { addAbortSignal, Readable } from 'node:stream';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import type { Clock } from '../clock.ts';
+import { sleep } from '../clock.ts';
+import { StoreUnavailableError } from '../errors.ts';
+import type { Logger } from '../ops/log.ts';
+import type { EngineAccess } from './access.ts';
+import { storeFailure } from './failures.ts';
+import type { StoreReader } from './reader.ts';
+import { DATABASE } from './schema.ts';
+
+/** Waits before each further try of a call that found no engine; 3 s in all, ten times what a restart takes. */
+const RETRY_DELAYS_MS: readonly number[] = [50, 150, 400, 800, 1_600];
+/** Longest silence of the engine within one call. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const CONNECTIONS_MAX = 64;
+/**
+ * Rows a block of a streamed answer holds. The engine's default of 65,409 would send nothing before a whole
+ * answer of 10,000 books is ready; smaller blocks bring the first byte sooner and keep single writes short.
+ */
+const STREAM_BLOCK_ROWS = 512;
+
+export type Settings = Readonly<Record<string, string | number>>;
+
+export class StoreClient implements StoreReader {
+  readonly #client: ClickHouseClient;
+  readonly #access: EngineAccess;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+
+  constructor(options: { access: EngineAccess; clock: Clock; log: Logger; database?: string }) {
+    this.#access = options.access;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#client = createClient({
+      url: options.access.url,
+      ...(options.access.agent ? { http_agent: options.access.agent } : {}),
+      application: 'underround',
+      database: options.database ?? DATABASE,
+      request_timeout: REQUEST_TIMEOUT_MS,
+      max_open_connections: CONNECTIONS_MAX,
+      clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+  }
+
+  async rows<T>(
+    query: string,
+    params: Record<string, unknown> = {},
+    options: { signal?: AbortSignal } = {},
+  ): Promise<T[]> {
+    return this.#retrying(options.signal, async () => {
+      const result = await this.#client.query({
+        query,
+        format: 'JSONEachRow',
+        query_params: params,
+        clickhouse_settings: { wait_end_of_query: 1 },
+        ...(options.signal ? { abort_signal: options.signal } : {}),
+      });
+      return result.json<T>();
+    });
+  }
+
+  async stream(
+    query: string,
+    params: Record<string, unknown>,
+    options: { format: string; settings?: Settings; signal?: AbortSignal },
+  ): Promise<Readable> {
+    const stream = await this.#retrying(options.signal, async () => {
+      const result = await this.#client.exec({
+        query: `${query}\nFORMAT ${options.format}`,
+        query_params: params,
+        clickhouse_settings: { max_block_size: String(STREAM_BLOCK_ROWS), ...options.settings },
+        ...(options.signal ? { abort_signal: options.signal } : {}),
+      });
+      return result.stream;
+    });
+    // The client forgets the signal once the headers are in; the rest of the body must obey it too.
+    return options.signal ? addAbortSignal(options.signal, stream) : stream;
+  }
+
+  /** Runs a statement without an answer. It may run twice when the engine dies in between, so it must bear that. */
+  async command(query: string, settings: Settings = {}): Promise<void> {
+    await this.#retrying(undefined, () =>
+      this.#client.command({ query, clickhouse_settings: { ...settings } }),
+    );
+  }
+
+  /**
+   * Sends rows once; the caller retries with the same bytes and the same token.
+   * @throws {StoreUnavailableError} When it is not known whether the rows are in.
+   * @throws {StoreRefusedError} When the engine said no.
+   */
+  async insert(options: {
+    target: string;
+    format: string;
+    data: Uint8Array;
+    token: string;
+    signal?: AbortSignal;
+  }): Promise<void> {
+    try {
+      const result = await this.#client.exec({
+        query: `INSERT INTO ${options.target} FORMAT ${options.format}`,
+        values: Readable.from([options.data], { objectMode: true }),
+        clickhouse_settings: { insert_deduplication_token: options.token, async_insert: 0 },
+        ...(options.signal ? { abort_signal: options.signal } : {}),
+      });
+      result.stream.resume();
+    } catch (error) {
+      throw storeFailure(error);
+    }
+  }
+
+  /** Closes idle connections; the engine stays. */
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+
+  async #retrying<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        signal?.throwIfAborted();
+        return await call();
+      } catch (error) {
+        signal?.throwIfAborted();
+        const failure = storeFailure(error);
+        const delayMs = RETRY_DELAYS_MS[attempt];
+        if (!(failure instanceof StoreUnavailableError) || delayMs === undefined) throw failure;
+        this.#log.warn({ err: failure, attempt, delayMs }, 'store.call_retried');
+        await sleep(this.#clock, delayMs, signal);
+        await this.#access.whenReady(delayMs);
+      }
+    }
+  }
+}

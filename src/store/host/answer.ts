@@ -1,0 +1,90 @@
+/** Writes what a query gave to the HTTP answer: in one piece, or as it comes with back-pressure. */
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { ChdbQueryStream, ChdbResult } from 'chdb';
+
+/**
+ * Formats whose blocks can be put one after the other. In all others the engine prints a header and a footer
+ * around every block of a streamed answer, so those are answered in one piece.
+ */
+const STREAMED_FORMATS: ReadonlySet<string> = new Set([
+  'JSONEachRow',
+  'JSONCompactEachRow',
+  'JSONStringsEachRow',
+  'RowBinary',
+  'TabSeparated',
+  'TSV',
+  'CSV',
+]);
+
+export function canStream(format: string): boolean {
+  return STREAMED_FORMATS.has(format);
+}
+
+export interface AnswerHead {
+  readonly queryId: string;
+  readonly format: string;
+}
+
+function headers(head: AnswerHead): Record<string, string> {
+  return {
+    'Content-Type': head.format.startsWith('JSON')
+      ? 'application/json; charset=UTF-8'
+      : 'application/octet-stream',
+    'X-ClickHouse-Query-Id': head.queryId,
+    'X-ClickHouse-Format': head.format,
+    'X-ClickHouse-Timezone': 'UTC',
+  };
+}
+
+export function answerWhole(response: ServerResponse, head: AnswerHead, result: ChdbResult): void {
+  const bytes = result.bytes();
+  const summary = {
+    read_rows: String(result.rowsRead),
+    read_bytes: String(result.bytesRead),
+    elapsed_ns: String(Math.round(result.elapsed * 1e9)),
+  };
+  response.writeHead(200, {
+    ...headers(head),
+    'Content-Length': String(bytes.length),
+    'X-ClickHouse-Summary': JSON.stringify(summary),
+  });
+  response.end(bytes);
+}
+
+const ARRAY_OPEN = '['.charCodeAt(0);
+/** Around each block of a JSON array the engine prints `[\n` and `\n]\n`. */
+const BLOCK_PREFIX_BYTES = 2;
+const BLOCK_SUFFIX_BYTES = 3;
+
+/**
+ * Sends blocks as the engine makes them. The status goes out with the first block, so an error before it still
+ * has its own; an error after it throws, and the caller must cut the connection.
+ */
+export async function answerStream(
+  response: ServerResponse,
+  head: AnswerHead,
+  stream: ChdbQueryStream,
+): Promise<void> {
+  let isArray = false;
+  let wroteRows = false;
+  for await (const chunk of stream) {
+    const bytes = chunk.raw();
+    if (bytes.length === 0) continue;
+    if (!response.headersSent) {
+      response.writeHead(200, headers(head));
+      // A row of JSONEachRow starts with a brace; a bracket means the setting that prints one array.
+      isArray = head.format === 'JSONEachRow' && bytes[0] === ARRAY_OPEN;
+      if (isArray) response.write('[\n');
+    }
+    const rows = isArray ? bytes.subarray(BLOCK_PREFIX_BYTES, bytes.length - BLOCK_SUFFIX_BYTES) : bytes;
+    if (rows.length === 0) continue;
+    if (isArray && wroteRows) response.write(',\n');
+    wroteRows = true;
+    if (!response.write(rows) && !response.destroyed)
+      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (response.destroyed) return;
+  }
+  if (!response.headersSent) response.writeHead(200, headers(head));
+  response.end(isArray ? '\n]\n' : undefined);
+}

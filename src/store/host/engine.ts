@@ -1,0 +1,113 @@
+/** Runs requests on pooled sessions of the engine and answers them. */
+import type { ServerResponse } from 'node:http';
+import type { Logger } from '../../ops/log.ts';
+import { answerStream, answerWhole, canStream } from './answer.ts';
+import { HostError } from './hostError.ts';
+import type { EngineRequest } from './httpRequest.ts';
+import { type Lane, type PooledSession, PoolFullError, type SessionPool } from './sessionPool.ts';
+import { withState } from './sessionState.ts';
+import type { Spool } from './spool.ts';
+import { describeStatement, insertFromFile, quoteLiteral, type Statement, staleParam } from './sqlText.ts';
+
+export class Engine {
+  readonly #pool: SessionPool;
+  readonly #spool: Spool;
+  readonly #log: Logger;
+  #lastQuery = 0;
+
+  constructor(parts: { pool: SessionPool; spool: Spool; log: Logger }) {
+    this.#pool = parts.pool;
+    this.#spool = parts.spool;
+    this.#log = parts.log;
+  }
+
+  /** Answers one request. Rejects with the engine's error, or a HostError, when it did not succeed. */
+  async answer(request: EngineRequest, response: ServerResponse): Promise<void> {
+    const statement = describeStatement(request.query);
+    const isInsert = statement.kind === 'insert' && request.data !== null;
+    const lane: Lane = isInsert ? 'write' : 'read';
+    const session = await this.#acquire(lane);
+    const queryId = request.queryId ?? `host-${++this.#lastQuery}`;
+    let running = true;
+    // An insert is never cancelled: its caller will ask again with the same token and must find it whole.
+    const onClose = () => {
+      if (running && !isInsert) void this.#kill(queryId);
+    };
+    response.once('close', onClose);
+    try {
+      if (response.destroyed) return;
+      const stale = staleParam(request.query, request.state, session.state);
+      if (stale) throw new HostError(456, 'UNKNOWN_QUERY_PARAMETER', `Substitution \`${stale}\` is not set`);
+      const settings = new Map([...request.state.settings, ['log_comment', queryId]]);
+      const named = { ...request, queryId, state: { ...request.state, settings } };
+      if (isInsert) await this.#insert(named, session, response);
+      else await this.#read(named, statement, session, response);
+    } finally {
+      running = false;
+      response.off('close', onClose);
+      this.#pool.release(lane, session);
+    }
+  }
+
+  /** Runs a statement of the host's own and gives its answer as text. */
+  async text(query: string): Promise<string> {
+    const session = await this.#acquire('control');
+    try {
+      const result = await session.engine.queryAsync(query, { format: 'TabSeparated' });
+      return result.text();
+    } finally {
+      this.#pool.release('control', session);
+    }
+  }
+
+  async #acquire(lane: Lane): Promise<PooledSession> {
+    try {
+      return await this.#pool.acquire(lane);
+    } catch (error) {
+      if (!(error instanceof PoolFullError)) throw error;
+      throw new HostError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', error.message, { cause: error });
+    }
+  }
+
+  async #insert(request: NamedRequest, session: PooledSession, response: ServerResponse): Promise<void> {
+    const result = await this.#spool.with(request.data ?? [], (path) =>
+      withState(session, request.state, (statements) =>
+        session.engine.queryAsync([...statements, insertFromFile(request.query, path)].join('; ')),
+      ),
+    );
+    answerWhole(response, { queryId: request.queryId, format: request.defaultFormat }, result);
+  }
+
+  async #read(
+    request: NamedRequest,
+    statement: Statement,
+    session: PooledSession,
+    response: ServerResponse,
+  ): Promise<void> {
+    const format = statement.format ?? request.defaultFormat;
+    const head = { queryId: request.queryId, format };
+    if (statement.kind === 'select' && canStream(format) && !request.whole) {
+      // The binding takes one statement per stream, so the session is set up by a call of its own.
+      await withState(session, request.state, async (statements) => {
+        if (statements.length > 0) await session.engine.queryAsync(statements.join('; '));
+      });
+      await answerStream(response, head, session.engine.queryStream(request.query, { format }));
+      return;
+    }
+    const result = await withState(session, request.state, (statements) =>
+      session.engine.queryAsync([...statements, request.query].join('; '), { format }),
+    );
+    answerWhole(response, head, result);
+  }
+
+  /** Asks the engine to stop a query whose caller has gone. Never SYNC: that hangs. */
+  async #kill(queryId: string): Promise<void> {
+    try {
+      await this.text(`KILL QUERY WHERE Settings['log_comment'] = ${quoteLiteral(queryId)} ASYNC`);
+    } catch (error) {
+      this.#log.warn({ err: error, queryId }, 'store.host.kill_failed');
+    }
+  }
+}
+
+type NamedRequest = EngineRequest & { readonly queryId: string };

@@ -1,0 +1,101 @@
+/**
+ * The engine's host process: chDB on one data directory, spoken to as if it were a ClickHouse server, over a
+ * Unix socket. Usage: `main.js --data-dir DIR --socket PATH [--log-level L] [--memory-mib N]`.
+ *
+ * It prints one line `ready` on standard output, ends when its standard input closes (the parent holds the other
+ * end, so it ends with the parent however that dies) and finishes what is in work first: leaving during an
+ * insert crashes the engine.
+ */
+import { chmod, mkdir, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { drainPending } from 'chdb';
+import { systemClock } from '../../clock.ts';
+import { createLogger } from '../../ops/log.ts';
+import { spoolDirs } from '../paths.ts';
+import { Engine } from './engine.ts';
+import { createHostServer } from './server.ts';
+import { SessionPool } from './sessionPool.ts';
+import { Spool } from './spool.ts';
+
+/** Work that is still not done this long after the parent has gone is given up. */
+const DRAIN_LIMIT_MS = 10_000;
+const MARK_CACHE_BYTES = 256 * 1024 * 1024;
+
+const { values } = parseArgs({
+  options: {
+    'data-dir': { type: 'string' },
+    socket: { type: 'string' },
+    'log-level': { type: 'string', default: 'info' },
+    'memory-mib': { type: 'string', default: '2048' },
+  },
+});
+
+async function main(dataDir: string, socket: string): Promise<void> {
+  const log = createLogger(values['log-level']).child({ part: 'store.host' });
+  const engineDir = join(dataDir, 'engine');
+  await mkdir(engineDir, { recursive: true, mode: 0o700 });
+  const configFile = join(dataDir, 'engine.xml');
+  // The engine's own defaults are 0.9 of the machine's memory and 5 GiB of mark cache.
+  await writeFile(configFile, engineConfig(Number(values['memory-mib'])), { mode: 0o600 });
+  const pool = new SessionPool(engineDir, [`--config-file=${configFile}`]);
+  const engine = new Engine({ pool, spool: await Spool.open(spoolDirs(dataDir)), log });
+  await reportDetached(engine, log);
+  const knownSettings = new Set((await engine.text('SELECT name FROM system.settings')).split('\n'));
+  const { server, drain } = createHostServer({ engine, knownSettings, log });
+
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    systemClock.after(DRAIN_LIMIT_MS, () => {
+      log.error({ limitMs: DRAIN_LIMIT_MS }, 'store.host.drain_timeout');
+      process.exit(1);
+    });
+    // Gone from the file system first, so that nobody new finds a host that is leaving.
+    await unlink(socket).catch(() => undefined);
+    await drain();
+    await drainPending();
+    pool.close();
+    process.exit(0);
+  };
+  process.stdin.on('close', stop).on('end', stop).on('error', stop).resume();
+  // A terminal's Ctrl-C reaches the whole group; the parent decides when the store may go.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', stop);
+
+  // We hold the engine's lock, so a socket that still lies there belongs to nobody.
+  await unlink(socket).catch(() => undefined);
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve));
+  await chmod(socket, 0o600);
+  log.info({ dataDir, socket }, 'store.host.ready');
+  process.stdout.write('ready\n');
+}
+
+function engineConfig(memoryMib: number): string {
+  const memoryBytes = memoryMib * 1024 * 1024;
+  return `<clickhouse>
+  <max_server_memory_usage>${memoryBytes}</max_server_memory_usage>
+  <mark_cache_size>${MARK_CACHE_BYTES}</mark_cache_size>
+  <timezone>UTC</timezone>
+</clickhouse>
+`;
+}
+
+/** A part the engine found broken is set aside without an error: its rows are silently missing unless someone looks. */
+async function reportDetached(engine: Engine, log: ReturnType<typeof createLogger>): Promise<void> {
+  const lines = (await engine.text('SELECT table, name, reason FROM system.detached_parts')).split('\n');
+  for (const line of lines.filter((text) => text !== '')) {
+    const [table, part, reason] = line.split('\t');
+    log.error({ table, part, reason }, 'store.host.detached_part');
+  }
+}
+
+if (!values['data-dir'] || !values.socket) {
+  process.stderr.write('usage: main.js --data-dir DIR --socket PATH\n');
+  process.exit(2);
+}
+main(values['data-dir'], values.socket).catch((error: unknown) => {
+  process.stderr.write(`${JSON.stringify({ level: 'error', part: 'store.host', msg: String(error) })}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,55 @@
+/** Where the bodies of inserts lie while the engine reads them. */
+import { mkdir, rm, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * Files are written to memory (`/dev/shm`) where there is such a thing, and to the data directory where not or
+ * when the memory file system is full: containers often give it 64 MiB only.
+ */
+export class Spool {
+  readonly #dirs: readonly string[];
+  #next = 0;
+
+  private constructor(dirs: readonly string[]) {
+    this.#dirs = dirs;
+  }
+
+  /** Empties and makes the directories: whoever holds the engine's lock owns them, what lies there is from a dead host. */
+  static async open(dirs: readonly string[]): Promise<Spool> {
+    const usable: string[] = [];
+    for (const dir of dirs) {
+      try {
+        await rm(dir, { recursive: true, force: true });
+        await mkdir(dir, { recursive: true, mode: 0o700 });
+        usable.push(dir);
+      } catch (error) {
+        if (dir === dirs.at(-1)) throw error;
+      }
+    }
+    return new Spool(usable);
+  }
+
+  /** Writes `data` to a file, calls `use` with its path and removes it after. */
+  async with<T>(data: readonly Buffer[], use: (path: string) => Promise<T>): Promise<T> {
+    const name = `${this.#next++}.bin`;
+    for (const [index, dir] of this.#dirs.entries()) {
+      const path = join(dir, name);
+      try {
+        try {
+          await writeFile(path, data, { mode: 0o600 });
+        } catch (error) {
+          if (index < this.#dirs.length - 1) continue;
+          throw error;
+        }
+        return await use(path);
+      } finally {
+        await unlink(path).catch(() => undefined);
+      }
+    }
+    throw new Error('no directory for insert bodies');
+  }
+
+  async close(): Promise<void> {
+    for (const dir of this.#dirs) await rm(dir, { recursive: true, force: true });
+  }
+}

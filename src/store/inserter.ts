@@ -1,0 +1,135 @@
+/** Brings batches of encoded rows into the engine exactly once, whatever dies on the way. */
+import type { Counter, Histogram } from 'prom-client';
+import { type Clock, sleep } from '../clock.ts';
+import { StoreRefusedError } from '../errors.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { StoreClient } from './client.ts';
+import type { RowBuffer } from './rowBuffer.ts';
+import { DATABASE, TABLES, type TableName } from './schema.ts';
+
+const BACKOFF_MS_MIN = 50;
+const BACKOFF_MS_MAX = 5_000;
+/** A refusal is tried again this often: a table may be under repair. Then the rows are set aside. */
+const REFUSALS_MAX = 5;
+
+export interface Batch {
+  readonly table: TableName;
+  readonly target: string;
+  readonly rows: RowBuffer;
+  /** The engine remembers it: the same batch sent again is not stored again. */
+  readonly token: string;
+  /** An earlier try may have ended in any way: look what is there before and after. */
+  readonly uncertain: boolean;
+}
+
+export class Inserter {
+  readonly #client: StoreClient;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #inserted: Counter<'table'>;
+  readonly #retries: Counter;
+  readonly #seconds: Histogram;
+
+  constructor(options: { client: StoreClient; clock: Clock; log: Logger; metrics: Metrics }) {
+    const { client, clock, log, metrics } = options;
+    this.#client = client;
+    this.#clock = clock;
+    this.#log = log;
+    this.#inserted = metrics.counter('underround_store_inserted_rows_total', 'Rows brought into the engine', [
+      'table',
+    ]);
+    this.#retries = metrics.counter(
+      'underround_store_insert_retries_total',
+      'Inserts that had to be tried again',
+    );
+    this.#seconds = metrics.histogram('underround_store_insert_seconds', 'Time one batch took to insert', {
+      buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
+    });
+  }
+
+  /**
+   * Inserts the rows, partition by partition (a batch is atomic within one only), trying until it is done.
+   * @throws {StoreRefusedError} When the engine keeps refusing the rows.
+   * @throws {StoreUnavailableError} When `signal` aborted before it was done.
+   */
+  async insert(batch: Batch, signal: AbortSignal): Promise<void> {
+    for (const [day, rows] of byDay(batch.rows)) {
+      await this.#insertPartition({ ...batch, rows, token: `${batch.token}/${day}` }, signal);
+    }
+  }
+
+  /** The seqs of these rows that the engine holds already. */
+  async present(table: TableName, rows: RowBuffer): Promise<Set<number>> {
+    let seqMin = Number.POSITIVE_INFINITY;
+    let seqMax = Number.NEGATIVE_INFINITY;
+    for (let row = 0; row < rows.rows; row++) {
+      seqMin = Math.min(seqMin, rows.seqs[row] as number);
+      seqMax = Math.max(seqMax, rows.seqs[row] as number);
+    }
+    // The seqs themselves are compared, not their bounds: another writer may use the same range.
+    const found = await this.#client.rows<{ seq: number }>(
+      `SELECT seq FROM ${DATABASE}.${table}
+       WHERE ts BETWEEN fromUnixTimestamp64Milli({from:Int64}) AND fromUnixTimestamp64Milli({to:Int64})
+         AND seq BETWEEN {seqMin:UInt64} AND {seqMax:UInt64}`,
+      { from: rows.timeMsMin, to: rows.timeMsMax, seqMin, seqMax },
+    );
+    return new Set(found.map((row) => row.seq));
+  }
+
+  async #insertPartition(batch: Batch, signal: AbortSignal): Promise<void> {
+    let { rows, token, uncertain } = batch;
+    let backoffMs = BACKOFF_MS_MIN;
+    for (let refusals = 0; ; ) {
+      try {
+        const startedAt = this.#clock.monotonic();
+        const { target, table } = batch;
+        await this.#client.insert({
+          target,
+          format: 'RowBinary',
+          data: rows.bytes.subarray(0, rows.length),
+          token,
+          signal,
+        });
+        this.#seconds.observe((this.#clock.monotonic() - startedAt) / 1_000);
+        const missing = uncertain ? await this.#missing(table, rows) : null;
+        if (missing === null || missing.rows === 0) {
+          this.#inserted.inc({ table }, batch.rows.rows);
+          return;
+        }
+        // The engine notes a token just before it commits the part; killed between the two, it takes the retry for a
+        // duplicate. Only a look shows it, and only another token gets past it.
+        rows = missing;
+        token = `${token}+`;
+      } catch (error) {
+        if (error instanceof StoreRefusedError && ++refusals >= REFUSALS_MAX) throw error;
+        if (signal.aborted) throw error;
+        uncertain = true;
+        // Where a repeated row is harmless, a token that may be noted without its rows is the greater risk.
+        if (TABLES[batch.table].replacingBy !== null) token = `${token}+`;
+        this.#retries.inc();
+        this.#log.warn(
+          { err: error, table: batch.table, rows: rows.rows, backoffMs },
+          'store.insert.retried',
+        );
+        await sleep(this.#clock, backoffMs, signal);
+        backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX);
+      }
+    }
+  }
+
+  /** Rows that are not there; null for tables whose key makes a repeated row harmless and which are never looked up. */
+  async #missing(table: TableName, rows: RowBuffer): Promise<RowBuffer | null> {
+    if (TABLES[table].replacingBy !== null) return null;
+    const present = await this.present(table, rows);
+    return rows.filter((row) => !present.has(rows.seqs[row] as number));
+  }
+}
+
+/** Rows by day; a segment of one day, as all but one in a day are, is passed on as it is. */
+function byDay(rows: RowBuffer): Map<number, RowBuffer> {
+  const days = new Set(rows.days.subarray(0, rows.rows));
+  return new Map(
+    [...days].map((day) => [day, days.size === 1 ? rows : rows.filter((row) => rows.days[row] === day)]),
+  );
+}

@@ -1,0 +1,121 @@
+/** What the collector needs back from the store when it starts: markets, their last books, open gaps, the last receipt. */
+import type { Gap } from '../schema/gap.ts';
+import type { Market } from '../schema/market.ts';
+import type { StoreReader } from './reader.ts';
+
+const MARKET_FIELDS = `market_id AS marketId, event_id AS eventId, slug, question, event_type AS eventType, ticker,
+  yes_token_id AS yesTokenId, no_token_id AS noTokenId, status,
+  toUnixTimestamp64Milli(start_time) AS startTimeMs, toUnixTimestamp64Milli(end_time) AS endTimeMs,
+  strike_price AS strikePrice, strike_source AS strikeSource, close_price AS closePrice, outcome,
+  payout_yes AS payoutYes, if(isNull(resolved_time), NULL, toUnixTimestamp64Milli(assumeNotNull(resolved_time))) AS resolvedTimeMs,
+  volume, liquidity, tick_size AS tickSize, taker_fee_rate AS takerFeeRate,
+  taker_fee_exponent AS takerFeeExponent, taker_delay_ms AS takerDelayMs`;
+
+/** The newest record of every market, or of those that end after `endAfterMs`, by end time. */
+export function loadMarkets(reader: StoreReader, options: { endAfterMs?: number } = {}): Promise<Market[]> {
+  const endAfterMs = options.endAfterMs ?? null;
+  return reader.rows<Market>(
+    `SELECT ${MARKET_FIELDS} FROM markets FINAL
+     WHERE isNull({endAfterMs:Nullable(Int64)})
+        OR end_time > fromUnixTimestamp64Milli(assumeNotNull({endAfterMs:Nullable(Int64)}))
+     ORDER BY end_time, market_id`,
+    { endAfterMs },
+  );
+}
+
+/** One side of a stored ladder, best first. Prices in ticks of 1/10000 USDC, sizes in 1/1,000,000 share. */
+export interface StoredSide {
+  readonly prices: readonly number[];
+  readonly sizes: readonly number[];
+}
+
+export interface StoredBook {
+  readonly marketId: string;
+  readonly eventTimeMs: number;
+  readonly receivedTimeMs: number;
+  readonly seq: number;
+  readonly trusted: boolean;
+  readonly mirrored: boolean;
+  readonly underlyingPrice: number | null;
+  /** NO sides are empty while `mirrored`. */
+  readonly yes: { readonly bids: StoredSide; readonly asks: StoredSide };
+  readonly no: { readonly bids: StoredSide; readonly asks: StoredSide };
+}
+
+const SIDES = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'] as const;
+type SideName = (typeof SIDES)[number];
+type BookRow = Omit<StoredBook, 'yes' | 'no'> &
+  Record<`${SideName}_px`, number[]> &
+  Record<`${SideName}_size`, number[]>;
+
+/** Market ids one query asks for: they travel in the URL, which a ClickHouse server takes up to 1 MiB of. */
+const MARKETS_PER_QUERY = 2_000;
+
+/** The last book of each of the markets; markets without one are left out. */
+export async function loadLastBooks(
+  reader: StoreReader,
+  marketIds: readonly string[],
+): Promise<StoredBook[]> {
+  const ladders = SIDES.flatMap((side) => [
+    `${side}_px`,
+    `if(wide, ${side}_szw, arrayMap(size -> size * toUInt64(10000), ${side}_sz)) AS ${side}_size`,
+  ]);
+  const books: StoredBook[] = [];
+  for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
+    const rows = await reader.rows<BookRow>(
+      `SELECT market_id AS marketId, toUnixTimestamp64Milli(ts) AS eventTimeMs,
+         toUnixTimestamp64Milli(received) AS receivedTimeMs, seq, trusted, mirrored, underlying AS underlyingPrice,
+         ${ladders.join(', ')}
+       FROM books
+       WHERE (market_id, ts, books.seq) IN (
+         SELECT market_id, last.1, last.2 FROM (
+           SELECT market_id, max((ts, seq)) AS last FROM books
+           WHERE market_id IN {marketIds:Array(String)} GROUP BY market_id))
+       ORDER BY market_id`,
+      { marketIds: marketIds.slice(from, from + MARKETS_PER_QUERY) },
+    );
+    books.push(...rows.map(storedBook));
+  }
+  return books;
+}
+
+function storedBook(row: BookRow): StoredBook {
+  const { marketId, eventTimeMs, receivedTimeMs, seq, trusted, mirrored, underlyingPrice } = row;
+  const side = (name: SideName) => ({ prices: row[`${name}_px`], sizes: row[`${name}_size`] });
+  return {
+    ...{ marketId, eventTimeMs, receivedTimeMs, seq, trusted, mirrored, underlyingPrice },
+    yes: { bids: side('yes_bid'), asks: side('yes_ask') },
+    no: { bids: side('no_bid'), asks: side('no_ask') },
+  };
+}
+
+/** Gaps that nobody has closed. */
+export function loadOpenGaps(reader: StoreReader): Promise<Gap[]> {
+  return reader.rows<Gap>(
+    `SELECT gap_id AS gapId, market_id AS marketId, toUnixTimestamp64Milli(start_time) AS startTimeMs,
+       CAST(NULL, 'Nullable(Int64)') AS endTimeMs, cause, feed, repaired_by AS repairedBy
+     FROM gaps FINAL WHERE isNull(end_time) ORDER BY start_time, gap_id`,
+  );
+}
+
+/** When the newest book, trade, underlying price or perp book was received; null in an empty store. */
+export async function lastReceivedTimeMs(reader: StoreReader): Promise<number | null> {
+  const newest = ['books', 'trades', 'underlying', 'perp_depth'].map(
+    (table) =>
+      `SELECT max(received) AS newest, count() AS rows FROM ${table} WHERE toDate(ts) >= (SELECT max(toDate(ts)) - 1 FROM ${table})`,
+  );
+  const [row] = await reader.rows<{ timeMs: number; rows: number }>(
+    `SELECT toUnixTimestamp64Milli(max(newest)) AS timeMs, sum(rows) AS rows FROM (${newest.join(' UNION ALL ')})`,
+  );
+  return row && row.rows > 0 ? row.timeMs : null;
+}
+
+/** The highest seq any row has; null in an empty store. New rows must be numbered above it. */
+export async function lastSeq(reader: StoreReader): Promise<number | null> {
+  const tables = ['books', 'quotes', 'trades', 'underlying', 'perp_depth', 'markets', 'gaps'];
+  const highest = tables.map((table) => `SELECT max(seq) AS seq, count() AS rows FROM ${table}`);
+  const [row] = await reader.rows<{ seq: number; rows: number }>(
+    `SELECT max(seq) AS seq, sum(rows) AS rows FROM (${highest.join(' UNION ALL ')})`,
+  );
+  return row && row.rows > 0 ? row.seq : null;
+}

@@ -1,0 +1,20 @@
+import type { Readable } from 'node:stream';
+
+/** Reads from the time-series store. Queries name tables of the database `underround` without its name. */
+export interface StoreReader {
+  /**
+   * Whole small result as parsed rows. `params` are bound server-side (`{name:Type}` in the query).
+   * @throws {StoreUnavailableError} After bounded retries.
+   * @throws {StoreRefusedError} When the engine said no.
+   */
+  rows<T>(query: string, params?: Record<string, unknown>, options?: { signal?: AbortSignal }): Promise<T[]>;
+  /**
+   * Streams the engine's own bytes in `format`. Destroying the stream, or aborting, cancels the query; a stream
+   * that the engine could not finish ends with an error, never as if whole. The query must not name a FORMAT.
+   */
+  stream(
+    query: string,
+    params: Record<string, unknown>,
+    options: { format: string; settings?: Readonly<Record<string, string | number>>; signal?: AbortSignal },
+  ): Promise<Readable>;
+}

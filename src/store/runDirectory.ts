@@ -1,0 +1,125 @@
+/**
+ * The journal directory of one run of one writer: `journal/<writer>.<run>/`. It names the process that owns it,
+ * so that a second process on the same data directory (an import beside a server) leaves it alone while that
+ * process lives, and takes over its segments once it is dead.
+ */
+import { readFileSync } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const OWNER_FILE = 'owner';
+const ALIVE_FILE = 'alive';
+const ALIVE_BYTES = 9;
+
+export interface RunDirectory {
+  readonly path: string;
+  readonly runId: string;
+}
+
+export interface DeadRun {
+  readonly path: string;
+  readonly writerName: string;
+  readonly runId: string;
+  /** It ended through `close`, with nothing left to recover. */
+  readonly clean: boolean;
+  /** When it last said it was alive; null when it never did. */
+  readonly lastAliveTimeMs: number | null;
+  /** Paths, oldest first. */
+  readonly segments: readonly string[];
+}
+
+export async function createRun(
+  journalDir: string,
+  writerName: string,
+  runId: string,
+): Promise<RunDirectory> {
+  const path = join(journalDir, `${writerName}.${runId}`);
+  // Made under a name nobody looks for: a run that is seen without an owner counts as dead.
+  const unseen = join(journalDir, `new-${writerName}-${runId}`);
+  await mkdir(unseen, { recursive: true, mode: 0o700 });
+  await writeFile(
+    join(unseen, OWNER_FILE),
+    JSON.stringify({ pid: process.pid, start: processStart(process.pid) }),
+  );
+  await rename(unseen, path);
+  return { path, runId };
+}
+
+/** A clean run no longer owns its directory; it only says when it ended. */
+export async function disown(run: RunDirectory): Promise<void> {
+  await rm(join(run.path, OWNER_FILE), { force: true });
+}
+
+export function segmentPath(run: RunDirectory, number: number): string {
+  return join(run.path, `${String(number).padStart(9, '0')}.seg`);
+}
+
+/** Every run whose process is gone. */
+export async function deadRuns(journalDir: string): Promise<DeadRun[]> {
+  const dead: DeadRun[] = [];
+  const entries = await readdir(journalDir, { withFileTypes: true });
+  for (const entry of entries.filter((item) => item.isDirectory() && item.name.includes('.'))) {
+    const path = join(journalDir, entry.name);
+    if (await ownerLives(path)) continue;
+    const names = (await readdir(path)).filter((name) => name.endsWith('.seg')).sort();
+    const [writerName = '', runId = ''] = entry.name.split('.');
+    const segments = names.map((name) => join(path, name));
+    dead.push({ path, writerName, runId, segments, ...(await readAlive(path)) });
+  }
+  return dead;
+}
+
+async function ownerLives(path: string): Promise<boolean> {
+  const text = await readFile(join(path, OWNER_FILE), 'utf8').catch(() => null);
+  if (text === null || text === '') return false;
+  const owner = JSON.parse(text) as { pid: number; start: string | null };
+  // Process ids come round again, in containers within seconds; the start time tells two apart.
+  if (owner.start !== processStart(owner.pid)) return false;
+  try {
+    process.kill(owner.pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** When a process started, in the kernel's ticks; null where the system does not tell or there is no such process. */
+function processStart(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in brackets may hold spaces; the 20th field after it is the start time.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** A nine-byte file that says when the process was last alive, and whether it ended cleanly. */
+export class AliveFile {
+  readonly #handle: FileHandle;
+
+  private constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  static async create(run: RunDirectory): Promise<AliveFile> {
+    return new AliveFile(await open(join(run.path, ALIVE_FILE), 'w', 0o600));
+  }
+
+  async beat(timeMs: number, ended = false): Promise<void> {
+    const bytes = Buffer.alloc(ALIVE_BYTES);
+    bytes.writeDoubleLE(timeMs, 0);
+    bytes.writeUInt8(ended ? 1 : 0, 8);
+    await this.#handle.write(bytes, 0, ALIVE_BYTES, 0);
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+}
+
+async function readAlive(path: string): Promise<{ clean: boolean; lastAliveTimeMs: number | null }> {
+  const bytes = await readFile(join(path, ALIVE_FILE)).catch(() => Buffer.alloc(0));
+  if (bytes.length < ALIVE_BYTES) return { clean: false, lastAliveTimeMs: null };
+  return { clean: bytes.readUInt8(8) === 1, lastAliveTimeMs: bytes.readDoubleLE(0) };
+}

@@ -1,0 +1,227 @@
+/** The tables of the time-series store, once: their statements and the columns the writer sends come from here. */
+
+export const DATABASE = 'underround';
+
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly codec?: string;
+  /** Filled by the engine; the writer does not send it. */
+  readonly defaultExpression?: string;
+}
+
+export interface Table {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  readonly orderBy: readonly string[];
+  /** Set where the newest row of a key replaces the others; those tables are not partitioned. */
+  readonly replacingBy: string | null;
+}
+
+/** Only the form for one node so far; replicated and distributed forms are further kinds. */
+export type SchemaMode = { readonly kind: 'single' };
+
+/** Rows share most of their bits with the row before, so the difference is what is worth compressing. */
+const RISING = 'Delta(8), ZSTD(1)';
+/** Neighbouring ladders repeat whole arrays; delta codecs destroy those repeats (measured: 40 against 57 bytes a row). */
+const LADDER = 'ZSTD(1)';
+const TIME = "DateTime64(3, 'UTC')";
+
+const time = (name: string): Column => ({ name, type: TIME, codec: RISING });
+const seq: Column = { name: 'seq', type: 'UInt64', codec: RISING };
+const low = (name: string): Column => ({ name, type: 'LowCardinality(String)' });
+const of =
+  (type: string, codec?: string) =>
+  (name: string): Column => ({ name, type, ...(codec ? { codec } : {}) });
+const text = of('String');
+const flag = of('Bool');
+const maybeFloat = of('Nullable(Float64)', 'ZSTD(1)');
+const maybeTick = of('Nullable(UInt16)', 'ZSTD(1)');
+
+const LADDER_SIDES = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'] as const;
+const ladder = (suffix: string, type: string): Column[] =>
+  LADDER_SIDES.map((side) => of(`Array(${type})`, LADDER)(`${side}_${suffix}`));
+
+/**
+ * One row per book change with the whole ladders, best first. Prices are ticks of 1/10000 USDC. Sizes are
+ * 1/100 share (`_sz`), or 1/1,000,000 share (`_szw`) in rows that are `wide`; the other arrays are empty. NO arrays
+ * are empty while NO is the exact mirror of YES.
+ */
+const books: Table = {
+  name: 'books',
+  columns: [
+    low('market_id'),
+    time('ts'),
+    seq,
+    time('received'),
+    { ...time('stored'), defaultExpression: 'now64(3)' },
+    flag('trusted'),
+    flag('mirrored'),
+    maybeFloat('underlying'),
+    flag('wide'),
+    ...ladder('px', 'UInt16'),
+    ...ladder('sz', 'UInt32'),
+    ...ladder('szw', 'UInt64'),
+  ],
+  orderBy: ['market_id', 'ts', 'seq'],
+  replacingBy: null,
+};
+
+const quotes: Table = {
+  name: 'quotes',
+  columns: [
+    low('market_id'),
+    time('ts'),
+    seq,
+    time('received'),
+    ...LADDER_SIDES.map(maybeTick),
+    flag('yes_changed'),
+    flag('trusted'),
+    maybeFloat('underlying'),
+  ],
+  orderBy: ['market_id', 'ts', 'seq'],
+  replacingBy: null,
+};
+
+const trades: Table = {
+  name: 'trades',
+  columns: [
+    low('market_id'),
+    time('ts'),
+    seq,
+    time('received'),
+    low('side'),
+    of('UInt16', 'ZSTD(1)')('price'),
+    of('UInt64', 'ZSTD(1)')('size'),
+    text('trade_id'),
+  ],
+  orderBy: ['market_id', 'ts', 'seq'],
+  replacingBy: null,
+};
+
+const underlying: Table = {
+  name: 'underlying',
+  columns: [
+    low('ticker'),
+    low('source'),
+    time('ts'),
+    seq,
+    time('received'),
+    of('Float64', 'ZSTD(1)')('price'),
+  ],
+  orderBy: ['ticker', 'source', 'ts', 'seq'],
+  replacingBy: null,
+};
+
+/** Decimals of the venue kept exactly; JSON prints them as plain numbers. */
+const perpDepth: Table = {
+  name: 'perp_depth',
+  columns: [
+    low('ticker'),
+    time('ts'),
+    seq,
+    time('received'),
+    of(`Nullable(${TIME})`, 'ZSTD(1)')('engine_ts'),
+    of('Nullable(Float32)', 'ZSTD(1)')('round_trip_ms'),
+    of('UInt64', RISING)('update_id'),
+    ...['bid_px', 'bid_sz', 'ask_px', 'ask_sz'].map(of('Array(Decimal(18, 8))', LADDER)),
+  ],
+  orderBy: ['ticker', 'ts', 'seq'],
+  replacingBy: null,
+};
+
+const maybeTime = of(`Nullable(${TIME})`);
+
+const markets: Table = {
+  name: 'markets',
+  columns: [
+    text('market_id'),
+    text('event_id'),
+    text('slug'),
+    text('question'),
+    low('event_type'),
+    low('ticker'),
+    text('yes_token_id'),
+    text('no_token_id'),
+    low('status'),
+    of(TIME)('start_time'),
+    of(TIME)('end_time'),
+    of('Nullable(Float64)')('strike_price'),
+    of('LowCardinality(Nullable(String))')('strike_source'),
+    of('Nullable(Float64)')('close_price'),
+    of('LowCardinality(Nullable(String))')('outcome'),
+    of('Nullable(Float64)')('payout_yes'),
+    maybeTime('resolved_time'),
+    of('Nullable(Float64)')('volume'),
+    of('Nullable(Float64)')('liquidity'),
+    of('UInt16')('tick_size'),
+    of('Nullable(Float64)')('taker_fee_rate'),
+    of('Nullable(Float64)')('taker_fee_exponent'),
+    of('Nullable(Float64)')('taker_delay_ms'),
+    of('UInt64')('seq'),
+  ],
+  orderBy: ['market_id'],
+  replacingBy: 'seq',
+};
+
+const gaps: Table = {
+  name: 'gaps',
+  columns: [
+    text('market_id'),
+    text('gap_id'),
+    of(TIME)('start_time'),
+    maybeTime('end_time'),
+    low('cause'),
+    low('feed'),
+    of('Nullable(String)')('repaired_by'),
+    of('UInt64')('seq'),
+  ],
+  orderBy: ['market_id', 'gap_id'],
+  replacingBy: 'seq',
+};
+
+export const TABLES = { books, quotes, trades, underlying, perp_depth: perpDepth, markets, gaps } as const;
+export type TableName = keyof typeof TABLES;
+export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
+
+/** The columns the writer sends, in the order of its bytes. */
+export function writtenColumns(table: Table): Column[] {
+  return table.columns.filter((column) => column.defaultExpression === undefined);
+}
+
+/** `books (market_id, ts, ...)`: what follows INSERT INTO. */
+export function insertTarget(table: Table): string {
+  const names = writtenColumns(table).map((column) => column.name);
+  return `${DATABASE}.${table.name} (${names.join(', ')})`;
+}
+
+/** Statements that make what is missing of the schema; safe to run again. */
+export function schemaStatements(_mode: SchemaMode): string[] {
+  return TABLE_NAMES.map((name) => createStatement(TABLES[name]));
+}
+
+/** Inserts of the last so many batches whose tokens are remembered: what may be retried after a crash. */
+const DEDUPLICATION_WINDOW = 1_000;
+
+function createStatement(table: Table): string {
+  const columns = table.columns.map(
+    ({ name, type, codec, defaultExpression }) =>
+      `${name} ${type}${defaultExpression ? ` DEFAULT ${defaultExpression}` : ''}${codec ? ` CODEC(${codec})` : ''}`,
+  );
+  const engine = table.replacingBy ? `ReplacingMergeTree(${table.replacingBy})` : 'MergeTree';
+  const settings = [
+    // Small granules: most reads want a few rows of one market.
+    'index_granularity = 1024',
+    `non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`,
+    // Off by default; an acknowledged batch must outlive a power cut.
+    'fsync_after_insert = 1',
+    'fsync_part_directory = 1',
+  ];
+  return [
+    `CREATE TABLE IF NOT EXISTS ${DATABASE}.${table.name} (${columns.join(', ')})`,
+    `ENGINE = ${engine}`,
+    table.replacingBy ? '' : 'PARTITION BY toDate(ts)',
+    `ORDER BY (${table.orderBy.join(', ')})`,
+    `SETTINGS ${settings.join(', ')}`,
+  ].join('\n');
+}

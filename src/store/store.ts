@@ -1,0 +1,75 @@
+import { mkdir } from 'node:fs/promises';
+import { type Clock, sleep } from '../clock.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { EngineAccess } from './access.ts';
+import { StoreClient } from './client.ts';
+import type { StoreReader } from './reader.ts';
+import { DATABASE, schemaStatements } from './schema.ts';
+import { defaultHostEntry, Supervisor } from './supervisor.ts';
+import { StoreWriter } from './writer.ts';
+
+export type { StoreReader } from './reader.ts';
+
+export interface Store extends StoreReader {
+  readonly writer: StoreWriter;
+  /** Brings what was written into the engine, lets go of it, and ends it where it is ours. */
+  close(): Promise<void>;
+}
+
+export interface StoreOptions {
+  dataDir: string;
+  /** A ClickHouse server; null for the embedded engine. */
+  clickhouseUrl: string | null;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  /** Names this writer's journal, so that the previous run of `serve` is not confused with one of `import`. */
+  writerName?: string;
+  /** The built entry of the engine's host. */
+  hostEntry?: string;
+}
+
+/**
+ * Opens the time-series store: engine, tables, and the writer with what a crash left in its journal.
+ * @throws {StoreUnavailableError} When no engine answers.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
+  const access = await reach(options);
+  try {
+    const parts = { access, clock: options.clock, log: options.log };
+    const plain = new StoreClient({ ...parts, database: 'default' });
+    await plain.command(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
+    await plain.close();
+    const client = new StoreClient(parts);
+    for (const statement of schemaStatements({ kind: 'single' })) await client.command(statement);
+    const writer = await StoreWriter.open({ ...options, client });
+    return {
+      writer,
+      rows: (query, params, readOptions) => client.rows(query, params, readOptions),
+      stream: (query, params, readOptions) => client.stream(query, params, readOptions),
+      close: async () => {
+        await writer.close();
+        await client.close();
+        await access.close();
+      },
+    };
+  } catch (error) {
+    await access.close();
+    throw error;
+  }
+}
+
+async function reach(options: StoreOptions): Promise<EngineAccess> {
+  const { clock, log, metrics, dataDir, clickhouseUrl } = options;
+  if (clickhouseUrl === null) {
+    return Supervisor.start({ dataDir, entry: options.hostEntry ?? defaultHostEntry(), clock, log, metrics });
+  }
+  return {
+    url: clickhouseUrl,
+    agent: null,
+    whenReady: (limitMs) => sleep(clock, limitMs),
+    close: async () => undefined,
+  };
+}
