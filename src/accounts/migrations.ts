@@ -1,5 +1,4 @@
 import type { Kysely, Migration } from 'kysely';
-import { DEFAULT_TIER } from '../schema/tier.ts';
 
 /**
  * Every change of the control plane's tables, in the order of their names; one that has been released is never
@@ -14,7 +13,7 @@ async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {
     .createTable('users')
     .addColumn('user_id', 'text', (column) => column.primaryKey())
     .addColumn('email', 'text', (column) => column.notNull().unique())
-    .addColumn('tier', 'text', (column) => column.notNull().defaultTo(DEFAULT_TIER))
+    .addColumn('tier', 'text', (column) => column.notNull())
     .addColumn('created_ms', 'bigint', (column) => column.notNull())
     .execute();
   await db.schema

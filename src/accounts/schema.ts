@@ -1,4 +1,4 @@
-import type { Generated, Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Tier } from '../schema/tier.ts';
 
 /**
@@ -14,7 +14,7 @@ export interface UsersTable {
   user_id: string;
   /** Normalised: trimmed and lower case. Unique. */
   email: string;
-  tier: Generated<Tier>;
+  tier: Tier;
   created_ms: number;
 }
 

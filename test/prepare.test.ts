@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { PROJECT_ROOT } from './support/sourceFiles.ts';
+import { temporaryDirectory } from './support/temporaryDirectory.ts';
+
+const INSTALLING =
+  'underround: installing dependencies (first run: about two minutes, better-sqlite3 compiles)...';
+const BUILDING = 'underround: building (a few seconds)...';
+const LOCK = {
+  packages: {
+    '': {},
+    'node_modules/a': { version: '1.0.0' },
+    'node_modules/b': { version: '1.0.0', optional: true },
+  },
+};
+const INSTALLED = { packages: { 'node_modules/a': { version: '1.0.0' } } };
+const BINARY = 'node_modules/better-sqlite3/build/Release/better_sqlite3.node';
+
+/** Stands in for npm: notes what it was asked for, and leaves behind what npm would. */
+const NPM = `#!/bin/sh
+echo "$1 $2" >> npm.log
+if [ -e npm.fails ]; then exit 1; fi
+if [ "$1" = ci ]; then
+  mkdir -p "$(dirname ${BINARY})" node_modules/.bin
+  [ -e npm.skips-scripts ] || touch ${BINARY}
+  echo '${JSON.stringify(INSTALLED)}' > node_modules/.package-lock.json
+fi
+if [ "$1" = rebuild ]; then touch ${BINARY}; fi
+`;
+
+let root: string;
+const write = (path: string, text: string) => {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+};
+const npmCalls = () =>
+  (existsSync(join(root, 'npm.log')) ? readFileSync(join(root, 'npm.log'), 'utf8') : '')
+    .split('\n')
+    .filter(Boolean);
+/** Moves a file's time past the build, as an editor would some seconds later. */
+const touchLater = (path: string) => utimesSync(join(root, path), 4e9, 4e9);
+
+beforeEach(() => {
+  root = temporaryDirectory();
+  write('package-lock.json', JSON.stringify(LOCK));
+  write('src/a.ts', '');
+  write('src/a.test.ts', '');
+  write('tsconfig.json', '{}');
+  write('tsconfig.build.json', '{}');
+  write('bin/underround.mjs', '');
+  write('path/npm', NPM);
+  chmodSync(join(root, 'path/npm'), 0o755);
+  // The folders must be older than the build that follows, whatever the file system's resolution.
+  for (const path of ['src/a.ts', 'src', 'tsconfig.json', 'tsconfig.build.json'])
+    utimesSync(join(root, path), 1e9, 1e9);
+  mkdirSync(join(root, 'scripts'));
+  copyFileSync(join(PROJECT_ROOT, 'scripts/prepare.mjs'), join(root, 'scripts/prepare.mjs'));
+});
+
+async function prepare(): Promise<{ exit: number | null; said: string[] }> {
+  const env = { PATH: `${join(root, 'path')}${delimiter}${process.env.PATH ?? ''}` };
+  const child = spawn(process.execPath, [join(root, 'scripts/prepare.mjs')], { env });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  const exit = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { exit, said: said.split('\n').filter(Boolean) };
+}
+
+describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
+  it('installs and builds a fresh clone, says so, and then has nothing to do', async () => {
+    expect(await prepare()).toEqual({ exit: 0, said: [INSTALLING, BUILDING] });
+    expect(npmCalls()).toEqual(['ci --no-audit', 'run --silent']);
+    expect(existsSync(join(root, 'node_modules/.bin/underround'))).toBe(true);
+    expect(await prepare()).toEqual({ exit: 0, said: [] });
+    expect(npmCalls()).toHaveLength(2);
+  });
+
+  it.each(['src/a.ts', 'src', 'tsconfig.json'])('builds again when %s changed', async (path) => {
+    await prepare();
+    touchLater(path);
+    expect(await prepare()).toEqual({ exit: 0, said: [BUILDING] });
+  });
+
+  it('does not build for a changed test', async () => {
+    await prepare();
+    touchLater('src/a.test.ts');
+    expect(await prepare()).toEqual({ exit: 0, said: [] });
+  });
+
+  it.each([
+    ['a version changed', { 'node_modules/a': { version: '2.0.0' } }, [INSTALLING, BUILDING]],
+    [
+      'a package was added',
+      { ...LOCK.packages, 'node_modules/c': { version: '1.0.0' } },
+      [INSTALLING, BUILDING],
+    ],
+    [
+      'a package of another platform was added',
+      { ...LOCK.packages, 'node_modules/c': { version: '1.0.0', optional: true } },
+      [],
+    ],
+    ['nothing but its time changed', LOCK.packages, []],
+  ])('after the lock file: %s', async (_, packages, said) => {
+    await prepare();
+    write('package-lock.json', JSON.stringify({ packages }));
+    touchLater('package-lock.json');
+    expect(await prepare()).toEqual({ exit: 0, said });
+  });
+
+  it('builds the one compiled package itself where npm skips install scripts', async () => {
+    write('npm.skips-scripts', '');
+    const { exit } = await prepare();
+    expect(exit).toBe(0);
+    expect(npmCalls()).toEqual(['ci --no-audit', 'rebuild --ignore-scripts=false', 'run --silent']);
+  });
+
+  it('two at once install and build once', async () => {
+    const results = await Promise.all([prepare(), prepare()]);
+    expect(results.map(({ exit }) => exit)).toEqual([0, 0]);
+    expect(npmCalls()).toEqual(['ci --no-audit', 'run --silent']);
+  });
+
+  it('a lock left by a process that is gone is taken over', async () => {
+    write('dist/.prepare-lock/pid', '2147483646');
+    expect((await prepare()).exit).toBe(0);
+    expect(existsSync(join(root, 'dist/.prepare-lock'))).toBe(false);
+  });
+
+  it('what fails is named, is due again, and leaves no lock', async () => {
+    write('npm.fails', '');
+    const failed = { exit: 1, said: [INSTALLING, 'underround: `npm ci --no-audit --no-fund` failed'] };
+    expect(await prepare()).toEqual(failed);
+    expect(existsSync(join(root, 'dist/.prepare-lock'))).toBe(false);
+    expect(await prepare()).toEqual(failed);
+  });
+});
