@@ -1,0 +1,95 @@
+/** The order book's REST interface: books, a market's winner, the time. */
+import { z } from 'zod';
+import type { Faults } from './faults.ts';
+import { json, type Reply, text } from './httpReply.ts';
+import type { SimulatedMarket } from './markets.ts';
+import type { VenueModel } from './model.ts';
+
+const NO_BOOK = { error: 'No orderbook exists for the requested token id' };
+const MAX_BOOKS = 500;
+const bookRequests = z.array(z.object({ token_id: z.string() })).max(MAX_BOOKS);
+
+export interface ClobRequest {
+  readonly method: string;
+  /** Below `/clob`. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: string;
+  readonly nowMs: number;
+}
+
+/** @returns Null where the venue has no such route. */
+export function clobReply(model: VenueModel, faults: Faults, request: ClobRequest): Reply | null {
+  const { method, path, query, body, nowMs } = request;
+  if (path === '/time') return text(String(Math.floor(nowMs / 1000)));
+  if (path === '/book') {
+    const book = restBook(model, faults, query.get('token_id') ?? '');
+    return book === null ? json(NO_BOOK, 404) : text(book);
+  }
+  if (path === '/books' && method === 'POST') return manyBooks(model, faults, body);
+  const [, conditionId] = /^\/markets\/(0x[0-9a-f]{64})$/.exec(path) ?? [];
+  if (conditionId === undefined) return null;
+  const market = model.registry.byId(conditionId);
+  return market ? json(clobMarket(market, nowMs)) : json({ error: 'market not found' }, 404);
+}
+
+function manyBooks(model: VenueModel, faults: Faults, body: string): Reply {
+  const asked = bookRequests.safeParse(parsed(body));
+  if (!asked.success) return json({ error: 'Invalid payload' }, 400);
+  const books = asked.data
+    .map(({ token_id }) => restBook(model, faults, token_id))
+    .filter((book) => book !== null);
+  return text(`[${books.join(',')}]`);
+}
+
+function restBook(model: VenueModel, faults: Faults, tokenId: string): string | null {
+  if (faults.settledTokens.has(tokenId)) return null;
+  const market = model.registry.byId(tokenId);
+  const live = market && model.bookOf(market);
+  return live ? live.book.restBook(tokenId === market.facts.upToken) : null;
+}
+
+function clobMarket({ facts, fate }: SimulatedMarket, nowMs: number): Record<string, unknown> {
+  const price = (payout: number | null) => payout ?? 0.5;
+  const isOver = fate.isSettled && fate.payoutUp !== null;
+  const payoutDown = fate.payoutUp === null ? null : 1 - fate.payoutUp;
+  return {
+    condition_id: facts.conditionId,
+    question_id: facts.conditionId,
+    market_slug: facts.slug,
+    active: true,
+    closed: isOver,
+    archived: false,
+    accepting_orders: nowMs < facts.window.endTimeMs + facts.habits.closedDelayMs,
+    enable_order_book: !isOver,
+    minimum_order_size: 5,
+    minimum_tick_size: Number(fate.tickText),
+    neg_risk: false,
+    is_50_50_outcome: fate.payoutUp === 0.5,
+    end_date_iso: new Date(facts.window.endTimeMs).toISOString(),
+    seconds_delay: 0,
+    tokens: [
+      {
+        token_id: facts.upToken,
+        outcome: 'Up',
+        price: price(isOver ? fate.payoutUp : null),
+        winner: isOver && fate.payoutUp === 1,
+      },
+      {
+        token_id: facts.downToken,
+        outcome: 'Down',
+        price: price(isOver ? payoutDown : null),
+        winner: isOver && fate.payoutUp === 0,
+      },
+    ],
+  };
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    // Not JSON: the schema refuses it like any other wrong payload.
+    return null;
+  }
+}

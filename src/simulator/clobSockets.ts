@@ -1,0 +1,234 @@
+/** The order book's market channel: subscriptions, text frames, snapshots, and the faults of a live feed. */
+import type { WebSocket } from 'ws';
+import { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import type { Faults } from './faults.ts';
+import type { SimulatedMarket } from './markets.ts';
+import type { VenueModel } from './model.ts';
+
+const SNAPSHOT_DELAY_MS = 200;
+/** A connection that sends nothing for this long is dropped without a close frame. */
+const IDLE_LIMIT_MS = 125_000;
+const SEND_BUFFER_LIMIT_BYTES = 16 * 1024 * 1024;
+
+const commandSchema = z.object({
+  assets_ids: z.array(z.string()),
+  type: z.string().optional(),
+  operation: z.enum(['subscribe', 'unsubscribe']).optional(),
+  custom_feature_enabled: z.boolean().optional(),
+});
+type Command = z.infer<typeof commandSchema>;
+
+interface Session {
+  readonly socket: WebSocket;
+  readonly tokens: Set<string>;
+  isInitialised: boolean;
+  /** Per connection; the last command wins. */
+  custom: boolean;
+  lastHeardMs: number;
+}
+
+interface Parts {
+  readonly model: VenueModel;
+  readonly faults: Faults;
+  readonly clock: Clock;
+}
+
+export class ClobSockets {
+  readonly #parts: Parts;
+  readonly #sessions = new Set<Session>();
+  /** Sessions by market, so that a frame costs nothing where nobody listens. */
+  readonly #listeners = new Map<SimulatedMarket, Set<Session>>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  accept(socket: WebSocket): void {
+    const session: Session = {
+      socket,
+      tokens: new Set(),
+      isInitialised: false,
+      custom: false,
+      lastHeardMs: this.#parts.clock.monotonic(),
+    };
+    this.#sessions.add(session);
+    socket.on('message', (data) => this.#hear(session, String(data)));
+    socket.on('ping', () => {
+      session.lastHeardMs = this.#parts.clock.monotonic();
+      if (!this.#parts.faults.halfOpen) socket.pong();
+    });
+    socket.on('close', () => this.#drop(session));
+    socket.on('error', () => socket.terminate());
+  }
+
+  /** Delivers a frame to whoever follows the market; `market` null means everybody. */
+  deliver(market: SimulatedMarket | null, frame: string, custom: boolean): void {
+    const sessions = market === null ? this.#sessions : this.#listeners.get(market);
+    if (!sessions || sessions.size === 0) return;
+    const { faults, clock } = this.#parts;
+    if (faults.lossesLeft > 0) {
+      faults.lossesLeft--;
+      return;
+    }
+    const kept = faults.frozenTokens.size > 0 ? withoutTokens(frame, faults.frozenTokens) : frame;
+    if (kept === null) return;
+    const copies = faults.duplicatesLeft > 0 ? 2 : 1;
+    if (copies === 2) faults.duplicatesLeft--;
+    const send = () => {
+      for (const session of sessions) {
+        if (custom && !session.custom) continue;
+        for (let i = 0; i < copies; i++) this.#send(session, kept);
+      }
+    };
+    if (faults.reorderDelayMs > 0 && /"event_type":"(book|last_trade_price)"/.test(frame)) {
+      clock.after(faults.reorderDelayMs, send);
+    } else send();
+  }
+
+  /** Once a second: drops idle connections and ends those whose markets have all been settled. */
+  sweep(): void {
+    const nowMs = this.#parts.clock.monotonic();
+    for (const session of this.#sessions) {
+      if (nowMs - session.lastHeardMs > IDLE_LIMIT_MS) session.socket.terminate();
+      else if (this.#isAllSettled(session)) session.socket.close(1000, 'all subscribed assets resolved');
+    }
+  }
+
+  /** Closes every connection; 1006 without a close frame. */
+  closeAll(code: 1000 | 1013 | 1006): void {
+    for (const { socket } of this.#sessions) {
+      if (code === 1006) socket.terminate();
+      else
+        socket.close(
+          code,
+          code === 1013 ? 'slow consumer: send buffer full' : 'all subscribed assets resolved',
+        );
+    }
+  }
+
+  #hear(session: Session, message: string): void {
+    const { clock, faults } = this.#parts;
+    session.lastHeardMs = clock.monotonic();
+    if (faults.halfOpen) return;
+    if (message === 'PING') {
+      const pong = () => session.socket.send('PONG');
+      if (faults.pongDelayMs > 0) clock.after(faults.pongDelayMs, pong);
+      else pong();
+      return;
+    }
+    const command = parseCommand(message);
+    if (!command) session.socket.send('INVALID MESSAGE');
+    else if (command.operation === 'unsubscribe') this.#unsubscribe(session, command);
+    else this.#subscribe(session, command);
+  }
+
+  #subscribe(session: Session, command: Command): void {
+    if (command.operation === undefined) {
+      if (session.isInitialised || command.type !== 'market') {
+        session.socket.send('INVALID OPERATION');
+        return;
+      }
+      session.isInitialised = true;
+    }
+    session.custom = command.custom_feature_enabled === true;
+    const added = command.assets_ids.filter((token) => !session.tokens.has(token));
+    if (added.length === 0) {
+      session.socket.send('NO NEW ASSETS');
+      return;
+    }
+    for (const token of added) session.tokens.add(token);
+    this.#parts.clock.after(SNAPSHOT_DELAY_MS, () => this.#sendSnapshot(session, added));
+  }
+
+  /** Changes follow only after the snapshot they build on. */
+  #sendSnapshot(session: Session, tokens: readonly string[]): void {
+    if (!this.#sessions.has(session)) return;
+    const { model, faults } = this.#parts;
+    const books: string[] = [];
+    for (const token of tokens) {
+      const market = model.registry.byId(token);
+      const live = market && session.tokens.has(token) ? model.bookOf(market) : null;
+      if (!market || !live) continue;
+      this.#listenersOf(market).add(session);
+      const isShown = !faults.frozenTokens.has(token) && !faults.settledTokens.has(token);
+      if (isShown) books.push(live.book.bookFrame(token === market.facts.upToken, true));
+    }
+    this.#send(session, `[${books.join(',')}]`);
+  }
+
+  #unsubscribe(session: Session, command: Command): void {
+    session.custom = command.custom_feature_enabled === true;
+    for (const token of command.assets_ids) {
+      session.tokens.delete(token);
+      const market = this.#parts.model.registry.byId(token);
+      if (!market) continue;
+      const { upToken, downToken } = market.facts;
+      if (!session.tokens.has(upToken) && !session.tokens.has(downToken))
+        this.#listeners.get(market)?.delete(session);
+    }
+  }
+
+  #send(session: Session, frame: string): void {
+    const { faults } = this.#parts;
+    const { socket } = session;
+    if (faults.silentStall || faults.halfOpen || socket.readyState !== socket.OPEN) return;
+    if (socket.bufferedAmount <= SEND_BUFFER_LIMIT_BYTES) socket.send(frame);
+    else socket.close(1013, 'slow consumer: send buffer full');
+  }
+
+  #listenersOf(market: SimulatedMarket): Set<Session> {
+    const known = this.#listeners.get(market);
+    if (known) return known;
+    const made = new Set<Session>();
+    this.#listeners.set(market, made);
+    return made;
+  }
+
+  #drop(session: Session): void {
+    this.#sessions.delete(session);
+    for (const [market, sessions] of this.#listeners) {
+      sessions.delete(session);
+      if (sessions.size === 0) this.#listeners.delete(market);
+    }
+  }
+
+  #isAllSettled(session: Session): boolean {
+    if (session.tokens.size === 0) return false;
+    for (const token of session.tokens) {
+      const market = this.#parts.model.registry.byId(token);
+      if (!market?.fate.isSettled) return false;
+    }
+    return true;
+  }
+}
+
+function parseCommand(message: string): Command | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(message);
+  } catch {
+    // The venue answers any text it cannot read with INVALID MESSAGE.
+    return null;
+  }
+  const parsed = commandSchema.safeParse(value);
+  return parsed.success ? parsed.data : null;
+}
+
+interface AnyFrame {
+  asset_id?: string;
+  price_changes?: { asset_id: string }[];
+}
+
+/** The frame without some tokens' news; null when nothing is left. */
+function withoutTokens(frame: string, tokens: ReadonlySet<string>): string | null {
+  const parsed = JSON.parse(frame) as AnyFrame;
+  if (parsed.asset_id !== undefined) return tokens.has(parsed.asset_id) ? null : frame;
+  if (!parsed.price_changes) return frame;
+  const left = parsed.price_changes.filter(({ asset_id }) => !tokens.has(asset_id));
+  return left.length === 0 ? null : JSON.stringify({ ...parsed, price_changes: left });
+}

@@ -1,0 +1,95 @@
+/** The REST interfaces of the two exchanges: Bybit's perpetual depth and Binance's spot candles. */
+import { TICKERS, type Ticker } from '../schema/market.ts';
+import type { Candle } from './candles.ts';
+import type { Faults } from './faults.ts';
+import { json, type Reply, text } from './httpReply.ts';
+import type { VenueModel } from './model.ts';
+import { PERP_SYMBOLS } from './perp.ts';
+import { SPOT_SYMBOLS } from './spotFrames.ts';
+
+const INTERVALS_MS: Readonly<Record<string, number>> = {
+  '1m': 60_000,
+  '5m': 300_000,
+  '15m': 900_000,
+  '1h': 3_600_000,
+  '4h': 14_400_000,
+};
+const DEFAULT_CANDLES = 500;
+const MAX_CANDLES = 1000;
+
+interface ExchangeRequest {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly nowMs: number;
+}
+
+/** @returns Null where the venue has no such route. */
+export function perpReply(
+  model: VenueModel,
+  faults: Faults,
+  { path, query, nowMs }: ExchangeRequest,
+): Reply | null {
+  if (path === '/v5/market/time') {
+    const seconds = String(Math.floor(nowMs / 1000));
+    return json({
+      retCode: 0,
+      retMsg: 'OK',
+      result: { timeSecond: seconds, timeNano: `${Math.floor(nowMs)}000000` },
+      time: nowMs,
+    });
+  }
+  if (path !== '/v5/market/orderbook') return null;
+  const refusal = faults.takePerpRefusal();
+  const envelope = { result: {}, retExtInfo: {}, time: Math.floor(nowMs) };
+  if (refusal === 'too_many') return json({ retCode: 10006, retMsg: 'Too many visits!', ...envelope });
+  if (refusal) return { status: 403, body: 'access too frequent', contentType: 'text/plain' };
+  const ticker = TICKERS.find((name) => PERP_SYMBOLS[name] === query.get('symbol'));
+  if (!ticker || query.get('category') !== 'linear') {
+    return json({ retCode: 10001, retMsg: 'params error: symbol invalid', ...envelope });
+  }
+  return text(model.perp.answer(ticker, nowMs));
+}
+
+/** @returns Null where the venue has no such route. */
+export function spotReply(model: VenueModel, { path, query, nowMs }: ExchangeRequest): Reply | null {
+  if (path === '/api/v3/time') return json({ serverTime: Math.floor(nowMs) });
+  if (path !== '/api/v3/klines') return null;
+  const ticker = TICKERS.find((name) => SPOT_SYMBOLS[name] === query.get('symbol'));
+  if (!ticker) return json({ code: -1121, msg: 'Invalid symbol.' }, 400);
+  const lengthMs = INTERVALS_MS[query.get('interval') ?? ''];
+  if (lengthMs === undefined) return json({ code: -1120, msg: 'Invalid interval.' }, 400);
+  return json(candlesOf(model, ticker, { query, lengthMs }).map((candle) => klineRow(candle, lengthMs)));
+}
+
+/** With a start: the earliest candles from there on; without one: the newest. */
+function candlesOf(
+  model: VenueModel,
+  ticker: Ticker,
+  { query, lengthMs }: { query: URLSearchParams; lengthMs: number },
+): Candle[] {
+  const limit = Math.min(MAX_CANDLES, Number(query.get('limit') ?? DEFAULT_CANDLES));
+  const start = query.get('startTime');
+  const endMs = Number(query.get('endTime') ?? Number.MAX_SAFE_INTEGER);
+  const candles = model.prices.candles(ticker).range(lengthMs, Number(start ?? 0), endMs);
+  return start === null ? candles.slice(-limit) : candles.slice(0, limit);
+}
+
+export function klineRow(candle: Candle, lengthMs: number): unknown[] {
+  const { startMs, open, high, low, close, volume, trades } = candle;
+  const price = (value: number) => value.toFixed(8);
+  const half = volume / 2;
+  return [
+    startMs,
+    price(open),
+    price(high),
+    price(low),
+    price(close),
+    price(volume),
+    startMs + lengthMs - 1,
+    price(volume * close),
+    trades,
+    price(half),
+    price(half * close),
+    '0',
+  ];
+}

@@ -1,0 +1,123 @@
+/**
+ * What can go wrong at a venue, switched on by tests and by the `/control` route. One object is read by every
+ * protocol of the server; nothing here acts by itself. Counts run down as they are used.
+ */
+import { z } from 'zod';
+
+export const faultSchema = z.discriminatedUnion('fault', [
+  z.object({ fault: z.literal('duplicate_frames'), count: z.int().min(1).max(100_000) }),
+  z.object({ fault: z.literal('lose_frames'), count: z.int().min(1).max(100_000) }),
+  z.object({ fault: z.literal('reorder'), delayMs: z.int().min(0).max(10_000) }),
+  z.object({ fault: z.literal('silent_stall'), on: z.boolean() }),
+  z.object({ fault: z.literal('half_open'), on: z.boolean() }),
+  z.object({ fault: z.literal('freeze_token'), tokenId: z.string(), on: z.boolean() }),
+  z.object({ fault: z.literal('pong_delay'), delayMs: z.int().min(0).max(60_000) }),
+  z.object({ fault: z.literal('close'), code: z.union([z.literal(1013), z.literal(1000), z.literal(1006)]) }),
+  z.object({
+    fault: z.literal('gamma_answer'),
+    answer: z.enum(['forbidden', 'too_many', 'html']),
+    count: z.int().min(1).max(100_000),
+  }),
+  z.object({ fault: z.literal('zombie_market'), on: z.boolean() }),
+  z.object({ fault: z.literal('last_year_slug'), on: z.boolean() }),
+  z.object({ fault: z.literal('reversed_outcomes'), on: z.boolean() }),
+  z.object({ fault: z.literal('missing_fields'), on: z.boolean() }),
+  z.object({ fault: z.literal('settled_token'), tokenId: z.string(), on: z.boolean() }),
+  z.object({ fault: z.literal('clock_skew'), offsetMs: z.int().min(-600_000).max(600_000) }),
+  z.object({ fault: z.literal('tick_change'), marketId: z.string() }),
+  z.object({
+    fault: z.literal('perp_answer'),
+    answer: z.enum(['forbidden', 'too_many']),
+    count: z.int().min(1).max(100_000),
+  }),
+]);
+export type Fault = z.infer<typeof faultSchema>;
+export type RefusedAnswer = 'forbidden' | 'too_many' | 'html';
+
+export class Faults {
+  duplicatesLeft = 0;
+  lossesLeft = 0;
+  /** Prints and books leave this much later than the level changes they belong to. */
+  reorderDelayMs = 0;
+  /** Sockets answer PING and send nothing else. */
+  silentStall = false;
+  /** Sockets stay open and say nothing at all. */
+  halfOpen = false;
+  pongDelayMs = 0;
+  zombieMarket = false;
+  lastYearSlug = false;
+  reversedOutcomes = false;
+  missingFields = false;
+  readonly frozenTokens = new Set<string>();
+  readonly settledTokens = new Set<string>();
+  #gamma: { answer: RefusedAnswer; left: number } | null = null;
+  #perp: { answer: RefusedAnswer; left: number } | null = null;
+
+  /**
+   * Switches a fault that needs only this state. Closing sockets, clock skew and tick changes act on the
+   * server and the model, which handle them before asking here.
+   */
+  set(fault: Fault): void {
+    switch (fault.fault) {
+      case 'duplicate_frames':
+        this.duplicatesLeft = fault.count;
+        break;
+      case 'lose_frames':
+        this.lossesLeft = fault.count;
+        break;
+      case 'reorder':
+        this.reorderDelayMs = fault.delayMs;
+        break;
+      case 'silent_stall':
+        this.silentStall = fault.on;
+        break;
+      case 'half_open':
+        this.halfOpen = fault.on;
+        break;
+      case 'freeze_token':
+        toggle(this.frozenTokens, fault.tokenId, fault.on);
+        break;
+      case 'settled_token':
+        toggle(this.settledTokens, fault.tokenId, fault.on);
+        break;
+      case 'pong_delay':
+        this.pongDelayMs = fault.delayMs;
+        break;
+      case 'gamma_answer':
+        this.#gamma = { answer: fault.answer, left: fault.count };
+        break;
+      case 'perp_answer':
+        this.#perp = { answer: fault.answer, left: fault.count };
+        break;
+      default:
+        this.#setListing(fault);
+    }
+  }
+
+  /** How Gamma refuses this request, if it does. */
+  takeGammaRefusal(): RefusedAnswer | null {
+    return take(this.#gamma);
+  }
+
+  takePerpRefusal(): RefusedAnswer | null {
+    return take(this.#perp);
+  }
+
+  #setListing(fault: Fault): void {
+    if (fault.fault === 'zombie_market') this.zombieMarket = fault.on;
+    if (fault.fault === 'last_year_slug') this.lastYearSlug = fault.on;
+    if (fault.fault === 'reversed_outcomes') this.reversedOutcomes = fault.on;
+    if (fault.fault === 'missing_fields') this.missingFields = fault.on;
+  }
+}
+
+function toggle(set: Set<string>, value: string, on: boolean): void {
+  if (on) set.add(value);
+  else set.delete(value);
+}
+
+function take(refusal: { answer: RefusedAnswer; left: number } | null): RefusedAnswer | null {
+  if (!refusal || refusal.left <= 0) return null;
+  refusal.left--;
+  return refusal.answer;
+}

@@ -1,0 +1,16 @@
+/** One HTTP answer of the stand-in venues. */
+export interface Reply {
+  readonly status: number;
+  /** Sent as JSON unless `contentType` says otherwise. */
+  readonly body: string;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function json(value: unknown, status = 200): Reply {
+  return { status, body: JSON.stringify(value) };
+}
+
+export function text(body: string, status = 200): Reply {
+  return { status, body };
+}

@@ -1,0 +1,197 @@
+/**
+ * Every venue the service reads, on one loopback port. The server drives a model with the clock it is given:
+ * a model that history has been made with goes on where history ended.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import { type Clock, every, type Timer } from '../clock.ts';
+import type { Logger } from '../ops/log.ts';
+import { clobReply } from './clobRoutes.ts';
+import { ClobSockets } from './clobSockets.ts';
+import { perpReply, spotReply } from './exchangeRoutes.ts';
+import { type Fault, Faults, faultSchema } from './faults.ts';
+import { gammaReply } from './gammaRoutes.ts';
+import { json, type Reply } from './httpReply.ts';
+import type { VenueModel, VenueSink } from './model.ts';
+import { RelaySockets } from './relaySockets.ts';
+import { BinanceSockets, CoinbaseSockets } from './spotSockets.ts';
+
+const TICK_MS = 20;
+const BODY_LIMIT_BYTES = 1024 * 1024;
+
+export interface VenueServerOptions {
+  readonly model: VenueModel;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class VenueServer {
+  readonly model: VenueModel;
+  readonly faults = new Faults();
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #clob: ClobSockets;
+  readonly #relay: RelaySockets;
+  readonly #binance: BinanceSockets;
+  readonly #coinbase: CoinbaseSockets;
+  readonly #webSockets = new WebSocketServer({ noServer: true, autoPong: false, perMessageDeflate: false });
+  readonly #http: Server;
+  readonly #sink: VenueSink;
+  #timers: Timer[] = [];
+
+  constructor({ model, clock, logger }: VenueServerOptions) {
+    this.model = model;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#clob = new ClobSockets({ model, faults: this.faults, clock });
+    this.#relay = new RelaySockets(model);
+    this.#binance = new BinanceSockets(model);
+    this.#coinbase = new CoinbaseSockets(clock);
+    this.#http = createServer((request, response) => void this.#answer(request, response));
+    this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+    this.#sink = {
+      clob: (_atMs, market, frame, custom) => this.#clob.deliver(market, frame, custom),
+      relay: (atMs, point) => this.#relay.deliver(atMs, point),
+      spot: (atMs, trade) => {
+        this.#binance.deliver(atMs, trade);
+        this.#coinbase.deliver(trade);
+      },
+      entered: () => {},
+      final: () => {},
+    };
+  }
+
+  /** Listens on 127.0.0.1 and starts live time. @returns The port. @throws If the port is taken. */
+  async start(port = 0): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#http.once('error', reject);
+      this.#http.listen(port, '127.0.0.1', resolve);
+    });
+    this.#advance();
+    this.#timers = [
+      every(this.#clock, TICK_MS, () => this.#advance()),
+      every(this.#clock, 1000, () => {
+        this.#clob.sweep();
+        this.#coinbase.heartbeat(this.#clock.now());
+      }),
+    ];
+    return this.port;
+  }
+
+  get port(): number {
+    return (this.#http.address() as AddressInfo).port;
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) timer.cancel();
+    for (const socket of this.#webSockets.clients) socket.terminate();
+    this.#http.closeAllConnections();
+    await new Promise<void>((resolve) => this.#http.close(() => resolve()));
+  }
+
+  /** The environment that points the service at this server. */
+  urls(): Record<string, string> {
+    const http = `http://127.0.0.1:${this.port}`;
+    const webSocket = `ws://127.0.0.1:${this.port}`;
+    return {
+      UNDERROUND_GAMMA_URL: `${http}/gamma`,
+      UNDERROUND_CLOB_URL: `${http}/clob`,
+      UNDERROUND_CLOB_WS_URL: `${webSocket}/ws/market`,
+      UNDERROUND_RTDS_URL: `${webSocket}/rtds`,
+      UNDERROUND_PERP_URL: `${http}/perp`,
+      UNDERROUND_SPOT_WS_URL: `${webSocket}/spot`,
+      UNDERROUND_SPOT_REST_URL: `${http}/spot`,
+      UNDERROUND_SPOT_FALLBACK_WS_URL: `${webSocket}/coinbase`,
+    };
+  }
+
+  /** Switches a fault on or off; see `faultSchema`. */
+  fault(fault: Fault): void {
+    this.#logger.info({ event: 'simulator.fault', ...fault }, 'fault switched');
+    if (fault.fault === 'close') this.#clob.closeAll(fault.code);
+    else if (fault.fault === 'clock_skew') this.model.stampOffsetMs = fault.offsetMs;
+    else if (fault.fault === 'tick_change') this.#changeTick(fault.marketId);
+    else this.faults.set(fault);
+  }
+
+  #changeTick(marketId: string): void {
+    const market = this.model.registry.byId(marketId);
+    const live = market && this.model.bookOf(market);
+    if (!live) return;
+    this.model.schedule.at(this.model.nowMs, (atMs) => live.refineTick(atMs));
+  }
+
+  #advance(): void {
+    this.model.advance(this.#clock.now(), this.#sink);
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    const reply = body === null ? json({ error: 'payload too large' }, 413) : this.#route(request, body);
+    response.writeHead(reply.status, {
+      'content-type': reply.contentType ?? 'application/json',
+      ...reply.headers,
+    });
+    response.end(reply.body);
+  }
+
+  #route(request: IncomingMessage, body: string): Reply {
+    const url = new URL(request.url ?? '/', 'http://venue');
+    const [, venue = '', path = ''] = /^\/([a-z]+)(\/.*)?$/.exec(url.pathname) ?? [];
+    const asked = { path, query: url.searchParams, nowMs: this.#clock.now() };
+    const notHere = json({ error: `not here: ${url.pathname}` }, 404);
+    if (venue === 'gamma') return gammaReply(this.model, this.faults, asked) ?? notHere;
+    if (venue === 'clob') {
+      return (
+        clobReply(this.model, this.faults, { ...asked, method: request.method ?? 'GET', body }) ?? notHere
+      );
+    }
+    if (venue === 'perp') return perpReply(this.model, this.faults, asked) ?? notHere;
+    if (venue === 'spot') return spotReply(this.model, asked) ?? notHere;
+    if (venue === 'control') return this.#control(body);
+    return notHere;
+  }
+
+  /** `POST /control` with one fault, for command lines and for tests in other processes. */
+  #control(body: string): Reply {
+    let asked: unknown;
+    try {
+      asked = JSON.parse(body);
+    } catch (error) {
+      return json({ error: `not JSON: ${String(error)}` }, 400);
+    }
+    const fault = faultSchema.safeParse(asked);
+    if (!fault.success) return json({ error: fault.error.issues }, 400);
+    this.fault(fault.data);
+    return json({ ok: true });
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const url = new URL(request.url ?? '/', 'http://venue');
+    const first = `/${url.pathname.split('/')[1] ?? ''}`;
+    if (!['/ws', '/rtds', '/spot', '/coinbase'].includes(first)) {
+      socket.destroy();
+      return;
+    }
+    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      if (first === '/ws') this.#clob.accept(webSocket);
+      else if (first === '/rtds') this.#relay.accept(webSocket);
+      else if (first === '/spot') this.#binance.accept(webSocket, url);
+      else this.#coinbase.accept(webSocket);
+    });
+  }
+}
+
+/** @returns Null when the body is larger than any venue request. */
+async function readBody(request: IncomingMessage): Promise<string | null> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > BODY_LIMIT_BYTES) return null;
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
