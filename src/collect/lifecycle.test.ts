@@ -70,13 +70,9 @@ function setUp() {
       tokenIds.forEach((id) => void subscribed.delete(id)),
   };
   const common = { clock, log: silentLogger, metrics };
-  const recorder = new Recorder({
-    ...common,
-    sink,
-    timeBy: 'clock',
-    onResolved: (event) => lifecycle.resolved(event),
-  });
+  const recorder = new Recorder({ ...common, sink, timeBy: 'clock' });
   const lifecycle = new Lifecycle({ ...common, random: () => 0.99, listings, clob, recorder });
+  recorder.onResolved = (event) => lifecycle.resolved(event);
   const isSubscribed = (slug: string) => {
     const market = sink.markets.findLast((record) => record.slug === slug);
     return market !== undefined && subscribed.has(market.yesTokenId) && subscribed.has(market.noTokenId);
@@ -224,6 +220,7 @@ describe('Lifecycle', () => {
       const known = sink.markets.map(({ seq: _, ...market }) => market);
       const second = setUp();
       second.listings.fail = () => new TransportError('down');
+      for (const market of known) second.recorder.resume(market);
       second.lifecycle.start(known);
       expect(second.subscribed.size).toBe(first.subscribed.size);
       expect(second.sink.markets).toEqual([]);

@@ -60,11 +60,10 @@ export class Lifecycle {
     );
   }
 
-  /** @param known Markets an earlier run stored that may still be open or unresolved. */
+  /** @param known Markets an earlier run stored that may be open or unresolved; the recorder has resumed them. */
   start(known: readonly Market[]): void {
     for (const market of known) {
       this.#markets.set(market.slug, market);
-      this.#options.recorder.resume(market);
       if (market.status !== 'resolved') this.#polls.add(market);
     }
     this.#tick();

@@ -3,6 +3,7 @@ import { formatPrice } from '../core/money.ts';
 import type { TokenTradeEvent } from '../schema/events.ts';
 import type { Market } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord, TradeRecord, TradeSide } from '../schema/records.ts';
+import type { StoredBook } from '../store/markets.ts';
 
 /** Trades remembered to recognise the venue's duplicates; it repeats frames within seconds. */
 const TRADES_REMEMBERED_MAX = 2000;
@@ -35,6 +36,13 @@ export class RecordedMarket {
     );
   }
 
+  /** Takes up where an earlier run stopped. */
+  restore(last: StoredBook): void {
+    this.book.restore(last);
+    this.#noteQuote(last.trusted);
+    this.lastReceivedTimeMs = last.receivedTimeMs;
+  }
+
   bookRecord(action: FinishedAction, { seq, underlyingPrice }: Stamped): BookRecord {
     const { book } = this;
     return {
@@ -57,14 +65,19 @@ export class RecordedMarket {
     const trustChanged = action.trusted !== this.#quoteTrusted;
     const yesChanged = trustChanged || yesBid !== this.#yesBid || yesAsk !== this.#yesAsk;
     if (!yesChanged && noBid === this.#noBid && noAsk === this.#noAsk) return null;
-    this.#yesBid = yesBid;
-    this.#yesAsk = yesAsk;
-    this.#noBid = noBid;
-    this.#noAsk = noAsk;
-    this.#quoteTrusted = action.trusted;
+    this.#noteQuote(action.trusted);
     const { eventTimeMs, receivedTimeMs, trusted } = action;
     const times = { seq, marketId: this.book.marketId, eventTimeMs, receivedTimeMs };
     return { ...times, yesBid, yesAsk, noBid, noAsk, yesChanged, trusted, underlyingPrice };
+  }
+
+  #noteQuote(trusted: boolean): void {
+    const { yes, no } = this.book;
+    this.#yesBid = yes.bids.best;
+    this.#yesAsk = yes.asks.best;
+    this.#noBid = no.bids.best;
+    this.#noAsk = no.asks.best;
+    this.#quoteTrusted = trusted;
   }
 
   /** A trade that was not recorded yet, else null. */

@@ -22,8 +22,8 @@ function setUp(timeBy: 'receipt' | 'clock' = 'receipt') {
     log: silentLogger,
     metrics,
     timeBy,
-    onResolved: (event) => resolved.push(event),
   });
+  recorder.onResolved = (event) => resolved.push(event);
   recorder.track(MARKET);
   const wire = new WireMarket();
   for (let i = 1; i <= 10; i++) {

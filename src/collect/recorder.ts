@@ -6,6 +6,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import type { ClobEvent, MarketResolvedEvent, PerpDepthEvent, UnderlyingEvent } from '../schema/events.ts';
 import type { Market } from '../schema/market.ts';
 import type { RecordSink } from '../schema/records.ts';
+import type { StoredBook } from '../store/markets.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import { Gaps } from './gaps.ts';
 import { RecentSnapshots } from './recentSnapshots.ts';
@@ -20,7 +21,6 @@ export interface RecorderOptions {
   metrics: Metrics;
   /** `receipt`: time passes as frames say (imports, history); `clock`: quiet actions also end by timer. */
   timeBy: 'receipt' | 'clock';
-  onResolved?: (event: MarketResolvedEvent) => void;
 }
 
 /**
@@ -30,6 +30,8 @@ export interface RecorderOptions {
 export class Recorder {
   readonly gaps: Gaps;
   readonly recent = new RecentSnapshots();
+  /** Told when the venue's stream names a winner. */
+  onResolved: ((event: MarketResolvedEvent) => void) | null = null;
   readonly #options: RecorderOptions;
   readonly #sequence = new Sequence();
   readonly #prices = new UnderlyingPrices();
@@ -69,9 +71,25 @@ export class Recorder {
     this.#options.sink.market({ ...market, seq: this.#nextSeq() });
   }
 
-  /** Takes over a market an earlier run stored: as `track`, but nothing new to write. */
-  resume(market: Market): void {
-    if (!this.#markets.has(market.marketId)) this.#add(market);
+  /** Takes over a market an earlier run stored, with the last book it stored: nothing of it is written again. */
+  resume(market: Market, lastBook: StoredBook | null = null): void {
+    if (this.#markets.has(market.marketId)) return;
+    this.#add(market);
+    if (lastBook !== null) this.#markets.get(market.marketId)?.restore(lastBook);
+  }
+
+  /** The process was not there since `lastAliveTimeMs`: a gap of every market it followed, and their trust is gone. */
+  wasDown(lastAliveTimeMs: number, nowMs: number): void {
+    for (const { market, book } of this.#markets.values()) {
+      if (market.endTimeMs <= lastAliveTimeMs || market.status === 'resolved') continue;
+      this.gaps.open({
+        marketId: market.marketId,
+        startTimeMs: lastAliveTimeMs,
+        cause: 'process_down',
+        feed: 'underround',
+      });
+      book.disconnect(nowMs);
+    }
   }
 
   market(marketId: string): Market | null {
@@ -129,7 +147,7 @@ export class Recorder {
       const record = recorded.tradeRecord(event, this.#nextSeq());
       if (record !== null) this.#options.sink.trade(record);
     } else if (event.kind === 'tick_size_change') book.applyTickSize(event.tickSize);
-    else if (event.kind === 'market_resolved') this.#options.onResolved?.(event);
+    else if (event.kind === 'market_resolved') this.onResolved?.(event);
   }
 
   /** The feed of these tokens is gone: their books are untrusted until the next snapshots. */
@@ -144,7 +162,7 @@ export class Recorder {
   }
 
   underlying(event: UnderlyingEvent): void {
-    this.#prices.update(event);
+    if (!this.#prices.update(event)) return;
     this.#options.sink.underlying({ ...event, seq: this.#nextSeq() });
   }
 

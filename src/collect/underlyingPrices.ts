@@ -1,22 +1,34 @@
 import type { UnderlyingEvent } from '../schema/events.ts';
-import type { Ticker } from '../schema/market.ts';
+import type { MarketTicker } from '../schema/market.ts';
 
 /** A price older than this says nothing about now. */
 export const UNDERLYING_AGE_MAX_MS = 10_000;
 
-/** The last spot price per ticker, as books and quotes are stamped with it. */
+/** The last prices by source, and the spot price that books and quotes are stamped with. */
 export class UnderlyingPrices {
-  readonly #last = new Map<string, UnderlyingEvent>();
+  readonly #spot = new Map<string, UnderlyingEvent>();
+  readonly #relayedTimeMs = new Map<string, number>();
 
-  /** Takes spot trades only: relayed prices (Chainlink, TWAP) come seconds after the book has moved. */
-  update(event: UnderlyingEvent): void {
-    if (event.source === 'binance_spot' || event.source === 'coinbase_spot')
-      this.#last.set(event.ticker, event);
+  /**
+   * Spot trades become the price at hand; relayed ones (Chainlink, TWAP) do not: they come seconds after the book
+   * has moved.
+   * @returns False for a relayed point that was there before: the relay repeats recent points at every subscribe.
+   */
+  update(event: UnderlyingEvent): boolean {
+    const { ticker, source, eventTimeMs } = event;
+    if (source === 'binance_spot' || source === 'coinbase_spot') {
+      this.#spot.set(ticker, event);
+      return true;
+    }
+    const key = `${ticker}:${source}`;
+    if (eventTimeMs <= (this.#relayedTimeMs.get(key) ?? 0)) return false;
+    this.#relayedTimeMs.set(key, eventTimeMs);
+    return true;
   }
 
   /** The last price received at or before `receivedTimeMs`; null when none is, or it is too old. */
-  at(ticker: Ticker | string, receivedTimeMs: number): number | null {
-    const last = this.#last.get(ticker);
+  at(ticker: MarketTicker, receivedTimeMs: number): number | null {
+    const last = this.#spot.get(ticker);
     if (last === undefined || receivedTimeMs - last.receivedTimeMs > UNDERLYING_AGE_MAX_MS) return null;
     return last.price;
   }

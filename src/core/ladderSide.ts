@@ -1,6 +1,6 @@
 import type { Levels } from '../schema/events.ts';
 import type { SideView } from '../schema/records.ts';
-import { formatPrice, formatSize } from './money.ts';
+import { formatPrice, formatSize, TICKS_PER_USDC } from './money.ts';
 
 const INITIAL_CAPACITY = 128;
 
@@ -135,7 +135,7 @@ export function sameLevels(a: SideView, b: SideView): boolean {
 export function isMirror(a: SideView, b: SideView): boolean {
   if (a.count !== b.count) return false;
   for (let i = 0; i < a.count; i++) {
-    if ((a.prices[i] as number) + (b.prices[i] as number) !== 10_000 || a.sizes[i] !== b.sizes[i])
+    if ((a.prices[i] as number) + (b.prices[i] as number) !== TICKS_PER_USDC || a.sizes[i] !== b.sizes[i])
       return false;
   }
   return true;

@@ -1,6 +1,6 @@
-import type { BookChangeEvent, BookSnapshotEvent, TokenTradeEvent } from '../schema/events.ts';
+import type { BookChangeEvent, BookSnapshotEvent, Levels, TokenTradeEvent } from '../schema/events.ts';
 import { isMirror } from './ladderSide.ts';
-import { formatPrice } from './money.ts';
+import { formatPrice, TICKS_PER_USDC } from './money.ts';
 import { type HashContext, TokenBook } from './tokenBook.ts';
 
 /** How long an action whose hash has not verified waits for more of its frames. */
@@ -144,6 +144,21 @@ export class MarketBook {
     if (this.waitingSinceMs !== null) this.#finish('quiet');
   }
 
+  /** Takes over a stored state, so that an equal snapshot is no change. NO levels may be left out where mirrored. */
+  restore(state: {
+    eventTimeMs: number;
+    trusted: boolean;
+    mirrored: boolean;
+    yes: { bids: Levels; asks: Levels };
+    no: { bids: Levels; asks: Levels };
+  }): void {
+    this.eventTimeMs = state.eventTimeMs;
+    this.trusted = state.trusted;
+    this.yes.restore(state.yes);
+    const { bids, asks } = state.yes;
+    this.no.restore(state.mirrored ? { bids: mirrorOf(asks), asks: mirrorOf(bids) } : state.no);
+  }
+
   /** The feed is gone: what is known may be wrong from here until the next snapshots of both tokens. */
   disconnect(receivedTimeMs: number): void {
     this.finishQuiet();
@@ -242,9 +257,13 @@ export class MarketBook {
   }
 }
 
+function mirrorOf({ prices, sizes }: Levels): Levels {
+  return { prices: prices.map((price) => TICKS_PER_USDC - price), sizes };
+}
+
 /** A last trade price as the venue's hash has it: three decimals, four where the tick needs them. */
 function tradePriceText(ticks: number): string {
   const text = formatPrice(ticks);
   const decimals = text.includes('.') ? text.length - text.indexOf('.') - 1 : 0;
-  return decimals > 3 ? text : (ticks / 10_000).toFixed(3);
+  return decimals > 3 ? text : (ticks / TICKS_PER_USDC).toFixed(3);
 }

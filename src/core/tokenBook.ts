@@ -1,4 +1,4 @@
-import type { BookSnapshotEvent, LevelChange } from '../schema/events.ts';
+import type { BookSnapshotEvent, LevelChange, Levels } from '../schema/events.ts';
 import type { BookView } from '../schema/records.ts';
 import { bookHash } from './bookHash.ts';
 import { LadderSide } from './ladderSide.ts';
@@ -89,6 +89,12 @@ export class TokenBook implements BookView {
     });
     this.verified = computed === this.announcedHash;
     return this.verified;
+  }
+
+  /** Takes over levels of which only the store knows. */
+  restore(levels: { bids: Levels; asks: Levels }): void {
+    this.bids.replace(levels.bids);
+    this.asks.replace(levels.asks);
   }
 
   /** Forgets what vouched for the levels, not the levels: an equal snapshot after a reconnect is no change. */

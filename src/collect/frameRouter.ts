@@ -1,0 +1,134 @@
+import { DataGapError, UnderroundError, VenueMessageError } from '../errors.ts';
+import type { Logger } from '../ops/log.ts';
+import { TICKERS, type Ticker } from '../schema/market.ts';
+import { BinanceDepthBook } from '../venues/binance/depthBook.ts';
+import { binanceMessageOf, binanceSymbol, mapBinanceFrame } from '../venues/binance/mapper.ts';
+import { BybitDepthBook, bybitSymbol, mapBybitAnswer } from '../venues/bybit/mapper.ts';
+import { mapCoinbaseFrame } from '../venues/coinbase/mapper.ts';
+import type { FrameOrigin } from '../venues/identify.ts';
+import { parseJson } from '../venues/json.ts';
+import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
+import { mapGammaEvent, mapGammaMarket } from '../venues/polymarket/gamma/mapper.ts';
+import { mapRtdsFrame } from '../venues/polymarket/rtds/mapper.ts';
+import { mergeListing } from './marketMerge.ts';
+import type { Recorder } from './recorder.ts';
+import { UnknownMarkets } from './unknownMarkets.ts';
+
+export type RoutedFeed = FrameOrigin | 'polymarket.gamma';
+
+/** Leads frames that were recorded or generated, of whatever venue, into the recorder, in their order. */
+export class FrameRouter {
+  /** Frames by feed, and those that were not understood. */
+  readonly counts = new Map<RoutedFeed, number>();
+  rejected = 0;
+  readonly #recorder: Recorder;
+  readonly #log: Logger;
+  readonly #unknown = new UnknownMarkets();
+  readonly #bybit = new Map<Ticker, BybitDepthBook>();
+  readonly #binance = new Map<Ticker, BinanceDepthBook>();
+  /** The futures symbol of the recording: its REST snapshot does not name one. */
+  #binanceTicker: Ticker | null = null;
+
+  constructor(options: { recorder: Recorder; log: Logger }) {
+    this.#recorder = options.recorder;
+    this.#log = options.log;
+  }
+
+  /** @param receivedTimeMs Unix milliseconds; time passes for waiting actions as it says. */
+  route(feed: RoutedFeed, frame: string, receivedTimeMs: number): void {
+    this.counts.set(feed, (this.counts.get(feed) ?? 0) + 1);
+    this.#recorder.finishQuiet(receivedTimeMs);
+    try {
+      this.#dispatch(feed, frame, receivedTimeMs);
+    } catch (error) {
+      if (!(error instanceof UnderroundError)) throw error;
+      this.#refuse(feed, frame, error);
+    }
+  }
+
+  #dispatch(feed: RoutedFeed, frame: string, receivedTimeMs: number): void {
+    const recorder = this.#recorder;
+    if (feed === 'polymarket.clob') this.#clob(frame, receivedTimeMs);
+    else if (feed === 'polymarket.gamma') this.#gamma(parseJson(frame), receivedTimeMs);
+    else if (feed === 'polymarket.rtds')
+      mapRtdsFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
+    else if (feed === 'coinbase')
+      mapCoinbaseFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
+    else if (feed === 'bybit.rest')
+      recorder.perpDepth(mapBybitAnswer(parseJson(frame), { receivedTimeMs, roundTripMs: null }));
+    else if (feed === 'bybit.ws') this.#bybitStream(frame, receivedTimeMs);
+    else if (feed === 'binance') this.#binanceFrame(frame, receivedTimeMs);
+    else throw new VenueMessageError('no venue sends frames of this shape');
+  }
+
+  #clob(frame: string, receivedTimeMs: number): void {
+    for (const event of mapClobFrame(frame, receivedTimeMs)) {
+      if (event.kind === 'new_market') continue;
+      if (this.#recorder.market(event.marketId) !== null) {
+        this.#recorder.clobEvent(event);
+        continue;
+      }
+      const adoption = this.#unknown.see(event);
+      if (adoption === null) continue;
+      const { marketId, yesTokenId } = adoption.market;
+      this.#log.warn({ marketId, yesTokenId }, 'market.adopted_without_listing');
+      this.#recorder.track(adoption.market);
+      for (const held of adoption.events) this.#recorder.clobEvent(held);
+    }
+  }
+
+  /** Listed events, or markets that name their event. */
+  #gamma(raw: unknown, receivedTimeMs: number): void {
+    for (const item of Array.isArray(raw) ? raw : [raw]) {
+      const isEvent = typeof item === 'object' && item !== null && 'markets' in item;
+      const results = isEvent ? mapGammaEvent(item, receivedTimeMs) : [mapGammaMarket(item, receivedTimeMs)];
+      for (const result of results) {
+        if (result.ok) {
+          this.#recorder.track(mergeListing(this.#recorder.market(result.market.marketId), result.market));
+        } else {
+          this.rejected++;
+          this.#log.warn(
+            { slug: result.slug, reason: result.reason, detail: result.detail },
+            'listing.market_refused',
+          );
+        }
+      }
+    }
+  }
+
+  /** Order books of the perpetuals; frames of other symbols and topics are left out. */
+  #bybitStream(frame: string, receivedTimeMs: number): void {
+    for (const ticker of TICKERS) {
+      const book = this.#bybit.get(ticker) ?? new BybitDepthBook(bybitSymbol(ticker));
+      this.#bybit.set(ticker, book);
+      const depth = book.apply(frame, ticker, receivedTimeMs);
+      if (depth !== null) this.#recorder.perpDepth(depth);
+    }
+  }
+
+  /** Spot trades are prices of the underlying; futures books are perpetual depth; the rest is left out. */
+  #binanceFrame(frame: string, receivedTimeMs: number): void {
+    for (const event of mapBinanceFrame(frame, receivedTimeMs)) this.#recorder.underlying(event);
+    const message = binanceMessageOf(frame) as Readonly<Record<string, unknown>>;
+    const named = TICKERS.find((ticker) => binanceSymbol(ticker) === message.s);
+    // Only futures updates name the update before them, and only futures snapshots carry a time.
+    if (message.e === 'depthUpdate' && message.pu !== undefined && named !== undefined)
+      this.#binanceTicker = named;
+    else if (message.lastUpdateId === undefined || message.E === undefined) return;
+    const ticker = this.#binanceTicker;
+    if (ticker === null) return;
+    const book = this.#binance.get(ticker) ?? new BinanceDepthBook('usdm', binanceSymbol(ticker));
+    this.#binance.set(ticker, book);
+    const depth = book.apply(frame, ticker, receivedTimeMs);
+    if (depth !== null) this.#recorder.perpDepth(depth);
+  }
+
+  #refuse(feed: RoutedFeed, frame: string, error: UnderroundError): void {
+    this.rejected++;
+    if (error instanceof VenueMessageError) this.#recorder.rejectFrame(feed, frame, error);
+    else if (error instanceof DataGapError) {
+      const { expectedId, receivedId } = error;
+      this.#log.warn({ feed, code: error.code, expectedId, receivedId }, 'depth.chain_broken');
+    } else this.#log.warn({ feed, code: error.code, reason: error.message }, 'frame.refused');
+  }
+}
