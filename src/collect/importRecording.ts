@@ -28,7 +28,7 @@ export async function importRecording(
 }
 
 /** How many frames pass between two calls of `onProgress`. */
-const PROGRESS_FRAMES = 2000;
+const PROGRESS_FRAMES = 20_000;
 
 function feedOf(frame: string): RoutedFeed {
   return frame.includes('"conditionId"') && frame.includes('"clobTokenIds"')

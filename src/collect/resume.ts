@@ -1,0 +1,39 @@
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Market } from '../schema/market.ts';
+import { loadLastBooks, loadMarkets, loadOpenGaps } from '../store/markets.ts';
+import type { StoreReader } from '../store/reader.ts';
+import type { PreviousRun } from '../store/recovery.ts';
+import type { Recorder } from './recorder.ts';
+
+/** Markets that ended longer ago are not followed to their outcome any more. */
+const LOOK_BACK_MS = 86_400_000;
+
+/**
+ * Takes up where the run before stopped: its markets, their last books, its open gaps; and records as a gap the
+ * time nobody was there.
+ * @returns The markets that are still open or without an outcome.
+ */
+export async function resumeRecording(options: {
+  store: StoreReader & { readonly writer: { readonly previousRun: PreviousRun } };
+  recorder: Recorder;
+  clock: Clock;
+  log: Logger;
+}): Promise<Market[]> {
+  const { store, recorder, clock, log } = options;
+  const nowMs = clock.now();
+  const { lastAliveTimeMs, clean } = store.writer.previousRun;
+  const stored = await loadMarkets(store, { endAfterMs: nowMs - LOOK_BACK_MS });
+  const markets = stored.filter(({ status, endTimeMs }) => status !== 'resolved' || endTimeMs > nowMs);
+  if (markets.length === 0) return [];
+  const books = await loadLastBooks(
+    store,
+    markets.map(({ marketId }) => marketId),
+  );
+  const lastBooks = new Map(books.map((book) => [book.marketId, book]));
+  for (const market of markets) recorder.resume(market, lastBooks.get(market.marketId) ?? null);
+  for (const gap of await loadOpenGaps(store)) recorder.gaps.resume(gap);
+  if (lastAliveTimeMs !== null) recorder.wasDown(lastAliveTimeMs, nowMs);
+  log.info({ markets: markets.length, lastAliveTimeMs, clean }, 'recording.resumed');
+  return markets;
+}
