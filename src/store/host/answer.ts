@@ -1,5 +1,4 @@
 /** Writes what a query gave to the HTTP answer: in one piece, or as it comes with back-pressure. */
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { ChdbQueryStream, ChdbResult } from 'chdb';
 
@@ -81,10 +80,23 @@ export async function answerStream(
     if (rows.length === 0) continue;
     if (isArray && wroteRows) response.write(',\n');
     wroteRows = true;
-    if (!response.write(rows) && !response.destroyed)
-      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(rows)) await drained(response);
     if (response.destroyed) return;
   }
   if (!response.headersSent) response.writeHead(200, headers(head));
   response.end(isArray ? '\n]\n' : undefined);
+}
+
+/** Resolves when the reader has taken what was written, or has gone. */
+function drained(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
 }

@@ -20,6 +20,8 @@ import { Spool } from './spool.ts';
 
 /** Work that is still not done this long after the parent has gone is given up. */
 const DRAIN_LIMIT_MS = 10_000;
+/** Parameters become part of a statement here, and a URL may carry a mebibyte of them; escaping can double that. */
+const MAX_STATEMENT_BYTES = 4 * 1024 * 1024;
 const MARK_CACHE_BYTES = 256 * 1024 * 1024;
 
 const { values } = parseArgs({
@@ -38,7 +40,10 @@ async function main(dataDir: string, socket: string): Promise<void> {
   const configFile = join(dataDir, 'engine.xml');
   // The engine's own defaults are 0.9 of the machine's memory and 5 GiB of mark cache.
   await writeFile(configFile, engineConfig(Number(values['memory-mib'])), { mode: 0o600 });
-  const pool = new SessionPool(engineDir, [`--config-file=${configFile}`]);
+  const pool = new SessionPool(engineDir, [
+    `--config-file=${configFile}`,
+    `--max_query_size=${MAX_STATEMENT_BYTES}`,
+  ]);
   const engine = new Engine({ pool, spool: await Spool.open(spoolDirs(dataDir)), log });
   await reportDetached(engine, log);
   const knownSettings = new Set((await engine.text('SELECT name FROM system.settings')).split('\n'));

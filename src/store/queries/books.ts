@@ -1,5 +1,4 @@
-import type { Source } from './sql.ts';
-import { isoTime } from './sql.ts';
+import { isoTime, type Source, timeParam } from './sql.ts';
 
 export function booksOf(marketId: string): Source {
   return {
@@ -33,25 +32,24 @@ export function snapshotText(hasDepth: boolean): string {
   );
 }
 
+/**
+ * `text` with the brackets and commas that make the lines of a page one JSON array, by the page's own bounds. The
+ * closing bracket stands on the page's last row, so an answer cut short cannot pass for a whole one.
+ */
+export function arrayLines(text: string, descending: boolean): string {
+  const isBound = (name: string) => `(t.ts, t.seq) = (${timeParam(`${name}_ms`)}, {${name}_seq:UInt64})`;
+  const [first, last] = descending ? ['high', 'low'] : ['low', 'high'];
+  return `concat(if(${isBound(first)}, '[', ','), ${text}, if(${isBound(last)}, ']', ''))`;
+}
+
 const PRICE_TEXTS = `arrayMap(x -> concat('{"price":', toString(x / 10000), ',"size":'), range(10001))`;
 
 function ladder(prices: string, sizes: string): string {
   return `arrayStringConcat(arrayMap((p, s) -> concat((${PRICE_TEXTS})[p + 1], s, '}'), ${prices}, ${sizes}), ',')`;
 }
 
-/** The format that prints one text column as a JSON array of what the texts hold. */
-export const TEXT_ARRAY = {
-  format: 'CustomSeparated',
-  settings: {
-    format_custom_escaping_rule: 'Raw',
-    format_custom_result_before_delimiter: '[',
-    format_custom_result_after_delimiter: ']',
-    format_custom_row_before_delimiter: '',
-    format_custom_row_after_delimiter: '',
-    format_custom_row_between_delimiter: ',',
-    format_custom_field_delimiter: '',
-    // Small blocks, read in order: the first bytes leave while the rest is still being read.
-    max_block_size: 512,
-    query_plan_optimize_lazy_materialization: 0,
-  },
+/** Tab-separated values with one column is the text itself, a line a row; the texts hold nothing it would escape. */
+export const TEXT_LINES = {
+  format: 'TSV',
+  settings: { query_plan_optimize_lazy_materialization: 0 },
 } as const;
