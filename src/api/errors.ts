@@ -18,6 +18,8 @@ export function answerError(
     reply.headers(error.headers);
     return sendDetail(reply, error.status, error.detail);
   }
+  // The client is gone and its query was cancelled; the access log says so, and nobody reads an answer.
+  if (reply.raw.destroyed) return reply;
   const { status, detail } = outwardForm(error);
   if (status >= 500) {
     log.error({ err: error, request_id: request.id, route: request.routeOptions.url }, 'http.request_failed');

@@ -19,7 +19,6 @@ export const OBJECT_ARRAY: RowFormat = {
     output_format_json_array_of_rows: 1,
     output_format_json_quote_64bit_integers: 0,
     output_format_json_escape_forward_slashes: 0,
-    max_block_size: 1024,
     query_plan_optimize_lazy_materialization: 0,
   },
 };

@@ -72,7 +72,9 @@ function rawRequest(request: FastifyRequest, reply: FastifyReply): RawRequest {
     get signal() {
       if (!controller) {
         const made = new AbortController();
-        reply.raw.once('close', () => made.abort());
+        reply.raw.once('close', () => {
+          if (!reply.raw.writableFinished) made.abort();
+        });
         controller = made;
       }
       return controller.signal;

@@ -3,7 +3,7 @@ import { optional, required } from '../../schema/api/fields.ts';
 import * as parameter from '../../schema/api/parameters.ts';
 import { orderbookShape, snapshotsShape } from '../../schema/api/resources.ts';
 import { integer } from '../../schema/api/types.ts';
-import { booksOf, snapshotText, TEXT_ARRAY } from '../../store/queries/books.ts';
+import { arrayLines, booksOf, snapshotText, TEXT_LINES } from '../../store/queries/books.ts';
 import { findBook } from '../../store/queries/orderbook.ts';
 import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
@@ -51,12 +51,12 @@ function snapshotsRoute(parts: Parts): Route {
         parts.store,
         {
           source,
-          columns: snapshotText(query.depth !== null),
+          columns: arrayLines(snapshotText(query.depth !== null), request.descending),
           columnParams: {
             underlying_ticker: JSON.stringify(market.ticker),
             ...(query.depth === null ? {} : { depth: query.depth }),
           },
-          format: TEXT_ARRAY,
+          format: TEXT_LINES,
           key: 'snapshots',
           head: ({ count }) => ({ market_id: market.marketId, count }),
         },

@@ -1,0 +1,102 @@
+import type { FastifyInstance } from 'fastify';
+import type { AuthFailure, Identity } from '../../src/accounts/authenticate.ts';
+import type { ApiParts, LiveState } from '../../src/api/parts.ts';
+import { createApi } from '../../src/api/server.ts';
+import { silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import type { Market } from '../../src/schema/market.ts';
+import type { BookRecord, SideView } from '../../src/schema/records.ts';
+import { FakeClock } from './fakeClock.ts';
+
+export const KEY = { authorization: 'Bearer good' };
+const IDENTITY: Identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier: 'premium' };
+const REFUSED: AuthFailure = { reason: 'unknown', detail: 'Unknown API key' };
+
+/** Ready, and nothing received yet. */
+export const idleLive: LiveState = {
+  latestSnapshotTimeMs: null,
+  snapshotsLast5Min: () => 0,
+  ready: () => ({ ok: true, reasons: [] }),
+};
+
+/** The API on a given store, with one good key. */
+export function testApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): FastifyInstance {
+  return createApi({
+    accounts: {
+      authenticate: async (header) => (header === KEY.authorization ? IDENTITY : REFUSED),
+    },
+    live: idleLive,
+    clock: new FakeClock(),
+    log: silentLogger,
+    metrics: new Metrics(),
+    dataSource: 'live',
+    ...parts,
+  });
+}
+
+/** Levels as [price in ticks, size in 1/1,000,000 share], best first. */
+export type LevelPairs = readonly (readonly [number, number])[];
+
+function side(levels: LevelPairs): SideView {
+  return {
+    count: levels.length,
+    prices: Uint16Array.from(levels.map(([price]) => price)),
+    sizes: Float64Array.from(levels.map(([, size]) => size)),
+  };
+}
+
+export interface TestBook {
+  seq: number;
+  marketId: string;
+  timeMs: number;
+  yesBids: LevelPairs;
+  yesAsks: LevelPairs;
+  /** Left out: NO is the mirror of YES. */
+  no?: { bids: LevelPairs; asks: LevelPairs };
+  trusted?: boolean;
+  underlyingPrice?: number | null;
+}
+
+export function bookRecord(book: TestBook): BookRecord {
+  const mirror = (levels: LevelPairs): LevelPairs => levels.map(([price, size]) => [10_000 - price, size]);
+  const no = book.no ?? { bids: mirror(book.yesAsks), asks: mirror(book.yesBids) };
+  return {
+    seq: book.seq,
+    marketId: book.marketId,
+    eventTimeMs: book.timeMs,
+    receivedTimeMs: book.timeMs + 40,
+    yes: { bids: side(book.yesBids), asks: side(book.yesAsks) },
+    no: { bids: side(no.bids), asks: side(no.asks) },
+    mirrored: book.no === undefined,
+    trusted: book.trusted ?? true,
+    underlyingPrice: book.underlyingPrice ?? null,
+  };
+}
+
+export function marketRecord(market: Partial<Market> & Pick<Market, 'marketId'>): Market {
+  return {
+    eventId: '1',
+    slug: 'btc-updown-5m-1',
+    question: 'Bitcoin Up or Down?',
+    eventType: '5m',
+    ticker: 'BTC',
+    yesTokenId: '11',
+    noTokenId: '12',
+    status: 'open',
+    startTimeMs: Date.UTC(2026, 10, 20, 12),
+    endTimeMs: Date.UTC(2026, 10, 20, 12, 5),
+    strikePrice: null,
+    strikeSource: null,
+    closePrice: null,
+    outcome: null,
+    payoutYes: null,
+    resolvedTimeMs: null,
+    volume: null,
+    liquidity: null,
+    tickSize: 100,
+    takerFeeRate: null,
+    takerFeeExponent: null,
+    takerDelayMs: null,
+    ...market,
+  };
+}
