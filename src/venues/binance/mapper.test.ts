@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { recording, recordingLines, recordingsAbsent } from '../../../test/support/fixtures.ts';
+import { VenueMessageError } from '../../errors.ts';
+import { mapBinanceFrame } from './mapper.ts';
+
+const trade = {
+  e: 'trade',
+  E: 1723161255343,
+  s: 'BTCUSDT',
+  t: 1,
+  p: '61837.63000000',
+  q: '0.02',
+  T: 1723161255342,
+};
+
+describe('mapBinanceFrame', () => {
+  test.each([
+    ['wrapped', JSON.stringify({ stream: 'btcusdt@trade', data: trade })],
+    ['bare', JSON.stringify(trade)],
+    ['aggregated', JSON.stringify({ ...trade, e: 'aggTrade', a: 5, f: 1, l: 2 })],
+  ])('a trade, %s', (_shows, frame) => {
+    expect(mapBinanceFrame(frame, 7)).toEqual([
+      {
+        kind: 'underlying',
+        ticker: 'BTC',
+        source: 'binance_spot',
+        price: 61837.63,
+        eventTimeMs: 1723161255342,
+        receivedTimeMs: 7,
+      },
+    ]);
+  });
+
+  test.each([
+    ['a subscription’s answer', { result: null, id: 1 }],
+    ['a book ticker', { u: 1, s: 'BTCUSDT', b: '1', B: '1', a: '2', A: '1' }],
+    ['a depth update', { e: 'depthUpdate', s: 'BTCUSDT' }],
+    ['another symbol', { ...trade, s: 'BTCUSDC' }],
+    ['a price of zero', { ...trade, p: '0.00' }],
+    ['null', null],
+  ])('%s is no price', (_shows, message) => {
+    expect(mapBinanceFrame(JSON.stringify(message), 7)).toEqual([]);
+  });
+
+  test.each([
+    ['no JSON', 'oops'],
+    ['no price', JSON.stringify({ ...trade, p: undefined })],
+    ['a price that is none', JSON.stringify({ ...trade, p: '-1' })],
+    ['no time', JSON.stringify({ ...trade, T: null })],
+    ['an error', '{"error":{"code":2,"msg":"Invalid request"}}'],
+  ])('%s is set aside', (_shows, frame) => {
+    expect(() => mapBinanceFrame(frame, 7)).toThrow(VenueMessageError);
+  });
+});
+
+describe.skipIf(recordingsAbsent)('recorded trades (skipped where the recordings are absent)', () => {
+  test('every trade of the spot stream of 2024-08-08, none of the rest', () => {
+    let trades = 0;
+    const wrong: string[] = [];
+    for (const line of recordingLines('binance/hftbacktest-spot-btcusdt-2024-08-08/btcusdt_20240808.gz')) {
+      const frame = line.slice(line.indexOf(' ') + 1);
+      const events = mapBinanceFrame(frame, 1);
+      const price = frame.includes('"e":"trade"') ? /"p":"([\d.]+)"/.exec(frame)?.[1] : undefined;
+      if (price !== undefined) trades++;
+      if (events.length > 1 || events[0]?.price !== (price && Number(price))) wrong.push(frame);
+    }
+    expect(wrong).toEqual([]);
+    expect(trades).toBe(9757);
+  });
+
+  test('sample frames of other kinds give nothing', () => {
+    const samples = 'binance/nautilus_trader-samples/futures_market_data_json';
+    for (const kind of [
+      'book_ticker_stream',
+      'depth_update_stream',
+      'kline_stream_open',
+      'kline_stream_closed',
+    ]) {
+      expect(mapBinanceFrame(recording(`${samples}_${kind}.json`), 1)).toEqual([]);
+    }
+    expect(mapBinanceFrame(recording(`${samples}_agg_trade_stream.json`), 1)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import { recording, recordingLines, recordingsAbsent } from '../../../test/support/fixtures.ts';
+import { DataGapError, VenueMessageError } from '../../errors.ts';
+import { BybitDepthBook, BybitRefusedError, mapBybitAnswer } from './mapper.ts';
+
+const TIMES = { receivedTimeMs: 1773386409400, roundTripMs: 12 };
+const answer = (result: Record<string, unknown>, retCode = 0, retMsg = 'OK') => ({ retCode, retMsg, result });
+const BOOK = {
+  s: 'SOLUSDT',
+  b: [
+    ['190.10', '5'],
+    ['190.20', '7.5'],
+  ],
+  a: [['190.30', '1']],
+  ts: 1773386409389,
+  u: 42,
+  seq: 9,
+  cts: 1773386409385,
+};
+
+describe('mapBybitAnswer', () => {
+  test('keeps the venue’s decimals, best first', () => {
+    expect(mapBybitAnswer(answer(BOOK), TIMES)).toEqual({
+      kind: 'perp_depth',
+      ticker: 'SOL',
+      updateId: 42,
+      eventTimeMs: 1773386409389,
+      engineTimeMs: 1773386409385,
+      receivedTimeMs: 1773386409400,
+      roundTripMs: 12,
+      bids: [
+        ['190.20', '7.5'],
+        ['190.10', '5'],
+      ],
+      asks: [['190.30', '1']],
+    });
+  });
+
+  test('answers of early 2024 carry no engine time; more than 50 levels are cut', () => {
+    const b = Array.from({ length: 60 }, (_, i) => [String(100 - i), '1']);
+    const event = mapBybitAnswer(answer({ ...BOOK, cts: undefined, b }), TIMES);
+    expect(event.engineTimeMs).toBeNull();
+    expect(event.bids).toHaveLength(50);
+    expect(event.bids.at(-1)).toEqual(['51', '1']);
+  });
+
+  test.each([
+    ['rate limit', 10006, true],
+    ['unknown symbol', 10001, false],
+  ])('%s is a refusal', (_shows, code, isRateLimit) => {
+    const map = () => mapBybitAnswer(answer({}, code, 'no'), TIMES);
+    expect(map).toThrow(BybitRefusedError);
+    expect(map).toThrow(expect.objectContaining({ code: 'venue_refused', retCode: code, isRateLimit }));
+  });
+
+  test.each([
+    ['a list', []],
+    ['nothing', null],
+    ['no levels', answer({ ...BOOK, b: undefined })],
+    ['a price that is none', answer({ ...BOOK, b: [['abc', '1']] })],
+    ['another symbol', answer({ ...BOOK, s: 'XRPUSDT' })],
+    ['no time', answer({ ...BOOK, ts: 0 })],
+  ])('%s is not as the protocol says', (_shows, raw) => {
+    expect(() => mapBybitAnswer(raw, TIMES)).toThrow(VenueMessageError);
+  });
+});
+
+const frame = (type: string, u: number, b: string[][], a: string[][] = [], s = 'BTCUSDT') =>
+  JSON.stringify({
+    topic: `orderbook.50.${s}`,
+    type,
+    ts: 1773386409000 + u,
+    cts: 1773386408990 + u,
+    data: { s, b, a, u },
+  });
+
+describe('BybitDepthBook', () => {
+  test('applies snapshot and deltas; size 0 deletes; a new snapshot replaces', () => {
+    const book = new BybitDepthBook('BTCUSDT');
+    const apply = (text: string) => book.apply(text, 'BTC', 5);
+    expect(apply(frame('delta', 6, [['1', '1']]))).toBeNull();
+    expect(apply(frame('snapshot', 7, [['99', '1']], [['101', '2']]))).toMatchObject({
+      updateId: 7,
+      eventTimeMs: 1773386409007,
+      engineTimeMs: 1773386408997,
+      receivedTimeMs: 5,
+      roundTripMs: null,
+    });
+    expect(apply(frame('delta', 8, [['99', '0']], [['100.5', '3']]))).toMatchObject({
+      bids: [],
+      asks: [
+        ['100.5', '3'],
+        ['101', '2'],
+      ],
+    });
+    expect(apply(frame('snapshot', 1, [['90', '1']]))).toMatchObject({
+      updateId: 1,
+      bids: [['90', '1']],
+      asks: [],
+    });
+    expect(apply(frame('delta', 2, [['91', '1']]))?.bids).toEqual([
+      ['91', '1'],
+      ['90', '1'],
+    ]);
+  });
+
+  test('a hole in the chain is told with both ids, and only a snapshot mends it', () => {
+    const book = new BybitDepthBook('BTCUSDT');
+    book.apply(frame('snapshot', 7, [['99', '1']]), 'BTC', 5);
+    const gap = () => book.apply(frame('delta', 9, [['98', '1']]), 'BTC', 5);
+    expect(gap).toThrow(
+      new DataGapError('bybit BTCUSDT: update 9 after 7', { expectedId: 8, receivedId: 9 }),
+    );
+    expect(book.apply(frame('delta', 10, []), 'BTC', 5)).toBeNull();
+    expect(book.apply(frame('snapshot', 20, [['97', '1']]), 'BTC', 5)?.bids).toEqual([['97', '1']]);
+  });
+
+  test.each([
+    ['an acknowledgement', '{"success":true,"ret_msg":"","op":"subscribe"}'],
+    ['a trade', '{"topic":"publicTrade.BTCUSDT","type":"snapshot","ts":1,"data":[]}'],
+    ['another symbol', frame('snapshot', 7, [], [], 'ETHUSDT')],
+  ])('%s changes nothing', (_shows, text) => {
+    expect(new BybitDepthBook('BTCUSDT').apply(text, 'BTC', 5)).toBeNull();
+  });
+
+  test('refuses a broken order-book frame', () => {
+    const book = new BybitDepthBook('BTCUSDT');
+    expect(() => book.apply('{"topic":"orderbook.50.BTCUSDT","type":"delta"}', 'BTC', 5)).toThrow(
+      VenueMessageError,
+    );
+    expect(() => book.apply('{"topic":"orderbook.50', 'BTC', 5)).toThrow(VenueMessageError);
+  });
+});
+
+describe.skipIf(recordingsAbsent)('recorded books (skipped where the recordings are absent)', () => {
+  test.each([
+    ['linear-orderbook50-2026-03-13', 2],
+    ['gocryptotrader-spot-orderbook50-2024-11-08', 2],
+  ])('%s ends as expected', (folder, events) => {
+    const expected = JSON.parse(recording(`bybit/${folder}/expected.json`));
+    const book = new BybitDepthBook('BTCUSDT');
+    const mapped = recordingLines(`bybit/${folder}/frames.jsonl`)
+      .map((line) => book.apply(line, 'BTC', 1))
+      .filter((event) => event !== null);
+    expect(mapped.length).toBe(events);
+    const last = mapped.at(-1)!;
+    expect([last.bids.length, last.asks.length]).toEqual([expected.n_bids, expected.n_asks]);
+    expect([last.bids[0], last.asks[0]]).toEqual([expected.best_bid, expected.best_ask]);
+    expect([last.bids.at(-1), last.asks.at(-1)]).toEqual([expected.worst_bid, expected.worst_ask]);
+    expect(expected.after).toContain(`u=${last.updateId}`);
+  });
+
+  test('50 consecutive XRPUSDT messages: no hole, every level in place', () => {
+    const book = new BybitDepthBook('XRPUSDT');
+    const path = 'bybit/nautilus-xrpusdt-ob500-2024-12-01/2024-12-01_XRPUSDT_ob500.jsonl';
+    const events = recordingLines(path).map((line) => book.apply(line, 'BTC', 1));
+    expect(events.every((event) => event !== null)).toBe(true);
+    expect(events).toHaveLength(50);
+    expect(events.at(-1)!.bids[0]).toEqual(['1.9537', '10605']);
+    expect(events.at(-1)!.asks[0]).toEqual(['1.9538', '6702']);
+    expect(book.levelCounts).toEqual({ bids: 500, asks: 500 });
+  });
+
+  test('REST answers, also one without engine time', () => {
+    const read = (name: string) => JSON.parse(recording(`bybit/rest-samples/${name}.json`));
+    expect(mapBybitAnswer(read('orderbook_linear_limit50_derived'), TIMES)).toMatchObject({
+      updateId: 10132540,
+      engineTimeMs: 1773386409385,
+    });
+    const old = mapBybitAnswer(read('orderbook_linear_limit5_2024-04-01'), TIMES);
+    expect(old).toMatchObject({ engineTimeMs: null, updateId: 1603656 });
+    expect([old.bids[0], old.asks[0]]).toEqual([
+      ['69445.9', '49.567'],
+      ['69448.3', '106.435'],
+    ]);
+    expect(() => mapBybitAnswer(read('error_10006_rate_limit_docstyle'), TIMES)).toThrow(BybitRefusedError);
+    expect(() => mapBybitAnswer(read('error_10001_symbol_docstyle'), TIMES)).toThrow(BybitRefusedError);
+  });
+});

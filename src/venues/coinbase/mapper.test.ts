@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { recording, recordingLines, recordingsAbsent } from '../../../test/support/fixtures.ts';
+import { VenueMessageError } from '../../errors.ts';
+import { mapCoinbaseFrame } from './mapper.ts';
+
+const ticker = {
+  type: 'ticker',
+  sequence: 1,
+  product_id: 'ETH-USD',
+  price: '3300.12',
+  best_bid: '3300.11',
+  time: '2026-07-24T16:43:38.321111Z',
+};
+
+describe('mapCoinbaseFrame', () => {
+  test('a ticker is a price', () => {
+    expect(mapCoinbaseFrame(JSON.stringify(ticker), 7)).toEqual([
+      {
+        kind: 'underlying',
+        ticker: 'ETH',
+        source: 'coinbase_spot',
+        price: 3300.12,
+        eventTimeMs: Date.parse('2026-07-24T16:43:38.321Z'),
+        receivedTimeMs: 7,
+      },
+    ]);
+  });
+
+  test.each([
+    ['a heartbeat', { type: 'heartbeat', sequence: 90, product_id: 'BTC-USD' }],
+    ['the subscriptions', { type: 'subscriptions', channels: [] }],
+    ['a match', { ...ticker, type: 'match' }],
+    ['another product', { ...ticker, product_id: 'ETH-EUR' }],
+    ['a price of zero', { ...ticker, price: '0' }],
+    ['an Advanced Trade frame', { channel: 'ticker', events: [] }],
+  ])('%s is none', (_shows, message) => {
+    expect(mapCoinbaseFrame(JSON.stringify(message), 7)).toEqual([]);
+  });
+
+  test.each([
+    ['no JSON', 'oops'],
+    ['an error', '{"type":"error","message":"Failed to subscribe"}'],
+    ['no price', JSON.stringify({ ...ticker, price: undefined })],
+    ['no time', JSON.stringify({ ...ticker, time: 'now' })],
+  ])('%s is set aside', (_shows, frame) => {
+    expect(() => mapCoinbaseFrame(frame, 7)).toThrow(VenueMessageError);
+  });
+});
+
+describe.skipIf(recordingsAbsent)('recorded frames (skipped where the recordings are absent)', () => {
+  test('tickers of 2021 in today’s shape, here under our product’s name', () => {
+    let mapped = 0;
+    let others = 0;
+    for (const line of recordingLines('coinbase/cryptofeed-ticker-2021-04-17/ticker_match.txt')) {
+      const frame = line
+        .slice(line.indexOf('{'))
+        .replace(/"product_id":"[A-Z]+-[A-Z]+"/, '"product_id":"SOL-USD"');
+      const events = mapCoinbaseFrame(frame, 1);
+      if (!frame.includes('"type":"ticker"')) {
+        expect(events).toEqual([]);
+        others++;
+        continue;
+      }
+      const raw = JSON.parse(frame);
+      expect(events).toMatchObject([
+        { ticker: 'SOL', price: Number(raw.price), eventTimeMs: Date.parse(raw.time) },
+      ]);
+      mapped++;
+    }
+    expect(mapped).toBeGreaterThan(0);
+    expect(others).toBeGreaterThan(0);
+  });
+
+  test('the other host’s frames give nothing', () => {
+    expect(mapCoinbaseFrame(recording('coinbase/nautilus_trader-samples/ws_ticker.json'), 1)).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { VenueMessageError } from '../errors.ts';
+import { type DepthLevel, DepthSide } from './depthLadder.ts';
+
+/** A small seeded generator, so that a failure can be repeated. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1664525 + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+test.each([
+  ['bids', 7],
+  ['asks', 8],
+] as const)('%s agree with a sorted map over 5,000 random changes (seed %i)', (side, seed) => {
+  const random = seeded(seed);
+  const ladder = new DepthSide(side);
+  const model = new Map<number, DepthLevel>();
+  for (let i = 0; i < 5_000; i++) {
+    const price = (61_000 + Math.floor(random() * 300) / 10).toFixed(random() < 0.5 ? 1 : 2);
+    const size = random() < 0.4 ? '0.000' : (random() * 9).toFixed(3);
+    ladder.apply([[price, size]]);
+    if (Number(size) === 0) model.delete(Number(price));
+    else model.set(Number(price), [price, size]);
+    if (i % 50 !== 0) continue;
+    const sign = side === 'bids' ? -1 : 1;
+    const expected = [...model.entries()].sort((a, b) => sign * (a[0] - b[0])).map(([, level]) => level);
+    expect(ladder.count).toBe(expected.length);
+    expect(ladder.top(1000)).toEqual(expected);
+    expect(ladder.top()).toEqual(expected.slice(0, 50));
+  }
+});
+
+test.each([[['1e3', '1']], [['-1', '1']], [['', '1']], [['1', 'NaN']], [['0x1', '1']]] as [DepthLevel][])(
+  'refuses %j',
+  (level) => {
+    expect(() => new DepthSide('bids').apply([level])).toThrow(VenueMessageError);
+  },
+);

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { LocalVenue, until } from '../../test/support/localVenue.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import type { UnderlyingEvent } from '../schema/events.ts';
+import { UnderlyingSource, type UnderlyingSourceOptions } from './underlying.ts';
+
+let binance: LocalVenue;
+let coinbase: LocalVenue;
+let clock: FakeClock;
+let metrics: Metrics;
+let events: UnderlyingEvent[];
+let source: UnderlyingSource;
+
+beforeEach(async () => {
+  binance = await LocalVenue.start();
+  coinbase = await LocalVenue.start();
+  clock = new FakeClock();
+  metrics = new Metrics();
+  events = [];
+});
+afterEach(async () => {
+  await source.close();
+  await binance.stop();
+  await coinbase.stop();
+});
+
+function start(options: Partial<UnderlyingSourceOptions> = {}): void {
+  source = new UnderlyingSource({
+    spotWsUrl: binance.wsUrl,
+    spotFallbackWsUrl: coinbase.wsUrl,
+    tickers: ['BTC', 'ETH', 'SOL'],
+    clock,
+    random: () => 0,
+    log: silentLogger,
+    metrics,
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+}
+
+async function trade(price: string): Promise<void> {
+  const data = { e: 'trade', s: 'BTCUSDT', p: price, T: clock.now() };
+  binance.latest.socket.send(JSON.stringify({ stream: 'btcusdt@trade', data }));
+  const known = events.length;
+  await until(() => events.length === known + 1);
+}
+
+describe('UnderlyingSource', () => {
+  test('asks the primary for the trades of all tickers and leaves the fallback alone', async () => {
+    start();
+    await until(() => binance.connections.length === 1);
+    expect(binance.latest.path).toBe('/stream?streams=btcusdt@trade/ethusdt@trade/solusdt@trade');
+    for (let i = 0; i < 10; i++) {
+      await trade(`${61_000 + i}.5`);
+      await clock.advance(2_000);
+    }
+    expect(coinbase.connections).toHaveLength(0);
+    expect(events.at(-1)).toMatchObject({
+      source: 'binance_spot',
+      price: 61009.5,
+      eventTimeMs: clock.now() - 2_000,
+    });
+  });
+
+  test('starts the fallback after 5 s without a price, stops it once the primary has been back for 5 s', async () => {
+    start();
+    await until(() => binance.connections.length === 1);
+    await trade('61000');
+    await clock.advance(4_999);
+    expect(coinbase.connections).toHaveLength(0);
+    await clock.advance(1);
+    await until(() => coinbase.connections[0]?.received.length === 1);
+    expect(JSON.parse(coinbase.latest.received[0]!)).toEqual({
+      type: 'subscribe',
+      product_ids: ['BTC-USD', 'ETH-USD', 'SOL-USD'],
+      channels: ['ticker', 'heartbeat'],
+    });
+    const tick = { type: 'ticker', product_id: 'BTC-USD', price: '61001', time: '2026-11-20T12:00:05.000Z' };
+    coinbase.latest.socket.send(JSON.stringify(tick));
+    await until(() => events.length === 2);
+    expect(events[1]).toMatchObject({ source: 'coinbase_spot', price: 61001 });
+    await trade('61002');
+    await clock.advance(3_000);
+    await trade('61003');
+    await clock.advance(1_000);
+    expect(coinbase.latest.closed).toBe(false);
+    await clock.advance(1_000);
+    await until(() => coinbase.latest.closed);
+    expect(coinbase.connections).toHaveLength(1);
+  });
+
+  test('a primary that cannot be reached is replaced too', async () => {
+    binance.refuseUpgrade = 451;
+    start();
+    await clock.advance(5_000);
+    await until(() => coinbase.connections.length === 1);
+  });
+
+  test('with the primary off the fallback runs at once; with both off nothing does', async () => {
+    start({ spotWsUrl: null });
+    await until(() => coinbase.connections.length === 1);
+    await source.close();
+    start({ spotWsUrl: null, spotFallbackWsUrl: null });
+    await clock.advance(60_000);
+    expect(coinbase.connections).toHaveLength(1);
+  });
+
+  test('sets broken frames aside, counts them and goes on; every frame is shown before', async () => {
+    const frames: string[] = [];
+    start({ onFrame: (frame) => frames.push(frame) });
+    await until(() => binance.connections.length === 1);
+    binance.latest.socket.send('{"e":"trade","s":"BTCUSDT"}');
+    binance.latest.socket.send('{"result":null,"id":1}');
+    await trade('61000');
+    expect(frames).toHaveLength(3);
+    expect(events).toHaveLength(1);
+    const rejected = await metrics.registry.getSingleMetric('underround_frames_rejected_total')!.get();
+    expect(rejected.values).toEqual([{ labels: { feed: 'binance' }, value: 1 }]);
+  });
+
+  test('a primary silent for 30 s with its socket open is connected anew', async () => {
+    start({ spotFallbackWsUrl: null });
+    await until(() => binance.connections.length === 1);
+    await trade('61000');
+    await clock.advance(30_000);
+    await until(() => binance.latest.closed);
+    await clock.advance(250);
+    await until(() => binance.connections.length === 2);
+  });
+});
