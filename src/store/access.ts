@@ -5,6 +5,8 @@ export interface EngineAccess {
   readonly url: string;
   /** Speaks over the Unix socket; null lets the client make its own connections. */
   readonly agent: Agent | null;
+  /** Process id of the embedded engine this process started; null where there is none. */
+  readonly hostPid: number | null;
   /** Resolves when the engine may be asked (again), at the latest after `limitMs`. Never rejects. */
   whenReady(limitMs: number): Promise<void>;
   /** Lets go of the engine; an embedded one finishes what is in work and ends. */

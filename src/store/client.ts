@@ -14,6 +14,8 @@ import { DATABASE } from './schema.ts';
 const RETRY_DELAYS_MS: readonly number[] = [50, 150, 400, 800, 1_600];
 /** Longest silence of the engine within one call. */
 const REQUEST_TIMEOUT_MS = 60_000;
+/** How long a failed insert waits for an engine before its caller is told to try again. */
+const INSERT_RECOVERY_MS = 1_000;
 const CONNECTIONS_MAX = 64;
 /**
  * Rows a block of a streamed answer holds. The engine's default of 65,409 would send nothing before a whole
@@ -108,7 +110,10 @@ export class StoreClient implements StoreReader {
       });
       result.stream.resume();
     } catch (error) {
-      throw storeFailure(error);
+      const failure = storeFailure(error);
+      // Whoever meets the silence sees to it that an engine is started: the one that ran may have been another's.
+      if (failure instanceof StoreUnavailableError) await this.#access.whenReady(INSERT_RECOVERY_MS);
+      throw failure;
     }
   }
 

@@ -4,7 +4,6 @@ import { type Clock, sleep } from '../clock.ts';
 import { StoreRefusedError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import type { StoreClient } from './client.ts';
 import type { RowBuffer } from './rowBuffer.ts';
 import { DATABASE, TABLES, type TableName } from './schema.ts';
 
@@ -12,6 +11,18 @@ const BACKOFF_MS_MIN = 50;
 const BACKOFF_MS_MAX = 5_000;
 /** A refusal is tried again this often: a table may be under repair. Then the rows are set aside. */
 const REFUSALS_MAX = 5;
+
+/** What the inserter asks of the driver. */
+export interface InsertClient {
+  insert(options: {
+    target: string;
+    format: string;
+    data: Uint8Array;
+    token: string;
+    signal?: AbortSignal;
+  }): Promise<void>;
+  rows<T>(query: string, params?: Record<string, unknown>): Promise<T[]>;
+}
 
 export interface Batch {
   readonly table: TableName;
@@ -24,14 +35,14 @@ export interface Batch {
 }
 
 export class Inserter {
-  readonly #client: StoreClient;
+  readonly #client: InsertClient;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #inserted: Counter<'table'>;
   readonly #retries: Counter;
   readonly #seconds: Histogram;
 
-  constructor(options: { client: StoreClient; clock: Clock; log: Logger; metrics: Metrics }) {
+  constructor(options: { client: InsertClient; clock: Clock; log: Logger; metrics: Metrics }) {
     const { client, clock, log, metrics } = options;
     this.#client = client;
     this.#clock = clock;

@@ -13,6 +13,8 @@ export type { StoreReader } from './reader.ts';
 
 export interface Store extends StoreReader {
   readonly writer: StoreWriter;
+  /** Process id of the embedded engine's host, where this process started it and it lives. */
+  enginePid(): number | null;
   /** Brings what was written into the engine, lets go of it, and ends it where it is ours. */
   close(): Promise<void>;
 }
@@ -45,14 +47,20 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const client = new StoreClient(parts);
     for (const statement of schemaStatements({ kind: 'single' })) await client.command(statement);
     const writer = await StoreWriter.open({ ...options, client });
+    let closing: Promise<void> | null = null;
+    const close = async () => {
+      await writer.close();
+      await client.close();
+      await access.close();
+    };
     return {
       writer,
+      enginePid: () => access.hostPid,
       rows: (query, params, readOptions) => client.rows(query, params, readOptions),
       stream: (query, params, readOptions) => client.stream(query, params, readOptions),
-      close: async () => {
-        await writer.close();
-        await client.close();
-        await access.close();
+      close: () => {
+        closing ??= close();
+        return closing;
       },
     };
   } catch (error) {
@@ -70,6 +78,7 @@ async function reach(options: StoreOptions): Promise<EngineAccess> {
     url: clickhouseUrl,
     agent: null,
     whenReady: (limitMs) => sleep(clock, limitMs),
+    hostPid: null,
     close: async () => undefined,
   };
 }

@@ -14,7 +14,6 @@ import type {
   TradeRecord,
   UnderlyingRecord,
 } from '../schema/records.ts';
-import type { StoreClient } from './client.ts';
 import { encodeBook } from './encodeBook.ts';
 import {
   encodeGap,
@@ -24,7 +23,7 @@ import {
   encodeTrade,
   encodeUnderlying,
 } from './encodeRecords.ts';
-import { Inserter } from './inserter.ts';
+import { type InsertClient, Inserter } from './inserter.ts';
 import { forgetDeadRuns, type PreviousRun, type RecoveryReport, recover } from './recovery.ts';
 import type { RowBuffer } from './rowBuffer.ts';
 import { AliveFile, createRun, disown, type RunDirectory, segmentPath } from './runDirectory.ts';
@@ -45,7 +44,7 @@ const CLOSE_LIMIT_MS = 15_000;
 
 export interface WriterOptions {
   dataDir: string;
-  client: StoreClient;
+  client: InsertClient;
   clock: Clock;
   log: Logger;
   metrics: Metrics;

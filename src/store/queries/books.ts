@@ -18,18 +18,16 @@ export function snapshotText(hasDepth: boolean): string {
   const take = (array: string) => (hasDepth ? `arraySlice(${array}, 1, {depth:UInt32})` : array);
   const sizes = (side: string) =>
     `if(t.wide, arrayMap(s -> toString(s / 1000000), ${take(`t.${side}_szw`)}), arrayMap(s -> toString(s / 100), ${take(`t.${side}_sz`)}))`;
+  const yesSizes = { bid: sizes('yes_bid'), ask: sizes('yes_ask') };
   const mirror = (prices: string) => `arrayMap(p -> toUInt16(10000 - p), ${take(prices)})`;
-  const yes = (side: string) => ladder(take(`t.yes_${side}_px`), `yes_${side}_sizes`);
-  const no = (side: string, opposite: string) =>
-    `if(t.mirrored, ${ladder(mirror(`t.yes_${opposite}_px`), `yes_${opposite}_sizes`)}, ${ladder(take(`t.no_${side}_px`), sizes(`no_${side}`))})`;
+  const yes = (side: 'bid' | 'ask') => ladder(take(`t.yes_${side}_px`), yesSizes[side]);
+  const no = (side: 'bid' | 'ask', opposite: 'bid' | 'ask') =>
+    `if(t.mirrored, ${ladder(mirror(`t.yes_${opposite}_px`), yesSizes[opposite])}, ${ladder(take(`t.no_${side}_px`), sizes(`no_${side}`))})`;
   return `concat('{"ts":"', ${isoTime('t.ts')},
     '","yes_bids":[', ${yes('bid')}, '],"yes_asks":[', ${yes('ask')},
     '],"no_bids":[', ${no('bid', 'ask')}, '],"no_asks":[', ${no('ask', 'bid')},
     '],"underlying_price":', ifNull(toString(if(isFinite(t.underlying), t.underlying, NULL)), 'null'),
-    ',"underlying_ticker":', {underlying_ticker:String}, ',"trusted":', if(t.trusted, 'true', 'false'), '}')`.replace(
-    /yes_(bid|ask)_sizes/g,
-    (_name, side: string) => sizes(`yes_${side}`),
-  );
+    ',"underlying_ticker":', {underlying_ticker:String}, ',"trusted":', if(t.trusted, 'true', 'false'), '}')`;
 }
 
 /**
