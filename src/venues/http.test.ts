@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { LocalVenue, until } from '../../test/support/localVenue.ts';
+import { TransportError, VenueMessageError, VenueRefusedError } from '../errors.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { HttpClient, HttpRefusedError, type JsonAnswer, retryAfterOf } from './http.ts';
+
+let venue: LocalVenue;
+let clock: FakeClock;
+let client: HttpClient;
+let retries: { attempt: number; retryDelayMs: number; path: string }[];
+
+beforeEach(async () => {
+  venue = await LocalVenue.start();
+  clock = new FakeClock();
+  retries = [];
+});
+afterEach(async () => {
+  await client.close();
+  await venue.stop();
+});
+
+function connect(options: { retries?: number } = {}): void {
+  const log = { ...silentLogger, warn: (line: never) => retries.push(line) } as never;
+  client = new HttpClient({ feed: 'test', clock, random: () => 0, log, metrics: new Metrics(), ...options });
+}
+const get = (path = '/a?b=1') => client.get(venue.httpUrl + path);
+/** Settles to the error, so that a rejection while the clock moves is not unhandled. */
+const failing = (answer: Promise<JsonAnswer>) =>
+  answer.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+describe('HttpClient', () => {
+  test('reads JSON as a browser would ask for it, with times', async () => {
+    connect();
+    venue.answer = (_request, response) => void clock.advance(35).then(() => response.end('[1]'));
+    expect(await get()).toEqual({ body: [1], receivedTimeMs: clock.now(), roundTripMs: 35 });
+    expect(venue.requests[0]).toMatchObject({ method: 'GET', url: '/a?b=1' });
+    expect(venue.requests[0]!.headers['user-agent']).toMatch(/^Mozilla\/5\.0 /);
+  });
+
+  test('posts JSON', async () => {
+    connect();
+    venue.answerJson([]);
+    await client.post(`${venue.httpUrl}/books`, [{ token_id: '1' }]);
+    expect(venue.requests[0]).toMatchObject({ method: 'POST', body: '[{"token_id":"1"}]' });
+    expect(venue.requests[0]!.headers['content-type']).toBe('application/json');
+  });
+
+  test('uses its connections again', async () => {
+    connect();
+    const ports = new Set<number | undefined>();
+    venue.answer = (request, response) => {
+      ports.add(request.socket.remotePort);
+      response.end('{}');
+    };
+    for (let i = 0; i < 20; i++) await get();
+    expect(ports.size).toBeLessThanOrEqual(4);
+  });
+
+  test('404 is an answer: there is no such thing', async () => {
+    connect();
+    venue.answerJson({ error: 'slug not found' }, 404);
+    expect((await get()).body).toBeNull();
+  });
+
+  const rows: [string, number, string, new (...a: never[]) => Error, RegExp][] = [
+    ['403', 403, 'no', HttpRefusedError, /refused \(perhaps a blocked country\): no$/],
+    ['451', 451, '', HttpRefusedError, /451 for \/a, refused/],
+    [
+      'Cloudflare 1010',
+      403,
+      '<h1>error code: 1010</h1>',
+      HttpRefusedError,
+      /Cloudflare 1010, this client is banned/,
+    ],
+    ['422', 422, '{"error":"offset"}', HttpRefusedError, /422 for \/a: \{"error":"offset"\}$/],
+    ['502', 502, 'bad gateway', TransportError, /502 for \/a: bad gateway$/],
+    ['a redirect', 302, '', VenueMessageError, /unexpected status/],
+    ['HTML with 200', 200, ' <!doctype html><p>hi', VenueMessageError, /HTML instead of JSON/],
+    ['cut JSON', 200, '[{"id":', VenueMessageError, /no whole JSON/],
+    ['nothing', 200, '', VenueMessageError, /no whole JSON/],
+  ];
+  test.each(rows)('%s', async (_shows, status, body, errorClass, message) => {
+    connect({ retries: 0 });
+    venue.answerJson(body, status);
+    const error = await failing(get());
+    expect(error).toBeInstanceOf(errorClass);
+    expect((error as Error).message).toMatch(message);
+  });
+
+  test('a body longer than 16 MiB is not read to its end', async () => {
+    connect();
+    let sent = 0;
+    venue.answer = (_request, response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(1 << 20, 32))) sent++;
+        if (!response.destroyed && sent < 200) response.once('drain', more);
+      };
+      more();
+    };
+    const error = await failing(get());
+    expect(error).toEqual(new VenueMessageError('answer longer than 16777216 bytes'));
+    expect(sent).toBeLessThan(100);
+  });
+
+  test('a broken connection and a half answer are transport failures', async () => {
+    connect();
+    venue.answer = (request) => request.socket.destroy();
+    expect(await failing(get())).toBeInstanceOf(TransportError);
+    venue.answer = (request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('[1', () => request.socket.destroy());
+    };
+    expect(await failing(get())).toBeInstanceOf(TransportError);
+  });
+
+  test('an answer that does not come, or does not end, is given up after 10 s', async () => {
+    connect();
+    for (const begin of [false, true]) {
+      venue.answer = (_request, response) => void (begin && response.write('[1'));
+      const answer = failing(get());
+      const asked = venue.requests.length + 1;
+      await until(() => venue.requests.length === asked);
+      await clock.advance(9_999);
+      expect(await Promise.race([answer, Promise.resolve('waiting')])).toBe('waiting');
+      await clock.advance(1);
+      expect(await answer).toMatchObject({
+        code: 'transport_failed',
+        message: 'test: no whole answer in 10000 ms',
+      });
+    }
+  });
+
+  test('tries again as often as it was told, ever later, and says so each time', async () => {
+    connect({ retries: 3 });
+    venue.answerJson('bad gateway', 502);
+    const answer = failing(get());
+    for (let i = 1; i <= 3; i++) {
+      await until(() => retries.length === i);
+      await clock.advance(retries[i - 1]!.retryDelayMs);
+    }
+    expect(await answer).toBeInstanceOf(TransportError);
+    expect(venue.requests).toHaveLength(4);
+    expect(retries).toMatchObject([
+      { attempt: 0, retryDelayMs: 150, path: '/a' },
+      { attempt: 1, retryDelayMs: 300 },
+      { attempt: 2, retryDelayMs: 600 },
+    ]);
+  });
+
+  test('waits as long as Retry-After says, then gets its answer', async () => {
+    connect({ retries: 2 });
+    venue.answerJson('slow down', 429, { 'retry-after': '3' });
+    const answer = get();
+    await until(() => retries.length === 1);
+    expect(retries[0]!.retryDelayMs).toBe(3_000);
+    venue.answerJson([2]);
+    await clock.advance(2_999);
+    expect(venue.requests).toHaveLength(1);
+    await clock.advance(1);
+    expect((await answer).body).toEqual([2]);
+  });
+
+  test.each([
+    ['longer than we wait', { 'retry-after': '31' }, 31_000],
+    ['without a time', {}, null],
+  ])('429 %s is the caller’s to handle', async (_shows, headers, retryAfterMs) => {
+    connect({ retries: 2 });
+    venue.answerJson('slow down', 429, headers as Record<string, string>);
+    const error = await failing(get());
+    expect(error).toBeInstanceOf(VenueRefusedError);
+    expect(error).toMatchObject({ status: 429, retryAfterMs, excerpt: 'slow down' });
+    expect(venue.requests).toHaveLength(1);
+  });
+
+  test('a refusal is not tried again', async () => {
+    connect({ retries: 5 });
+    venue.answerJson('no', 403);
+    expect(await failing(get())).toMatchObject({ status: 403 });
+    expect(venue.requests).toHaveLength(1);
+  });
+
+  test('close() ends a request and a wait', async () => {
+    connect({ retries: 5 });
+    venue.answer = () => {};
+    const hanging = failing(get());
+    await until(() => venue.requests.length === 1);
+    await client.close();
+    expect(await hanging).toBeInstanceOf(TransportError);
+    expect(clock.waiting).toBe(0);
+  });
+});
+
+test('Retry-After holds seconds or a date', () => {
+  connect();
+  const now = Date.parse('2026-11-20T12:00:00Z');
+  expect(retryAfterOf('120', now)).toBe(120_000);
+  expect(retryAfterOf('Fri, 20 Nov 2026 12:00:09 GMT', now)).toBe(9_000);
+  expect(retryAfterOf('Fri, 20 Nov 2026 11:00:00 GMT', now)).toBe(0);
+  expect(retryAfterOf('soon', now)).toBeNull();
+  expect(retryAfterOf(undefined, now)).toBeNull();
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { recording, recordingLines, recordingsAbsent } from '../../test/support/fixtures.ts';
+import { type FrameOrigin, identifyFrame } from './identify.ts';
+
+describe('identifyFrame', () => {
+  const rows: [FrameOrigin, string][] = [
+    ['polymarket.clob', 'PONG'],
+    ['polymarket.clob', '[]'],
+    ['polymarket.clob', '[{"event_type":"book"}]'],
+    ['polymarket.clob', '{"event_type":"price_change","price_changes":[]}'],
+    ['polymarket.rtds', '{"topic":"crypto_prices_twap_sixty","type":"update","payload":{}}'],
+    ['bybit.ws', '{"topic":"orderbook.50.BTCUSDT","type":"delta"}'],
+    ['bybit.ws', '{"success":true,"ret_msg":"","op":"subscribe"}'],
+    ['bybit.rest', '{"retCode":10006,"retMsg":"Too many visits!","result":{}}'],
+    ['binance', '{"stream":"btcusdt@trade","data":{"e":"trade","s":"BTCUSDT"}}'],
+    ['binance', '{"e":"aggTrade","s":"BTCUSDT"}'],
+    ['binance', '{"u":5,"s":"BTCUSDT","b":"1","B":"1","a":"2","A":"1"}'],
+    ['binance', '{"lastUpdateId":5,"bids":[],"asks":[]}'],
+    ['coinbase', '{"type":"ticker","product_id":"BTC-USD"}'],
+    ['coinbase', '{"type":"heartbeat","sequence":90,"product_id":"BTC-USD"}'],
+    ['unknown', '{"topic":"weather","type":"update"}'],
+    ['unknown', '{"e":"outage"}'],
+    ['unknown', '{"type":"hello"}'],
+    ['unknown', '{"op":"pong","rid":"ping"}'],
+    ['unknown', '[1,2]'],
+    ['unknown', 'null'],
+    ['unknown', 'hello'],
+    ['unknown', '{"event_type":'],
+  ];
+  test.each(rows)('%s: %s', (origin, text) => {
+    expect(identifyFrame(text)).toBe(origin);
+  });
+});
+
+describe.skipIf(recordingsAbsent)('recorded frames (skipped where the recordings are absent)', () => {
+  const origins = (frames: readonly string[]) => [...new Set(frames.map(identifyFrame))];
+
+  test('every recording is one venue’s', () => {
+    const binance = (kind: string) =>
+      recordingLines(`binance/hftbacktest-${kind}-btcusdt-2024-08-08/btcusdt_20240808.gz`)
+        .filter((_line, index) => index % 10 === 0)
+        .map((line) => line.slice(line.indexOf(' ') + 1));
+    expect(origins(binance('spot'))).toEqual(['binance']);
+    expect(origins(binance('usdm'))).toEqual(['binance']);
+    for (const path of [
+      'linear-orderbook50-2026-03-13/frames.jsonl',
+      'gocryptotrader-spot-orderbook50-2024-11-08/frames.jsonl',
+      'gocryptotrader-spot-orderbook50-2024-11-08/wsTicker.jsonl',
+      'nautilus-xrpusdt-ob500-2024-12-01/2024-12-01_XRPUSDT_ob500.jsonl',
+    ]) {
+      expect(origins(recordingLines(`bybit/${path}`))).toEqual(['bybit.ws']);
+    }
+    expect(origins([recording('bybit/rest-samples/orderbook_linear_limit50_derived.json')])).toEqual([
+      'bybit.rest',
+    ]);
+    expect(origins(recordingLines('polymarket/alimohammad1995-PolybotV2/frames.jsonl'))).toEqual([
+      'polymarket.clob',
+    ]);
+    const quoted = (path: string, key: string) =>
+      recordingLines(path).map((line) => JSON.parse(line)[key] as string);
+    expect(origins(quoted('polymarket/single-frames/frames.jsonl', 'text'))).toEqual(['polymarket.clob']);
+    expect(origins(quoted('polymarket/ww-shan-polyFIFA2026/crossed-fill.jsonl', 'frame'))).toEqual([
+      'polymarket.clob',
+    ]);
+    expect(origins(quoted('polymarket/polybolt-ts-sdk/frames.jsonl', 'text'))).toEqual(['unknown']);
+    const coinbase = recordingLines('coinbase/cryptofeed-ticker-2021-04-17/ticker_match.txt');
+    expect(origins(coinbase.map((line) => line.slice(line.indexOf('{'))))).toEqual(['coinbase']);
+  });
+});

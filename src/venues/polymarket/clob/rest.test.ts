@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FakeClock } from '../../../../test/support/fakeClock.ts';
+import { recording, recordingsAbsent } from '../../../../test/support/fixtures.ts';
+import { LocalVenue } from '../../../../test/support/localVenue.ts';
+import { VenueMessageError } from '../../../errors.ts';
+import { silentLogger } from '../../../ops/log.ts';
+import { Metrics } from '../../../ops/metrics.ts';
+import { HttpClient } from '../../http.ts';
+import { ClobRest, mapClobMarket, mapRestBook } from './rest.ts';
+
+const raw = {
+  market: '0xab',
+  asset_id: '111',
+  timestamp: '1766481546487',
+  hash: 'ab'.repeat(20),
+  bids: [
+    { price: '0.01', size: '3641.8' },
+    { price: '0.49', size: '55' },
+  ],
+  asks: [{ price: '0.5', size: '0.000001' }],
+  min_order_size: '5',
+  tick_size: '0.01',
+  neg_risk: false,
+  last_trade_price: '0.500',
+};
+
+describe('mapRestBook', () => {
+  test('is the event the socket’s books become', () => {
+    expect(mapRestBook(raw, 9)).toEqual({
+      kind: 'book_snapshot',
+      marketId: '0xab',
+      tokenId: '111',
+      eventTimeMs: 1766481546487,
+      receivedTimeMs: 9,
+      hash: 'ab'.repeat(20),
+      bids: { prices: [100, 4900], sizes: [3_641_800_000, 55_000_000] },
+      asks: { prices: [5000], sizes: [1] },
+      tickSize: '0.01',
+      lastTradePrice: '0.500',
+    });
+    expect(mapRestBook({ ...raw, tick_size: undefined, last_trade_price: '' }, 9)).toMatchObject({
+      tickSize: null,
+      lastTradePrice: null,
+    });
+  });
+
+  test.each([
+    ['a price above 1', { bids: [{ price: '1.01', size: '1' }] }],
+    ['a size that is none', { asks: [{ price: '0.5', size: '-1' }] }],
+    ['a time in seconds', { timestamp: '1766481546' }],
+    ['no hash', { hash: undefined }],
+  ])('refuses %s', (_shows, change) => {
+    expect(() => mapRestBook({ ...raw, ...change }, 9)).toThrow(VenueMessageError);
+  });
+
+  test.skipIf(recordingsAbsent)('reads sample answers (skipped where the recordings are absent)', () => {
+    const read = (name: string) =>
+      mapRestBook(JSON.parse(recording(`polymarket/nautilus_trader/${name}.json`)), 9);
+    expect(read('py_http_responses_book').asks.prices).toEqual([9800, 5000, 4700, 4600, 3800, 2000, 1400]);
+    expect(read('rust_clob_book_response').bids.sizes).toEqual([100_000_000, 200_000_000, 150_000_000]);
+  });
+});
+
+describe('mapClobMarket', () => {
+  const tokens = (...winner: boolean[]) =>
+    winner.map((won, i) => ({
+      token_id: String(i),
+      outcome: i === 0 ? 'Up' : 'Down',
+      price: 0.5,
+      winner: won,
+    }));
+  const map = (...winner: boolean[]) =>
+    mapClobMarket({ condition_id: '0xab', closed: true, tokens: tokens(...winner) }).winner;
+
+  test('there is a winner when there is exactly one', () => {
+    expect(map(false, true)).toEqual({ tokenId: '1', outcome: 'Down' });
+    expect(map(false, false)).toBeNull();
+    expect(map(true, true)).toBeNull();
+  });
+
+  test.skipIf(recordingsAbsent)(
+    'reads a real closed market (skipped where the recordings are absent)',
+    () => {
+      const name = 'rust_clob_market_closed_binary_accepting_false';
+      const market = JSON.parse(recording(`polymarket/nautilus_trader/${name}.json`));
+      const won = market.tokens.find((token: { winner: boolean }) => token.winner);
+      expect(mapClobMarket(market)).toEqual({
+        marketId: market.condition_id,
+        closed: true,
+        winner: won ? { tokenId: won.token_id, outcome: won.outcome } : null,
+      });
+    },
+  );
+});
+
+describe('ClobRest', () => {
+  let venue: LocalVenue;
+  let http: HttpClient;
+  let clob: ClobRest;
+  beforeEach(async () => {
+    venue = await LocalVenue.start();
+    const clock = new FakeClock();
+    http = new HttpClient({
+      feed: 'polymarket.clob',
+      clock,
+      random: () => 0,
+      log: silentLogger,
+      metrics: new Metrics(),
+    });
+    clob = new ClobRest({ url: `${venue.httpUrl}/clob`, http });
+  });
+  afterEach(async () => {
+    await http.close();
+    await venue.stop();
+  });
+
+  test('asks for many books at once, in batches; a token without a book is left out', async () => {
+    venue.answer = (_request, response) => {
+      const asked = JSON.parse(venue.requests.at(-1)!.body) as { token_id: string }[];
+      const known = asked.filter(({ token_id }) => token_id !== '7');
+      response.end(JSON.stringify(known.map(({ token_id }) => ({ ...raw, asset_id: token_id }))));
+    };
+    const tokenIds = Array.from({ length: 130 }, (_, i) => String(i));
+    const books = await clob.books(tokenIds);
+    expect(books.map((book) => book.tokenId)).toEqual(tokenIds.filter((id) => id !== '7'));
+    expect(venue.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(
+      Array(2).fill('POST /clob/books'),
+    );
+    expect(JSON.parse(venue.requests[1]!.body)).toHaveLength(30);
+  });
+
+  test('no book at all is no book; another answer is none', async () => {
+    venue.answerJson({ error: 'No orderbook exists for the requested token id' }, 404);
+    expect(await clob.books(['1'])).toEqual([]);
+    venue.answerJson({ books: [] });
+    await expect(clob.books(['1'])).rejects.toThrow(VenueMessageError);
+  });
+
+  test('reads the winner, and null for an unknown market', async () => {
+    venue.answerJson({
+      condition_id: '0xab',
+      closed: true,
+      tokens: [{ token_id: '1', outcome: 'Up', winner: true }],
+    });
+    expect(await clob.market('0xab')).toEqual({
+      marketId: '0xab',
+      closed: true,
+      winner: { tokenId: '1', outcome: 'Up' },
+    });
+    expect(venue.requests[0]!.url).toBe('/clob/markets/0xab');
+    venue.answerJson({ error: 'market not found' }, 404);
+    expect(await clob.market('0xcd')).toBeNull();
+  });
+});

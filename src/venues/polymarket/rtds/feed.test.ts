@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FakeClock } from '../../../../test/support/fakeClock.ts';
+import { LocalVenue, until } from '../../../../test/support/localVenue.ts';
+import { silentLogger } from '../../../ops/log.ts';
+import { Metrics } from '../../../ops/metrics.ts';
+import { RtdsFeed } from './feed.ts';
+
+let venue: LocalVenue;
+let clock: FakeClock;
+let feed: RtdsFeed;
+let frames: string[];
+
+beforeEach(async () => {
+  venue = await LocalVenue.start();
+  clock = new FakeClock();
+  frames = [];
+  feed = new RtdsFeed({
+    url: venue.wsUrl,
+    tickers: ['BTC', 'SOL'],
+    clock,
+    random: () => 0,
+    log: silentLogger,
+    metrics: new Metrics(),
+    onFrame: (frame) => frames.push(frame),
+  });
+});
+afterEach(async () => {
+  await feed.close();
+  await venue.stop();
+});
+
+const subscribed = (times: number) =>
+  until(() => venue.connections.length === times && venue.latest.received.length === 1);
+const filters = () =>
+  JSON.parse(venue.latest.received[0]!).subscriptions.map((entry: { filters: string }) => entry.filters);
+/** Lets the feed freeze until it gives the connection up, and waits its back-off. */
+async function freeze(retryDelayMs: number): Promise<void> {
+  await clock.advance(20_000);
+  await until(() => venue.latest.closed);
+  await clock.advance(retryDelayMs);
+}
+
+test('subscribes both topics for each symbol, compact, and pings every 5 s', async () => {
+  await subscribed(1);
+  expect(JSON.parse(venue.latest.received[0]!)).toEqual({
+    action: 'subscribe',
+    subscriptions: [
+      { topic: 'crypto_prices_chainlink', type: '*', filters: '{"symbol":"btc/usd"}' },
+      { topic: 'crypto_prices_chainlink', type: '*', filters: '{"symbol":"sol/usd"}' },
+      { topic: 'crypto_prices_twap_sixty', type: '*', filters: '{"symbol":"btc/usd"}' },
+      { topic: 'crypto_prices_twap_sixty', type: '*', filters: '{"symbol":"sol/usd"}' },
+    ],
+  });
+  await clock.advance(15_000);
+  await until(() => venue.latest.received.length === 4);
+  expect(venue.latest.received.slice(1)).toEqual(['PING', 'PING', 'PING']);
+});
+
+test('without any price it asks in the next spelling, and keeps the one that works', async () => {
+  await subscribed(1);
+  await freeze(250);
+  await subscribed(2);
+  expect(filters()).toEqual(['btc/usd', 'sol/usd', 'btc/usd', 'sol/usd']);
+  venue.latest.socket.send('{"topic":"crypto_prices_chainlink","type":"update"}');
+  await until(() => frames.some((frame) => frame.includes('chainlink')));
+  await freeze(500);
+  await subscribed(3);
+  expect(filters()).toEqual(['btc/usd', 'sol/usd', 'btc/usd', 'sol/usd']);
+  await freeze(1000);
+  await subscribed(4);
+  expect(filters()).toEqual(['', '']);
+});

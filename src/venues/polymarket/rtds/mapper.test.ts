@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { recording, recordingLines, recordingsAbsent } from '../../../../test/support/fixtures.ts';
+import { VenueMessageError } from '../../../errors.ts';
+import { mapRtdsFrame } from './mapper.ts';
+
+const payload = {
+  symbol: 'btc/usd',
+  timestamp: 1784851201000,
+  value: 65051.92,
+  full_accuracy_value: '65051920000000000000000',
+};
+const update = (topic: string, changes: Record<string, unknown> = {}) =>
+  JSON.stringify({ topic, type: 'update', timestamp: 1784851202231, payload: { ...payload, ...changes } });
+
+describe('mapRtdsFrame', () => {
+  test('a Chainlink point: an integer times 10^18', () => {
+    expect(mapRtdsFrame(update('crypto_prices_chainlink'), 7)).toEqual([
+      {
+        kind: 'underlying',
+        ticker: 'BTC',
+        source: 'chainlink',
+        price: 65051.92,
+        eventTimeMs: 1784851201000,
+        receivedTimeMs: 7,
+      },
+    ]);
+  });
+
+  test.each([
+    ['an integer', { full_accuracy_value: '65051920000000000000000', window_s: 60 }],
+    ['a decimal', { full_accuracy_value: '65051.920000000000000000' }],
+    ['the rounded number alone', { full_accuracy_value: undefined }],
+  ])('a TWAP point: %s', (_shows, changes) => {
+    const [event] = mapRtdsFrame(update('crypto_prices_twap_sixty', changes), 7);
+    expect(event).toMatchObject({ source: 'twap60', price: 65051.92 });
+  });
+
+  test('a price below one keeps its place', () => {
+    const changes = { symbol: 'sol/usd', value: 0.0512, full_accuracy_value: '51200000000000000' };
+    expect(mapRtdsFrame(update('crypto_prices_chainlink', changes), 7)[0]).toMatchObject({
+      ticker: 'SOL',
+      price: 0.0512,
+    });
+  });
+
+  test('the answer to a subscription brings recent points', () => {
+    const frame = JSON.stringify({
+      topic: 'crypto_prices_chainlink',
+      type: 'subscribe',
+      payload: {
+        symbol: 'eth/usd',
+        data: [
+          { timestamp: 1000, value: 3300.5 },
+          { timestamp: 2000, value: 3301 },
+        ],
+      },
+    });
+    expect(mapRtdsFrame(frame, 7)).toMatchObject([
+      { ticker: 'ETH', price: 3300.5, eventTimeMs: 1000 },
+      { ticker: 'ETH', price: 3301, eventTimeMs: 2000 },
+    ]);
+  });
+
+  test.each([
+    ['the relay of Binance', update('crypto_prices', { symbol: 'btcusdt', full_accuracy_value: '65051.92' })],
+    ['another average', update('crypto_prices_twap_thirty')],
+    ['another symbol', update('crypto_prices_chainlink', { symbol: 'xrp/usd' })],
+    ['another type', '{"topic":"crypto_prices_chainlink","type":"unsubscribe"}'],
+    ['PONG', 'PONG'],
+    ['an empty text', ''],
+  ])('%s gives nothing', (_shows, frame) => {
+    expect(mapRtdsFrame(frame, 7)).toEqual([]);
+  });
+
+  test.each([
+    ['cut JSON', '{"topic":'],
+    ['two prices that disagree', update('crypto_prices_chainlink', { value: 65052 })],
+    ['an exact value that is none', update('crypto_prices_chainlink', { full_accuracy_value: '6.5e22' })],
+    ['a negative price', update('crypto_prices_chainlink', { value: -1 })],
+    ['no time', update('crypto_prices_chainlink', { timestamp: undefined })],
+    ['an average of another length', update('crypto_prices_twap_sixty', { window_s: 30 })],
+  ])('%s is set aside', (_shows, frame) => {
+    expect(() => mapRtdsFrame(frame, 7)).toThrow(VenueMessageError);
+  });
+});
+
+describe.skipIf(recordingsAbsent)('recorded points (skipped where the recordings are absent)', () => {
+  test('all 78,515 points of 2026-07-24 give the price their rounded number shows', () => {
+    const rows = recordingLines('polymarket/ligengxin96-2026-07-24/BTCUSD-prices-2026-07-24.csv.gz').slice(1);
+    const wrong: string[] = [];
+    for (const row of rows) {
+      const [timestamp, value, text] = row.split(',');
+      const changes = { timestamp: Number(timestamp), value: Number(value), full_accuracy_value: text };
+      const [event] = mapRtdsFrame(update('crypto_prices_chainlink', changes), 1);
+      if (event?.price !== Number(value) || event.eventTimeMs !== Number(timestamp)) wrong.push(row);
+    }
+    expect(wrong).toEqual([]);
+    expect(rows).toHaveLength(78_515);
+  });
+
+  test.each(['subscribe', 'update'])('the real crypto_prices %s is known and not mapped', (name) => {
+    expect(
+      mapRtdsFrame(recording(`polymarket/nautilus_trader/rust_rtds_crypto_prices_${name}.json`), 1),
+    ).toEqual([]);
+  });
+});
