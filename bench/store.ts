@@ -1,0 +1,208 @@
+/** Ingest, bytes on disk and snapshot reads, through the engine's own process and the socket as in service. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../src/clock.ts';
+import { silentLogger } from '../src/ops/log.ts';
+import { Metrics } from '../src/ops/metrics.ts';
+import { encodeBook } from '../src/store/encodeBook.ts';
+import { arrayLines, booksOf, snapshotText, TEXT_LINES } from '../src/store/queries/books.ts';
+import { findPage, pageRows } from '../src/store/queries/keyset.ts';
+import { RowBuffer } from '../src/store/rowBuffer.ts';
+import { openStore, type Store } from '../src/store/store.ts';
+import type { Figure } from './figure.ts';
+import { bookSource } from './storeBooks.ts';
+
+const START_MS = Date.UTC(2026, 10, 20, 6);
+/** A feed of 2,000 changes a second, as far as the rows' own times go. */
+const ROWS_PER_MS = 2;
+const INGEST_ROWS = 400_000;
+const MARKETS = 50;
+const READERS = 4;
+/** Rows that may wait while the bench appends: two segments, as a live feed would have at most. */
+const WAITING_ROWS_MAX = 40_000;
+const SNAPSHOTS = 10_000;
+const SNAPSHOT_ROUNDS = 9;
+
+export async function run(): Promise<Figure[]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'underround-bench-'));
+  const store = await openStore({
+    ...{ dataDir, clickhouseUrl: null, clock: systemClock, log: silentLogger, metrics: new Metrics() },
+  });
+  try {
+    return [
+      encoding(),
+      ...(await ingest(store)),
+      ...(await bytesOnDisk(store)),
+      ...(await snapshotReads(store)),
+    ];
+  } finally {
+    await store.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+function encoding(): Figure {
+  const rows = 200_000;
+  const source = bookSource({ markets: 1, levels: 99, seed: 3 });
+  const out = new RowBuffer();
+  const record = source.next(1, START_MS);
+  const started = performance.now();
+  for (let i = 0; i < rows; i++) {
+    if (out.rows === 10_000) out.reset();
+    encodeBook(out, record);
+  }
+  const value = rows / ((performance.now() - started) / 1_000);
+  return { name: 'encode book rows, 99 levels', value, unit: 'rows/s', goal: '>= 100,000' };
+}
+
+async function ingest(store: Store): Promise<Figure[]> {
+  const source = bookSource({ markets: MARKETS, levels: 99, seed: 1 });
+  const stop = new AbortController();
+  const reads = Array.from({ length: READERS }, (_, i) =>
+    readLatest(store, source.marketIds, i, stop.signal),
+  );
+  const blocks = watchLoop();
+  const started = performance.now();
+  for (let seq = 1; seq <= INGEST_ROWS; seq++) {
+    store.writer.book(source.next(seq, START_MS + Math.floor(seq / ROWS_PER_MS)));
+    if (seq % 500 !== 0) continue;
+    // Sleeps rather than spins: the engine needs the core.
+    do await new Promise((resolve) => setTimeout(resolve, 1));
+    while (store.writer.pending().rows > WAITING_ROWS_MAX);
+  }
+  await store.writer.flush();
+  const seconds = (performance.now() - started) / 1_000;
+  const longestMs = blocks();
+  stop.abort();
+  const counts = await Promise.all(reads);
+  const [row] = await store.rows<{ n: number }>('SELECT count() AS n FROM books');
+  if (row?.n !== INGEST_ROWS) throw new Error(`${row?.n} of ${INGEST_ROWS} rows arrived`);
+  return [
+    {
+      name: `ingest to disk with ${READERS} readers`,
+      value: INGEST_ROWS / seconds,
+      unit: 'rows/s',
+      goal: '>= 20,000',
+    },
+    {
+      name: 'reads beside it',
+      value: counts.reduce((sum, count) => sum + count, 0) / seconds,
+      unit: 'reads/s',
+    },
+    { name: 'longest event-loop block of the writer', value: longestMs, unit: 'ms' },
+  ];
+}
+
+/** Reads the newest 100 books of one market after the other until stopped. */
+async function readLatest(
+  store: Store,
+  marketIds: readonly string[],
+  first: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let reads = 0;
+  for (let turn = first; !signal.aborted; turn++) {
+    const marketId = marketIds[turn % marketIds.length];
+    await store.rows(
+      'SELECT ts, yes_bid_px[1] AS bid FROM books WHERE market_id = {marketId:String} ORDER BY ts DESC LIMIT 100',
+      { marketId },
+    );
+    reads++;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return reads;
+}
+
+async function bytesOnDisk(store: Store): Promise<Figure[]> {
+  const bytes = async () => {
+    const [row] = await store.rows<{ bytes: number }>(
+      "SELECT sum(bytes_on_disk) / sum(rows) AS bytes FROM system.parts WHERE database = currentDatabase() AND table = 'books' AND active",
+    );
+    return row?.bytes ?? Number.NaN;
+  };
+  const live = await bytes();
+  await (await store.stream('OPTIMIZE TABLE books FINAL', {}, { format: 'Null' })).toArray();
+  return [
+    { name: 'stored bytes a book change, as merged so far', value: live, unit: 'bytes' },
+    { name: 'stored bytes a book change, merged', value: await bytes(), unit: 'bytes', goal: '<= 60' },
+  ];
+}
+
+async function snapshotReads(store: Store): Promise<Figure[]> {
+  const source = bookSource({ markets: 1, levels: 20, seed: 2 });
+  const marketId = `${source.marketIds[0]}-read`;
+  for (let seq = 1; seq <= SNAPSHOTS; seq++) {
+    store.writer.book({ ...source.next(INGEST_ROWS + seq, START_MS + seq * 40), marketId });
+  }
+  await store.writer.flush();
+  const rounds: { megabytesPerSecond: number; firstByteMs: number; blockMs: number }[] = [];
+  for (let round = 0; round < SNAPSHOT_ROUNDS; round++) rounds.push(await readSnapshots(store, marketId));
+  const median = (of: (round: (typeof rounds)[number]) => number) =>
+    rounds.map(of).sort((a, b) => a - b)[Math.floor(SNAPSHOT_ROUNDS / 2)] as number;
+  return [
+    {
+      name: 'snapshots, 10,000 of 20 levels a side, as JSON',
+      value: median((round) => round.megabytesPerSecond),
+      unit: 'MB/s',
+      goal: '>= 250',
+    },
+    { name: 'snapshots, first byte', value: median((round) => round.firstByteMs), unit: 'ms', goal: '< 50' },
+    {
+      name: 'snapshots, longest event-loop block',
+      value: Math.max(...rounds.map((round) => round.blockMs)),
+      unit: 'ms',
+      goal: '< 20',
+    },
+  ];
+}
+
+async function readSnapshots(store: Store, marketId: string) {
+  const signal = new AbortController().signal;
+  const request = {
+    startMs: null,
+    endMs: null,
+    descending: false,
+    limit: SNAPSHOTS,
+    offset: 0,
+    after: null,
+    intervalMs: null,
+  };
+  const blocks = watchLoop();
+  const started = performance.now();
+  const page = await findPage(store, booksOf(marketId), request, signal);
+  if (page?.count !== SNAPSHOTS) throw new Error('the page is not whole');
+  const { query, params } = pageRows(
+    booksOf(marketId),
+    request,
+    page,
+    arrayLines(snapshotText(false), false),
+  );
+  const stream = await store.stream(query, { ...params, underlying_ticker: '"BTC"' }, TEXT_LINES);
+  let bytes = 0;
+  let firstByteMs = Number.NaN;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    if (bytes === 0) firstByteMs = performance.now() - started;
+    bytes += chunk.length;
+  }
+  const seconds = (performance.now() - started) / 1_000;
+  return { megabytesPerSecond: bytes / 1e6 / seconds, firstByteMs, blockMs: blocks() };
+}
+
+/** Watches how long the loop takes from turn to turn; the returned function stops it and gives the longest, in ms. */
+function watchLoop(): () => number {
+  let longest = 0;
+  let last = performance.now();
+  let watching = true;
+  const turn = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (watching) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return () => {
+    watching = false;
+    return longest;
+  };
+}
