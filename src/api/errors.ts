@@ -39,14 +39,14 @@ function outwardForm(error: unknown): { status: number; detail: string } {
       return { status: 404, detail: 'Not Found' };
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return { status: 400, detail: 'Content-Length does not match the body' };
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return { status: 415, detail: 'Unsupported Media Type' };
     default:
       return INTERNAL;
   }
 }
 
 function sendDetail(reply: FastifyReply, status: number, detail: unknown): FastifyReply {
+  // A stream that failed before its first byte may have announced its encoding already.
+  reply.removeHeader('content-encoding');
   return reply.code(status).type('application/json').send(JSON.stringify({ detail }));
 }
 

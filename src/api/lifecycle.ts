@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     identity: Identity | null;
     startedAtMs: number;
+    /** The store failed after the body had begun, and the connection was cut. */
+    bodyFailed: boolean;
   }
 }
 
@@ -17,6 +19,8 @@ const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 const CLIENT_REQUEST_ID = /^[\w.:-]{1,64}$/;
 /** nginx's status for "the client closed the request": only logged, never sent. */
 const CLIENT_CLOSED = 499;
+/** Logged for an answer that could not be finished; its head had already said 200. */
+const BODY_CUT = 502;
 
 /** Unique among processes by its random part, ordered within one by its count. */
 export function requestIds(): (request: { headers: Record<string, unknown> }) => string {
@@ -47,21 +51,25 @@ export function observeRequests(
   );
   app.decorateRequest('identity', null);
   app.decorateRequest('startedAtMs', 0);
+  app.decorateRequest('bodyFailed', false);
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAtMs = clock.monotonic();
     reply.header('x-request-id', request.id);
     if (dataSource !== 'live') reply.header('x-data-source', dataSource);
     const bytesBefore = request.raw.socket?.bytesWritten ?? 0;
-    reply.raw.once('close', () => {
+    let told = false;
+    const tell = (status: number) => {
+      if (told) return;
+      told = true;
       const durationMs = clock.monotonic() - request.startedAtMs;
-      const whole = reply.raw.writableFinished;
-      const status = whole ? reply.raw.statusCode : CLIENT_CLOSED;
-      const labels = { method: request.method, route: routeName(request), status: String(status) };
-      duration.observe(labels, durationMs / 1000);
+      const { method } = request;
+      const route = routeName(request);
+      duration.observe({ method, route, status: String(status) }, durationMs / 1000);
       log.info(
         {
           request_id: request.id,
-          ...labels,
+          method,
+          route,
           status,
           duration_ms: Math.round(durationMs * 1000) / 1000,
           bytes: sentBytes(reply.raw, bytesBefore),
@@ -69,7 +77,9 @@ export function observeRequests(
         },
         'http.request',
       );
-    });
+    };
+    reply.raw.once('finish', () => tell(reply.raw.statusCode));
+    reply.raw.once('close', () => tell(request.bodyFailed ? BODY_CUT : CLIENT_CLOSED));
     done();
   });
 }

@@ -1,7 +1,9 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { isAuthFailure } from '../accounts/authenticate.ts';
+import { closeInTime } from './closing.ts';
 import { chooseEncoding, compress, worthCompressing } from './compress.ts';
 import { answerError, handleErrors, refuseConnection } from './errors.ts';
+import { parseJsonBody } from './jsonBody.ts';
 import { observeRequests, requestIds } from './lifecycle.ts';
 import type { ApiParts } from './parts.ts';
 import { parseQuery, type QueryParameters } from './queryString.ts';
@@ -32,15 +34,21 @@ export function createApi(parts: ApiParts): FastifyInstance {
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply) => answerError(error, { request, reply, log }),
   });
+  // Whatever the media type says, a body is JSON: the answer to anything else is where it stops being that.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
+    parseJsonBody(body),
+  );
   observeRequests(app, parts);
   handleErrors(app, log);
+  closeInTime(app, parts.clock);
   const routes = allRoutes(parts);
   refuseUnknown(app, routes);
   for (const declared of routes) register(app, declared, parts);
   return app;
 }
 
-function register(app: FastifyInstance, declared: Route, { accounts }: ApiParts): void {
+function register(app: FastifyInstance, declared: Route, { accounts, log }: ApiParts): void {
   app.route({
     method: declared.method === 'GET' ? ['GET', 'HEAD'] : declared.method,
     url: declared.path.replace(/\{(\w+)\}/g, ':$1'),
@@ -56,6 +64,13 @@ function register(app: FastifyInstance, declared: Route, { accounts }: ApiParts)
       : {}),
     handler: async (request, reply) => {
       const answer = await declared.handle(rawRequest(request, reply));
+      if (typeof answer.body !== 'string') {
+        answer.body.once('error', (error) => {
+          if (reply.raw.destroyed) return;
+          request.bodyFailed = true;
+          log.error({ err: error, request_id: request.id, route: declared.path }, 'http.body_failed');
+        });
+      }
       return send(answer, request, reply);
     },
   });
