@@ -83,7 +83,7 @@ export class Collector {
     this.#parts.push(http, clob);
     const listings = new GammaClient({ url: venues.gammaUrl, http });
     const lifecycle = new Lifecycle({ ...common, listings, clob, recorder });
-    recorder.onResolved = (event) => lifecycle.resolved(event);
+    recorder.onResolved = (market) => lifecycle.resolved(market);
     return lifecycle;
   }
 }

@@ -17,6 +17,8 @@ class FakeListings implements Listings {
   readonly asked: string[][] = [];
   readonly winners = new Map<string, 'Up' | 'Down'>();
   readonly hidden = new Set<string>();
+  /** What the listing of any series answers. */
+  series: string[] = [];
   fail: (() => Error) | null = null;
   tamper: (event: Record<string, unknown>) => unknown = (event) => event;
 
@@ -28,7 +30,7 @@ class FakeListings implements Listings {
 
   async eventsOfSeries(): Promise<readonly unknown[]> {
     if (this.fail) throw this.fail();
-    return [];
+    return this.series.map((slug) => this.tamper(this.#event(slug)));
   }
 
   #event(slug: string): Record<string, unknown> {
@@ -72,7 +74,7 @@ function setUp() {
   const common = { clock, log: silentLogger, metrics };
   const recorder = new Recorder({ ...common, sink, timeBy: 'clock' });
   const lifecycle = new Lifecycle({ ...common, random: () => 0.99, listings, clob, recorder });
-  recorder.onResolved = (event) => lifecycle.resolved(event);
+  recorder.onResolved = (market) => lifecycle.resolved(market);
   const isSubscribed = (slug: string) => {
     const market = sink.markets.findLast((record) => record.slug === slug);
     return market !== undefined && subscribed.has(market.yesTokenId) && subscribed.has(market.noTokenId);
@@ -195,6 +197,28 @@ describe('Lifecycle', () => {
     lifecycle.start([]);
     await clock.advance(5000);
     expect([sink.markets, [...subscribed]]).toEqual([[], []]);
+  });
+
+  it('refuses a zombie of the listing, and says so once', async () => {
+    const { clock, sink, lifecycle, listings, metrics } = setUp();
+    const zombie = slugOf('BTC', '5m', windowAt('5m', START - 200 * 86_400_000));
+    listings.series = [zombie];
+    lifecycle.start([]);
+    await clock.advance(60_000);
+    expect(sink.markets.filter(({ slug }) => slug === zombie)).toEqual([]);
+    expect(await metrics.registry.metrics()).toMatch(
+      /underround_listings_refused_total\{reason="zombie"\} \d/,
+    );
+  });
+
+  it('takes a window from the listing that its computed slug did not find', async () => {
+    const { clock, lifecycle, listings, isSubscribed } = setUp();
+    const slug = slug5m(windowAt('5m', START));
+    listings.hidden.add(slug);
+    listings.series = [slug];
+    lifecycle.start([]);
+    await clock.advance(5000);
+    expect(isSubscribed(slug)).toBe(true);
   });
 
   it('maps tokens by outcome, also when the listing reverses them', async () => {

@@ -1,11 +1,10 @@
 import { type Clock, every, type Timer } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import type { MarketResolvedEvent } from '../schema/events.ts';
 import { EVENT_TYPES, type Market, TICKERS } from '../schema/market.ts';
 import type { GammaListing } from '../venues/polymarket/gamma/mapper.ts';
 import { Discovery, type Listings } from './discovery.ts';
-import { mergeListing, withWinner } from './marketMerge.ts';
+import { mergeListing } from './marketMerge.ts';
 import type { Recorder } from './recorder.ts';
 import { ResolutionPolls } from './resolutionPolls.ts';
 import { type WantedWindow, wantedWindows } from './wantedWindows.ts';
@@ -75,16 +74,9 @@ export class Lifecycle {
     this.#discovery.stop();
   }
 
-  /** The venue's stream named a winner; the listing confirms it later. */
-  resolved(event: MarketResolvedEvent): void {
-    const known = this.#options.recorder.market(event.marketId);
-    if (known === null || known.status === 'resolved') return;
-    const market = withWinner(known, event.winningTokenId, event.eventTimeMs);
-    if (market === null) {
-      this.#options.log.error({ marketId: event.marketId }, 'market.winner_unknown');
-      return;
-    }
-    this.#store(market);
+  /** The venue's stream named a winner and the recorder stored it; the listing confirms it later. */
+  resolved(market: Market): void {
+    this.#markets.set(market.slug, market);
     this.#options.log.info({ slug: market.slug, outcome: market.outcome, by: 'stream' }, 'market.resolved');
   }
 

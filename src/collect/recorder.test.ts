@@ -5,7 +5,7 @@ import { MemorySink } from '../../test/support/memorySink.ts';
 import { MARKET, WireMarket } from '../../test/support/wire.ts';
 import { silentLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
-import type { MarketResolvedEvent } from '../schema/events.ts';
+import type { Market } from '../schema/market.ts';
 import { Recorder } from './recorder.ts';
 
 const T0 = 1_795_176_010_000;
@@ -14,7 +14,7 @@ const SHARE = 1_000_000;
 function setUp(timeBy: 'receipt' | 'clock' = 'receipt') {
   const sink = new MemorySink();
   const clock = new FakeClock(T0);
-  const resolved: MarketResolvedEvent[] = [];
+  const resolved: Market[] = [];
   const metrics = new Metrics();
   const recorder = new Recorder({
     sink,
@@ -23,7 +23,7 @@ function setUp(timeBy: 'receipt' | 'clock' = 'receipt') {
     metrics,
     timeBy,
   });
-  recorder.onResolved = (event) => resolved.push(event);
+  recorder.onResolved = (market) => resolved.push(market);
   recorder.track(MARKET);
   const wire = new WireMarket();
   for (let i = 1; i <= 10; i++) {
@@ -132,6 +132,27 @@ describe('Recorder', () => {
     });
   });
 
+  it('keeps two actions of one millisecond apart when the books of a trade stand between them', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const trade = wire.trade(T0 + 3, { price: 5000, size: 2 * SHARE });
+    const taken = wire.action(T0 + 3, [{ side: 'SELL', price: 5000, size: 17 * SHARE }]);
+    const books = wire.books(T0 + 3);
+    const next = wire.action(T0 + 3, [
+      { side: 'BUY', price: 4900, size: 3 * SHARE },
+      { side: 'BUY', price: 4800, size: 0 },
+    ]);
+    for (const frame of [...taken, trade, ...books, ...next]) recorder.clobFrame(frame, T0 + 4);
+    recorder.close();
+    expect(
+      sink.books.map(({ trusted, yes }) => [trusted, yes.asks[0]![1] / SHARE, yes.bids[0]![1] / SHARE]),
+    ).toEqual([
+      [true, 19, 1],
+      [true, 17, 1],
+      [true, 17, 3],
+    ]);
+  });
+
   it('opens a gap when the feed is lost and closes it with the next verified book', () => {
     const { sink, recorder, wire } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
@@ -210,18 +231,22 @@ describe('Recorder', () => {
     expect(await metrics.registry.metrics()).not.toContain('underround_frames_rejected_total{');
   });
 
-  it('tells of a resolution', () => {
-    const { recorder, resolved } = setUp();
-    recorder.clobFrame(
+  it('stores the winner the stream names, once, and tells of it', () => {
+    const { sink, recorder, resolved } = setUp();
+    const named = (winning_asset_id: string) =>
       JSON.stringify({
         event_type: 'market_resolved',
         market: MARKET.marketId,
-        winning_asset_id: MARKET.noTokenId,
+        winning_asset_id,
         winning_outcome: 'Down',
         timestamp: String(T0),
-      }),
-      T0 + 1,
-    );
-    expect(resolved).toMatchObject([{ winningTokenId: MARKET.noTokenId, eventTimeMs: T0 }]);
+      });
+    recorder.clobFrame(named('3'), T0 + 1);
+    expect(resolved).toEqual([]);
+    for (let i = 0; i < 2; i++) recorder.clobFrame(named(MARKET.noTokenId), T0 + 1);
+    expect(resolved).toEqual([
+      { ...MARKET, status: 'resolved', outcome: 'Down', payoutYes: 0, resolvedTimeMs: T0 },
+    ]);
+    expect(sink.markets.map(({ status }) => status)).toEqual(['open', 'resolved']);
   });
 });

@@ -9,6 +9,7 @@ import type { RecordSink } from '../schema/records.ts';
 import type { StoredBook } from '../store/markets.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import { Gaps } from './gaps.ts';
+import { withWinner } from './marketMerge.ts';
 import { RecentSnapshots } from './recentSnapshots.ts';
 import { RecordedMarket } from './recordedMarket.ts';
 import { Sequence } from './sequence.ts';
@@ -30,8 +31,8 @@ export interface RecorderOptions {
 export class Recorder {
   readonly gaps: Gaps;
   readonly recent = new RecentSnapshots();
-  /** Told when the venue's stream names a winner. */
-  onResolved: ((event: MarketResolvedEvent) => void) | null = null;
+  /** Told of a market whose winner the venue's stream named; its record is written already. */
+  onResolved: ((market: Market) => void) | null = null;
   readonly #options: RecorderOptions;
   readonly #sequence = new Sequence();
   readonly #prices = new UnderlyingPrices();
@@ -147,7 +148,7 @@ export class Recorder {
       const record = recorded.tradeRecord(event, this.#nextSeq());
       if (record !== null) this.#options.sink.trade(record);
     } else if (event.kind === 'tick_size_change') book.applyTickSize(event.tickSize);
-    else if (event.kind === 'market_resolved') this.onResolved?.(event);
+    else if (event.kind === 'market_resolved') this.#resolved(recorded.market, event);
   }
 
   /** The feed of these tokens is gone: their books are untrusted until the next snapshots. */
@@ -186,6 +187,17 @@ export class Recorder {
   close(): void {
     this.#timer?.cancel();
     this.finishQuiet(Number.POSITIVE_INFINITY);
+  }
+
+  #resolved(market: Market, { winningTokenId, eventTimeMs }: MarketResolvedEvent): void {
+    if (market.status === 'resolved') return;
+    const resolved = withWinner(market, winningTokenId, eventTimeMs);
+    if (resolved === null) {
+      this.#options.log.error({ marketId: market.marketId, winningTokenId }, 'market.winner_unknown');
+      return;
+    }
+    this.track(resolved);
+    this.onResolved?.(resolved);
   }
 
   #add(market: Market): void {

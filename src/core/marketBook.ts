@@ -1,4 +1,10 @@
-import type { BookChangeEvent, BookSnapshotEvent, Levels, TokenTradeEvent } from '../schema/events.ts';
+import type {
+  BookChangeEvent,
+  BookSnapshotEvent,
+  LevelChange,
+  Levels,
+  TokenTradeEvent,
+} from '../schema/events.ts';
 import { isMirror } from './ladderSide.ts';
 import { formatPrice, TICKS_PER_USDC } from './money.ts';
 import { type HashContext, TokenBook } from './tokenBook.ts';
@@ -88,7 +94,8 @@ export class MarketBook {
     const token = this.#token(event.tokenId);
     if (token === null) return 'unknown_token';
     if (token.known && event.eventTimeMs < token.timeMs) return 'stale';
-    this.#finishIfAnother(event.eventTimeMs, token, event.hash);
+    if (this.#belongsToAnother(event.eventTimeMs, token, event.hash)) this.#finish('superseded');
+    this.#openTimeMs = event.eventTimeMs;
     if (event.tickSize !== null) this.context.tickSize = event.tickSize;
     if (event.lastTradePrice !== null) this.context.lastTradePrice = event.lastTradePrice;
     this.#noteToken(token);
@@ -103,24 +110,24 @@ export class MarketBook {
   }
 
   applyChanges(event: BookChangeEvent): Applied {
-    let result: Applied = 'applied';
-    let applied = false;
-    for (const change of event.changes) {
-      const token = this.#token(change.tokenId);
-      if (token === null) result = 'unknown_token';
-      else if (!token.known) result = 'before_snapshot';
-      else if (event.eventTimeMs < token.timeMs) result = 'stale';
-      else {
-        this.#finishIfAnother(event.eventTimeMs, token, change.hash);
-        this.#noteToken(token);
-        if (token.applyChange(change, event.eventTimeMs)) this.#changed = true;
-        this.#noteTradeCandidate(change.price);
-        this.waitingSinceMs = event.receivedTimeMs;
-        applied = true;
-      }
+    const { changes, eventTimeMs, receivedTimeMs } = event;
+    for (const { tokenId } of changes) {
+      const token = this.#token(tokenId);
+      if (token === null) return 'unknown_token';
+      if (!token.known) return 'before_snapshot';
+      if (eventTimeMs < token.timeMs) return 'stale';
     }
-    if (applied) this.#afterFrame(event.receivedTimeMs);
-    return result;
+    // A frame is whole within one action: what it supersedes ends before any of it is applied.
+    if (this.waitingSinceMs !== null) this.#supersede(changes, eventTimeMs);
+    this.#openTimeMs = eventTimeMs;
+    for (const change of changes) {
+      const token = this.#token(change.tokenId) as TokenBook;
+      this.#noteToken(token);
+      if (token.applyChange(change, eventTimeMs)) this.#changed = true;
+      this.#noteTradeCandidate(change.price);
+    }
+    if (changes.length > 0) this.#afterFrame(receivedTimeMs);
+    return 'applied';
   }
 
   /**
@@ -179,13 +186,19 @@ export class MarketBook {
     this.#tokensInAction |= token === this.yes ? 1 : 2;
   }
 
-  /** One action has one time and, per token, one hash; anything else begins the next action. */
-  #finishIfAnother(timeMs: number, token: TokenBook, hash: string | null): void {
-    if (this.waitingSinceMs !== null) {
-      const seen = (this.#tokensInAction & (token === this.yes ? 1 : 2)) !== 0;
-      if (timeMs !== this.#openTimeMs || (seen && token.announcedHash !== hash)) this.#finish('superseded');
+  #supersede(changes: readonly LevelChange[], timeMs: number): void {
+    for (const { tokenId, hash } of changes) {
+      if (!this.#belongsToAnother(timeMs, this.#token(tokenId) as TokenBook, hash)) continue;
+      this.#finish('superseded');
+      return;
     }
-    this.#openTimeMs = timeMs;
+  }
+
+  /** One action has one time and, per token, one hash; anything else begins the next action. */
+  #belongsToAnother(timeMs: number, token: TokenBook, hash: string | null): boolean {
+    if (this.waitingSinceMs === null) return false;
+    const seen = (this.#tokensInAction & (token === this.yes ? 1 : 2)) !== 0;
+    return timeMs !== this.#openTimeMs || (seen && token.announcedHash !== hash);
   }
 
   #afterFrame(receivedTimeMs: number): void {

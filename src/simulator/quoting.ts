@@ -119,9 +119,9 @@ export function changedLevels(ladder: Ladder, random: Random): LevelSet[] {
   if (price < MIN_PRICE || price > NO_ASK - MIN_PRICE) price = anyCent(side, onCent, random);
   const count = random.chance(0.78) ? 1 : 2 + random.below(3);
   const sets: LevelSet[] = [];
-  for (let i = 0; i < count; i++, price += step) {
+  for (let i = 0; i < count && price >= MIN_PRICE && price <= NO_ASK - MIN_PRICE; i++, price += step) {
     const old = ladder.size(side, price);
-    if (old === 0) continue;
+    if (price < MIN_PRICE || price > NO_ASK - MIN_PRICE || old === 0) continue;
     const size = levelSize(random, Math.abs(best - price), side === 'bid' ? price : NO_ASK - price);
     if (size !== old) sets.push({ side, price, size });
   }

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { runUntilStopped } from './running.ts';
+
+interface DemoCommandOptions {
+  hours: string;
+  seed: string;
+  density: string;
+}
+
+export function registerDemo(program: Command): void {
+  program
+    .command('demo')
+    .description(
+      'everything at once without the internet: simulated venues, some hours of history, then live',
+    )
+    .option('--hours <n>', 'simulated history to record first', '3')
+    .option(
+      '--seed <text>',
+      'what the simulation is made from; the same seed gives the same venues',
+      'underround',
+    )
+    .option('--density <x>', 'live book changes as a share of the real venue', '0.1')
+    .action((options: DemoCommandOptions) =>
+      runUntilStopped(async (modules) => {
+        const { runDemo } = await import('./runDemo.ts');
+        return runDemo(modules, {
+          hours: numberIn('--hours', options.hours, { min: 0, max: 48 }),
+          density: numberIn('--density', options.density, { min: 0.001, max: 1 }),
+          seed: options.seed,
+        });
+      }),
+    );
+}
+
+function numberIn(name: string, text: string, { min, max }: { min: number; max: number }): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= min && value <= max) return value;
+  throw new Error(`${name} must be a number from ${min} to ${max}`);
+}

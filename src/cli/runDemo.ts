@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { issueKey } from '../accounts/keys.ts';
+import { systemClock } from '../clock.ts';
+import { FrameRouter, type RoutedFeed } from '../collect/frameRouter.ts';
+import { Recorder } from '../collect/recorder.ts';
+import type { Config, loadConfig } from '../config.ts';
+import { ConfigError } from '../errors.ts';
+import type { createLogger, Logger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import type { Service, startService } from '../service.ts';
+import { generateHistory, type RecordedFeed } from '../simulator/history.ts';
+import { VenueModel } from '../simulator/model.ts';
+import { VenueServer } from '../simulator/server.ts';
+import { openStore } from '../store/store.ts';
+import { Progress } from './progress.ts';
+
+const HOUR_MS = 3_600_000;
+/** Book changes of the history, as a share of the real venue's: three hours take well under a minute. */
+const HISTORY_DENSITY = 0.005;
+/** Marks a directory as the demo's own, which the next demo may empty. */
+const MARKER = '.underround-demo';
+const FRAMES_PER_TURN = 200;
+/** History that ends less than this before now is near enough for the live feeds to go on from. */
+const CAUGHT_UP_MS = 1500;
+const ROUTES: Record<RecordedFeed, RoutedFeed> = {
+  'polymarket.clob': 'polymarket.clob',
+  'polymarket.gamma': 'polymarket.gamma',
+  'polymarket.rtds': 'polymarket.rtds',
+  'binance.spot': 'binance',
+  'bybit.rest': 'bybit.rest',
+};
+
+interface Modules {
+  loadConfig: typeof loadConfig;
+  createLogger: typeof createLogger;
+  startService: typeof startService;
+}
+
+export interface DemoOptions {
+  hours: number;
+  seed: string;
+  density: number;
+}
+
+/** Records simulated history, goes live against the simulated venues, and says how to look at it. */
+export async function runDemo(modules: Modules, options: DemoOptions): Promise<{ close(): Promise<void> }> {
+  const asked = modules.loadConfig();
+  const config: Config = {
+    ...asked,
+    dataDir: `${asked.dataDir.replace(/\/+$/, '')}-demo`,
+    clickhouseUrl: null,
+  };
+  // The demo's reader wants its own words, not the recorder's; problems still show.
+  const log = modules.createLogger(process.env.UNDERROUND_LOG_LEVEL ? asked.logLevel : 'error');
+  await freshDirectory(config.dataDir);
+  const startTimeMs = systemClock.now() - options.hours * HOUR_MS;
+  const model = new VenueModel({ seed: options.seed, startTimeMs, density: HISTORY_DENSITY });
+  await recordHistory({ model, config, log });
+  model.density = options.density;
+  const venues = new VenueServer({ model, clock: systemClock, logger: log });
+  await venues.start();
+  const live = modules.loadConfig({ ...process.env, ...venues.urls() });
+  const service = await modules.startService({
+    config: { ...config, venues: live.venues },
+    log,
+    metrics: new Metrics(),
+    dataSource: 'simulated',
+  });
+  console.log(`ready ${service.url}`);
+  console.log(await welcome(service, config));
+  return {
+    close: async () => {
+      await service.close();
+      await venues.stop();
+    },
+  };
+}
+
+/**
+ * Empties the demo's directory: another run simulates the same windows along other paths, and the two must not mix.
+ * @throws {ConfigError} When the directory holds anything a demo did not make.
+ */
+async function freshDirectory(dataDir: string): Promise<void> {
+  const marker = path.join(dataDir, MARKER);
+  const entries = await readdir(dataDir).catch(() => []);
+  if (entries.length > 0 && !existsSync(marker)) {
+    throw new ConfigError(`${dataDir} is not a demo's directory; set UNDERROUND_DATA_DIR to another`);
+  }
+  await rm(dataDir, { recursive: true, force: true });
+  await mkdir(dataDir, { recursive: true });
+  await writeFile(marker, 'Simulated data. The next demo empties this directory.\n');
+}
+
+/** Generates history up to now, which moves on meanwhile, and records it as if it had been received. */
+async function recordHistory({
+  model,
+  config,
+  log,
+}: {
+  model: VenueModel;
+  config: Config;
+  log: Logger;
+}): Promise<void> {
+  const common = { clock: systemClock, log, metrics: new Metrics() };
+  const store = await openStore({ ...common, dataDir: config.dataDir, clickhouseUrl: null });
+  const recorder = new Recorder({ ...common, sink: store.writer, timeBy: 'receipt' });
+  const router = new FrameRouter({ recorder, log });
+  const progress = new Progress('recording simulated history');
+  const from = model.nowMs;
+  let frames = 0;
+  while (systemClock.now() - model.nowMs > CAUGHT_UP_MS) {
+    for (const { feed, frame, receivedTimeMs } of generateHistory(model, { endTimeMs: systemClock.now() })) {
+      router.route(ROUTES[feed], frame, receivedTimeMs);
+      if (++frames % FRAMES_PER_TURN !== 0) continue;
+      progress.update(
+        (receivedTimeMs - from) / (systemClock.now() - from),
+        `${frames.toLocaleString('en')} frames`,
+      );
+      // Lets the journal and the engine work; they take rows as fast as these come, or spill to disk.
+      await nextTurn();
+    }
+  }
+  progress.update(1, `${frames.toLocaleString('en')} frames`);
+  progress.done();
+  recorder.close();
+  await store.close();
+}
+
+async function welcome({ url, accounts }: Service, config: Config): Promise<string> {
+  const { key } = await issueKey(
+    accounts.database,
+    { clock: systemClock, randomBytes },
+    {
+      email: 'demo@example.com',
+      tier: 'premium',
+      label: 'demo',
+      environment: config.keyEnvironment,
+    },
+  );
+  const authorization = `-H "Authorization: Bearer ${key}"`;
+  return `
+  Underround demo: simulated venues, the real recorder. Stop with Ctrl-C.
+
+  base URL   ${url}
+  key        ${key}   (premium)
+
+  curl -s ${url}/health
+  curl -s ${authorization} "${url}/v1/markets/resolved?limit=3"
+  curl -s ${authorization} "${url}/v1/perp/depth?ticker=BTC&limit=1&order=desc"
+`;
+}

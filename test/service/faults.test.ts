@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Fault } from '../../src/simulator/faults.ts';
+import type { VenueServer } from '../../src/simulator/server.ts';
+import { commandAbsent } from '../support/builtCommand.ts';
+import { eventually, type RunningService, startService, startVenues } from '../support/runningService.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+interface Market {
+  market_id: string;
+  slug: string;
+  status: string;
+  start_time: string;
+  end_time: string;
+}
+
+const markets = async (service: RunningService) =>
+  (await service.get<{ markets: Market[] }>('/v1/markets?limit=1000')).markets;
+
+const depthRows = async (service: RunningService) =>
+  (await service.get<{ total: number }>('/v1/perp/depth?ticker=BTC&limit=0')).total;
+
+describe.skipIf(commandAbsent)('the service when venues misbehave (skipped without a build)', () => {
+  let venues: VenueServer;
+  let service: RunningService | null;
+  beforeEach(async () => {
+    venues = await startVenues();
+    service = null;
+  });
+  afterEach(async () => {
+    await service?.stop();
+    await venues.stop();
+  });
+
+  it.each<[string, Fault, RegExp]>([
+    ['403 from the listing', { fault: 'gamma_answer', answer: 'forbidden', count: 3 }, /listing\.failed.*/],
+    [
+      '429 from the listing',
+      { fault: 'gamma_answer', answer: 'too_many', count: 2 },
+      /listing\.failed|retry/,
+    ],
+    ['HTML from the listing', { fault: 'gamma_answer', answer: 'html', count: 3 }, /listing\.failed/],
+  ])(
+    'says so and goes on after %s',
+    async (_, fault, line) => {
+      venues.fault(fault);
+      service = await startService(temporaryDirectory(), venues);
+      const running = service;
+      await eventually('a log line', async () => line.test(running.log()));
+      expect((await fetch(`${running.url}/livez`)).status).toBe(200);
+      await eventually('perpetual depth all the same', async () => (await depthRows(running)) > 3);
+      await eventually('markets in the end', async () => (await markets(running)).length >= 30, 60_000);
+    },
+    90_000,
+  );
+
+  it('stores no zombie and no namesake of last year', async () => {
+    venues.fault({ fault: 'zombie_market', on: true });
+    venues.fault({ fault: 'last_year_slug', on: true });
+    service = await startService(temporaryDirectory(), venues);
+    const running = service;
+    const stored = await eventually('every series', async () => {
+      const found = await markets(running);
+      return found.length >= 30 && found;
+    });
+    for (const { end_time, slug } of stored) {
+      expect(Math.abs(Date.parse(end_time) - Date.now()), slug).toBeLessThan(3 * 86_400_000);
+    }
+  }, 60_000);
+
+  it('takes reversed outcomes and missing numbers as they are', async () => {
+    venues.fault({ fault: 'reversed_outcomes', on: true });
+    venues.fault({ fault: 'missing_fields', on: true });
+    service = await startService(temporaryDirectory(), venues);
+    const running = service;
+    const stored = await eventually('markets', async () => {
+      const found = await markets(running);
+      return found.length > 10 && found;
+    });
+    await eventually('verified books of reversed markets', async () => {
+      for (const { market_id } of stored) {
+        const { snapshots } = await running.get<{ snapshots: { trusted: boolean }[] }>(
+          `/v1/snapshots?market_id=${market_id}&limit=1`,
+        );
+        if (snapshots[0]?.trusted) return true;
+      }
+      return false;
+    });
+  }, 60_000);
+
+  it('polls on after the perpetual venue says 10006', async () => {
+    venues.fault({ fault: 'perp_answer', answer: 'too_many', count: 4 });
+    service = await startService(temporaryDirectory(), venues);
+    const running = service;
+    await eventually('rows', async () => (await depthRows(running)) > 5, 30_000);
+    expect(running.log()).toMatch(/10006|rate_limited|Too many/i);
+  }, 60_000);
+
+  it('opens a gap when the stream drops and closes it with the next verified book', async () => {
+    service = await startService(temporaryDirectory(), venues);
+    const running = service;
+    const [market] = await eventually('subscribed markets', async () => {
+      const found = await markets(running);
+      const live = found.filter(({ start_time }) => Date.parse(start_time) <= Date.now());
+      return live.length > 0 && live;
+    });
+    await eventually('a book', async () => {
+      const { snapshots } = await running.get<{ snapshots: unknown[] }>(
+        `/v1/snapshots?market_id=${market!.market_id}&limit=1`,
+      );
+      return snapshots.length > 0;
+    });
+    venues.fault({ fault: 'close', code: 1013 });
+    const gap = await eventually(
+      'a closed gap',
+      async () => {
+        const { gaps } = await running.get<{ gaps: { cause: string; end: string | null; feed: string }[] }>(
+          `/v1/gaps?market_id=${market!.market_id}`,
+        );
+        return gaps.find(({ end }) => end !== null);
+      },
+      40_000,
+    );
+    expect(gap).toMatchObject({ cause: 'disconnected', feed: 'polymarket.clob', repaired_by: 'snapshot' });
+  }, 90_000);
+});
