@@ -11,6 +11,8 @@ const BACKOFF_MS_MIN = 50;
 const BACKOFF_MS_MAX = 5_000;
 /** A refusal is tried again this often: a table may be under repair. Then the rows are set aside. */
 const REFUSALS_MAX = 5;
+/** Rows that are still not there after so many acknowledged inserts never will be. */
+const RESENDS_MAX = 3;
 
 /** What the inserter asks of the driver. */
 export interface InsertClient {
@@ -91,7 +93,7 @@ export class Inserter {
   async #insertPartition(batch: Batch, signal: AbortSignal): Promise<void> {
     let { rows, token, uncertain } = batch;
     let backoffMs = BACKOFF_MS_MIN;
-    for (let refusals = 0; ; ) {
+    for (let refusals = 0, resends = 0; ; ) {
       try {
         const startedAt = this.#clock.monotonic();
         const { target, table } = batch;
@@ -110,10 +112,13 @@ export class Inserter {
         }
         // The engine notes a token just before it commits the part; killed between the two, it takes the retry for a
         // duplicate. Only a look shows it, and only another token gets past it.
+        if (++resends > RESENDS_MAX)
+          throw new StoreRefusedError('acknowledged rows do not appear', { storeCode: null });
         rows = missing;
         token = `${token}+`;
       } catch (error) {
-        if (error instanceof StoreRefusedError && ++refusals >= REFUSALS_MAX) throw error;
+        if (error instanceof StoreRefusedError && (resends > RESENDS_MAX || ++refusals >= REFUSALS_MAX))
+          throw error;
         if (signal.aborted) throw error;
         uncertain = true;
         // Where a repeated row is harmless, a token that may be noted without its rows is the greater risk.
