@@ -108,8 +108,10 @@ export class FrameRouter {
 
   /** Spot trades are prices of the underlying; futures books are perpetual depth; the rest is left out. */
   #binanceFrame(frame: string, receivedTimeMs: number): void {
-    for (const event of mapBinanceFrame(frame, receivedTimeMs)) this.#recorder.underlying(event);
     const message = binanceMessageOf(frame) as Readonly<Record<string, unknown>>;
+    // Trades of futures look alike but for this field; they are no spot prices.
+    if ('M' in message)
+      for (const event of mapBinanceFrame(frame, receivedTimeMs)) this.#recorder.underlying(event);
     const named = TICKERS.find((ticker) => binanceSymbol(ticker) === message.s);
     // Only futures updates name the update before them, and only futures snapshots carry a time.
     if (message.e === 'depthUpdate' && message.pu !== undefined && named !== undefined)
