@@ -3,6 +3,8 @@
  * thousandths of a dollar (1..999), sizes hundredths of a share. The wire text of all four sides is kept up
  * to date by splicing, because a hash is due after every action and would otherwise cost a whole rendering.
  */
+import { InvalidInputError } from '../errors.ts';
+
 export type LadderSide = 'bid' | 'ask';
 
 /** Price 0 and 1 stand for "no bid" and "no ask", as the venue itself writes them. */
@@ -78,8 +80,14 @@ export class Ladder {
     return (side === 'bid' ? this.#bids[price] : this.#asks[price]) as number;
   }
 
-  /** Sets one level of Up (and so of Down); 0 removes it. */
+  /**
+   * Sets one level of Up (and so of Down); 0 removes it.
+   * @throws {InvalidInputError} If the price is no whole number in 1..999: the wire text would be corrupted.
+   */
   set(side: LadderSide, price: number, size: number): void {
+    if (!Number.isInteger(price) || price <= NO_BID || price >= NO_ASK) {
+      throw new InvalidInputError(`no such price level: ${price}`);
+    }
     if (side === 'bid') {
       this.#bids[price] = size;
       this.#bidText.set(price, size);

@@ -38,7 +38,8 @@ const REACTION_MS = 100;
 const QUOTE_NOISE = 2.5;
 const REFINES_ABOVE = 960;
 const CLUMP_MS = 250;
-const CLUMP_FACTOR = 3;
+const CLUMP_FACTOR = 2.5;
+const CALM_FACTOR = 0.6;
 const MIN_CHANGES_PER_SECOND = 0.02;
 const EMPTYING_ACTIONS = 3;
 const LATENCY_MS = { low: 9, high: 55 };
@@ -147,7 +148,7 @@ export class LiveMarket {
     if (this.#isEmptied) return;
     const { ticker, eventType, window } = this.market.facts;
     const isOpen = atMs >= window.startTimeMs && atMs < window.endTimeMs;
-    const clump = atMs < this.#clumpUntilMs ? CLUMP_FACTOR : 0.75;
+    const clump = atMs < this.#clumpUntilMs ? CLUMP_FACTOR : CALM_FACTOR;
     const rate = changesPerSecond(ticker, eventType, isOpen) * this.#context.density() * clump;
     const waitMs = this.#random.exponential(1000 / Math.max(rate, MIN_CHANGES_PER_SECOND));
     this.#context.schedule.at(atMs + waitMs, this.#change);

@@ -73,7 +73,8 @@ class Path {
 
   addPoint(): void {
     const repeated = this.#seconds > 0 && this.#random.chance(REPEATED_POINT);
-    this.#points[this.#seconds++ % RECENT_SECONDS] = repeated ? this.point(0) : this.spot;
+    const value = repeated ? this.point(0) : this.spot;
+    this.#points[this.#seconds++ % RECENT_SECONDS] = value;
   }
 
   /** The one-second point `back` seconds before the newest. */

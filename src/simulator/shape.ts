@@ -55,11 +55,11 @@ export function orderSize(random: Random): number {
   return random.chance(0.4) ? Math.max(100, Math.round(shares) * 100) : Math.round(shares * 100);
 }
 
-/** Changes that make up the bulk of the traffic, in venue actions a second at density 1. */
+/** Changes of sizes a second at density 1, before they clump behind moves of the touch. */
 const CHANGES_PER_SECOND: Record<Ticker, Record<EventType, number>> = {
-  BTC: { '5m': 430, '15m': 230, '1h': 120, '4h': 60, daily_up_down: 45 },
-  ETH: { '5m': 260, '15m': 150, '1h': 70, '4h': 38, daily_up_down: 22 },
-  SOL: { '5m': 220, '15m': 125, '1h': 60, '4h': 30, daily_up_down: 18 },
+  BTC: { '5m': 275, '15m': 205, '1h': 138, '4h': 80, daily_up_down: 57 },
+  ETH: { '5m': 172, '15m': 138, '1h': 86, '4h': 52, daily_up_down: 29 },
+  SOL: { '5m': 150, '15m': 115, '1h': 69, '4h': 40, daily_up_down: 23 },
 };
 /** A book whose window has not opened hardly changes. */
 const QUIET_CHANGES_PER_SECOND = 1.5;

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { PriceBoard, STEP_MS } from './prices.ts';
+import { normalCdf, probabilityBySpot, probabilityByTwap } from './pricing.ts';
+import { Random } from './random.ts';
+import { Schedule } from './schedule.ts';
+
+const START = Date.UTC(2026, 10, 20, 12);
+
+describe('price paths', () => {
+  const board = new PriceBoard('paths', START);
+  const points: number[] = [];
+  for (let at = START; at < START + 3_600_000; at += STEP_MS) {
+    board.step(at);
+    if (at % 1000 === 0) points.push(board.point('BTC'));
+  }
+
+  it('move at 20-80 % a year, with points on the second of which 2-3 % repeat', () => {
+    const moves = points.slice(1).map((point, i) => Math.log(point / points[i]!));
+    const perSecond = Math.sqrt(moves.reduce((sum, move) => sum + move * move, 0) / moves.length);
+    expect(perSecond * Math.sqrt(31_536_000)).toBeGreaterThan(0.2);
+    expect(perSecond * Math.sqrt(31_536_000)).toBeLessThan(1);
+    const repeated = moves.filter((move) => move === 0).length / moves.length;
+    expect(repeated).toBeGreaterThan(0.01);
+    expect(repeated).toBeLessThan(0.045);
+    expect(Math.max(...moves.map(Math.abs))).toBeLessThan(0.02);
+  });
+
+  it('average the newest points', () => {
+    const expected = points.slice(-60).reduce((sum, point) => sum + point, 0) / 60;
+    expect(board.meanOf('BTC', 60)).toBeCloseTo(expected, 6);
+  });
+
+  it('fold into hours that open where the hour before closed, also before the start', () => {
+    const hours = board.candles('BTC').range(3_600_000, START - 24 * 3_600_000, START + 3_600_000);
+    expect(hours.length).toBe(25);
+    for (const [i, hour] of hours.slice(1).entries()) {
+      expect(hour.open).toBe(hours[i]!.close);
+      expect(hour.high).toBeGreaterThanOrEqual(Math.max(hour.open, hour.close));
+      expect(hour.low).toBeLessThanOrEqual(Math.min(hour.open, hour.close));
+    }
+  });
+});
+
+describe('fair value', () => {
+  // Published vectors: zero drift, a year of 31,536,000 s; the approximation is good to 1e-7.
+  it.each([
+    [100_000, 100_000, 0.5, 900, 0.499467195485],
+    [100_050, 100_000, 0.5, 300, 0.626792492319],
+    [99_900, 100_000, 0.6, 60, 0.113269397486],
+    [150, 151, 0.9, 86_400, 0.434628331415],
+    [100_000, 100_000, 0.5, 0, 1],
+    [99_999.99, 100_000, 0.5, 0, 0],
+  ])(
+    'of spot %f over %f at %f a year with %i s left is %f',
+    (spot, strike, annual, secondsLeft, expected) => {
+      const sigma = annual / Math.sqrt(31_536_000);
+      expect(probabilityBySpot({ spot, strike, secondsLeft, sigma })).toBeCloseTo(expected, 6);
+    },
+  );
+
+  it.each([
+    [120, 0],
+    [60, 0],
+    [20, 100_004],
+  ])('under TWAP60 agrees with simulated paths, %i s before the end', (secondsLeft, insideMean) => {
+    const random = new Random('paths');
+    const sigma = 0.5 / Math.sqrt(31_536_000);
+    const outlook = { spot: 100_010, strike: 100_003, secondsLeft, sigma };
+    const paths = 20_000;
+    let ups = 0;
+    for (let path = 0; path < paths; path++) {
+      let price = outlook.spot;
+      let sum = Math.max(0, 60 - secondsLeft) * insideMean;
+      for (let left = secondsLeft - 1; left >= 0; left--) {
+        price *= Math.exp(sigma * random.normal());
+        if (left < 60) sum += price;
+      }
+      if (sum / 60 >= outlook.strike) ups++;
+    }
+    // Whole-second steps average a little late, hence more than the sampling error alone.
+    expect(Math.abs(ups / paths - probabilityByTwap(outlook, insideMean))).toBeLessThan(0.015);
+  });
+
+  it('uses a distribution function that is right in the tails', () => {
+    expect(normalCdf(1.959963984540054)).toBeCloseTo(0.975, 6);
+    expect(normalCdf(-3)).toBeCloseTo(0.0013498980316, 6);
+  });
+});
+
+describe('chance and time', () => {
+  it('draws the distributions asked for', () => {
+    const random = new Random('draws');
+    const normals = Array.from({ length: 20_000 }, () => random.normal());
+    const mean = normals.reduce((sum, value) => sum + value, 0) / normals.length;
+    expect(Math.abs(mean)).toBeLessThan(0.03);
+    expect(normals.reduce((sum, value) => sum + value * value, 0) / normals.length).toBeCloseTo(1, 1);
+    const waits = Array.from({ length: 20_000 }, () => random.exponential(5));
+    expect(waits.reduce((sum, value) => sum + value, 0) / waits.length).toBeCloseTo(5, 0);
+    expect(random.decimal(77)).toMatch(/^[1-9]\d{76}$/);
+    expect(random.hex(64)).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('runs tasks in order of time, equal times as they came, late ones at once', () => {
+    const schedule = new Schedule(100);
+    const ran: string[] = [];
+    const note = (name: string) => (atMs: number) => void ran.push(`${name}@${atMs}`);
+    schedule.at(130, note('c'));
+    schedule.at(110, note('a'));
+    schedule.at(110, note('b'));
+    schedule.at(50, note('late'));
+    schedule.at(131, note('d'));
+    schedule.advance(130);
+    expect(ran).toEqual(['late@100', 'a@110', 'b@110', 'c@130']);
+    expect([schedule.nowMs, schedule.waiting]).toEqual([130, 1]);
+  });
+});
