@@ -11,6 +11,7 @@ import { resumeRecording } from './collect/resume.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './ops/log.ts';
 import type { Metrics } from './ops/metrics.ts';
+import { StoreProbe } from './ops/storeProbe.ts';
 import { openStore, type Store } from './store/store.ts';
 
 export interface ServiceOptions {
@@ -43,9 +44,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const store = await openStore({ dataDir, clickhouseUrl, clock, log, metrics });
   const recorder = new Recorder({ sink: store.writer, clock, log, metrics, timeBy: 'clock' });
   const collector = new Collector({ venues: config.venues, recorder, clock, random, log, metrics });
-  const live = liveState({ recorder, clock });
+  const probe = new StoreProbe({ clock, ask: () => store.rows('SELECT 1') });
+  const live = liveState({ recorder, clock, probe });
   const api = createApi({ store, accounts: accounts.authenticator, live, clock, log, metrics, dataSource });
-  const close = () => closeInOrder({ api, collector, recorder, store, accounts });
+  const close = () => closeInOrder({ api, collector, probe, recorder, store, accounts });
   try {
     collector.start(await resumeRecording({ store, recorder, clock, log }));
     await api.listen({ host: config.host, port: config.port });
@@ -59,13 +61,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 interface Parts {
   api: FastifyInstance;
   collector: Collector;
+  probe: StoreProbe;
   recorder: Recorder;
   store: Store;
   accounts: Accounts;
 }
 
 /** From the outside in: no new frames, then no new requests, then what was recorded goes to disk. */
-async function closeInOrder({ api, collector, recorder, store, accounts }: Parts): Promise<void> {
+async function closeInOrder({ api, collector, probe, recorder, store, accounts }: Parts): Promise<void> {
+  probe.stop();
   await collector.close();
   recorder.close();
   await api.close();
@@ -73,13 +77,20 @@ async function closeInOrder({ api, collector, recorder, store, accounts }: Parts
   await accounts.close();
 }
 
-function liveState({ recorder, clock }: { recorder: Recorder; clock: Clock }): LiveState {
+function liveState({
+  recorder,
+  clock,
+  probe,
+}: Pick<Parts, 'recorder' | 'probe'> & { clock: Clock }): LiveState {
   return {
     get latestSnapshotTimeMs() {
       return recorder.recent.latestTimeMs;
     },
     snapshotsLast5Min: () => recorder.recent.count(clock.now()),
-    ready: () => ({ ok: true, reasons: [] }),
+    ready: () => {
+      const reasons = probe.reasons();
+      return { ok: reasons.length === 0, reasons };
+    },
     market: (marketId) => recorder.market(marketId),
   };
 }

@@ -70,8 +70,7 @@ export async function runDemo(modules: Modules, options: DemoOptions): Promise<{
     metrics: new Metrics(),
     dataSource: 'simulated',
   });
-  console.log(`ready ${service.url}`);
-  console.log(await welcome(service, config));
+  console.log(`${await welcome(service, config)}\nready ${service.url}`);
   return {
     close: async () => {
       await service.close();

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { VenueModel } from '../../src/simulator/model.ts';
@@ -7,7 +8,7 @@ import { VenueServer } from '../../src/simulator/server.ts';
 import { underround } from './builtCommand.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/underround.mjs');
-const START_LIMIT_MS = 30_000;
+const START_LIMIT_MS = 60_000;
 const POLL_MS = 20;
 
 /** The stand-in venues on a free port of this machine, in real time from now. */
@@ -37,43 +38,69 @@ export async function eventually<T>(
   }
 }
 
-export interface RunningService {
+/** A command of ours that serves until it is told to stop. */
+export interface RunningCommand {
   readonly url: string;
   readonly child: ChildProcess;
   /** From spawn to the `ready` line. */
   readonly startedInMs: number;
+  /** Standard output and standard error so far. */
+  out(): string;
   log(): string;
-  /** GET with the key; rejects unless 200. */
-  get<T>(path: string): Promise<T>;
   /** Signals and waits for the end; the exit code, null after a kill. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
-/** Starts the built `underround serve` as a user would, and makes a key for it. */
-export async function startService(dataDir: string, venues: VenueServer): Promise<RunningService> {
-  const environment = {
-    UNDERROUND_DATA_DIR: dataDir,
-    UNDERROUND_PORT: '0',
-    UNDERROUND_RATE_LIMITS: 'off',
-    ...venues.urls(),
-  };
+/** Starts the built command as a user would, and waits until it is ready; it ends with the running test at the latest. */
+export async function startCommand(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<RunningCommand> {
   const begun = performance.now();
-  const child = spawn(process.execPath, [COMMAND, 'serve'], {
-    env: { PATH: process.env.PATH ?? '', ...environment },
-  });
+  const env = { PATH: process.env.PATH ?? '', UNDERROUND_PORT: '0', ...environment };
+  const child = spawn(process.execPath, [COMMAND, ...words], { env });
   let [out, log] = ['', ''];
-  child.stdout.on('data', (chunk) => (out += chunk));
-  child.stderr.on('data', (chunk) => (log += chunk));
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    log += chunk;
+  });
   const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-  const url = await eventually(
-    'ready line',
-    async () => /ready (http\S+)/.exec(out)?.[1],
-    START_LIMIT_MS,
-  ).catch((error) => {
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const ready = eventually('ready line', async () => /ready (http\S+)/.exec(out)?.[1], START_LIMIT_MS);
+  const early = ended.then((code) => {
+    throw new Error(`exit ${code} before it was ready`);
+  });
+  const url = await Promise.race([ready, early]).catch((error) => {
     child.kill('SIGKILL');
     throw new Error(`${error.message}; log: ${log.slice(-2000)}`);
   });
-  const startedInMs = performance.now() - begun;
+  return {
+    url,
+    child,
+    startedInMs: performance.now() - begun,
+    out: () => out,
+    log: () => log,
+    stop: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+export interface RunningService extends RunningCommand {
+  /** GET with the key; rejects unless 200. */
+  get<T>(path: string): Promise<T>;
+}
+
+/** Starts the built `underround serve` against the stand-in venues, and makes a key for it. */
+export async function startService(dataDir: string, venues: VenueServer): Promise<RunningService> {
+  const environment = { UNDERROUND_DATA_DIR: dataDir, UNDERROUND_RATE_LIMITS: 'off', ...venues.urls() };
+  const command = await startCommand(['serve'], environment);
   const words = [
     'keys',
     'create',
@@ -87,18 +114,11 @@ export async function startService(dataDir: string, venues: VenueServer): Promis
   ];
   const { key } = JSON.parse(await underround(words, environment));
   return {
-    url,
-    child,
-    startedInMs,
-    log: () => log,
+    ...command,
     get: async <T>(path: string): Promise<T> => {
-      const answer = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
+      const answer = await fetch(command.url + path, { headers: { authorization: `Bearer ${key}` } });
       if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as T;
-    },
-    stop: (signal = 'SIGTERM') => {
-      child.kill(signal);
-      return ended;
     },
   };
 }

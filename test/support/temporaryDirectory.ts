@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
+/** A killed service's engine ends a moment after it and may still write. */
+const REMOVE = { recursive: true, force: true, maxRetries: 30, retryDelay: 100 };
+
 /** An empty directory that is gone when the running test is over. Call it inside a test or a beforeEach. */
 export function temporaryDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), 'underround-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(path, REMOVE));
   return path;
 }

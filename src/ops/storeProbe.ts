@@ -1,0 +1,45 @@
+import { type Clock, every, type Timer } from '../clock.ts';
+
+const PERIOD_MS = 2000;
+/** Two probes may fail before the service calls itself not ready: an engine restart takes less. */
+const SILENCE_LIMIT_MS = 6000;
+
+/** Asks the store now and then whether it answers, so that `/readyz` answers from memory. */
+export class StoreProbe {
+  readonly #clock: Clock;
+  readonly #timer: Timer;
+  #lastAnswerAt: number;
+  #asking = false;
+
+  /** @param ask Resolves when the store answered; the store has answered when this is made. */
+  constructor(options: { clock: Clock; ask: () => Promise<unknown> }) {
+    this.#clock = options.clock;
+    this.#lastAnswerAt = this.#clock.monotonic();
+    this.#timer = every(this.#clock, PERIOD_MS, () => void this.#probe(options.ask));
+  }
+
+  /** Why the service cannot do its work; empty when it can. */
+  reasons(): string[] {
+    const silentMs = this.#clock.monotonic() - this.#lastAnswerAt;
+    return silentMs > SILENCE_LIMIT_MS
+      ? [`the store has not answered for ${Math.floor(silentMs / 1000)} s`]
+      : [];
+  }
+
+  stop(): void {
+    this.#timer.cancel();
+  }
+
+  async #probe(ask: () => Promise<unknown>): Promise<void> {
+    if (this.#asking) return;
+    this.#asking = true;
+    try {
+      await ask();
+      this.#lastAnswerAt = this.#clock.monotonic();
+    } catch {
+      // The driver logs and counts the failure; here it shows as age.
+    } finally {
+      this.#asking = false;
+    }
+  }
+}
