@@ -5,7 +5,6 @@
 import { DateTime } from 'luxon';
 import type { EventType, Ticker } from '../schema/market.ts';
 import { seriesSlug } from '../venues/polymarket/windows.ts';
-import { marketTags } from './lifecycleFrames.ts';
 import type { MarketFacts, SimulatedMarket } from './markets.ts';
 
 const NAMES: Record<Ticker, string> = { BTC: 'Bitcoin', ETH: 'Ethereum', SOL: 'Solana' };
@@ -201,4 +200,17 @@ function isoSeconds(timeMs: number): string {
 
 function isoMicros(timeMs: number, withFraction: boolean): string {
   return withFraction ? `${new Date(timeMs).toISOString().slice(0, 23)}458Z` : isoSeconds(timeMs);
+}
+
+const KIND_TAGS: Record<EventType, string> = {
+  '5m': '5M',
+  '15m': '15M',
+  '1h': '1H',
+  '4h': '4H',
+  daily_up_down: 'Daily',
+};
+
+export function marketTags(facts: MarketFacts): string[] {
+  const kind = KIND_TAGS[facts.eventType];
+  return ['Crypto', NAMES[facts.ticker], 'Crypto Prices', 'Recurring', 'Up or Down', 'Hide From New', kind];
 }

@@ -1,22 +1,7 @@
 /** Market-channel frames about markets as such: listed and resolved. */
-import type { EventType, Ticker } from '../schema/market.ts';
-import { describeMarket } from './gammaObjects.ts';
+import { describeMarket, marketTags } from './gammaObjects.ts';
 import type { MarketFacts, SimulatedMarket } from './markets.ts';
 import type { Random } from './random.ts';
-
-const NAMES: Record<Ticker, string> = { BTC: 'Bitcoin', ETH: 'Ethereum', SOL: 'Solana' };
-const KIND_TAGS: Record<EventType, string> = {
-  '5m': '5M',
-  '15m': '15M',
-  '1h': '1H',
-  '4h': '4H',
-  daily_up_down: 'Daily',
-};
-
-export function marketTags(facts: MarketFacts): string[] {
-  const kind = KIND_TAGS[facts.eventType];
-  return ['Crypto', NAMES[facts.ticker], 'Crypto Prices', 'Recurring', 'Up or Down', 'Hide From New', kind];
-}
 
 export function resolvedFrame({ facts, fate }: SimulatedMarket, timestampMs: number): string {
   return JSON.stringify({
