@@ -1,0 +1,156 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { calibrationScores, type Forecast, LOG_LOSS_CLIP, sumForecasts } from './calibration.ts';
+
+/** Forecasts from probabilities and outcomes of 0 and 1. */
+function forecasts(probabilities: readonly number[], outcomes: readonly number[]): Forecast[] {
+  return probabilities.map((probability, i) => ({ probability, happened: outcomes[i] === 1 }));
+}
+
+function groupBy(all: readonly Forecast[], key: (forecast: Forecast) => number): Forecast[][] {
+  const groups = new Map<number, Forecast[]>();
+  for (const forecast of all) groups.set(key(forecast), [...(groups.get(key(forecast)) ?? []), forecast]);
+  return [...groups.values()];
+}
+
+const scoresBy = (all: readonly Forecast[], key: (forecast: Forecast) => number) =>
+  calibrationScores(groupBy(all, key).map(sumForecasts))!;
+const byValue = ({ probability }: Forecast) => probability;
+const inBins =
+  (bins: number) =>
+  ({ probability }: Forecast) =>
+    Math.min(Math.floor(probability * bins), bins - 1);
+
+// The data of scikit-learn's calibration_curve example.
+const CURVE = forecasts([0.1, 0.2, 0.3, 0.4, 0.65, 0.7, 0.8, 0.9, 1], [0, 0, 0, 0, 1, 1, 1, 1, 1]);
+
+describe('published figures', () => {
+  test('Brier score (scikit-learn, brier_score_loss)', () => {
+    const scores = scoresBy(forecasts([0.1, 0.9, 0.8, 0.3], [0, 1, 1, 0]), byValue);
+    expect(scores.brierScore).toBeCloseTo(0.0375, 12);
+  });
+
+  test('log loss (scikit-learn, log_loss)', () => {
+    const scores = scoresBy(forecasts([0.9, 0.1, 0.2, 0.65], [1, 0, 0, 1]), byValue);
+    expect(scores.logLoss.toFixed(5)).toBe('0.21616');
+  });
+
+  test('reliability curve in three bins (scikit-learn, calibration_curve)', () => {
+    const sums = groupBy(CURVE, inBins(3)).map(sumForecasts);
+    const observed = sums.map(({ happened, count }) => happened / count);
+    const mean = sums.map(({ probability, count }) => Number((probability / count).toFixed(12)));
+    expect({ observed, mean }).toEqual({ observed: [0, 0.5, 1], mean: [0.2, 0.525, 0.85] });
+  });
+
+  test('expected calibration error and Brier score of the same data', () => {
+    const scores = scoresBy(CURVE, inBins(3));
+    expect(scores.ece.toFixed(6)).toBe('0.138889');
+    expect(scores.brierScore).toBeCloseTo(0.0625, 12);
+  });
+
+  test('Murphy decomposition by distinct probabilities', () => {
+    const given = [0.2, 0.2, 0.2, 0.2, 0.6, 0.6, 0.6, 0.6, 0.9, 0.9];
+    const scores = scoresBy(forecasts(given, [0, 0, 1, 0, 1, 1, 1, 0, 1, 1]), byValue);
+    expect(scores.reliability).toBeCloseTo(0.012, 12);
+    expect(scores.resolution).toBeCloseTo(0.09, 12);
+    expect(scores.uncertainty).toBeCloseTo(0.24, 12);
+    expect(scores.brierScore).toBeCloseTo(0.162, 12);
+  });
+});
+
+const probability = fc.integer({ min: 0, max: 20_000 }).map((steps) => steps / 20_000);
+const anyForecasts = fc.array(fc.record({ probability, happened: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 60,
+});
+
+describe('identities', () => {
+  test('the Brier score is reliability - resolution + uncertainty when grouped by distinct probabilities', () => {
+    fc.assert(
+      fc.property(anyForecasts, (all) => {
+        const { brierScore, reliability, resolution, uncertainty } = scoresBy(all, byValue);
+        expect(reliability - resolution + uncertainty).toBeCloseTo(brierScore, 12);
+      }),
+    );
+  });
+
+  test('in bins the two terms inside the bins make up the difference', () => {
+    fc.assert(
+      fc.property(anyForecasts, fc.integer({ min: 1, max: 50 }), (all, bins) => {
+        const groups = groupBy(all, inBins(bins));
+        const { brierScore, reliability, resolution, uncertainty } = calibrationScores(
+          groups.map(sumForecasts),
+        )!;
+        let variance = 0;
+        let covariance = 0;
+        for (const group of groups) {
+          const mean = group.reduce((sum, forecast) => sum + forecast.probability, 0) / group.length;
+          const observed = group.filter(({ happened }) => happened).length / group.length;
+          for (const { probability: given, happened } of group) {
+            variance += (given - mean) ** 2 / all.length;
+            covariance += ((given - mean) * (Number(happened) - observed)) / all.length;
+          }
+        }
+        expect(reliability - resolution + uncertainty + variance - 2 * covariance).toBeCloseTo(
+          brierScore,
+          12,
+        );
+      }),
+    );
+  });
+
+  test('every score keeps its bounds', () => {
+    fc.assert(
+      fc.property(anyForecasts, fc.integer({ min: 1, max: 50 }), (all, bins) => {
+        const scores = scoresBy(all, inBins(bins));
+        for (const score of Object.values(scores)) expect(score).toBeGreaterThanOrEqual(0);
+        expect(scores.brierScore).toBeLessThanOrEqual(1);
+        expect(scores.logLoss).toBeLessThanOrEqual(-Math.log(LOG_LOSS_CLIP));
+        expect(scores.ece ** 2).toBeLessThanOrEqual(scores.reliability + 1e-12);
+        expect(scores.uncertainty).toBeLessThanOrEqual(0.25);
+        expect(scores.resolution).toBeLessThanOrEqual(scores.uncertainty + 1e-12);
+      }),
+    );
+  });
+
+  test('sums of parts are sums of the whole: how forecasts are split over groups of one bin does not show', () => {
+    fc.assert(
+      fc.property(anyForecasts, (all) => {
+        const whole = calibrationScores([sumForecasts(all)])!;
+        const single = calibrationScores(all.map((forecast) => sumForecasts([forecast])))!;
+        expect(single.brierScore).toBeCloseTo(whole.brierScore, 12);
+        expect(single.logLoss).toBeCloseTo(whole.logLoss, 12);
+      }),
+    );
+  });
+});
+
+describe('edges', () => {
+  test('over nothing there are no scores', () => {
+    expect(calibrationScores([])).toBeNull();
+    expect(calibrationScores([sumForecasts([])])).toBeNull();
+  });
+
+  test('empty groups count for nothing', () => {
+    const sums = sumForecasts(CURVE);
+    expect(calibrationScores([sumForecasts([]), sums])).toEqual(calibrationScores([sums]));
+  });
+
+  test('a sure forecast that failed costs a bounded log loss, one that held nearly nothing', () => {
+    expect(sumForecasts([{ probability: 1, happened: false }]).logLoss).toBe(-Math.log(LOG_LOSS_CLIP));
+    expect(sumForecasts([{ probability: 0, happened: false }]).logLoss).toBe(-Math.log(1 - LOG_LOSS_CLIP));
+  });
+
+  test('perfect and worst forecasts have the ends of the Brier score', () => {
+    expect(scoresBy(forecasts([0, 1], [0, 1]), byValue)).toMatchObject({
+      brierScore: 0,
+      reliability: 0,
+      ece: 0,
+    });
+    expect(scoresBy(forecasts([1, 0], [0, 1]), byValue)).toMatchObject({
+      brierScore: 1,
+      reliability: 1,
+      ece: 1,
+    });
+  });
+});

@@ -1,0 +1,83 @@
+/**
+ * How well probabilities of a yes-or-no outcome held. Everything is computed from the sums of groups of forecasts,
+ * so that a store can add up millions of them where they lie and send only the groups.
+ */
+
+/** A probability given before, and whether it came true. */
+export interface Forecast {
+  readonly probability: number;
+  readonly happened: boolean;
+}
+
+/** What is kept of a group of forecasts. */
+export interface ForecastSums {
+  readonly count: number;
+  /** How many came true. */
+  readonly happened: number;
+  readonly probability: number;
+  /** Of (probability - outcome)^2, the outcome being 1 or 0. */
+  readonly squaredError: number;
+  /** Of -ln of the probability given to what came true, after clipping. */
+  readonly logLoss: number;
+}
+
+/** Means over all forecasts; lower is better for all but `resolution`. `uncertainty` is the outcomes' own. */
+export interface CalibrationScores {
+  readonly brierScore: number;
+  /** In nats. */
+  readonly logLoss: number;
+  readonly ece: number;
+  readonly reliability: number;
+  readonly resolution: number;
+  readonly uncertainty: number;
+}
+
+/**
+ * Probabilities are brought this far inside 0 and 1 before their logarithm is taken: one sure forecast that failed
+ * would otherwise make the whole mean infinite. It is the finest step of a mid price (half a tick of 1/10000 USDC),
+ * so no mid strictly between 0 and 1 is moved.
+ */
+export const LOG_LOSS_CLIP = 1 / 20_000;
+
+export function sumForecasts(forecasts: Iterable<Forecast>): ForecastSums {
+  const sums = { count: 0, happened: 0, probability: 0, squaredError: 0, logLoss: 0 };
+  for (const { probability, happened } of forecasts) {
+    const given = happened ? probability : 1 - probability;
+    sums.count += 1;
+    sums.happened += happened ? 1 : 0;
+    sums.probability += probability;
+    sums.squaredError += (1 - given) ** 2;
+    sums.logLoss -= Math.log(Math.min(Math.max(given, LOG_LOSS_CLIP), 1 - LOG_LOSS_CLIP));
+  }
+  return sums;
+}
+
+/**
+ * Brier score, log loss, expected calibration error and Murphy's decomposition by the given groups.
+ *
+ * `brierScore = reliability - resolution + uncertainty` holds exactly only where every group holds one distinct
+ * probability. With wider groups the variance of the probabilities inside a group is added to the right side and
+ * twice their covariance with the outcomes is taken away (Stephenson et al. 2008).
+ * @param groups Disjoint; empty ones count for nothing.
+ * @returns Null over no forecasts.
+ * @see Murphy 1973, https://doi.org/10.1175/1520-0450(1973)012%3C0595:ANVPOT%3E2.0.CO;2
+ * @see Stephenson, Coelho, Jolliffe 2008, https://doi.org/10.1175/2007WAF2006116.1
+ */
+export function calibrationScores(groups: readonly ForecastSums[]): CalibrationScores | null {
+  const filled = groups.filter((group) => group.count > 0);
+  const count = sum(filled, (group) => group.count);
+  if (count === 0) return null;
+  const baseRate = sum(filled, (group) => group.happened) / count;
+  return {
+    brierScore: sum(filled, (group) => group.squaredError) / count,
+    logLoss: sum(filled, (group) => group.logLoss) / count,
+    ece: sum(filled, (group) => Math.abs(group.probability - group.happened)) / count,
+    reliability: sum(filled, (group) => (group.probability - group.happened) ** 2 / group.count) / count,
+    resolution: sum(filled, (group) => group.count * (group.happened / group.count - baseRate) ** 2) / count,
+    uncertainty: baseRate * (1 - baseRate),
+  };
+}
+
+function sum(groups: readonly ForecastSums[], of: (group: ForecastSums) => number): number {
+  return groups.reduce((total, group) => total + of(group), 0);
+}
