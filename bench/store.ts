@@ -6,8 +6,6 @@ import { systemClock } from '../src/clock.ts';
 import { silentLogger } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
 import { encodeBook } from '../src/store/encodeBook.ts';
-import { arrayLines, booksOf, snapshotText, TEXT_LINES } from '../src/store/queries/books.ts';
-import { findPage, pageRows } from '../src/store/queries/keyset.ts';
 import { RowBuffer } from '../src/store/rowBuffer.ts';
 import { openStore, type Store } from '../src/store/store.ts';
 import type { Figure } from './figure.ts';
@@ -21,8 +19,6 @@ const MARKETS = 50;
 const READERS = 4;
 /** Rows that may wait while the bench appends: two segments, as a live feed would have at most. */
 const WAITING_ROWS_MAX = 40_000;
-const SNAPSHOTS = 10_000;
-const SNAPSHOT_ROUNDS = 9;
 
 export async function run(): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-bench-'));
@@ -30,12 +26,7 @@ export async function run(): Promise<Figure[]> {
     ...{ dataDir, clickhouseUrl: null, clock: systemClock, log: silentLogger, metrics: new Metrics() },
   });
   try {
-    return [
-      encoding(),
-      ...(await ingest(store)),
-      ...(await bytesOnDisk(store)),
-      ...(await snapshotReads(store)),
-    ];
+    return [encoding(), ...(await ingest(store)), ...(await bytesOnDisk(store))];
   } finally {
     await store.close();
     await rm(dataDir, { recursive: true, force: true });
@@ -127,66 +118,6 @@ async function bytesOnDisk(store: Store): Promise<Figure[]> {
     { name: 'stored bytes a book change, as merged so far', value: live, unit: 'bytes' },
     { name: 'stored bytes a book change, merged', value: await bytes(), unit: 'bytes', goal: '<= 60' },
   ];
-}
-
-async function snapshotReads(store: Store): Promise<Figure[]> {
-  const source = bookSource({ markets: 1, levels: 20, seed: 2 });
-  const marketId = `${source.marketIds[0]}-read`;
-  for (let seq = 1; seq <= SNAPSHOTS; seq++) {
-    store.writer.book({ ...source.next(INGEST_ROWS + seq, START_MS + seq * 40), marketId });
-  }
-  await store.writer.flush();
-  const rounds: { megabytesPerSecond: number; firstByteMs: number; blockMs: number }[] = [];
-  for (let round = 0; round < SNAPSHOT_ROUNDS; round++) rounds.push(await readSnapshots(store, marketId));
-  const median = (of: (round: (typeof rounds)[number]) => number) =>
-    rounds.map(of).sort((a, b) => a - b)[Math.floor(SNAPSHOT_ROUNDS / 2)] as number;
-  return [
-    {
-      name: 'snapshots, 10,000 of 20 levels a side, as JSON',
-      value: median((round) => round.megabytesPerSecond),
-      unit: 'MB/s',
-      goal: '>= 250',
-    },
-    { name: 'snapshots, first byte', value: median((round) => round.firstByteMs), unit: 'ms', goal: '< 50' },
-    {
-      name: 'snapshots, longest event-loop block',
-      value: Math.max(...rounds.map((round) => round.blockMs)),
-      unit: 'ms',
-      goal: '< 20',
-    },
-  ];
-}
-
-async function readSnapshots(store: Store, marketId: string) {
-  const signal = new AbortController().signal;
-  const request = {
-    startMs: null,
-    endMs: null,
-    descending: false,
-    limit: SNAPSHOTS,
-    offset: 0,
-    after: null,
-    intervalMs: null,
-  };
-  const blocks = watchLoop();
-  const started = performance.now();
-  const page = await findPage(store, booksOf(marketId), request, signal);
-  if (page?.count !== SNAPSHOTS) throw new Error('the page is not whole');
-  const { query, params } = pageRows(
-    booksOf(marketId),
-    request,
-    page,
-    arrayLines(snapshotText(false), false),
-  );
-  const stream = await store.stream(query, { ...params, underlying_ticker: '"BTC"' }, TEXT_LINES);
-  let bytes = 0;
-  let firstByteMs = Number.NaN;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    if (bytes === 0) firstByteMs = performance.now() - started;
-    bytes += chunk.length;
-  }
-  const seconds = (performance.now() - started) / 1_000;
-  return { megabytesPerSecond: bytes / 1e6 / seconds, firstByteMs, blockMs: blocks() };
 }
 
 /** Watches how long the loop takes from turn to turn; the returned function stops it and gives the longest, in ms. */

@@ -43,6 +43,8 @@ interface Declaration<Q extends Fields, P extends Fields> {
   readonly pathFields?: P;
   /** Shape of a 200 answer; null where it is not JSON. It describes and tests, it never runs on a request. */
   readonly response: z.ZodType | null;
+  /** Media type of an answer that is not JSON. */
+  readonly produces?: string;
   handle(request: ApiRequest<Q, P>): Promise<Answer> | Answer;
 }
 
@@ -50,7 +52,7 @@ interface Declaration<Q extends Fields, P extends Fields> {
 export interface Route
   extends Pick<
     Declaration<Fields, Fields>,
-    'method' | 'path' | 'auth' | 'summary' | 'description' | 'response'
+    'method' | 'path' | 'auth' | 'summary' | 'description' | 'response' | 'produces'
   > {
   readonly queryFields: Fields;
   readonly pathFields: Fields;

@@ -1,7 +1,17 @@
 import { Readable } from 'node:stream';
-import { countRows, findPage, type Page, type PageRequest, pageRows } from '../store/queries/keyset.ts';
+import type { ChunkEnds } from '../store/queries/books.ts';
+import {
+  type Chunk,
+  countRows,
+  findPage,
+  type Page,
+  type PagePlan,
+  type PageRequest,
+  pageRows,
+} from '../store/queries/keyset.ts';
 import type { QueryParams, Source } from '../store/queries/sql.ts';
 import type { StoreReader } from '../store/reader.ts';
+import { type BodyChunk, joinChunks } from './chunks.ts';
 import { type CursorScope, decodeCursor, encodeCursor, SEQ_TIE } from './cursor.ts';
 import { badRequest } from './refusal.ts';
 import type { Answer, RawRequest } from './route.ts';
@@ -37,7 +47,8 @@ export interface PagingParameters {
 /** What a list is: which rows, how each is printed, and what stands around them. */
 export interface RowList {
   readonly source: Source;
-  readonly columns: string;
+  /** What a row prints; a list read in chunks makes each chunk's lines part of one array. */
+  readonly columns: string | ((part: { page: Page; ends: ChunkEnds }) => string);
   readonly columnParams?: QueryParams;
   readonly format: RowFormat;
   /** Name of the array. */
@@ -80,11 +91,11 @@ export async function findRows(
   store: StoreReader,
   source: Source,
   request: PageRequest,
-  { withTotal, signal }: { withTotal: boolean; signal: AbortSignal },
+  { withTotal, signal, plan }: { withTotal: boolean; signal: AbortSignal; plan?: PagePlan },
 ): Promise<FoundPage> {
   // A limit of 0 asks for the count alone.
   const [page, total] = await Promise.all([
-    request.limit === 0 ? null : findPage(store, source, request, signal),
+    request.limit === 0 ? null : findPage(store, source, request, plan ? { signal, plan } : { signal }),
     withTotal || request.limit === 0 ? countRows(store, source, request, signal) : 0,
   ]);
   return { page, total };
@@ -116,13 +127,35 @@ export async function answerRows(
   if (!page) return { body: `${prefix}[]${suffix}` };
   // The head of a streamed answer carries no length, so nothing needs to be read for it.
   if (raw.headOnly) return { body: Readable.from([]) };
-  const { query, params } = pageRows(list.source, request, page, list.columns);
-  const rows = await store.stream(
-    query,
-    { ...params, ...list.columnParams },
-    { ...list.format, signal: raw.signal },
-  );
+  const chunks = page.chunks.map((chunk, i) => bodyChunk(store, list, { request, page, chunk, i, raw }));
+  const rows = chunks.length === 1 ? await (chunks[0] as BodyChunk).open() : joinChunks(chunks);
   return { body: rowsBody(rows, { prefix, suffix }) };
+}
+
+function bodyChunk(
+  store: StoreReader,
+  list: RowList,
+  {
+    request,
+    page,
+    chunk,
+    i,
+    raw,
+  }: { request: PageRequest; page: Page; chunk: Chunk; i: number; raw: Pick<RawRequest, 'signal'> },
+): BodyChunk {
+  const ends: ChunkEnds = {
+    open: i === 0 ? '[' : ',',
+    close: i === page.chunks.length - 1 ? ']' : ' ',
+  };
+  const columns = typeof list.columns === 'string' ? list.columns : list.columns({ page, ends });
+  const [low, high] = request.descending ? [chunk.last, chunk.first] : [chunk.first, chunk.last];
+  const { query, params } = pageRows(list.source, request, { low, high }, columns);
+  const { format, settings } = list.format;
+  return {
+    closing: ends.close,
+    open: () =>
+      store.stream(query, { ...params, ...list.columnParams }, { format, settings, signal: raw.signal }),
+  };
 }
 
 /** The text before and after the array `key` of an object. */

@@ -151,6 +151,48 @@ function naive({ start, length, depth, intervalMs, order }: Asked): unknown[] {
   });
 }
 
+test.each([
+  ['asc', 400],
+  ['asc', 401],
+  ['asc', 6000],
+  ['desc', 5201],
+  ['desc', 6000],
+] as const)('a page read in chunks is whole and in order (%s, %i)', async (order, limit) => {
+  const market = `0xcc${order}${limit}`;
+  const { writer } = opened.store;
+  writer.market({ ...marketRecord({ marketId: market }), seq: 3 });
+  const rows = Array.from({ length: 6000 }, (_, i): TestBook => {
+    const levels: LevelPairs = [[4900 - (i % 7) * 100, (1 + i) * 10_000]];
+    const yesAsks: LevelPairs = [[5000, 10_000]];
+    // Three rows share a millisecond; one row has a NO side of its own in one case, which changes the statement.
+    const own = limit === 401 && i === 10 ? { no: { bids: levels, asks: yesAsks } } : {};
+    return {
+      seq: 10 + i,
+      marketId: market,
+      timeMs: T0 + Math.floor(i / 3),
+      yesBids: levels,
+      yesAsks,
+      ...own,
+    };
+  });
+  for (const row of rows) writer.book(bookRecord(row));
+  await writer.flush();
+  const url = `/v1/snapshots?market_id=${market}&limit=${limit}&order=${order}`;
+  const { snapshots, count } = (await app.inject({ url, headers: KEY })).json();
+  const wanted = (order === 'asc' ? rows : rows.toReversed()).slice(0, limit);
+  expect(count).toBe(limit);
+  expect(
+    snapshots.map((row: { yes_bids: unknown; no_asks: unknown }) => [row.yes_bids, row.no_asks]),
+  ).toEqual(
+    wanted.map(({ yesBids, yesAsks, no }) => {
+      const [[price, shares]] = yesBids as [[number, number]];
+      const size = shares / 1_000_000;
+      const [noPrice] = no ? (yesAsks[0] as [number, number]) : [10_000 - price];
+      return [[{ price: price / 10_000, size }], [{ price: noPrice / 10_000, size: no ? 0.01 : size }]];
+    }),
+  );
+});
+
 test(`${MANY_ROWS} snapshots stream at flat memory`, { timeout: 120_000 }, async () => {
   const { writer } = opened.store;
   const yesBids: LevelPairs = Array.from({ length: 10 }, (_, index) => [

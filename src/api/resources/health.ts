@@ -1,4 +1,4 @@
-import { healthShape } from '../../schema/api/resources.ts';
+import { healthShape, probeShape } from '../../schema/api/resources.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
 
@@ -36,7 +36,7 @@ export function healthRoutes({
       path: '/livez',
       auth: 'none',
       summary: 'The process answers',
-      response: null,
+      response: probeShape,
       handle: () => ({ body: '{"ok":true}' }),
     }),
     route({
@@ -44,7 +44,7 @@ export function healthRoutes({
       path: '/readyz',
       auth: 'none',
       summary: 'The service can do its work',
-      response: null,
+      response: probeShape,
       handle: () => {
         const { ok, reasons } = live.ready();
         if (ok) return { body: '{"ok":true}' };
@@ -61,6 +61,7 @@ export function healthRoutes({
       auth: 'none',
       summary: 'Metrics in the Prometheus text format',
       response: null,
+      produces: 'text/plain',
       handle: async () => ({
         contentType: metrics.registry.contentType,
         body: await metrics.registry.metrics(),

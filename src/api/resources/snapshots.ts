@@ -3,7 +3,8 @@ import { optional, required } from '../../schema/api/fields.ts';
 import * as parameter from '../../schema/api/parameters.ts';
 import { orderbookShape, snapshotsShape } from '../../schema/api/resources.ts';
 import { integer } from '../../schema/api/types.ts';
-import { arrayLines, booksOf, snapshotText, TEXT_LINES } from '../../store/queries/books.ts';
+import { arrayLines, booksOf, PLAIN_BOOK, snapshotText, TEXT_LINES } from '../../store/queries/books.ts';
+import type { PagePlan } from '../../store/queries/keyset.ts';
 import { findBook } from '../../store/queries/orderbook.ts';
 import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
@@ -19,6 +20,9 @@ const interval = optional(
   'Milliseconds; the last state of each such interval instead of every change',
 );
 const at = optional(datetime, 'The moment; now when absent');
+
+/** A small chunk first, for an early first byte; then few large ones, since each costs a statement. */
+const PLAN: PagePlan = { chunkRows: [400, 4800], allRows: PLAIN_BOOK };
 
 export function snapshotRoutes(parts: Parts): Route[] {
   return [snapshotsRoute(parts), snapshotAtRoute(parts), orderbookRoute(parts)];
@@ -46,12 +50,17 @@ function snapshotsRoute(parts: Parts): Route {
       const { request, scope } = pageRequest(['snapshots', query.market_id], query);
       const source = booksOf(query.market_id);
       const market = await knownMarket(parts, query.market_id, signal);
-      const found = await findRows(parts.store, source, request, { withTotal: false, signal });
+      const found = await findRows(parts.store, source, request, { withTotal: false, signal, plan: PLAN });
       return answerRows(
         parts.store,
         {
           source,
-          columns: arrayLines(snapshotText(query.depth !== null), request.descending),
+          columns: ({ page, ends }) =>
+            arrayLines(
+              snapshotText({ hasDepth: query.depth !== null, plain: page.all }),
+              ends,
+              request.descending,
+            ),
           columnParams: {
             underlying_ticker: JSON.stringify(market.ticker),
             ...(query.depth === null ? {} : { depth: query.depth }),

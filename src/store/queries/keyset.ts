@@ -19,6 +19,20 @@ export interface PageRequest {
   readonly intervalMs: number | null;
 }
 
+/** How a large page is cut for reading, and what is asked about its rows while its keys are read. */
+export interface PagePlan {
+  /** Rows of each chunk in the order read; the last size repeats. */
+  readonly chunkRows: readonly number[];
+  /** A condition on single rows; the page tells whether all of them fulfil it. */
+  readonly allRows?: string;
+}
+
+/** A stretch of a page, by its first and last row in the order read. */
+export interface Chunk {
+  readonly first: Position;
+  readonly last: Position;
+}
+
 /** One page, pinned: the rows between `low` and `high` are exactly `count` rows, however many arrive meanwhile. */
 export interface Page {
   readonly count: number;
@@ -26,15 +40,24 @@ export interface Page {
   readonly high: Position;
   /** Where the next page starts; null when this is the last. */
   readonly next: Position | null;
+  /** Together the whole page, in the order read. */
+  readonly chunks: readonly Chunk[];
+  /** Every row fulfils the plan's condition; false without one. */
+  readonly all: boolean;
 }
+
+/** Pairs of Unix milliseconds and sequence number, as text. */
+type Key = [timeMs: string, seq: string];
 
 interface HeadRow {
   found: number;
-  first_ms: string;
-  first_seq: string;
-  last_ms: string;
-  last_seq: string;
+  all_rows: boolean;
+  firsts: Key[];
+  lasts: Key[];
 }
+
+/** A page read in one go. */
+const ONE_CHUNK: PagePlan = { chunkRows: [0xffff_ffff] };
 
 /**
  * Finds a page by reading the two key columns alone, which is cheap beside the rows themselves.
@@ -44,42 +67,68 @@ export async function findPage(
   store: StoreReader,
   source: Source,
   request: PageRequest,
-  signal: AbortSignal,
+  { signal, plan = ONE_CHUNK }: { signal: AbortSignal; plan?: PagePlan },
 ): Promise<Page | null> {
   const { limit, offset, after, descending, intervalMs } = request;
   const range = rangeConditions('t.ts', request);
   const seen = after ? afterConditions(request) : [];
   const conditions = [...source.conditions, ...range.conditions, ...seen];
-  const key = '(toUnixTimestamp64Milli(t.ts), t.seq)';
+  // Of a stretch of time only its last row counts, so an aggregate of its rows would ask about others too.
+  const asked = intervalMs === null ? (plan.allRows ?? 'false') : 'false';
+  const key = `(toUnixTimestamp64Milli(t.ts), t.seq, ${asked})`;
   const selected =
     intervalMs === null
       ? `SELECT ${key} AS k FROM ${source.table} AS t ${where(conditions)} ORDER BY ${order(descending)}`
       : `SELECT max(${key}) AS k FROM ${source.table} AS t ${where(conditions)} GROUP BY ${stretch('t.ts')} ORDER BY k${descending ? ' DESC' : ''}`;
   // Sorted once more because an aggregate promises no order; the keys come sorted, so it costs little.
   const sort = descending ? 'arrayReverseSort' : 'arraySort';
+  const keysAt = (indexes: string) => `arrayMap(i -> (toString(keys[i].1), toString(keys[i].2)), ${indexes})`;
   const query = `
-    SELECT toUInt32(length(keys)) AS found, toString(keys[1].1) AS first_ms, toString(keys[1].2) AS first_seq,
-      toString(keys[least({limit:UInt32}, found)].1) AS last_ms, toString(keys[least({limit:UInt32}, found)].2) AS last_seq
+    WITH least({limit:UInt32}, length(keys)) AS size, arrayFilter(i -> i <= size, {starts:Array(UInt32)}) AS begun
+    SELECT toUInt32(length(keys)) AS found, arrayAll(k -> k.3, arraySlice(keys, 1, size)) AS all_rows,
+      ${keysAt('begun')} AS firsts,
+      ${keysAt('arrayMap(i -> least(i - 1, size), arrayConcat(arraySlice(begun, 2), [size + 1]))')} AS lasts
     FROM (SELECT ${sort}(groupArray(k)) AS keys
       FROM (${selected} LIMIT {limit:UInt32} + 1 OFFSET {offset:UInt32}))`;
   const params = {
     ...source.params,
     ...range.params,
     limit,
+    starts: chunkStarts(limit, plan.chunkRows),
     offset: after ? 0 : Math.min(offset, 0xffff_ffff),
     ...(after ? { after_ms: after.timeMs, after_seq: after.seq } : {}),
     ...(intervalMs === null ? {} : { interval_ms: intervalMs }),
   };
   const [head] = await store.rows<HeadRow>(query, params, { signal });
   if (!head || head.found === 0) return null;
-  const first = { timeMs: Number(head.first_ms), seq: head.first_seq };
-  const last = { timeMs: Number(head.last_ms), seq: head.last_seq };
+  const chunks = head.firsts.map((first, i) => ({
+    first: position(first),
+    last: position(head.lasts[i] as Key),
+  }));
+  const first = (chunks[0] as Chunk).first;
+  const last = (chunks.at(-1) as Chunk).last;
   return {
     count: Math.min(head.found, limit),
     low: descending ? last : first,
     high: descending ? first : last,
     next: head.found > limit ? last : null,
+    chunks,
+    all: head.all_rows,
   };
+}
+
+/** The one-based index at which each chunk of a page of at most `limit` rows begins. */
+function chunkStarts(limit: number, sizes: readonly number[]): number[] {
+  const starts: number[] = [];
+  for (let at = 1, i = 0; at <= limit; i++) {
+    starts.push(at);
+    at += sizes[Math.min(i, sizes.length - 1)] as number;
+  }
+  return starts;
+}
+
+function position([timeMs, seq]: Key): Position {
+  return { timeMs: Number(timeMs), seq };
 }
 
 /** How many rows the range holds, paging aside. */
@@ -103,11 +152,11 @@ export async function countRows(
   return Number(row?.total ?? 0);
 }
 
-/** The statement that reads a page's rows, in its order. */
+/** The statement that reads a page's rows, or those of one of its chunks, in the page's order. */
 export function pageRows(
   source: Source,
   request: PageRequest,
-  page: Page,
+  page: Pick<Page, 'low' | 'high'>,
   columns: string,
 ): { query: string; params: Record<string, string | number> } {
   const bounds = [

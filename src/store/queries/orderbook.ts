@@ -14,7 +14,7 @@ export async function findBook(
   const { table, conditions, params } = booksOf(marketId);
   const until = atMs === null ? [] : [`t.ts <= ${timeParam('at_ms')}`];
   const [row] = await store.rows<{ body: string }>(
-    `SELECT ${snapshotText(false)} AS body FROM ${table} AS t ${where([...conditions, ...until])}
+    `SELECT ${snapshotText({ hasDepth: false, plain: false })} AS body FROM ${table} AS t ${where([...conditions, ...until])}
      ORDER BY t.ts DESC, t.seq DESC LIMIT 1`,
     {
       ...params,
