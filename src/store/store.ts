@@ -1,11 +1,12 @@
 import { mkdir } from 'node:fs/promises';
-import { type Clock, sleep } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { EngineAccess } from './access.ts';
 import { StoreClient } from './client.ts';
 import type { StoreReader } from './reader.ts';
 import { DATABASE, schemaStatements } from './schema.ts';
+import { serverAccess } from './serverAccess.ts';
 import { defaultHostEntry, Supervisor } from './supervisor.ts';
 import { StoreWriter } from './writer.ts';
 
@@ -74,11 +75,5 @@ async function reach(options: StoreOptions): Promise<EngineAccess> {
   if (clickhouseUrl === null) {
     return Supervisor.start({ dataDir, entry: options.hostEntry ?? defaultHostEntry(), clock, log, metrics });
   }
-  return {
-    url: clickhouseUrl,
-    agent: null,
-    whenReady: (limitMs) => sleep(clock, limitMs),
-    hostPid: null,
-    close: async () => undefined,
-  };
+  return serverAccess(clickhouseUrl, clock);
 }

@@ -1,5 +1,6 @@
 /** Runs requests on pooled sessions of the engine and answers them. */
 import type { ServerResponse } from 'node:http';
+import { type Clock, sleep } from '../../clock.ts';
 import type { Logger } from '../../ops/log.ts';
 import { answerStream, answerWhole, canStream } from './answer.ts';
 import { HostError } from './hostError.ts';
@@ -9,16 +10,21 @@ import { withState } from './sessionState.ts';
 import type { Spool } from './spool.ts';
 import { describeStatement, insertFromFile, quoteLiteral, type Statement, staleParam } from './sqlText.ts';
 
+const KILL_RETRY_MS = 20;
+const KILL_TRIES_MAX = 100;
+
 export class Engine {
   readonly #pool: SessionPool;
   readonly #spool: Spool;
   readonly #log: Logger;
+  readonly #clock: Clock;
   #lastQuery = 0;
 
-  constructor(parts: { pool: SessionPool; spool: Spool; log: Logger }) {
+  constructor(parts: { pool: SessionPool; spool: Spool; log: Logger; clock: Clock }) {
     this.#pool = parts.pool;
     this.#spool = parts.spool;
     this.#log = parts.log;
+    this.#clock = parts.clock;
   }
 
   /** Answers one request. Rejects with the engine's error, or a HostError, when it did not succeed. */
@@ -31,7 +37,7 @@ export class Engine {
     let running = true;
     // An insert is never cancelled: its caller will ask again with the same token and must find it whole.
     const onClose = () => {
-      if (running && !isInsert) void this.#kill(queryId);
+      if (!isInsert) void this.#kill(queryId, () => running);
     };
     response.once('close', onClose);
     try {
@@ -45,6 +51,8 @@ export class Engine {
     } finally {
       running = false;
       response.off('close', onClose);
+      // A session keeps a cancelled query's memory, and its place among the processes, until its next statement.
+      if (response.destroyed) await session.engine.queryAsync('SELECT 1').catch(() => undefined);
       this.#pool.release(lane, session);
     }
   }
@@ -100,10 +108,17 @@ export class Engine {
     answerWhole(response, head, result);
   }
 
-  /** Asks the engine to stop a query whose caller has gone. Never SYNC: that hangs. */
-  async #kill(queryId: string): Promise<void> {
+  /** Stops a query whose caller has gone. Never SYNC: that hangs. */
+  async #kill(queryId: string, isRunning: () => boolean): Promise<void> {
     try {
-      await this.text(`KILL QUERY WHERE Settings['log_comment'] = ${quoteLiteral(queryId)} ASYNC`);
+      for (let tries = 0; tries < KILL_TRIES_MAX && isRunning(); tries++) {
+        const killed = await this.text(
+          `KILL QUERY WHERE Settings['log_comment'] = ${quoteLiteral(queryId)} ASYNC`,
+        );
+        if (killed !== '') return;
+        // It has not started yet.
+        await sleep(this.#clock, KILL_RETRY_MS);
+      }
     } catch (error) {
       this.#log.warn({ err: error, queryId }, 'store.host.kill_failed');
     }

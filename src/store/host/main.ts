@@ -22,6 +22,8 @@ import { Spool } from './spool.ts';
 const DRAIN_LIMIT_MS = 10_000;
 /** Parameters become part of a statement here, and a URL may carry a mebibyte of them; escaping can double that. */
 const MAX_STATEMENT_BYTES = 4 * 1024 * 1024;
+/** Longest any statement may run: the last resort against one that nobody waits for any more. */
+const EXECUTION_SECONDS_MAX = 3_600;
 const MARK_CACHE_BYTES = 256 * 1024 * 1024;
 
 const { values } = parseArgs({
@@ -43,8 +45,9 @@ async function main(dataDir: string, socket: string): Promise<void> {
   const pool = new SessionPool(engineDir, [
     `--config-file=${configFile}`,
     `--max_query_size=${MAX_STATEMENT_BYTES}`,
+    `--max_execution_time=${EXECUTION_SECONDS_MAX}`,
   ]);
-  const engine = new Engine({ pool, spool: await Spool.open(spoolDirs(dataDir)), log });
+  const engine = new Engine({ pool, spool: await Spool.open(spoolDirs(dataDir)), log, clock: systemClock });
   await reportDetached(engine, log);
   const knownSettings = new Set((await engine.text('SELECT name FROM system.settings')).split('\n'));
   const { server, drain } = createHostServer({ engine, knownSettings, log });
