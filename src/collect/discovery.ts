@@ -39,6 +39,8 @@ export class Discovery {
   readonly #requests: Backoff;
   readonly #unknown = new Map<string, Backoff>();
   readonly #warned = new Set<string>();
+  /** Ended markets that were due in a request that failed: the next one asks for them too. */
+  readonly #unanswered = new Set<string>();
   #looking = false;
   #listing = false;
   #stopped = false;
@@ -58,16 +60,30 @@ export class Discovery {
     this.#stopped = true;
   }
 
-  /** Asks for windows not found yet and for ended markets that are due, in one request. */
-  look({ missing, due, nowMs }: { missing: readonly string[]; due: readonly string[]; nowMs: number }): void {
+  /**
+   * Asks for windows not found yet and for ended markets that are due, in one request.
+   * @param due Called only when a request can be made: it names each market once a step.
+   */
+  look({
+    missing,
+    due,
+    nowMs,
+  }: {
+    missing: readonly string[];
+    due: () => readonly string[];
+    nowMs: number;
+  }): void {
     if (this.#looking || !this.#requests.ready(nowMs)) return;
     const asked = missing.filter((slug) => this.#unknown.get(slug)?.ready(nowMs) ?? true);
-    const slugs = [...due, ...asked];
+    for (const slug of due()) this.#unanswered.add(slug);
+    const slugs = [...this.#unanswered, ...asked];
     if (slugs.length === 0) return;
     this.#looking = true;
     void this.#request('slugs', () => this.#options.listings.eventsBySlug(slugs)).then((events) => {
       this.#looking = false;
-      if (events !== null) this.#noteUnknown(asked, this.#take(events));
+      if (events === null) return;
+      this.#unanswered.clear();
+      this.#noteUnknown(asked, this.#take(events));
     });
   }
 

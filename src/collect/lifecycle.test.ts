@@ -251,6 +251,38 @@ describe('Lifecycle', () => {
     });
   });
 
+  it('ends the gap of a market that was over before this run could subscribe it', async () => {
+    const { clock, lifecycle, latest } = setUp();
+    lifecycle.start([]);
+    await clock.advance(500);
+    const { seq: _, ...known } = latest(slug5m(windowAt('5m', START)))!;
+    lifecycle.stop();
+    const later = setUp();
+    await later.clock.advance(known.endTimeMs - START + 3_600_000);
+    later.listings.fail = () => new TransportError('down');
+    later.recorder.resume(known);
+    later.recorder.wasDown(START, later.clock.now());
+    later.lifecycle.start([known]);
+    expect(later.sink.gaps).toMatchObject([
+      { marketId: known.marketId, cause: 'process_down', endTimeMs: null },
+      { marketId: known.marketId, cause: 'process_down', endTimeMs: later.clock.now() },
+    ]);
+  });
+
+  it('asks for an ended market once the listing is back, whatever polls an outage swallowed', async () => {
+    const { clock, lifecycle, listings, latest } = setUp();
+    lifecycle.start([]);
+    const window = windowAt('5m', START);
+    await clock.advance(window.endTimeMs - START + 10_000);
+    listings.fail = () => new TransportError('down');
+    listings.winners.set(slug5m(window), 'Up');
+    await clock.advance(450_000);
+    expect(latest(slug5m(window))!.status).toBe('closed');
+    listings.fail = null;
+    await clock.advance(31_000);
+    expect(latest(slug5m(window))).toMatchObject({ status: 'resolved', outcome: 'Up' });
+  });
+
   it('asks again for a window that is not listed yet, ever less often', async () => {
     const { clock, lifecycle, listings, isSubscribed } = setUp();
     const slug = slug5m(nextWindow('5m', windowAt('5m', START)));

@@ -84,7 +84,7 @@ export class Lifecycle {
     const nowMs = this.#options.clock.now();
     const wanted = wantedWindows(nowMs);
     const missing = wanted.filter(({ slug }) => !this.#markets.has(slug)).map(({ slug }) => slug);
-    this.#discovery.look({ missing, due: this.#polls.due(nowMs), nowMs });
+    this.#discovery.look({ missing, due: () => this.#polls.due(nowMs), nowMs });
     this.#crossCheck(nowMs);
     this.#subscribe(wanted, nowMs);
     for (const market of this.#markets.values()) this.#age(market, nowMs);
@@ -119,8 +119,9 @@ export class Lifecycle {
     const over = market.status === 'resolved' ? sinceEndMs >= 0 : sinceEndMs >= SUBSCRIBED_AFTER_END_MS;
     if (over && this.#subscribed.delete(market.slug)) {
       this.#options.clob.unsubscribe(groupOf(market), [market.yesTokenId, market.noTokenId]);
-      this.#options.recorder.gaps.close(market.marketId, nowMs, null);
     }
+    // Also of a market that was over before this run could subscribe it: nothing else would ever end its gap.
+    if (over) this.#options.recorder.gaps.close(market.marketId, nowMs, null);
     if (sinceEndMs >= FORGET_AFTER_END_MS && !this.#polls.has(market.slug)) {
       this.#markets.delete(market.slug);
       this.#options.recorder.untrack(market.marketId);

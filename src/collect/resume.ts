@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
-import type { Market } from '../schema/market.ts';
+import { type Market, UNKNOWN } from '../schema/market.ts';
 import { loadLastBooks, loadMarkets, loadOpenGaps } from '../store/markets.ts';
 import type { StoreReader } from '../store/reader.ts';
 import type { PreviousRun } from '../store/recovery.ts';
@@ -24,15 +24,22 @@ export async function resumeRecording(options: {
   const nowMs = clock.now();
   const { lastAliveTimeMs, clean } = store.writer.previousRun;
   const stored = await loadMarkets(store, { endAfterMs: nowMs - LOOK_BACK_MS });
-  const markets = stored.filter(({ status, endTimeMs }) => status !== 'resolved' || endTimeMs > nowMs);
-  if (markets.length === 0) return [];
+  // Markets of imports without a listing have no slug to ask the venue by.
+  const markets = stored.filter(
+    ({ slug, status, endTimeMs }) => slug !== UNKNOWN && (status !== 'resolved' || endTimeMs > nowMs),
+  );
   const books = await loadLastBooks(
     store,
     markets.map(({ marketId }) => marketId),
   );
   const lastBooks = new Map(books.map((book) => [book.marketId, book]));
   for (const market of markets) recorder.resume(market, lastBooks.get(market.marketId) ?? null);
-  for (const gap of await loadOpenGaps(store)) recorder.gaps.resume(gap);
+  for (const gap of await loadOpenGaps(store)) {
+    recorder.gaps.resume(gap);
+    // Its market is over and forgotten: nothing would end it later.
+    if (recorder.market(gap.marketId) === null) recorder.gaps.close(gap.marketId, nowMs, null);
+  }
+  if (markets.length === 0) return [];
   if (lastAliveTimeMs !== null) recorder.wasDown(lastAliveTimeMs, nowMs);
   log.info({ markets: markets.length, lastAliveTimeMs, clean }, 'recording.resumed');
   return markets;
