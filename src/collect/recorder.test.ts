@@ -188,6 +188,22 @@ describe('Recorder', () => {
     expect(await metrics.registry.metrics()).toContain('underround_book_events_ignored_total{why="stale"} 1');
   });
 
+  it('sets aside a frame whose time is in microseconds, and goes on recording the market', async () => {
+    const { sink, recorder, wire, metrics } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const [right] = wire.action(T0 + 1, [{ side: 'BUY', price: 4900, size: 5 }]);
+    recorder.clobFrame(right!.replaceAll(String(T0 + 1), String((T0 + 1) * 1000)), T0 + 1);
+    recorder.clobFrame(right!, T0 + 2);
+    recorder.close();
+    expect(sink.books.map(({ eventTimeMs, trusted }) => [eventTimeMs, trusted])).toEqual([
+      [T0, true],
+      [T0 + 1, true],
+    ]);
+    expect(await metrics.registry.metrics()).toContain(
+      'underround_frames_rejected_total{feed="polymarket.clob"} 1',
+    );
+  });
+
   it('drops a perp book whose update id did not change', () => {
     const { sink, recorder } = setUp();
     const depth = {

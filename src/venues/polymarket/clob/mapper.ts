@@ -12,6 +12,12 @@ import { type RawMessage, TEXT_FRAMES } from './messages.ts';
 
 /** An asset id and a market id are long; a bound keeps a hostile frame from becoming a key of our maps. */
 const ID_LENGTH_MAX = 100;
+/**
+ * 2000 to 2100. Times never fall in what we publish, so one in other units (microseconds, say) would make every
+ * later change of its market look old.
+ */
+const TIME_MS_MIN = 946_684_800_000;
+const TIME_MS_MAX = 4_102_444_800_000;
 
 /**
  * Maps one text frame of the market channel to events, in the order of the wire.
@@ -187,7 +193,7 @@ function optionalText(value: unknown): string | null {
 
 function time(value: unknown): number {
   const ms = typeof value === 'string' ? Number(value) : Number.NaN;
-  if (Number.isSafeInteger(ms) && ms > 0) return ms;
+  if (Number.isInteger(ms) && ms >= TIME_MS_MIN && ms < TIME_MS_MAX) return ms;
   throw new VenueMessageError('timestamp is not Unix milliseconds in a string');
 }
 
