@@ -1,5 +1,6 @@
 import type { ApiParts } from './parts.ts';
 import { candlesRoute } from './resources/candles.ts';
+import { descriptionRoutes } from './resources/description.ts';
 import { gapsRoute } from './resources/gaps.ts';
 import { healthRoutes } from './resources/health.ts';
 import { marketRoutes } from './resources/markets.ts';
@@ -11,7 +12,7 @@ import type { Route } from './route.ts';
 
 /** Every operation of the API, in the order the description lists them. */
 export function allRoutes(parts: ApiParts): Route[] {
-  return [
+  const routes = [
     ...healthRoutes(parts),
     perpDepthRoute(parts),
     ...marketRoutes(parts),
@@ -22,4 +23,6 @@ export function allRoutes(parts: ApiParts): Route[] {
     candlesRoute(parts),
     gapsRoute(parts),
   ];
+  routes.push(...descriptionRoutes(routes));
+  return routes;
 }

@@ -19,6 +19,12 @@ export const idleLive: LiveState = {
   ready: () => ({ ok: true, reasons: [] }),
 };
 
+/** For tests that must not get as far as the store. */
+export const unaskedStore: ApiParts['store'] = {
+  rows: () => Promise.reject(new Error('the store was asked')),
+  stream: () => Promise.reject(new Error('the store was asked')),
+};
+
 /** The API on a given store, with one good key. */
 export function testApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): FastifyInstance {
   return createApi({

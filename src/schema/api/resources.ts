@@ -1,13 +1,16 @@
 /**
  * Shapes of what the API answers, one per resource: the type, the API description and the tests' check come from
  * them. They never run on a request: the engine prints the large bodies itself.
+ * The description names a shape as it is exported here: `candleShape` is its `Candle`.
  */
 import { z } from 'zod';
 import { UNDERLYING_SOURCES } from '../events.ts';
 import { GAP_CAUSES } from '../gap.ts';
 import { EVENT_TYPES, TICKERS, UNKNOWN } from '../market.ts';
 
-const time = z.iso.datetime({ offset: true, precision: 3 }).describe('ISO 8601, UTC, milliseconds');
+const time = z.iso
+  .datetime({ offset: true, precision: 3 })
+  .meta({ description: 'ISO 8601, UTC, milliseconds', examples: ['2026-11-20T12:00:00.123+00:00'] });
 const price = z.number().min(0).max(1).describe('USDC per share');
 const ticker = z.enum(TICKERS);
 const marketTicker = z.enum([...TICKERS, UNKNOWN]);
@@ -23,24 +26,32 @@ export const healthShape = z.strictObject({
   snapshots_last_5min: count,
 });
 
+/** An OpenAPI document; its own standard says what stands inside. */
+export const openApiShape = z.looseObject({
+  openapi: z.string(),
+  info: z.looseObject({ title: z.string(), version: z.string() }),
+  paths: z.looseObject({}),
+});
+
+export const probeShape = z.strictObject({ ok: z.literal(true) });
+
 const pair = z.tuple([z.number(), z.number()]).describe('Price, size');
+export const depthSnapshotShape = z.strictObject({
+  timestamp: time,
+  update_id: z.int(),
+  bids: z.array(pair).describe('Best first: descending'),
+  asks: z.array(pair).describe('Best first: ascending'),
+  best_bid: z.number().nullable(),
+  best_ask: z.number().nullable(),
+  n_bids: count,
+  n_asks: count,
+});
 export const perpDepthShape = z.strictObject({
   ticker,
-  total: count,
+  total: count.describe('Snapshots in the range, paging aside'),
   limit: count,
   offset: count,
-  snapshots: z.array(
-    z.strictObject({
-      timestamp: time,
-      update_id: z.int(),
-      bids: z.array(pair),
-      asks: z.array(pair),
-      best_bid: z.number().nullable(),
-      best_ask: z.number().nullable(),
-      n_bids: count,
-      n_asks: count,
-    }),
-  ),
+  snapshots: z.array(depthSnapshotShape),
   next_cursor: nextCursor,
 });
 
@@ -75,29 +86,32 @@ export const marketListShape = z.strictObject({
   next_cursor: nextCursor,
 });
 
+export const marketReferenceShape = z.strictObject({
+  market_id: z.string(),
+  market_type: z.enum([...EVENT_TYPES, UNKNOWN]),
+});
+export const timeseriesPointShape = z.strictObject({
+  ts: time,
+  mid_yes: price.nullable(),
+  spread_yes: price.nullable(),
+  underlying_price: z.number().nullable(),
+});
 export const timeseriesShape = z.strictObject({
-  market: z.strictObject({ market_id: z.string(), market_type: z.enum([...EVENT_TYPES, UNKNOWN]) }),
-  snapshots: z.array(
-    z.strictObject({
-      ts: time,
-      mid_yes: price.nullable(),
-      spread_yes: price.nullable(),
-      underlying_price: z.number().nullable(),
-    }),
-  ),
+  market: marketReferenceShape,
+  snapshots: z.array(timeseriesPointShape),
   total: count,
   limit: count,
   offset: count,
   next_cursor: nextCursor,
 });
 
-const level = z.strictObject({ price, size: z.number().min(0).describe('Shares') });
-const snapshot = z.strictObject({
+export const levelShape = z.strictObject({ price, size: z.number().min(0).describe('Shares') });
+export const snapshotShape = z.strictObject({
   ts: time,
-  yes_bids: z.array(level),
-  yes_asks: z.array(level),
-  no_bids: z.array(level),
-  no_asks: z.array(level),
+  yes_bids: z.array(levelShape),
+  yes_asks: z.array(levelShape),
+  no_bids: z.array(levelShape),
+  no_asks: z.array(levelShape),
   underlying_price: z.number().nullable(),
   underlying_ticker: marketTicker,
   trusted: z.boolean(),
@@ -105,65 +119,63 @@ const snapshot = z.strictObject({
 export const snapshotsShape = z.strictObject({
   market_id: z.string(),
   count,
-  snapshots: z.array(snapshot),
+  snapshots: z.array(snapshotShape),
   next_cursor: nextCursor,
 });
-export const orderbookShape = snapshot.extend({ market_id: z.string() });
+export const orderbookShape = snapshotShape.extend({ market_id: z.string() });
 
+export const candleShape = z.strictObject({
+  ts: time,
+  open: price,
+  high: price,
+  low: price,
+  close: price,
+  volume: z.number().min(0).describe('Shares of both tokens'),
+  trade_count: count,
+});
 export const candlesShape = z.strictObject({
   market_id: z.string(),
   timeframe: z.enum(CANDLE_TIMEFRAMES),
   count,
-  candles: z.array(
-    z.strictObject({
-      ts: time,
-      open: price,
-      high: price,
-      low: price,
-      close: price,
-      volume: z.number().min(0).describe('Shares of both tokens'),
-      trade_count: count,
-    }),
-  ),
+  candles: z.array(candleShape),
   next_cursor: nextCursor,
 });
 
+export const tradeShape = z.strictObject({
+  ts: time,
+  side: z.enum(['BUY_YES', 'SELL_YES', 'BUY_NO', 'SELL_NO']).describe('What the taker did'),
+  price,
+  size: z.number().describe('Shares'),
+  trade_id: z.string(),
+});
 export const tradesShape = z.strictObject({
   market_id: z.string(),
   count,
-  trades: z.array(
-    z.strictObject({
-      ts: time,
-      side: z.enum(['BUY_YES', 'SELL_YES', 'BUY_NO', 'SELL_NO']),
-      price,
-      size: z.number(),
-      trade_id: z.string(),
-    }),
-  ),
+  trades: z.array(tradeShape),
   next_cursor: nextCursor,
 });
 
+export const underlyingPointShape = z.strictObject({ ts: time, price: z.number().describe('USD') });
 export const underlyingShape = z.strictObject({
   ticker,
   source: z.enum(UNDERLYING_SOURCES),
   count,
-  points: z.array(z.strictObject({ ts: time, price: z.number() })),
+  points: z.array(underlyingPointShape),
   next_cursor: nextCursor,
 });
 
+export const gapShape = z.strictObject({
+  gap_id: z.string(),
+  start: time.describe('The last good receipt'),
+  end: time.nullable().describe('Null while it lasts'),
+  cause: z.enum(GAP_CAUSES),
+  feed: z.string(),
+  repaired_by: z.string().nullable(),
+});
 export const gapsShape = z.strictObject({
   market_id: z.string(),
   count,
-  gaps: z.array(
-    z.strictObject({
-      gap_id: z.string(),
-      start: time,
-      end: time.nullable(),
-      cause: z.enum(GAP_CAUSES),
-      feed: z.string(),
-      repaired_by: z.string().nullable(),
-    }),
-  ),
+  gaps: z.array(gapShape),
   next_cursor: nextCursor,
 });
-export type GapBody = z.infer<typeof gapsShape>['gaps'][number];
+export type GapBody = z.infer<typeof gapShape>;

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { testApi, unaskedStore } from '../../../test/support/api.ts';
+import { allRoutes } from '../routes.ts';
+import { describeApi } from './openapi.ts';
+import { schemaReference } from './shapes.ts';
+
+// Declaring routes asks nothing of the parts they run on.
+const routes = allRoutes({} as never);
+const document = describeApi(routes);
+
+test('is valid OpenAPI 3.1', async () => {
+  const result = await new Validator().validate(structuredClone(document) as never);
+  expect(result.errors ?? []).toEqual([]);
+  expect(result.valid).toBe(true);
+  expect(document.openapi).toMatch(/^3\.1\./);
+  expect(document.info.version).toBe('0.1.0');
+});
+
+test('the validator sees a fault', async () => {
+  const broken = { ...structuredClone(document), paths: { '/x': { get: { responses: 5 } } } };
+  expect((await new Validator().validate(broken as never)).valid).toBe(false);
+});
+
+test('docs/openapi.json is what the sources say; else run npm run generate', () => {
+  const committed = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
+  expect(JSON.parse(committed)).toEqual(JSON.parse(JSON.stringify(document)));
+});
+
+test('has every route the server has, and no other', async () => {
+  const app = testApi({ store: unaskedStore });
+  await app.ready();
+  // A tree: four characters of indentation a level, each line the rest of a path and its methods.
+  const stack: string[] = [];
+  const served = app
+    .printRoutes({ commonPrefix: false })
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent = '', part = '', methods = ''] = /^(\W*?)(\/\S*)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? [];
+      const path = (stack[indent.length / 4 - 1] ?? '') + part;
+      stack[indent.length / 4] = path;
+      const named = path.replace(/:(\w+)/g, '{$1}');
+      return methods.split(', ').flatMap((name) => (['', 'HEAD'].includes(name) ? [] : [`${name} ${named}`]));
+    });
+  const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(described.length).toBeGreaterThan(15);
+  expect(served.sort()).toEqual(described.sort());
+  await app.close();
+});
+
+test('every operation has its own id, names its parameters, and says who may call it', () => {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.values(methods).map((operation) => ({ path, operation })),
+  );
+  const ids = operations.map(({ operation }) => operation.operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { path, operation } of operations) {
+    const isOpen = !path.startsWith('/v1/');
+    expect(operation.security, path).toEqual(isOpen ? [] : [{ ApiKey: [] }]);
+    expect('401' in operation.responses, path).toBe(!isOpen);
+    const inPath = operation.parameters.filter((parameter) => parameter.in === 'path');
+    expect(
+      inPath.map(({ name }) => `{${name}}`),
+      path,
+    ).toEqual(path.match(/\{\w+\}/g) ?? []);
+    for (const { description } of operation.parameters) expect(description.length).toBeGreaterThan(3);
+  }
+});
+
+test('parameters carry type, bounds, default and allowed values', () => {
+  const operation = document.paths['/v1/perp/depth']?.get;
+  const byName = Object.fromEntries(operation?.parameters.map((one) => [one.name, one]) ?? []);
+  expect(byName.ticker).toMatchObject({
+    in: 'query',
+    required: true,
+    schema: { enum: ['BTC', 'ETH', 'SOL'] },
+  });
+  expect(byName.limit).toMatchObject({
+    required: false,
+    schema: { type: 'integer', minimum: 0, maximum: 10_000, default: 200 },
+  });
+  expect(byName.start).toMatchObject({ required: false, schema: { type: 'string', format: 'date-time' } });
+});
+
+test('a field that may be null says so, one that may not does not', () => {
+  const properties = document.components.schemas?.TimeseriesPoint?.properties as Record<string, unknown>;
+  expect(JSON.stringify(properties.mid_yes)).toContain('null');
+  expect(JSON.stringify(properties.ts)).not.toContain('null');
+});
+
+test('an answer whose shape has no name is refused', () => {
+  expect(() => schemaReference(z.strictObject({}))).toThrow(TypeError);
+});

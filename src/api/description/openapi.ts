@@ -1,0 +1,138 @@
+import { type Field, type Fields, fieldSchema } from '../../schema/api/fields.ts';
+import type { Route } from '../route.ts';
+import { ERROR_SCHEMAS, errorResponses, refusalReference, refusalsOf } from './errors.ts';
+import { componentSchemas, schemaReference } from './shapes.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Version of the interface, not of the package. */
+export const API_VERSION = '0.1.0';
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: JsonObject;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly security: readonly JsonObject[];
+  readonly parameters: readonly Parameter[];
+  readonly responses: Readonly<Record<string, JsonObject>>;
+}
+
+/** An OpenAPI 3.1 document, as far as its readers here need its shape. */
+export interface ApiDocument {
+  readonly openapi: string;
+  readonly info: JsonObject & {
+    readonly title: string;
+    readonly version: string;
+    readonly description: string;
+  };
+  readonly servers: readonly JsonObject[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+}
+
+const DESCRIPTION = `Recorded order books of crypto prediction markets, and what follows from them.
+
+- Every \`/v1\` operation needs \`Authorization: Bearer KEY\`.
+- Prices are USDC per share from 0 to 1, sizes are shares. A missing number is \`null\`, never 0.
+- Answers give times as ISO 8601 in UTC with milliseconds. Requests may use any offset or \`Z\`; without an offset a time is UTC, a bare date is midnight, an integer is Unix seconds (above 2e10: milliseconds).
+- Ranges are half open: \`start <= ts < end\`. Lists are in ascending time unless the operation says otherwise.
+- Unknown query parameters are ignored; of a repeated one the last counts.
+- \`next_cursor\` goes back as \`cursor\` for the next page; its cost does not grow with depth, and pages stay stable while data arrives.
+- Bodies are compressed as \`Accept-Encoding\` asks (zstd, br, gzip). Every \`GET\` answers \`HEAD\` too.
+- Every error is JSON with \`detail\`.`;
+
+/** An operation belongs to the first whose prefix its path has. */
+const TAGS = [
+  { name: 'Statistics', description: 'What outcomes say about prices', prefix: '/v1/stats/' },
+  { name: 'Market data', description: 'What was recorded: markets, books, prices, trades', prefix: '/v1/' },
+  { name: 'Service', description: 'Is it well, and what can it do; no key needed', prefix: '/' },
+];
+
+/** Describes the given operations, all of them and nothing else. */
+export function describeApi(routes: readonly Route[]): ApiDocument {
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
+  }
+  const used = new Set(routes.map(({ path }) => tagOf(path)));
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Underround',
+      version: API_VERSION,
+      description: DESCRIPTION,
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This service' }],
+    tags: TAGS.filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        ApiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `svc_live_...`' },
+      },
+      headers: {
+        RequestId: {
+          description:
+            'Names the request in the service’s log; the client’s own `X-Request-Id` where it sent one',
+          schema: { type: 'string' },
+        },
+      },
+      responses: errorResponses(),
+      schemas: { ...componentSchemas(), ...ERROR_SCHEMAS },
+    },
+  };
+}
+
+function tagOf(path: string): string {
+  return TAGS.find(({ prefix }) => path.startsWith(prefix))?.name ?? 'Service';
+}
+
+function operation(route: Route): Operation {
+  const { method, path, auth, summary, description, queryFields, pathFields } = route;
+  return {
+    operationId: operationId(method, path),
+    tags: [tagOf(path)],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: auth === 'key' ? [{ ApiKey: [] }] : [],
+    parameters: [...parameters(pathFields, 'path'), ...parameters(queryFields, 'query')],
+    responses: {
+      200: success(route),
+      ...Object.fromEntries(refusalsOf(route).map((status) => [status, refusalReference(status)])),
+    },
+  };
+}
+
+function success({ response, produces = 'text/plain' }: Route): JsonObject {
+  const headers = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+  const content = response
+    ? { 'application/json': { schema: schemaReference(response) } }
+    : { [produces]: { schema: { type: 'string' } } };
+  return { description: 'Success', headers, content };
+}
+
+function parameters(fields: Fields, place: 'path' | 'query'): Parameter[] {
+  return Object.entries(fields).map(([name, field]: [string, Field<unknown>]) => ({
+    name,
+    in: place,
+    required: field.required,
+    description: field.description,
+    schema: fieldSchema(field),
+  }));
+}
+
+/** `GET /v1/markets/{market_id}/timeseries` is `getMarketsMarketIdTimeseries`. */
+function operationId(method: string, path: string): string {
+  const words = path.replace(/^\/v1\//, '').match(/[A-Za-z]+/g) ?? [];
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import * as resources from '../../schema/api/resources.ts';
+import type { JsonSchema } from '../../schema/api/types.ts';
+
+/** Shapes in the order the description lists them, by the name it gives them: `candleShape` is `Candle`. */
+const NAMES = new Map<z.ZodType, string>(
+  Object.entries(resources).flatMap(([name, shape]) =>
+    shape instanceof z.ZodType ? [[shape, componentName(name)] as const] : [],
+  ),
+);
+
+/** Every named shape as a JSON Schema (2020-12); they refer to each other by name. */
+export function componentSchemas(): Record<string, JsonSchema> {
+  const registry = z.registry<{ id: string }>();
+  for (const [shape, id] of NAMES) registry.add(shape, { id });
+  const { schemas } = z.toJSONSchema(registry, { uri: reference, override: simplify });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema: _dialect, $id: _address, ...schema }]) => [id, schema]),
+  );
+}
+
+/** @throws {TypeError} For a shape that is not exported by `schema/api/resources.ts`: it would have no name. */
+export function schemaReference(shape: z.ZodType): { $ref: string } {
+  const name = NAMES.get(shape);
+  if (name === undefined) throw new TypeError('the shape of an answer must be exported by resources.ts');
+  return { $ref: reference(name) };
+}
+
+function reference(name: string): string {
+  return `#/components/schemas/${name}`;
+}
+
+function componentName(exported: string): string {
+  const name = exported.replace(/Shape$/, '');
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** What a zod shape says only about JavaScript, or by a pattern that `format` already says, is left out. */
+function simplify({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
+  if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+  const types = [jsonSchema.type].flat();
+  if (types.includes('integer')) {
+    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    jsonSchema.format = 'int64';
+  }
+  if (types.includes('number')) jsonSchema.format = 'double';
+}
