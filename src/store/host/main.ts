@@ -47,7 +47,8 @@ async function main(dataDir: string, socket: string): Promise<void> {
     `--max_query_size=${MAX_STATEMENT_BYTES}`,
     `--max_execution_time=${EXECUTION_SECONDS_MAX}`,
   ]);
-  const engine = new Engine({ pool, spool: await Spool.open(spoolDirs(dataDir)), log, clock: systemClock });
+  const spool = await Spool.open(spoolDirs(dataDir));
+  const engine = new Engine({ pool, spool, log, clock: systemClock });
   await reportDetached(engine, log);
   const knownSettings = new Set((await engine.text('SELECT name FROM system.settings')).split('\n'));
   const { server, drain } = createHostServer({ engine, knownSettings, log });
@@ -65,6 +66,7 @@ async function main(dataDir: string, socket: string): Promise<void> {
     await drain();
     await drainPending();
     pool.close();
+    await spool.close();
     process.exit(0);
   };
   process.stdin.on('close', stop).on('end', stop).on('error', stop).resume();
