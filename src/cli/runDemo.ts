@@ -16,6 +16,7 @@ import { generateHistory, type RecordedFeed } from '../simulator/history.ts';
 import { VenueModel } from '../simulator/model.ts';
 import { VenueServer } from '../simulator/server.ts';
 import { openStore } from '../store/store.ts';
+import { checkAddress } from './checkAddress.ts';
 import { Progress } from './progress.ts';
 
 const HOUR_MS = 3_600_000;
@@ -56,6 +57,7 @@ export async function runDemo(modules: Modules, options: DemoOptions): Promise<{
   };
   // The demo's reader wants its own words, not the recorder's; problems still show.
   const log = modules.createLogger(process.env.UNDERROUND_LOG_LEVEL ? asked.logLevel : 'error');
+  await checkAddress(config);
   await freshDirectory(config.dataDir);
   const startTimeMs = systemClock.now() - options.hours * HOUR_MS;
   const model = new VenueModel({ seed: options.seed, startTimeMs, density: HISTORY_DENSITY });
