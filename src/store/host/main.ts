@@ -70,15 +70,15 @@ async function main(dataDir: string, socket: string): Promise<void> {
     process.exit(0);
   };
   process.stdin.on('close', stop).on('end', stop).on('error', stop).resume();
-  // A terminal's Ctrl-C reaches the whole group; the parent decides when the store may go.
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', stop);
+  // A terminal's Ctrl-C and a supervisor's stop reach the whole group, but the parent still has rows to bring in:
+  // it decides when the store may go, by closing the pipe.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
   // We hold the engine's lock, so a socket that still lies there belongs to nobody.
   await unlink(socket).catch(() => undefined);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve));
   await chmod(socket, 0o600);
-  log.info({ dataDir, socket }, 'store.host.ready');
+  log.info({ dataDir, socket, pid: process.pid }, 'store.host.ready');
   process.stdout.write('ready\n');
 }
 
