@@ -204,6 +204,19 @@ describe('Recorder', () => {
     );
   });
 
+  it('takes no trade of a token that is not of its market', async () => {
+    const { sink, recorder, wire, metrics } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const trade = wire.trade(T0 + 1, { price: 4900, size: SHARE });
+    recorder.clobFrame(trade.replaceAll(MARKET.yesTokenId, '987654321'), T0 + 1);
+    expect(sink.trades).toEqual([]);
+    expect(await metrics.registry.metrics()).toContain(
+      'underround_book_events_ignored_total{why="unknown_token"} 1',
+    );
+    recorder.clobFrame(trade, T0 + 2);
+    expect(sink.trades.map(({ side }) => side)).toEqual(['BUY_YES']);
+  });
+
   it('drops a perp book whose update id did not change', () => {
     const { sink, recorder } = setUp();
     const depth = {

@@ -144,6 +144,10 @@ export class Recorder {
     if (event.kind === 'book_change') this.#applied(recorded, book.applyChanges(event));
     else if (event.kind === 'book_snapshot') this.#applied(recorded, book.applySnapshot(event));
     else if (event.kind === 'trade') {
+      if (this.#byToken.get(event.tokenId) !== recorded) {
+        this.#ignore('unknown_token');
+        return;
+      }
       book.applyTrade(event);
       const record = recorded.tradeRecord(event, this.#nextSeq());
       if (record !== null) this.#options.sink.trade(record);
