@@ -336,7 +336,7 @@ describe('faults of the order book', () => {
     expect((await depth()).body).toMatchObject({ retCode: 10006 });
     expect((await depth()).body).toMatchObject({ retCode: 0, result: { s: 'BTCUSDT' } });
     expect(
-      (await get('UNDERROUND_PERP_URL', '/v5/market/orderbook?category=linear&symbol=XXX')).body,
+      (await get('UNDERROUND_PERP_URL', '/v5/market/orderbook?category=linear&symbol=NONE')).body,
     ).toMatchObject({ retCode: 10001 });
   });
 });
