@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { type Accounts, openAccounts } from './accounts/accounts.ts';
+import type { Accounts } from './accounts/accounts.ts';
 import type { DataSource, LiveState } from './api/parts.ts';
-import { createApi } from './api/server.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { Collector } from './collect/collector.ts';
+import type { Collector } from './collect/collector.ts';
 import { Recorder } from './collect/recorder.ts';
 import { resumeRecording } from './collect/resume.ts';
 import type { Config } from './config.ts';
@@ -33,55 +32,83 @@ export interface Service {
 }
 
 /**
- * Puts the parts together and starts them.
+ * Puts the parts together and starts them, recording first: the engine starts while the feeds' modules load, and the
+ * API's load when frames already come, so that a restart costs as little of the recording as it can.
  * @throws {StoreUnavailableError} When the store cannot be opened.
- * @throws {ConfigError} When the address cannot be listened on, or a database has no driver.
+ * @throws {ConfigError} When another service runs on the data directory, or a database has no driver.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { config, log, metrics, dataSource, clock = systemClock, random = Math.random } = options;
+  const { config, log, metrics, clock = systemClock, random = Math.random } = options;
   const { dataDir, clickhouseUrl } = config;
-  const accounts = await openAccounts({ config, clock, randomBytes, logger: log, metrics });
-  const store = await openStore({ dataDir, clickhouseUrl, clock, log, metrics });
+  const opening = openStore({ dataDir, clickhouseUrl, clock, log, metrics });
+  const [store, { Collector }] = await Promise.all([opening, import('./collect/collector.ts')]);
   const recorder = new Recorder({ sink: store.writer, clock, log, metrics, timeBy: 'clock' });
   const collector = new Collector({ venues: config.venues, recorder, clock, random, log, metrics });
+  const recording = { store, recorder, collector };
+  try {
+    collector.start(await resumeRecording({ store, recorder, clock, log }));
+    return await serveRecording(recording, { ...options, clock });
+  } catch (error) {
+    await stopRecording(recording);
+    throw error;
+  }
+}
+
+interface Recording {
+  store: Store;
+  recorder: Recorder;
+  collector: Collector;
+}
+
+async function serveRecording(
+  recording: Recording,
+  { config, log, metrics, clock, dataSource }: ServiceOptions & { clock: Clock },
+): Promise<Service> {
+  const { store, recorder } = recording;
+  const [{ openAccounts }, { createApi }] = await Promise.all([
+    import('./accounts/accounts.ts'),
+    import('./api/server.ts'),
+  ]);
+  const accounts = await openAccounts({ config, clock, randomBytes, logger: log, metrics });
   const probe = new StoreProbe({ clock, ask: () => store.rows('SELECT 1') });
   const live = liveState({ recorder, clock, probe });
   const api = createApi({ store, accounts: accounts.authenticator, live, clock, log, metrics, dataSource });
-  const close = () => closeInOrder({ api, collector, probe, recorder, store, accounts });
+  const stopServing = async () => {
+    probe.stop();
+    await api.close();
+    await accounts.close();
+  };
   try {
-    collector.start(await resumeRecording({ store, recorder, clock, log }));
     await api.listen({ host: config.host, port: config.port });
   } catch (error) {
-    await close();
+    await stopServing();
     throw error;
   }
+  // No new frames, then what was recorded goes to disk; requests are answered from the store until then.
+  const close = async () => {
+    await recording.collector.close();
+    recorder.close();
+    await stopServing();
+    await store.close();
+  };
   return { url: addressOf(api, config.host), accounts, close };
 }
 
-interface Parts {
-  api: FastifyInstance;
-  collector: Collector;
-  probe: StoreProbe;
-  recorder: Recorder;
-  store: Store;
-  accounts: Accounts;
-}
-
-/** From the outside in: no new frames, then no new requests, then what was recorded goes to disk. */
-async function closeInOrder({ api, collector, probe, recorder, store, accounts }: Parts): Promise<void> {
-  probe.stop();
+async function stopRecording({ store, recorder, collector }: Recording): Promise<void> {
   await collector.close();
   recorder.close();
-  await api.close();
   await store.close();
-  await accounts.close();
 }
 
 function liveState({
   recorder,
   clock,
   probe,
-}: Pick<Parts, 'recorder' | 'probe'> & { clock: Clock }): LiveState {
+}: {
+  recorder: Recorder;
+  clock: Clock;
+  probe: StoreProbe;
+}): LiveState {
   return {
     get latestSnapshotTimeMs() {
       return recorder.recent.latestTimeMs;

@@ -60,7 +60,7 @@ export async function deadRuns(journalDir: string): Promise<DeadRun[]> {
   const entries = await readdir(journalDir, { withFileTypes: true });
   for (const entry of entries.filter((item) => item.isDirectory() && item.name.includes('.'))) {
     const path = join(journalDir, entry.name);
-    if (await ownerLives(path)) continue;
+    if ((await livingOwner(path)) !== null) continue;
     const names = (await readdir(path)).filter((name) => name.endsWith('.seg')).sort();
     const [writerName = '', runId = ''] = entry.name.split('.');
     const segments = names.map((name) => join(path, name));
@@ -69,17 +69,27 @@ export async function deadRuns(journalDir: string): Promise<DeadRun[]> {
   return dead;
 }
 
-async function ownerLives(path: string): Promise<boolean> {
+/** Process id of another process that runs a writer of this name; null when none does. */
+export async function otherWriter(journalDir: string, writerName: string): Promise<number | null> {
+  for (const name of await readdir(journalDir)) {
+    if (!name.startsWith(`${writerName}.`)) continue;
+    const pid = await livingOwner(join(journalDir, name));
+    if (pid !== null && pid !== process.pid) return pid;
+  }
+  return null;
+}
+
+async function livingOwner(path: string): Promise<number | null> {
   const text = await readFile(join(path, OWNER_FILE), 'utf8').catch(() => null);
-  if (text === null || text === '') return false;
+  if (text === null || text === '') return null;
   const owner = JSON.parse(text) as { pid: number; start: string | null };
   // Process ids come round again, in containers within seconds; the start time tells two apart.
-  if (owner.start !== processStart(owner.pid)) return false;
+  if (owner.start !== processStart(owner.pid)) return null;
   try {
     process.kill(owner.pid, 0);
-    return true;
+    return owner.pid;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return (error as NodeJS.ErrnoException).code === 'EPERM' ? owner.pid : null;
   }
 }
 

@@ -46,7 +46,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await plain.command(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
     await plain.close();
     const client = new StoreClient(parts);
-    for (const statement of schemaStatements({ kind: 'single' })) await client.command(statement);
+    // Tables do not depend on each other, and a restart waits for this.
+    await Promise.all(schemaStatements({ kind: 'single' }).map((statement) => client.command(statement)));
     const writer = await StoreWriter.open({ ...options, client });
     let closing: Promise<void> | null = null;
     const close = async () => {

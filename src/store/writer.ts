@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Counter } from 'prom-client';
 import { type Clock, every, sleep, type Timer } from '../clock.ts';
+import { ConfigError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type {
@@ -26,7 +27,7 @@ import {
 import { type InsertClient, Inserter } from './inserter.ts';
 import { forgetDeadRuns, type PreviousRun, type RecoveryReport, recover } from './recovery.ts';
 import type { RowBuffer } from './rowBuffer.ts';
-import { AliveFile, createRun, disown, type RunDirectory, segmentPath } from './runDirectory.ts';
+import { AliveFile, createRun, disown, otherWriter, type RunDirectory, segmentPath } from './runDirectory.ts';
 import type { TableName } from './schema.ts';
 import { BufferPool, Segment } from './segment.ts';
 import { SegmentQueue } from './segmentQueue.ts';
@@ -102,12 +103,17 @@ export class StoreWriter implements RecordSink {
     this.#timer = every(clock, JOURNAL_PERIOD_MS, () => void this.#tick());
   }
 
-  /** Recovers what dead runs left, then opens a journal of its own. */
+  /**
+   * Recovers what dead runs left, then opens a journal of its own.
+   * @throws {ConfigError} When another process records into the directory: every change would be stored twice.
+   */
   static async open(options: WriterOptions): Promise<StoreWriter> {
     const { dataDir, clock, log, metrics, writerName = 'main' } = options;
     const journalDir = join(dataDir, 'journal');
     const rejectedDir = join(journalDir, 'rejected');
     await mkdir(rejectedDir, { recursive: true, mode: 0o700 });
+    const other = writerName === 'main' ? await otherWriter(journalDir, writerName) : null;
+    if (other !== null) throw new ConfigError(`process ${other} already records into ${dataDir}`);
     const inserter = new Inserter(options);
     const { report, previousRun } = await recover({ journalDir, rejectedDir, writerName, inserter, log });
     const runId = `${clock.now().toString(36)}-${process.pid}`;
