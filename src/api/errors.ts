@@ -45,8 +45,9 @@ function outwardForm(error: unknown): { status: number; detail: string } {
 }
 
 function sendDetail(reply: FastifyReply, status: number, detail: unknown): FastifyReply {
-  // A stream that failed before its first byte may have announced its encoding already.
-  reply.removeHeader('content-encoding');
+  // A stream that failed before its first byte may have announced its encoding and its validator already.
+  reply.removeHeader('content-encoding').removeHeader('etag');
+  if (reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   return reply.code(status).type('application/json').send(JSON.stringify({ detail }));
 }
 

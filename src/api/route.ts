@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Identity } from '../accounts/authenticate.ts';
 import { type Fields, readFields, type Values } from '../schema/api/fields.ts';
+import type { Conditions } from './caching.ts';
 import type { QueryParameters } from './queryString.ts';
 import { badRequest, invalid } from './refusal.ts';
 
@@ -13,6 +14,8 @@ export interface RawRequest {
   readonly identity: Identity | null;
   /** HEAD: the head counts, no body is made. */
   readonly headOnly: boolean;
+  /** Whether the client may keep the answer, or has kept it. */
+  readonly conditions: Conditions;
   /** Aborts when the client goes away before the answer is whole. */
   readonly signal: AbortSignal;
 }
@@ -43,6 +46,8 @@ interface Declaration<Q extends Fields, P extends Fields> {
   readonly pathFields?: P;
   /** Shape of a 200 answer; null where it is not JSON. It describes and tests, it never runs on a request. */
   readonly response: z.ZodType | null;
+  /** Answers about a range that can change no more carry a validator and may be kept. */
+  readonly cacheable?: boolean;
   /** Media type of an answer that is not JSON. */
   readonly produces?: string;
   handle(request: ApiRequest<Q, P>): Promise<Answer> | Answer;
@@ -52,7 +57,7 @@ interface Declaration<Q extends Fields, P extends Fields> {
 export interface Route
   extends Pick<
     Declaration<Fields, Fields>,
-    'method' | 'path' | 'auth' | 'summary' | 'description' | 'response' | 'produces'
+    'method' | 'path' | 'auth' | 'summary' | 'description' | 'response' | 'cacheable' | 'produces'
   > {
   readonly queryFields: Fields;
   readonly pathFields: Fields;

@@ -11,6 +11,7 @@ import {
 } from '../store/queries/keyset.ts';
 import type { QueryParams, Source } from '../store/queries/sql.ts';
 import type { StoreReader } from '../store/reader.ts';
+import { validityOf } from './caching.ts';
 import { type BodyChunk, joinChunks } from './chunks.ts';
 import { type CursorScope, decodeCursor, encodeCursor, SEQ_TIE } from './cursor.ts';
 import { badRequest } from './refusal.ts';
@@ -114,7 +115,7 @@ export async function answerRows(
     found: FoundPage;
     request: PageRequest;
     scope: CursorScope;
-    raw: Pick<RawRequest, 'signal' | 'headOnly'>;
+    raw: Pick<RawRequest, 'signal' | 'headOnly' | 'conditions'>;
   },
 ): Promise<Answer> {
   const { page, total } = found;
@@ -124,12 +125,18 @@ export async function answerRows(
     ...list.tail?.(counts),
     next_cursor: next,
   });
-  if (!page) return { body: `${prefix}[]${suffix}` };
+  const validity = validityOf([counts, page?.low, page?.high], {
+    endMs: request.endMs,
+    conditions: raw.conditions,
+  });
+  const headers = validity?.headers ?? {};
+  if (validity?.notModified) return { status: 304, headers, body: '' };
+  if (!page) return { headers, body: `${prefix}[]${suffix}` };
   // The head of a streamed answer carries no length, so nothing needs to be read for it.
-  if (raw.headOnly) return { body: Readable.from([]) };
+  if (raw.headOnly) return { headers, body: Readable.from([]) };
   const chunks = page.chunks.map((chunk, i) => bodyChunk(store, list, { request, page, chunk, i, raw }));
   const rows = chunks.length === 1 ? await (chunks[0] as BodyChunk).open() : joinChunks(chunks);
-  return { body: rowsBody(rows, { prefix, suffix }) };
+  return { headers, body: rowsBody(rows, { prefix, suffix }) };
 }
 
 function bodyChunk(

@@ -3,9 +3,11 @@ import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { decompress } from 'fzstd';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { idleLive, KEY, testApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
+import { STUB_DEPTH, stubStore } from '../../test/support/stubStore.ts';
 import { StoreRefusedError, StoreUnavailableError } from '../errors.ts';
 import { type Logger, silentLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
@@ -13,25 +15,18 @@ import type { StoreReader } from '../store/reader.ts';
 import { CLOSE_GRACE_MS } from './closing.ts';
 import type { ApiParts } from './parts.ts';
 
-/** Answers every question as if the perp table held `count` rows. */
-function fakeStore(overrides: Partial<StoreReader> = {}): StoreReader {
-  const head = { found: 1, first_ms: '1', first_seq: '1', last_ms: '1', last_seq: '1', total: '1' };
-  return {
-    rows: async <T>() => [head] as T[],
-    stream: async () => Readable.from([Buffer.from('[{"update_id":1}]\n')]),
-    ...overrides,
-  };
-}
-
 const failing = (error: unknown): Partial<StoreReader> => ({
   rows: async () => {
     throw error;
   },
 });
 
+/** With another implementation than the one that packed. */
+const unpackZstd = (bytes: Buffer): Buffer => Buffer.from(decompress(bytes));
+
 const apps: FastifyInstance[] = [];
 function api(parts: Partial<ApiParts> = {}): FastifyInstance {
-  const app = testApi({ store: fakeStore(), ...parts });
+  const app = testApi({ store: stubStore(), ...parts });
   apps.push(app);
   return app;
 }
@@ -115,7 +110,7 @@ describe('refusals', () => {
     [new StoreRefusedError('secret SQL', { storeCode: '62' }), 500, 'Internal Server Error'],
     [new TypeError('secret bug'), 500, 'Internal Server Error'],
   ])('%s shows none of its text', async (error, status, detail) => {
-    const response = await api({ store: fakeStore(failing(error)) }).inject({ url: DEPTH, headers: KEY });
+    const response = await api({ store: stubStore(failing(error)) }).inject({ url: DEPTH, headers: KEY });
     expect([response.statusCode, response.json()]).toEqual([status, { detail }]);
   });
 
@@ -216,23 +211,29 @@ describe('health', () => {
 });
 
 describe('compression and HEAD', () => {
-  const whole =
-    '{"ticker":"BTC","total":1,"limit":200,"offset":0,"snapshots":[{"update_id":1}]\n,"next_cursor":null}';
+  const whole = `{"ticker":"BTC","total":1,"limit":200,"offset":0,"snapshots":[${JSON.stringify(STUB_DEPTH)}]\n,"next_cursor":null}`;
 
   test.each([
     ['gzip, deflate', 'gzip'],
     ['gzip, br', 'br'],
+    ['gzip, deflate, br, zstd', 'zstd'],
+    ['zstd;q=0.5, gzip', 'gzip'],
+    ['zstd;q=0, *', 'br'],
+    ['identity;q=1, br;q=0.5', undefined],
+    ['BR;Q=0.9', 'br'],
+    ['br;q=nonsense, gzip;q=0.001', 'gzip'],
+    ['', undefined],
     ['br;q=0.5, gzip', 'gzip'],
-    ['*', 'br'],
+    ['*', 'zstd'],
     ['gzip;q=0', undefined],
     ['identity', undefined],
-  ])('Accept-Encoding %s -> %s', async (accept, encoding) => {
+  ] as const)('Accept-Encoding %s -> %s', async (accept, encoding) => {
     const response = await api().inject({ url: DEPTH, headers: { ...KEY, 'accept-encoding': accept } });
     expect(response.headers['content-encoding']).toBe(encoding);
     expect(response.headers.vary).toBe('Accept-Encoding');
     const bytes = response.rawPayload;
-    const plain = encoding === 'br' ? brotliDecompressSync(bytes) : encoding ? gunzipSync(bytes) : bytes;
-    expect(String(plain)).toBe(whole);
+    const plain = { br: brotliDecompressSync, gzip: gunzipSync, zstd: unpackZstd, none: Buffer.from };
+    expect(String(plain[encoding ?? 'none'](bytes))).toBe(whole);
   });
 
   test('a small body stays as it is', async () => {
@@ -242,7 +243,7 @@ describe('compression and HEAD', () => {
 
   test('HEAD answers the head and reads no rows', async () => {
     const stream = vi.fn();
-    const response = await api({ store: fakeStore({ stream }) }).inject({
+    const response = await api({ store: stubStore({ stream }) }).inject({
       method: 'HEAD',
       url: DEPTH,
       headers: KEY,
@@ -255,7 +256,7 @@ describe('compression and HEAD', () => {
 });
 
 describe('streamed bodies', () => {
-  const streaming = (source: Readable) => fakeStore({ stream: async () => source });
+  const streaming = (source: Readable) => stubStore({ stream: async () => source });
 
   /** Resolves when the stream is closed, by an error or not. */
   const closing = (source: Readable) => new Promise<void>((resolve) => void source.once('close', resolve));
@@ -313,7 +314,7 @@ describe('streamed bodies', () => {
         signal?.addEventListener('abort', () => reject(signal.reason));
       });
     };
-    const app = api({ store: fakeStore({ rows }) });
+    const app = api({ store: stubStore({ rows }) });
     await app.listen({ port: 0, host: '127.0.0.1' });
     const leaving = new AbortController();
     const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${DEPTH}`;
@@ -365,7 +366,7 @@ describe('closing', () => {
   test('cuts a client that does not read, after the grace', async () => {
     const clock = new FakeClock();
     const source = new Readable({ read: () => void source.push('['.padEnd(64 * 1024)) });
-    const app = api({ clock, store: fakeStore({ stream: async () => source }) });
+    const app = api({ clock, store: stubStore({ stream: async () => source }) });
     await app.listen({ port: 0, host: '127.0.0.1' });
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
     socket.write(`GET ${DEPTH} HTTP/1.1\r\nHost: a\r\nAuthorization: ${KEY.authorization}\r\n\r\n`);

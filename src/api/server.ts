@@ -1,7 +1,9 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { isAuthFailure } from '../accounts/authenticate.ts';
+import type { Clock } from '../clock.ts';
+import { forbidKeeping } from './caching.ts';
 import { closeInTime } from './closing.ts';
-import { chooseEncoding, compress, worthCompressing } from './compress.ts';
+import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
 import { answerError, handleErrors, refuseConnection } from './errors.ts';
 import { parseJsonBody } from './jsonBody.ts';
 import { observeRequests, requestIds } from './lifecycle.ts';
@@ -40,6 +42,7 @@ export function createApi(parts: ApiParts): FastifyInstance {
     parseJsonBody(body),
   );
   observeRequests(app, parts);
+  forbidKeeping(app);
   handleErrors(app, log);
   closeInTime(app, parts.clock);
   const routes = allRoutes(parts);
@@ -48,7 +51,7 @@ export function createApi(parts: ApiParts): FastifyInstance {
   return app;
 }
 
-function register(app: FastifyInstance, declared: Route, { accounts, log }: ApiParts): void {
+function register(app: FastifyInstance, declared: Route, { accounts, clock, log }: ApiParts): void {
   app.route({
     method: declared.method === 'GET' ? ['GET', 'HEAD'] : declared.method,
     url: declared.path.replace(/\{(\w+)\}/g, ':$1'),
@@ -63,7 +66,7 @@ function register(app: FastifyInstance, declared: Route, { accounts, log }: ApiP
         }
       : {}),
     handler: async (request, reply) => {
-      const answer = await declared.handle(rawRequest(request, reply));
+      const answer = await declared.handle(rawRequest(request, reply, clock));
       if (typeof answer.body !== 'string') {
         answer.body.once('error', (error) => {
           if (reply.raw.destroyed) return;
@@ -76,13 +79,14 @@ function register(app: FastifyInstance, declared: Route, { accounts, log }: ApiP
   });
 }
 
-function rawRequest(request: FastifyRequest, reply: FastifyReply): RawRequest {
+function rawRequest(request: FastifyRequest, reply: FastifyReply, clock: Clock): RawRequest {
   let controller: AbortController | null = null;
   return {
     query: request.query as QueryParameters,
     path: request.params as Record<string, string>,
     identity: request.identity,
     headOnly: request.method === 'HEAD',
+    conditions: { url: request.url, ifNoneMatch: request.headers['if-none-match'], nowMs: clock.now() },
     // Made only where a handler asks for it: most small answers never do.
     get signal() {
       if (!controller) {
@@ -97,16 +101,19 @@ function rawRequest(request: FastifyRequest, reply: FastifyReply): RawRequest {
   };
 }
 
-function send(answer: Answer, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+async function send(answer: Answer, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { status = 200, contentType = 'application/json', headers, body } = answer;
-  reply.code(status).type(contentType);
+  reply.code(status);
   if (headers) reply.headers(headers);
+  if (status === 304) return reply.send();
+  reply.type(contentType);
   if (!worthCompressing(body)) return reply.send(body);
-  reply.header('vary', 'Accept-Encoding');
-  const encoding = chooseEncoding(request.headers['accept-encoding']);
-  if (encoding === null || request.method === 'HEAD') return reply.send(body);
-  reply.header('content-encoding', encoding);
-  return reply.send(compress(body, encoding));
+  if (!reply.hasHeader('vary')) reply.header('vary', 'Accept-Encoding');
+  const accepted = acceptedEncodings(request.headers['accept-encoding']);
+  if (accepted.length === 0 || request.method === 'HEAD') return reply.send(body);
+  const encoded = await compress(body, accepted);
+  if (encoded.encoding !== null) reply.header('content-encoding', encoded.encoding);
+  return reply.send(encoded.body);
 }
 
 /** 404 for unknown paths and 405 for known ones, decided before a key or a body is looked at. */

@@ -6,6 +6,7 @@ import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import type { Market } from '../../src/schema/market.ts';
 import type { BookRecord, SideView } from '../../src/schema/records.ts';
+import { checkAnswers } from './describedAnswers.ts';
 import { FakeClock } from './fakeClock.ts';
 
 export const KEY = { authorization: 'Bearer good' };
@@ -25,9 +26,9 @@ export const unaskedStore: ApiParts['store'] = {
   stream: () => Promise.reject(new Error('the store was asked')),
 };
 
-/** The API on a given store, with one good key. */
+/** The API on a given store, with one good key; `inject` fails on answers that are not as described. */
 export function testApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): FastifyInstance {
-  return createApi({
+  const app = createApi({
     accounts: {
       authenticate: async (header) => (header === KEY.authorization ? IDENTITY : REFUSED),
     },
@@ -38,6 +39,7 @@ export function testApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): Fas
     dataSource: 'live',
     ...parts,
   });
+  return checkAnswers(app);
 }
 
 /** Levels as [price in ticks, size in 1/1,000,000 share], best first. */

@@ -58,6 +58,19 @@ const TAGS = [
   { name: 'Service', description: 'Is it well, and what can it do; no key needed', prefix: '/' },
 ];
 
+const IF_NONE_MATCH: Parameter = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: '`ETag` of an answer the client has kept; 304 when it is still good',
+  schema: { type: 'string' },
+};
+const VALIDATORS = {
+  ETag: { $ref: '#/components/headers/ETag' },
+  'Cache-Control': { $ref: '#/components/headers/CacheControl' },
+};
+const NOT_MODIFIED = { description: 'The answer the client has kept is still good', headers: VALIDATORS };
+
 /** Describes the given operations, all of them and nothing else. */
 export function describeApi(routes: readonly Route[]): ApiDocument {
   const paths: Record<string, Record<string, Operation>> = {};
@@ -81,13 +94,21 @@ export function describeApi(routes: readonly Route[]): ApiDocument {
         ApiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `svc_live_...`' },
       },
       headers: {
+        ETag: {
+          description: 'Names the answer, where `end` is more than ten minutes ago: it can change no more',
+          schema: { type: 'string' },
+        },
+        CacheControl: {
+          description: '`private, max-age=...` where the answer has an `ETag`, else `no-store`',
+          schema: { type: 'string' },
+        },
         RequestId: {
           description:
             'Names the request in the service’s log; the client’s own `X-Request-Id` where it sent one',
           schema: { type: 'string' },
         },
       },
-      responses: errorResponses(),
+      responses: { NotModified: NOT_MODIFIED, ...errorResponses() },
       schemas: { ...componentSchemas(), ...ERROR_SCHEMAS },
     },
   };
@@ -105,16 +126,24 @@ function operation(route: Route): Operation {
     summary,
     ...(description === undefined ? {} : { description }),
     security: auth === 'key' ? [{ ApiKey: [] }] : [],
-    parameters: [...parameters(pathFields, 'path'), ...parameters(queryFields, 'query')],
+    parameters: [
+      ...parameters(pathFields, 'path'),
+      ...parameters(queryFields, 'query'),
+      ...(route.cacheable ? [IF_NONE_MATCH] : []),
+    ],
     responses: {
       200: success(route),
+      ...(route.cacheable ? { 304: { $ref: '#/components/responses/NotModified' } } : {}),
       ...Object.fromEntries(refusalsOf(route).map((status) => [status, refusalReference(status)])),
     },
   };
 }
 
-function success({ response, produces = 'text/plain' }: Route): JsonObject {
-  const headers = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+function success({ response, cacheable, produces = 'text/plain' }: Route): JsonObject {
+  const headers = {
+    'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+    ...(cacheable ? VALIDATORS : {}),
+  };
   const content = response
     ? { 'application/json': { schema: schemaReference(response) } }
     : { [produces]: { schema: { type: 'string' } } };

@@ -11,10 +11,11 @@ import {
   countCandles,
   findCandles,
 } from '../../store/queries/candles.ts';
+import { validityOf } from '../caching.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
 import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Answer, type Route, route } from '../route.ts';
+import { type Route, route } from '../route.ts';
 import { around, checkRange, OBJECT_ARRAY } from '../rows.ts';
 import { rowsBody } from '../rowsBody.ts';
 
@@ -46,7 +47,8 @@ export function candlesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
       cursor: parameter.cursor,
     },
     response: candlesShape,
-    handle: async ({ query, signal, headOnly }) => {
+    cacheable: true,
+    handle: async ({ query, signal, headOnly, conditions }) => {
       const { market_id: marketId, timeframe, start, end, limit } = query;
       checkRange(start, end);
       const scope: CursorScope = ['candles', marketId, timeframe, start, end];
@@ -59,13 +61,16 @@ export function candlesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
       const count = limit === 0 ? await countCandles(parts.store, request, signal) : (page?.count ?? 0);
       const next = page?.more ? encodeCursor(scope, { timeMs: page.lastMs, tie: NO_TIE }) : null;
       const wrap = around('candles', { market_id: market.marketId, timeframe, count }, { next_cursor: next });
-      if (headOnly) return { body: Readable.from([]) };
-      return answerCandles(parts, { request, page, wrap, signal });
+      const validity = validityOf([count, page], { endMs: end, conditions });
+      const headers = validity?.headers ?? {};
+      if (validity?.notModified) return { status: 304, headers, body: '' };
+      if (headOnly) return { headers, body: Readable.from([]) };
+      return { headers, body: await candlesBody(parts, { request, page, wrap, signal }) };
     },
   });
 }
 
-async function answerCandles(
+async function candlesBody(
   { store }: Pick<ApiParts, 'store'>,
   {
     request,
@@ -78,9 +83,9 @@ async function answerCandles(
     wrap: { prefix: string; suffix: string };
     signal: AbortSignal;
   },
-): Promise<Answer> {
-  if (!page) return { body: `${wrap.prefix}[]${wrap.suffix}` };
+): Promise<string | Readable> {
+  if (!page) return `${wrap.prefix}[]${wrap.suffix}`;
   const { query, params } = candleRows(request, page);
   const rows = await store.stream(query, params, { ...OBJECT_ARRAY, signal });
-  return { body: rowsBody(rows, wrap) };
+  return rowsBody(rows, wrap);
 }

@@ -21,7 +21,8 @@ export function perpDepthRoute({ store }: Pick<ApiParts, 'store'>): Route {
       cursor: parameter.cursor,
     },
     response: perpDepthShape,
-    handle: async ({ query, signal, headOnly }) => {
+    cacheable: true,
+    handle: async ({ query, signal, headOnly, conditions }) => {
       const { ticker, limit, offset } = query;
       const { request, scope } = pageRequest(['perp_depth', ticker], query);
       const source = perpDepthOf(ticker);
@@ -35,7 +36,7 @@ export function perpDepthRoute({ store }: Pick<ApiParts, 'store'>): Route {
           key: 'snapshots',
           head: ({ total }) => ({ ticker, total, limit, offset }),
         },
-        { found, request, scope, raw: { signal, headOnly } },
+        { found, request, scope, raw: { signal, headOnly, conditions } },
       );
     },
   });

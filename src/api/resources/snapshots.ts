@@ -46,7 +46,8 @@ function snapshotsRoute(parts: Parts): Route {
       cursor: parameter.cursor,
     },
     response: snapshotsShape,
-    handle: async ({ query, signal, headOnly }) => {
+    cacheable: true,
+    handle: async ({ query, signal, headOnly, conditions }) => {
       const { request, scope } = pageRequest(['snapshots', query.market_id], query);
       const source = booksOf(query.market_id);
       const market = await knownMarket(parts, query.market_id, signal);
@@ -69,7 +70,7 @@ function snapshotsRoute(parts: Parts): Route {
           key: 'snapshots',
           head: ({ count }) => ({ market_id: market.marketId, count }),
         },
-        { found, request, scope, raw: { signal, headOnly } },
+        { found, request, scope, raw: { signal, headOnly, conditions } },
       );
     },
   });

@@ -23,7 +23,8 @@ export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route 
       cursor: parameter.cursor,
     },
     response: timeseriesShape,
-    handle: async ({ path, query, signal, headOnly }) => {
+    cacheable: true,
+    handle: async ({ path, query, signal, headOnly, conditions }) => {
       const { limit, offset } = query;
       const { request, scope } = pageRequest(['timeseries', path.market_id], query);
       const source = yesQuotesOf(path.market_id);
@@ -39,7 +40,7 @@ export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route 
           head: () => ({ market: { market_id: market.marketId, market_type: market.eventType } }),
           tail: ({ total }) => ({ total, limit, offset }),
         },
-        { found, request, scope, raw: { signal, headOnly } },
+        { found, request, scope, raw: { signal, headOnly, conditions } },
       );
     },
   });

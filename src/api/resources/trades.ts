@@ -25,7 +25,8 @@ export function tradesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
     summary: 'Trades of a market; `side` is the taker’s',
     query: { market_id: parameter.marketId, ...paging },
     response: tradesShape,
-    handle: async ({ query, signal, headOnly }) => {
+    cacheable: true,
+    handle: async ({ query, signal, headOnly, conditions }) => {
       const { request, scope } = pageRequest(['trades', query.market_id], query);
       const source = tradesOf(query.market_id);
       const market = await knownMarket(parts, query.market_id, signal);
@@ -39,7 +40,7 @@ export function tradesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
           key: 'trades',
           head: ({ count }) => ({ market_id: market.marketId, count }),
         },
-        { found, request, scope, raw: { signal, headOnly } },
+        { found, request, scope, raw: { signal, headOnly, conditions } },
       );
     },
   });
@@ -57,7 +58,8 @@ export function underlyingRoute({ store }: Pick<ApiParts, 'store'>): Route {
       ...paging,
     },
     response: underlyingShape,
-    handle: async ({ query, signal, headOnly }) => {
+    cacheable: true,
+    handle: async ({ query, signal, headOnly, conditions }) => {
       const { ticker, source: feed } = query;
       const { request, scope } = pageRequest(['underlying', ticker, feed], query);
       const source = underlyingOf(ticker, feed);
@@ -71,7 +73,7 @@ export function underlyingRoute({ store }: Pick<ApiParts, 'store'>): Route {
           key: 'points',
           head: ({ count }) => ({ ticker, source: feed, count }),
         },
-        { found, request, scope, raw: { signal, headOnly } },
+        { found, request, scope, raw: { signal, headOnly, conditions } },
       );
     },
   });

@@ -1,0 +1,106 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { afterEach, expect, test, vi } from 'vitest';
+import { KEY, testApi } from '../../test/support/api.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { stubStore } from '../../test/support/stubStore.ts';
+import { StoreUnavailableError } from '../errors.ts';
+import type { StoreReader } from '../store/reader.ts';
+import { SETTLED_AFTER_MS } from './caching.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const DEPTH = '/v1/perp/depth?ticker=BTC';
+const settled = `${DEPTH}&end=${new Date(NOW - SETTLED_AFTER_MS - 1).toISOString()}`;
+let stream: StoreReader['stream'];
+let app: FastifyInstance | undefined;
+function api(keys: object = {}): FastifyInstance {
+  const stub = stubStore();
+  stream = vi.fn(stub.stream);
+  const rows = async <T>(query: string, params?: Record<string, unknown>) => {
+    const found = await stub.rows<object>(query, params);
+    const changed = (row: object) => Object.entries(keys).filter(([name]) => name in row);
+    return found.map((row) => ({ ...row, ...Object.fromEntries(changed(row)) })) as T[];
+  };
+  app = testApi({ store: { rows, stream }, clock: new FakeClock(NOW) });
+  return app;
+}
+afterEach(() => app?.close());
+
+async function ask(url: string, headers: Record<string, string> = {}, keys: object = {}) {
+  const response = await api(keys).inject({ url, headers: { ...KEY, ...headers } });
+  const { etag, vary, 'cache-control': kept } = response.headers;
+  return { status: response.statusCode, etag, vary, kept, body: response.body };
+}
+
+test('a range that ended more than ten minutes ago may be kept for an hour by its client alone', async () => {
+  const { status, etag, vary, kept } = await ask(settled);
+  expect([status, kept, vary]).toEqual([200, 'private, max-age=3600', 'Accept-Encoding, Authorization']);
+  expect(etag).toMatch(/^W\/"[\w-]{22}"$/);
+});
+
+test.each([
+  ['no end', DEPTH],
+  ['an end just ten minutes ago', `${DEPTH}&end=${new Date(NOW - SETTLED_AFTER_MS).toISOString()}`],
+  ['an end to come', `${DEPTH}&end=2027-01-01`],
+  ['a refusal', `${settled}&limit=x`],
+  ['a page of markets', '/v1/markets?limit=0&until=2020-01-01'],
+  ['an unknown path', '/v1/nothing'],
+])('%s is not kept', async (_name, url) => {
+  const { etag, kept } = await ask(url);
+  expect([etag, kept]).toEqual([undefined, 'no-store']);
+});
+
+test('what stands outside /v1 says nothing about keeping', async () => {
+  expect((await api().inject('/livez')).headers['cache-control']).toBeUndefined();
+});
+
+test('a client that has the answer gets 304, and no row is read', async () => {
+  const { etag = '' } = await ask(settled);
+  for (const held of [etag, `"other", ${etag}`, etag.slice(2), '*']) {
+    const again = await ask(settled, { 'if-none-match': held });
+    expect(again).toEqual({
+      status: 304,
+      etag,
+      vary: 'Accept-Encoding, Authorization',
+      kept: 'private, max-age=3600',
+      body: '',
+    });
+    expect(stream).not.toHaveBeenCalled();
+  }
+  expect((await ask(settled, { 'if-none-match': '"other", W/"x"' })).status).toBe(200);
+  expect((await ask(settled, { 'if-none-match': 'nonsense' })).status).toBe(200);
+});
+
+test.each([
+  ['another query', `${settled}&limit=7`, {}],
+  ['another page', `${settled}&offset=1`, {}],
+  ['one row more', settled, { found: 2 }],
+  ['another total', settled, { total: '2' }],
+  ['another last row', settled, { lasts: [['1795176000000', '2']] }],
+  ['another first row', settled, { firsts: [['1795176000001', '1']] }],
+])('%s has another tag', async (_name, url, keys) => {
+  expect((await ask(url, {}, keys)).etag).not.toBe((await ask(settled)).etag);
+});
+
+test('a range without rows has a tag too', async () => {
+  const { etag = '' } = await ask(settled, {}, { found: 0, total: '0' });
+  expect((await ask(settled, { 'if-none-match': etag }, { found: 0, total: '0' })).status).toBe(304);
+});
+
+test('without a key there is no 304', async () => {
+  const { etag = '' } = await ask(settled);
+  const response = await api().inject({ url: settled, headers: { 'if-none-match': etag } });
+  expect([response.statusCode, response.headers['cache-control']]).toEqual([401, 'no-store']);
+});
+
+test('an answer that fails before its first byte is not kept', async () => {
+  const source = new Readable({ read: () => source.destroy(new StoreUnavailableError('gone')) });
+  const store = stubStore({ stream: async () => source });
+  app = testApi({ store, clock: new FakeClock(NOW) });
+  const response = await app.inject({ url: settled, headers: KEY });
+  expect([response.statusCode, response.headers.etag, response.headers['cache-control']]).toEqual([
+    502,
+    undefined,
+    'no-store',
+  ]);
+});

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { API_VERSION } from './description/openapi.ts';
+
+/** A range that ended this long ago gets no more rows from any feed, however late they come. */
+export const SETTLED_AFTER_MS = 10 * 60_000;
+/** An import may still add rows to the past, so a kept answer is asked about again after this. */
+const MAX_AGE_SECONDS = 3600;
+const TAG = /(?:W\/)?"[^"]*"|\*/g;
+
+/** What decides whether an answer may be kept, and whether the client has kept it. */
+export interface Conditions {
+  readonly url: string;
+  readonly ifNoneMatch: string | undefined;
+  readonly nowMs: number;
+}
+
+/** Headers of an answer that may be kept; `notModified`: the client has it already. */
+export interface Validity {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly notModified: boolean;
+}
+
+/**
+ * Whether an answer about a range can change no more.
+ * @param found What was found there: counts and first and last key. With the request's own address it names the
+ *   answer, so nothing needs to be read to know that a client's copy is good.
+ * @returns Null while the range is open or ended less than ten minutes ago.
+ */
+export function validityOf(
+  found: readonly unknown[],
+  { endMs, conditions }: { endMs: number | null; conditions: Conditions },
+): Validity | null {
+  const { url, ifNoneMatch, nowMs } = conditions;
+  if (endMs === null || endMs >= nowMs - SETTLED_AFTER_MS) return null;
+  const digest = createHash('sha256').update(JSON.stringify([API_VERSION, url, found]));
+  // Weak: one answer has several encodings, equal in meaning and not in bytes.
+  const etag = `W/"${digest.digest('base64url').slice(0, 22)}"`;
+  return {
+    headers: {
+      etag,
+      'cache-control': `private, max-age=${MAX_AGE_SECONDS}`,
+      vary: 'Accept-Encoding, Authorization',
+    },
+    notModified: matches(ifNoneMatch, etag),
+  };
+}
+
+/** Everything under `/v1` that does not say otherwise is not to be kept: it is private and may change. */
+export function forbidKeeping(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.url.startsWith('/v1/')) reply.header('cache-control', 'no-store');
+    done();
+  });
+}
+
+/** RFC 9110 13.1.2: compared weakly, by what stands between the quotes. */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = ifNoneMatch?.match(TAG) ?? [];
+  return tags.some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag.slice(2));
+}

@@ -1,0 +1,48 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { afterEach, expect, test } from 'vitest';
+import { KEY, testApi } from './api.ts';
+import { STUB_DEPTH, stubStore } from './stubStore.ts';
+
+let app: FastifyInstance;
+afterEach(() => app.close());
+
+function ask(rows: unknown[], url = '/v1/perp/depth?ticker=BTC', headers = {}) {
+  const stream = async () => Readable.from([Buffer.from(JSON.stringify(rows))]);
+  app = testApi({ store: stubStore({ stream }) });
+  return app.inject({ url, headers: { ...KEY, ...headers } });
+}
+
+test('an answer as described passes, packed or not', async () => {
+  expect((await ask([STUB_DEPTH])).statusCode).toBe(200);
+  await app.close();
+  for (const encoding of ['br', 'gzip', 'zstd']) {
+    const response = await ask([STUB_DEPTH], undefined, { 'accept-encoding': encoding });
+    expect(response.headers['content-encoding']).toBe(encoding);
+    await app.close();
+  }
+});
+
+const { best_ask: _left, ...withoutAsk } = STUB_DEPTH;
+
+test.each([
+  ['a field of another type', { ...STUB_DEPTH, update_id: '1' }, '/snapshots/0/update_id must be integer'],
+  ['a field that is not described', { ...STUB_DEPTH, extra: 1 }, 'must NOT have additional properties'],
+  ['a field that is left out', withoutAsk, "must have required property 'best_ask'"],
+  ['a null that may not be', { ...STUB_DEPTH, n_bids: null }, '/snapshots/0/n_bids must be integer'],
+  ['a time without its offset', { ...STUB_DEPTH, timestamp: '2026-11-20T12:00:00' }, 'must match format'],
+])('%s fails', async (_name, row, fault) => {
+  await expect(ask([row])).rejects.toThrow(fault);
+});
+
+test('a status that is not described fails', async () => {
+  app = testApi({ store: stubStore() });
+  app.addHook('preHandler', (_request, reply) => reply.code(418).send({ detail: 'teapot' }));
+  await expect(app.inject({ url: '/livez' })).rejects.toThrow('status 418 of /livez is not described');
+});
+
+test('a route that is not described fails', async () => {
+  app = testApi({ store: stubStore() });
+  app.get('/more', () => ({}));
+  await expect(app.inject('/more')).rejects.toThrow('GET /more is not described');
+});

@@ -1,0 +1,101 @@
+import type { IncomingMessage } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { decompress } from 'fzstd';
+import { type ApiDocument, describeApi } from '../../src/api/description/openapi.ts';
+import { allRoutes } from '../../src/api/routes.ts';
+
+interface Content {
+  readonly schema: { readonly $ref?: string };
+}
+interface Response {
+  readonly $ref?: string;
+  readonly content?: Readonly<Record<string, Content>>;
+}
+
+const ADDRESS = 'openapi.json';
+
+/** The API description as a judge of answers; schemas are compiled when first needed. */
+class Description {
+  readonly #document: ApiDocument = describeApi(allRoutes({} as never));
+  readonly #validators = new Map<string, ValidateFunction>();
+  readonly #ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true, allowUnionTypes: true });
+
+  constructor() {
+    formats.default(this.#ajv);
+    this.#ajv.addKeyword('components');
+    this.#ajv.addSchema({ $id: ADDRESS, components: this.#document.components });
+  }
+
+  /** What the description does not allow about an answer; empty when all is well. */
+  faults(operation: { path: string; method: string } | null, response: LightMyRequestResponse): string[] {
+    const { statusCode: status } = response;
+    if (operation === null) return this.#against('Error', response);
+    const declared = this.#document.paths[operation.path]?.[operation.method.toLowerCase()];
+    if (!declared) return [`${operation.method} ${operation.path} is not described`];
+    const answer = this.#resolve(declared.responses[String(status)] as Response | undefined);
+    if (!answer) return [`status ${status} of ${operation.path} is not described`];
+    const mediaType = String(response.headers['content-type'] ?? '').split(';')[0] as string;
+    if (!answer.content) return response.rawPayload.length === 0 ? [] : [`${status} has a body`];
+    const content = answer.content[mediaType];
+    if (!content) return [`${operation.path} ${status} answers ${mediaType}, which is not described`];
+    const name = content.schema.$ref?.split('/').at(-1);
+    return name === undefined ? [] : this.#against(name, response);
+  }
+
+  #against(schema: string, response: LightMyRequestResponse): string[] {
+    const address = `${ADDRESS}#/components/schemas/${schema}`;
+    const validate = this.#validators.get(schema) ?? this.#ajv.compile({ $ref: address });
+    this.#validators.set(schema, validate);
+    if (validate(JSON.parse(plainBody(response)))) return [];
+    return (validate.errors ?? []).map((error) => `${schema}${error.instancePath} ${error.message}`);
+  }
+
+  #resolve(response: Response | undefined): Response | undefined {
+    const name = response?.$ref?.split('/').at(-1);
+    return name === undefined ? response : (this.#document.components.responses?.[name] as Response);
+  }
+}
+
+let description: Description | null = null;
+
+/**
+ * Makes `app.inject` fail when an answer is not what the API description says: an undescribed status or media type,
+ * or a body its schema refuses. Routes that a test adds itself under `/test` are its own business.
+ */
+export function checkAnswers(app: FastifyInstance): FastifyInstance {
+  const operations = new WeakMap<IncomingMessage, { path: string; method: string } | null>();
+  app.addHook('onRequest', (request, _reply, done) => {
+    const path = (request.routeOptions.url ?? '').replace(/:(\w+)/g, '{$1}');
+    operations.set(request.raw, request.is404 ? null : { path, method: request.method });
+    done();
+  });
+  const inject = app.inject.bind(app) as (options: never) => Promise<LightMyRequestResponse>;
+  const checked = async (options: never) => {
+    const response = await inject(options);
+    const operation = operations.get(response.raw.req) ?? null;
+    if (operation?.method === 'HEAD' || operation?.path.startsWith('/test')) return response;
+    description ??= new Description();
+    const faults = description.faults(operation, response);
+    if (faults.length > 0) {
+      throw new Error(`not as docs/openapi.json says: ${faults.join('; ')}\n${response.body.slice(0, 500)}`);
+    }
+    return response;
+  };
+  return Object.assign(app, { inject: checked });
+}
+
+function plainBody({ headers, rawPayload }: LightMyRequestResponse): string {
+  switch (headers['content-encoding']) {
+    case 'br':
+      return String(brotliDecompressSync(rawPayload));
+    case 'gzip':
+      return String(gunzipSync(rawPayload));
+    case 'zstd':
+      return String(Buffer.from(decompress(rawPayload)));
+    default:
+      return String(rawPayload);
+  }
+}

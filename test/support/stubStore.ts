@@ -1,0 +1,113 @@
+import { Readable } from 'node:stream';
+import type { StoreReader } from '../../src/store/reader.ts';
+
+/** The one market the stub knows. */
+export const STUB_MARKET = '0xaa';
+
+const TS = '2026-11-20T12:00:00.000+00:00';
+const LEVEL = { price: 0.5, size: 1 };
+const BOOK = {
+  ts: TS,
+  yes_bids: [LEVEL],
+  yes_asks: [],
+  no_bids: [],
+  no_asks: [LEVEL],
+  underlying_price: 97_000.12,
+  underlying_ticker: 'BTC',
+  trusted: true,
+};
+const MARKET = {
+  market_id: STUB_MARKET,
+  event_id: '1',
+  slug: 'btc-updown-5m-1795176000',
+  question: 'Bitcoin Up or Down?',
+  market_type: '5m',
+  ticker: 'BTC',
+  status: 'open',
+  start_time: TS,
+  end_time: '2026-11-20T12:05:00.000+00:00',
+  strike_price: null,
+  strike_source: null,
+  close_price: null,
+  outcome: null,
+  payout_yes: null,
+  coverage: 1,
+  resolved_at: null,
+  volume: null,
+  liquidity: null,
+  tick_size: 0.01,
+  taker_fee_rate: 0.07,
+  taker_delay_ms: null,
+  polymarket_url: 'https://polymarket.com/event/btc-updown-5m-1795176000',
+};
+export const STUB_DEPTH = {
+  timestamp: TS,
+  update_id: 1,
+  bids: [[97_000.1, 0.5]],
+  asks: [],
+  best_bid: 97_000.1,
+  best_ask: null,
+  n_bids: 1,
+  n_asks: 0,
+};
+const GAP = {
+  gap_id: 'gap_1',
+  start: TS,
+  end: null,
+  cause: 'silent_feed',
+  feed: 'polymarket.clob',
+  repaired_by: null,
+};
+const key = ['1795176000000', '1'];
+/** Where a page begins and ends: one row, and no next page. */
+export const STUB_PAGE = { found: 1, all_rows: false, firsts: [key], lasts: [key] };
+
+/** What the stub answers, by a piece of the statement only that question has. */
+const ROWS: readonly (readonly [mark: string, row: object])[] = [
+  ['AS firsts', STUB_PAGE],
+  ['AS first_ms', { found: 1, first_ms: key[0], last_ms: key[0] }],
+  ['AS marketId', { marketId: STUB_MARKET, eventType: '5m', ticker: 'BTC' }],
+  ['AS polymarket_url', MARKET],
+  ['AS gap_id', GAP],
+  ['AS body', { body: JSON.stringify(BOOK) }],
+  ['toString(count', { total: '1' }],
+  ['toString(uniqExact', { total: '1' }],
+  ['AS total', { total: 1 }],
+];
+const STREAMS: readonly (readonly [mark: string, row: object])[] = [
+  ['trade_count', { ts: TS, open: 0.5, high: 0.5, low: 0.5, close: 0.5, volume: 1, trade_count: 1 }],
+  ['FROM perp_depth', STUB_DEPTH],
+  ['FROM books', BOOK],
+  ['FROM quotes', { ts: TS, mid_yes: 0.5, spread_yes: null, underlying_price: 97_000.12 }],
+  ['FROM trades', { ts: TS, side: 'BUY_YES', price: 0.5, size: 1, trade_id: 't1' }],
+  ['FROM underlying', { ts: TS, price: 97_000.12 }],
+];
+
+/** A statement the stub was asked, with its parameters. */
+export type Asked = readonly [query: string, params: object];
+
+/** A store in which every list has exactly one row, without an engine; `asked` gets every statement. */
+export function stubStore({
+  asked,
+  ...overrides
+}: Partial<StoreReader> & { asked?: Asked[] } = {}): StoreReader {
+  return {
+    rows: async <T>(query: string, params: Record<string, unknown> = {}) => {
+      asked?.push([query, params]);
+      const isOther = 'market_id' in params && params.market_id !== STUB_MARKET;
+      if (isOther && query.includes('FROM markets')) return [];
+      return [find(ROWS, query)] as T[];
+    },
+    stream: async (query, params) => {
+      asked?.push([query, params]);
+      return Readable.from([Buffer.from(`${JSON.stringify([find(STREAMS, query)])}\n`)]);
+    },
+    ...overrides,
+  };
+}
+
+function find(answers: readonly (readonly [string, object])[], query: string): object {
+  const found = answers.find(([mark]) => query.includes(mark));
+  if (!found) throw new Error(`the stub store has no answer to ${query}`);
+  return found[1];
+}
