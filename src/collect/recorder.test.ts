@@ -132,6 +132,56 @@ describe('Recorder', () => {
     });
   });
 
+  it('proves a state when the message its hash was waiting for comes late', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    // A trade at a price the action does not touch cannot be guessed: the state is shown, unproven.
+    const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
+    for (const frame of wire.action(T0 + 3, [{ side: 'BUY', price: 4000, size: SHARE }]))
+      recorder.clobFrame(frame, T0 + 3);
+    recorder.finishQuiet(T0 + 30);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: false });
+    recorder.clobFrame(trade, T0 + 40);
+    expect(sink.quotes.at(-1)).toMatchObject({ trusted: true, yesChanged: true });
+    expect(sink.books).toHaveLength(2);
+  });
+
+  it('follows a tick change into the hash, and into the record of the market', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    wire.tickSize = '0.001';
+    // The changes hashed with the new tick come before its message.
+    for (const frame of wire.action(T0 + 3, [{ side: 'BUY', price: 4910, size: SHARE }]))
+      recorder.clobFrame(frame, T0 + 3);
+    recorder.finishQuiet(T0 + 30);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true });
+    const token = { market: MARKET.marketId, asset_id: MARKET.yesTokenId, timestamp: String(T0 + 3) };
+    const change = {
+      ...token,
+      old_tick_size: '0.01',
+      new_tick_size: '0.001',
+      event_type: 'tick_size_change',
+    };
+    for (let i = 0; i < 2; i++) recorder.clobFrame(JSON.stringify(change), T0 + 40);
+    expect(sink.markets.map(({ tickSize }) => tickSize)).toEqual([100, 10]);
+  });
+
+  it('knows a trade of the other token in the hash by either side of its price', () => {
+    for (const inHash of ['0.400', '0.600']) {
+      const { sink, recorder, wire } = setUp();
+      recorder.clobFrame(wire.snapshot(T0), T0);
+      const trade = wire
+        .trade(T0 + 3, { price: 4000, size: SHARE })
+        .replace(MARKET.yesTokenId, MARKET.noTokenId);
+      wire.lastTradePrice = inHash;
+      const frames = wire.action(T0 + 3, [{ side: 'BUY', price: 4800, size: SHARE }]);
+      for (const frame of [trade, ...frames]) recorder.clobFrame(frame, T0 + 3);
+      recorder.finishQuiet(T0 + 30);
+      expect(sink.books.at(-1), inHash).toMatchObject({ trusted: true });
+      expect(sink.trades[0]).toMatchObject({ side: 'BUY_NO', price: 4000 });
+    }
+  });
+
   it('keeps two actions of one millisecond apart when the books of a trade stand between them', () => {
     const { sink, recorder, wire } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);

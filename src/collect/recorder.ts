@@ -1,9 +1,16 @@
 import type { Clock, Timer } from '../clock.ts';
 import { ACTION_QUIET_MS, type Applied, type FinishedAction } from '../core/marketBook.ts';
+import { parsePrice } from '../core/money.ts';
 import { VenueMessageError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import type { ClobEvent, MarketResolvedEvent, PerpDepthEvent, UnderlyingEvent } from '../schema/events.ts';
+import type {
+  ClobEvent,
+  MarketResolvedEvent,
+  PerpDepthEvent,
+  TickSizeChangeEvent,
+  UnderlyingEvent,
+} from '../schema/events.ts';
 import type { Market } from '../schema/market.ts';
 import type { RecordSink } from '../schema/records.ts';
 import type { StoredBook } from '../store/markets.ts';
@@ -151,7 +158,7 @@ export class Recorder {
       book.applyTrade(event);
       const record = recorded.tradeRecord(event, this.#nextSeq());
       if (record !== null) this.#options.sink.trade(record);
-    } else if (event.kind === 'tick_size_change') book.applyTickSize(event.tickSize);
+    } else if (event.kind === 'tick_size_change') this.#tickSize(recorded, event);
     else if (event.kind === 'market_resolved') this.#resolved(recorded.market, event);
   }
 
@@ -191,6 +198,12 @@ export class Recorder {
   close(): void {
     this.#timer?.cancel();
     this.finishQuiet(Number.POSITIVE_INFINITY);
+  }
+
+  #tickSize({ market, book }: RecordedMarket, { tickSize, receivedTimeMs }: TickSizeChangeEvent): void {
+    book.applyTickSize(tickSize, receivedTimeMs);
+    const ticks = parsePrice(tickSize);
+    if (ticks !== null && ticks !== market.tickSize) this.track({ ...market, tickSize: ticks });
   }
 
   #resolved(market: Market, { winningTokenId, eventTimeMs }: MarketResolvedEvent): void {

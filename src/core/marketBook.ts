@@ -6,15 +6,16 @@ import type {
   TokenTradeEvent,
 } from '../schema/events.ts';
 import { isMirror } from './ladderSide.ts';
-import { formatPrice, TICKS_PER_USDC } from './money.ts';
+import { TICKS_PER_USDC } from './money.ts';
 import { type HashContext, TokenBook } from './tokenBook.ts';
+import { TradeGuesses, tradePriceText } from './tradeGuesses.ts';
 
 /** How long an action whose hash has not verified waits for more of its frames. */
 export const ACTION_QUIET_MS = 20;
-/** Prices of one action tried as the unseen trade that moved the hash. */
-const TRADE_CANDIDATES_MAX = 8;
 /** Snapshots carry all the hash's inputs: this many failing in a row refute the recipe, not the books. */
 const SNAPSHOT_FAILURES_MAX = 3;
+/** The step a market goes to next when its price nears 0 or 1; the hash may have it before its message comes. */
+const FINER_TICK: ReadonlyMap<string, string> = new Map([['0.01', '0.001']]);
 
 /** What ends an action: its hash verified, the next action began, nothing more came, or the feed was lost. */
 export type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
@@ -60,9 +61,8 @@ export class MarketBook {
   #changed = false;
   #tokensInAction = 0;
   #snapshotFailures = 0;
-  #tradeCandidates: number[] = [];
+  readonly #guesses = new TradeGuesses();
   #tradeTimeMs = 0;
-  #previousTradePrice = '';
   readonly #checkHashes: boolean;
   readonly #onFinished: (book: MarketBook, action: FinishedAction) => void;
 
@@ -124,7 +124,7 @@ export class MarketBook {
       const token = this.#token(change.tokenId) as TokenBook;
       this.#noteToken(token);
       if (token.applyChange(change, eventTimeMs)) this.#changed = true;
-      this.#noteTradeCandidate(change.price);
+      this.#guesses.note(change.price);
     }
     if (changes.length > 0) this.#afterFrame(receivedTimeMs);
     return 'applied';
@@ -137,13 +137,15 @@ export class MarketBook {
   applyTrade(event: TokenTradeEvent): void {
     if (event.eventTimeMs < this.#tradeTimeMs) return;
     this.#tradeTimeMs = event.eventTimeMs;
-    this.#previousTradePrice = this.context.lastTradePrice;
+    this.#guesses.replaced(this.context.lastTradePrice);
     this.context.lastTradePrice = tradePriceText(event.price);
+    this.#judgeAgain(event.receivedTimeMs);
   }
 
   /** The venue changed the price step; it enters the hash at once. */
-  applyTickSize(tickSize: string): void {
+  applyTickSize(tickSize: string, receivedTimeMs: number): void {
     this.context.tickSize = tickSize;
+    this.#judgeAgain(receivedTimeMs);
   }
 
   /** Ends the waiting action: its frames have had `ACTION_QUIET_MS`, or its recording is over. */
@@ -223,27 +225,37 @@ export class MarketBook {
     else if (this.#snapshotFailures >= SNAPSHOT_FAILURES_MAX) this.recipeProven = false;
   }
 
-  #noteTradeCandidate(price: number | null): void {
-    if (price !== null && this.#tradeCandidates.length < TRADE_CANDIDATES_MAX)
-      this.#tradeCandidates.push(price);
-  }
-
   /** A trade happened at a best price: the one before it or the one it left. */
   #noteTradeCandidates(token: TokenBook): void {
-    this.#noteTradeCandidate(token.bids.best);
-    this.#noteTradeCandidate(token.asks.best);
+    this.#guesses.note(token.bids.best);
+    this.#guesses.note(token.asks.best);
   }
 
-  /** The hash may hold a trade we have not heard of (at a price this action touched), or not yet the one we have. */
-  #verifyWithOtherTrade(): boolean {
+  /**
+   * The hash may hold a trade we have not heard of (at a price this action touched), not yet the one we have, the
+   * other token's side of it, or the finer tick whose message is still to come.
+   */
+  #verifyWithOtherInputs(): boolean {
     if (!this.#checkHashes) return false;
-    const known = this.context.lastTradePrice;
-    for (const text of [this.#previousTradePrice, ...this.#tradeCandidates.map(tradePriceText)]) {
-      if (text === known || !this.#verify(text)) continue;
+    const { lastTradePrice: known, tickSize } = this.context;
+    const finer = FINER_TICK.get(tickSize);
+    if (finer !== undefined) {
+      this.context.tickSize = finer;
+      if (this.#verify(known)) return true;
+      this.context.tickSize = tickSize;
+    }
+    for (const text of this.#guesses.texts(known)) {
+      if (!this.#verify(text)) continue;
       this.context.lastTradePrice = text;
       return true;
     }
     return false;
+  }
+
+  /** What the hash needed came late: a state already shown as unproven may be proven now. */
+  #judgeAgain(receivedTimeMs: number): void {
+    if (this.trusted || this.waitingSinceMs !== null || !this.yes.known || !this.no.known) return;
+    if (this.#judge('quiet')) this.#publish('verified', receivedTimeMs, true);
   }
 
   #finish(end: ActionEnd): void {
@@ -251,12 +263,12 @@ export class MarketBook {
     this.waitingSinceMs = null;
     this.#tokensInAction = 0;
     if (this.yes.known && this.no.known) this.#publish(end, receivedTimeMs, this.#judge(end));
-    this.#tradeCandidates.length = 0;
+    this.#guesses.clear();
   }
 
   #judge(end: ActionEnd): boolean {
     const verified =
-      end === 'verified' || this.#verify(this.context.lastTradePrice) || this.#verifyWithOtherTrade();
+      end === 'verified' || this.#verify(this.context.lastTradePrice) || this.#verifyWithOtherInputs();
     const byBest = !this.recipeProven && this.yes.agreesOnBest && this.no.agreesOnBest;
     return (verified || byBest) && !this.yes.crossed && !this.no.crossed;
   }
@@ -272,11 +284,4 @@ export class MarketBook {
 
 function mirrorOf({ prices, sizes }: Levels): Levels {
   return { prices: prices.map((price) => TICKS_PER_USDC - price), sizes };
-}
-
-/** A last trade price as the venue's hash has it: three decimals, four where the tick needs them. */
-function tradePriceText(ticks: number): string {
-  const text = formatPrice(ticks);
-  const decimals = text.includes('.') ? text.length - text.indexOf('.') - 1 : 0;
-  return decimals > 3 ? text : (ticks / TICKS_PER_USDC).toFixed(3);
 }

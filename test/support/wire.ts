@@ -39,6 +39,7 @@ export class WireMarket {
   readonly #noAsks = new LadderSide('asks');
   readonly #market: Market;
   lastTradePrice = '0.500';
+  tickSize = '0.01';
 
   constructor(market: Market = MARKET) {
     this.#market = market;
@@ -52,7 +53,7 @@ export class WireMarket {
 
   /** The initial snapshot of both tokens: one frame, an array. */
   snapshot(timeMs: number): string {
-    const extra = { tick_size: '0.01', last_trade_price: this.lastTradePrice };
+    const extra = { tick_size: this.tickSize, last_trade_price: this.lastTradePrice };
     return JSON.stringify([
       { ...this.#book('yes', timeMs), ...extra },
       { ...this.#book('no', timeMs), ...extra },
@@ -106,7 +107,7 @@ export class WireMarket {
       timestampMs: timeMs,
       bidsJson: bids.toWireJson(),
       asksJson: asks.toWireJson(),
-      tickSize: '0.01',
+      tickSize: this.tickSize,
       lastTradePrice: this.lastTradePrice,
       minOrderSize: '5',
       negRisk: false,
