@@ -1,6 +1,7 @@
 import { systemClock } from '../clock.ts';
 import { CountingSink } from '../collect/countingSink.ts';
 import { FrameRouter } from '../collect/frameRouter.ts';
+import { ImportLedger } from '../collect/importLedger.ts';
 import { importRecording } from '../collect/importRecording.ts';
 import { recordingsUnder } from '../collect/recordedFiles.ts';
 import { Recorder } from '../collect/recorder.ts';
@@ -11,10 +12,11 @@ import { Metrics } from '../ops/metrics.ts';
 import { openStore } from '../store/store.ts';
 
 /**
- * Plays recordings into the store of a data directory; a server may be running on it.
- * @throws {InvalidInputError} When nothing could be read, or no frame of it was understood.
+ * Plays recordings into the store of a data directory; a server may be running on it. A file that was imported
+ * before is left out unless `again` is set: its rows would stand there twice.
+ * @throws {InvalidInputError} When nothing could be read or recorded.
  */
-export async function importInto(config: Config, target: string) {
+export async function importInto(config: Config, target: string, { again }: { again: boolean }) {
   const files = await recordingsUnder(target);
   const log = createLogger(config.logLevel);
   const common = { clock: systemClock, log, metrics: new Metrics() };
@@ -24,20 +26,30 @@ export async function importInto(config: Config, target: string) {
     const sink = new CountingSink(store.writer);
     const recorder = new Recorder({ ...common, sink, timeBy: 'receipt' });
     const router = new FrameRouter({ recorder, log });
-    let frames = 0;
+    const ledger = new ImportLedger(dataDir);
+    let [frames, skipped] = [0, 0];
     for (const file of files) {
+      if (!again && (await ledger.has(file))) {
+        log.warn({ file }, 'import.skipped_as_done');
+        skipped++;
+        continue;
+      }
       // The writer takes rows faster than the engine: wait for it now and then, so that memory stays bounded.
       const onProgress = () => store.writer.flush();
       frames += await importRecording(file, { router, fallbackTimeMs: systemClock.now(), onProgress });
       recorder.finishQuiet(Number.POSITIVE_INFINITY);
+      await store.writer.flush();
+      if (recordedSomething(sink)) await ledger.add(file);
     }
     recorder.close();
     await store.writer.flush();
-    if (frames === 0 || router.rejected === frames) {
-      throw new InvalidInputError(`no frame under ${target} was understood (${frames} read)`);
+    if (skipped < files.length && !recordedSomething(sink)) {
+      const why = router.incompleteMarkets.length > 0 ? '; its markets show one token only' : '';
+      throw new InvalidInputError(`nothing under ${target} could be recorded (${frames} frames read)${why}`);
     }
     return {
-      files: files.length,
+      files: files.length - skipped,
+      skipped_files: skipped,
       frames,
       rejected: router.rejected,
       frames_by_feed: Object.fromEntries(router.counts),
@@ -47,4 +59,8 @@ export async function importInto(config: Config, target: string) {
   } finally {
     await store.close();
   }
+}
+
+function recordedSomething({ counts, marketIds }: CountingSink): boolean {
+  return marketIds.size > 0 || Object.values(counts).some((count) => count > 0);
 }

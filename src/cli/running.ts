@@ -11,30 +11,41 @@ async function load() {
 
 /** A stop that hangs is ended after this long; the journal keeps what the store did not take. */
 const STOP_LIMIT_MS = 25_000;
+/** A start that was told to stop may take this long to come to a point where it can. */
+const START_STOP_LIMIT_MS = 5_000;
 
 /**
  * Starts something and keeps it running until SIGINT or SIGTERM, which stop it cleanly; a second one ends it at
- * once. A refusal to start is one line on standard error and exit status 1.
+ * once. A refusal to start is one line on standard error and exit status 1; so is an error nobody caught, after what
+ * was recorded has been saved.
  */
 export async function runUntilStopped(
   start: (modules: Awaited<ReturnType<typeof load>>) => Promise<{ close(): Promise<void> }>,
 ): Promise<void> {
-  const stopped = new Promise<void>((resolve) => {
+  let started = false;
+  const stopped = new Promise<number>((resolve) => {
     let asked = false;
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.on(signal, () => {
-        if (asked) process.exit(130);
-        asked = true;
-        resolve();
-      });
-    }
+    const ask = (code: number) => {
+      if (asked) process.exit(130);
+      asked = true;
+      if (!started) setTimeout(() => process.exit(130), START_STOP_LIMIT_MS).unref();
+      resolve(code);
+    };
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => ask(0));
+    process.on('uncaughtException', (error, origin) => {
+      console.error(
+        JSON.stringify({ level: 'fatal', msg: 'process.failed', origin, err: String(error.stack) }),
+      );
+      ask(1);
+    });
   });
   try {
     const running = await start(await load());
-    await stopped;
+    started = true;
+    const code = await stopped;
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
     await running.close();
-    process.exit(0);
+    process.exit(code);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     console.error(`underround: ${message.replaceAll(/\s*\n\s*/g, ' ')}`);

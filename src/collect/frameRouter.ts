@@ -34,6 +34,11 @@ export class FrameRouter {
     this.#log = options.log;
   }
 
+  /** Markets met without a listing and with one token only: nothing of them is recorded. */
+  get incompleteMarkets(): readonly string[] {
+    return this.#unknown.incomplete;
+  }
+
   /** @param receivedTimeMs Unix milliseconds; time passes for waiting actions as it says. */
   route(feed: RoutedFeed, frame: string, receivedTimeMs: number): void {
     this.counts.set(feed, (this.counts.get(feed) ?? 0) + 1);

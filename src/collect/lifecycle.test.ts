@@ -211,14 +211,15 @@ describe('Lifecycle', () => {
     );
   });
 
-  it('takes a window from the listing that its computed slug did not find', async () => {
+  it('follows a window that is listed under another slug than the computed one', async () => {
     const { clock, lifecycle, listings, isSubscribed } = setUp();
-    const slug = slug5m(windowAt('5m', START));
-    listings.hidden.add(slug);
-    listings.series = [slug];
+    const computed = slugOf('BTC', '1h', windowAt('1h', START));
+    const yearless = computed.replace('-2026', '');
+    listings.hidden.add(computed);
+    listings.series = [yearless];
     lifecycle.start([]);
     await clock.advance(5000);
-    expect(isSubscribed(slug)).toBe(true);
+    expect(isSubscribed(yearless)).toBe(true);
   });
 
   it('maps tokens by outcome, also when the listing reverses them', async () => {

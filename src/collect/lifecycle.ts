@@ -39,6 +39,8 @@ export class Lifecycle {
   readonly #discovery: Discovery;
   readonly #polls: ResolutionPolls;
   readonly #markets = new Map<string, Market>();
+  /** Slug by window: the venue may list a window under another spelling than the computed one. */
+  readonly #slugs = new Map<string, string>();
   readonly #subscribed = new Set<string>();
   #timer: Timer | null = null;
   #lastListingMs = Number.NEGATIVE_INFINITY;
@@ -62,7 +64,7 @@ export class Lifecycle {
   /** @param known Markets an earlier run stored that may be open or unresolved; the recorder has resumed them. */
   start(known: readonly Market[]): void {
     for (const market of known) {
-      this.#markets.set(market.slug, market);
+      this.#note(market);
       if (market.status !== 'resolved') this.#polls.add(market);
     }
     this.#tick();
@@ -76,14 +78,14 @@ export class Lifecycle {
 
   /** The venue's stream named a winner and the recorder stored it; the listing confirms it later. */
   resolved(market: Market): void {
-    this.#markets.set(market.slug, market);
+    this.#note(market);
     this.#options.log.info({ slug: market.slug, outcome: market.outcome, by: 'stream' }, 'market.resolved');
   }
 
   #tick(): void {
     const nowMs = this.#options.clock.now();
     const wanted = wantedWindows(nowMs);
-    const missing = wanted.filter(({ slug }) => !this.#markets.has(slug)).map(({ slug }) => slug);
+    const missing = wanted.filter((one) => this.#marketOf(one) === undefined).map(({ slug }) => slug);
     this.#discovery.look({ missing, due: () => this.#polls.due(nowMs), nowMs });
     this.#crossCheck(nowMs);
     this.#subscribe(wanted, nowMs);
@@ -103,11 +105,11 @@ export class Lifecycle {
   }
 
   #subscribe(wanted: readonly WantedWindow[], nowMs: number): void {
-    for (const { slug } of wanted) {
-      const market = this.#markets.get(slug);
-      if (market === undefined || market.status === 'resolved' || this.#subscribed.has(slug)) continue;
+    for (const one of wanted) {
+      const market = this.#marketOf(one);
+      if (market === undefined || market.status === 'resolved' || this.#subscribed.has(market.slug)) continue;
       if (nowMs >= market.endTimeMs + SUBSCRIBED_AFTER_END_MS) continue;
-      this.#subscribed.add(slug);
+      this.#subscribed.add(market.slug);
       this.#options.clob.subscribe(groupOf(market), [market.yesTokenId, market.noTokenId]);
     }
   }
@@ -124,6 +126,7 @@ export class Lifecycle {
     if (over) this.#options.recorder.gaps.close(market.marketId, nowMs, null);
     if (sinceEndMs >= FORGET_AFTER_END_MS && !this.#polls.has(market.slug)) {
       this.#markets.delete(market.slug);
+      this.#slugs.delete(windowKey(market));
       this.#options.recorder.untrack(market.marketId);
     }
   }
@@ -160,8 +163,18 @@ export class Lifecycle {
     this.#subscribe(wantedWindows(nowMs), nowMs);
   }
 
-  #store(market: Market): void {
+  #note(market: Market): void {
     this.#markets.set(market.slug, market);
+    this.#slugs.set(windowKey(market), market.slug);
+  }
+
+  #marketOf({ ticker, eventType, window }: WantedWindow): Market | undefined {
+    const slug = this.#slugs.get(windowKey({ ticker, eventType, startTimeMs: window.startTimeMs }));
+    return slug === undefined ? undefined : this.#markets.get(slug);
+  }
+
+  #store(market: Market): void {
+    this.#note(market);
     this.#options.recorder.track(market);
   }
 }
@@ -169,4 +182,12 @@ export class Lifecycle {
 /** One socket a series keeps a busy one from slowing the others. */
 function groupOf(market: Market): string {
   return `${market.ticker}-${market.eventType}`;
+}
+
+function windowKey({
+  ticker,
+  eventType,
+  startTimeMs,
+}: Pick<Market, 'ticker' | 'eventType' | 'startTimeMs'>): string {
+  return `${ticker}/${eventType}/${startTimeMs}`;
 }

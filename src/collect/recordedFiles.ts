@@ -76,11 +76,11 @@ function parseLine(line: string): RecordedFrame {
   return wrapped ?? { receivedTimeMs: null, frame: line };
 }
 
-/** A `{received_ms, frame}` line; the frame is text, or the object itself. */
+/** A `{received_ms, frame}` line; the frame is text, or the object itself. Some recorders call it `text`. */
 function asWrapped(line: string): RecordedFrame | null {
-  if (!line.includes('"frame"')) return null;
+  if (!/"(frame|text)"/.test(line)) return null;
   try {
-    const { received_ms, recv_ms, frame } = JSON.parse(line) as Record<string, unknown>;
+    const { received_ms, recv_ms, text, frame = text } = JSON.parse(line) as Record<string, unknown>;
     if (frame === undefined) return null;
     const receivedMs = received_ms ?? recv_ms;
     return {

@@ -1,13 +1,15 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
-import { loadLastBooks, loadMarkets, loadOpenGaps } from '../store/markets.ts';
+import { loadLastBooks, loadMarkets, loadOpenGaps, loadRecentBooks } from '../store/markets.ts';
 import type { StoreReader } from '../store/reader.ts';
 import type { PreviousRun } from '../store/recovery.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Markets that ended longer ago are not followed to their outcome any more. */
 const LOOK_BACK_MS = 86_400_000;
+/** What `/health` counts. */
+const RECENT_MS = 300_000;
 
 /**
  * Takes up where the run before stopped: its markets, their last books, its open gaps; and records as a gap the
@@ -39,6 +41,9 @@ export async function resumeRecording(options: {
     // Its market is over and forgotten: nothing would end it later.
     if (recorder.market(gap.marketId) === null) recorder.gaps.close(gap.marketId, nowMs, null);
   }
+  // So that a restart does not look like a service without data.
+  for (const { timeMs, books: count } of await loadRecentBooks(store, nowMs - RECENT_MS))
+    recorder.recent.add(timeMs, count);
   if (markets.length === 0) return [];
   if (lastAliveTimeMs !== null) recorder.wasDown(lastAliveTimeMs, nowMs);
   log.info({ markets: markets.length, lastAliveTimeMs, clean }, 'recording.resumed');

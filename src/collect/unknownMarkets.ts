@@ -26,6 +26,11 @@ export interface Adoption {
 export class UnknownMarkets {
   readonly #sightings = new Map<string, Sighting>();
 
+  /** Markets of which only one token has been seen: without the other there is no book to record. */
+  get incomplete(): string[] {
+    return [...this.#sightings.keys()];
+  }
+
   /** @returns The market as soon as both its tokens have been seen, else null. */
   see(event: ClobEvent): Adoption | null {
     if (event.kind === 'new_market' || event.kind === 'market_resolved') return null;

@@ -98,6 +98,20 @@ export function loadOpenGaps(reader: StoreReader): Promise<Gap[]> {
   );
 }
 
+/** How many books were received since a time, by the second of receipt. */
+export function loadRecentBooks(
+  reader: StoreReader,
+  sinceMs: number,
+): Promise<{ timeMs: number; books: number }[]> {
+  return reader.rows(
+    `SELECT toUnixTimestamp(received) * 1000 + 999 AS timeMs, toUInt32(count()) AS books FROM books
+     WHERE received >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
+       AND toDate(ts) >= toDate(fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')) - 1
+     GROUP BY timeMs`,
+    { sinceMs },
+  );
+}
+
 /** When the newest book, trade, underlying price or perp book was received; null in an empty store. */
 export async function lastReceivedTimeMs(reader: StoreReader): Promise<number | null> {
   const newest = ['books', 'trades', 'underlying', 'perp_depth'].map(
