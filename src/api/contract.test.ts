@@ -1,0 +1,171 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, describe, expect, test } from 'vitest';
+import { KEY, testApi } from '../../test/support/api.ts';
+import { CONTRACT, type OperationContract, type ParameterContract } from '../../test/support/apiContract.ts';
+import { casesOf, type Expected } from '../../test/support/contractCases.ts';
+import { type Asked, stubStore } from '../../test/support/stubStore.ts';
+import { allRoutes } from './routes.ts';
+
+const asked: Asked[] = [];
+const app: FastifyInstance = testApi({ store: stubStore({ asked }) });
+afterAll(() => app.close());
+
+const routes = allRoutes({} as never);
+const operations = routes.map(({ path }) => ({ path, contract: CONTRACT[path] ?? {} }));
+const places = ['path', 'query'] as const;
+type Place = (typeof places)[number];
+type Given = Record<Place, Record<string, string>>;
+
+test('the table has every operation and every parameter the code declares, in its order', () => {
+  const declared = routes.map(({ path, pathFields, queryFields }) => [
+    path,
+    { path: Object.keys(pathFields), query: Object.keys(queryFields) },
+  ]);
+  const written = operations.map(({ path, contract }) => [
+    path,
+    { path: Object.keys(contract.path ?? {}), query: Object.keys(contract.query ?? {}) },
+  ]);
+  expect(written).toEqual(declared);
+  expect(routes.filter(({ path }) => !(path in CONTRACT)).map(({ path }) => path)).toEqual([]);
+});
+
+/** What every required parameter needs to be there, and nothing else. */
+function needed(contract: OperationContract): Given {
+  const required = (place: Place) =>
+    Object.fromEntries(
+      Object.entries(contract[place] ?? {}).flatMap(([name, { required: value }]) =>
+        value === undefined ? [] : [[name, value]],
+      ),
+    );
+  return { path: required('path'), query: required('query') };
+}
+
+function urlOf(path: string, given: Given, more = ''): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_all, name) => encodeURIComponent(given.path[name] as string));
+  const query = Object.entries(given.query).map(([name, text]) => `${name}=${encodeURIComponent(text)}`);
+  return `${filled}?${query.join('&')}${more}`;
+}
+
+/** The whole answer, and what the store was asked for it. */
+async function ask(url: string): Promise<{ status: number; body: unknown; asked: Asked[] }> {
+  asked.length = 0;
+  const response = await app.inject({ url, headers: KEY });
+  const isJson = String(response.headers['content-type']).startsWith('application/json');
+  return {
+    status: response.statusCode,
+    body: isJson ? response.json() : response.headers['content-type'],
+    asked: [...asked],
+  };
+}
+
+const refusal = (status: number, detail: unknown) => ({ status, body: { detail }, asked: [] });
+
+for (const { path, contract } of operations) {
+  describe(`GET ${path}`, () => {
+    const base = needed(contract);
+    const parameters = places.flatMap((place) =>
+      Object.entries(contract[place] ?? {}).map(([name, parameter]) => ({ place, name, parameter })),
+    );
+
+    test('answers what needs to be given; unknown parameters are ignored', async () => {
+      const plain = await ask(urlOf(path, base));
+      expect(plain.status).toBe(200);
+      if (path === '/metrics') return;
+      expect(await ask(urlOf(path, base, '&nonsense=1&__proto__=x&limit%5B%5D=3&=&&'))).toEqual(plain);
+    });
+
+    for (const { place, name, parameter } of parameters) {
+      const withText = (text: string): Given => ({ ...base, [place]: { ...base[place], [name]: text } });
+      const expectedOf = (text: string, expected: Expected) => {
+        if ('as' in expected) return ask(urlOf(path, withText(expected.as)));
+        if ('status' in expected) return { status: expected.status, body: { detail: expected.detail } };
+        return refusal(422, [{ ...expected.problem, loc: [place, name], input: text }]);
+      };
+      const cases = casesOf(parameter).filter(([text]) => place === 'query' || text !== '');
+
+      test(`${name}: ${cases.length} texts`, async () => {
+        expect(cases.length).toBeGreaterThan(4);
+        for (const [text, expected] of cases) {
+          const want = await expectedOf(text, expected);
+          const got = await ask(urlOf(path, withText(text)));
+          expect(got, `${name}=${JSON.stringify(text.slice(0, 80))}`).toMatchObject(want);
+          if ('as' in expected) expect(got.status).toBe(200);
+        }
+      });
+
+      if (place === 'query') {
+        test(`${name}: absent, and of several the last`, () =>
+          absentAndRepeated(path, { name, parameter, base }));
+      }
+    }
+
+    const failing = parameters.flatMap(({ place, name, parameter }) =>
+      casesOf(parameter)
+        .flatMap(([text, expected]) => ('problem' in expected && text !== '' ? [{ text, ...expected }] : []))
+        .slice(0, 1)
+        .map(({ text, problem }) => ({ place, name, text, problem })),
+    );
+
+    if (failing.length === 0) return;
+    test('all that fail are told at once, path first, in order', async () => {
+      const given = structuredClone(base);
+      // Written the other way round, as the order told is that of the declaration.
+      for (const { place, name, text } of failing.toReversed()) {
+        const { [name]: _old, ...rest } = given[place];
+        given[place] = { ...rest, [name]: text };
+      }
+      const problems = failing.map(({ place, name, text, problem }) => ({
+        ...problem,
+        loc: [place, name],
+        input: text,
+      }));
+      // A 422 goes before the 400 of an event type or a cursor, and before anything is looked up.
+      const more = '&event_type=2h&cursor=x';
+      expect(await ask(urlOf(path, given, more))).toEqual(refusal(422, problems));
+    });
+  });
+}
+
+async function absentAndRepeated(
+  path: string,
+  { name, parameter, base }: { name: string; parameter: ParameterContract; base: Given },
+): Promise<void> {
+  const { [name]: _own, ...others } = base.query;
+  const without = await ask(urlOf(path, { ...base, query: others }));
+  if (parameter.required !== undefined) {
+    const missing = { type: 'missing', loc: ['query', name], msg: 'Field required', input: null };
+    expect(without).toEqual(refusal(422, [missing]));
+  } else if (parameter.absent !== undefined) {
+    const spelled = { ...base, query: { ...others, [name]: parameter.absent } };
+    expect(without).toEqual(await ask(urlOf(path, spelled)));
+  } else {
+    expect(without.status).toBe(200);
+  }
+  const texts = casesOf(parameter).map(([text]) => text);
+  const [first, last] = [texts.at(0) as string, texts.at(-1) as string];
+  for (const [one, other] of [
+    [first, last],
+    [last, first],
+  ] as const) {
+    const alone = await ask(urlOf(path, { ...base, query: { ...others, [name]: other } }));
+    const twice = await ask(
+      urlOf(path, { ...base, query: { ...others, [name]: one } }, `&${name}=${encodeURIComponent(other)}`),
+    );
+    expect(twice).toEqual(alone);
+  }
+}
+
+test('a plus that is not encoded stays an offset', async () => {
+  for (const name of ['start', 'end']) {
+    const url = `/v1/perp/depth?ticker=BTC&${name}=2026-01-01T00:00:00`;
+    expect(await ask(`${url}+02:00`)).toEqual(await ask(`${url}%2B02:00`));
+  }
+});
+
+test('whole milliseconds and whole seconds are told apart at 2e10', async () => {
+  const of = (start: string) => ask(`/v1/perp/depth?ticker=BTC&start=${start}`);
+  expect(await of('1767225600')).toEqual(await of('2026-01-01T00:00:00Z'));
+  expect(await of('1767225600123')).toEqual(await of('2026-01-01T00:00:00.123Z'));
+  expect(await of('20000000000')).toEqual(await of('2603-10-11T11:33:20Z'));
+  expect(await of('20000000001')).toEqual(await of('1970-08-20T11:33:20.001Z'));
+});
