@@ -122,6 +122,9 @@ describe('refusals', () => {
     const headers = { 'content-type': 'text/plain' };
     const broken = await app.inject({ method: 'POST', url: '/test', payload: '{"a": ', headers });
     expect([broken.statusCode, broken.json().detail[0].loc]).toEqual([422, ['body', 6]]);
+    const unreadable = { 'content-type': 'x' };
+    const whole = await app.inject({ method: 'POST', url: '/test', payload: '{}', headers: unreadable });
+    expect([whole.statusCode, whole.body]).toEqual([200, 'ok']);
   });
 
   test('what is not HTTP is refused as JSON', async () => {

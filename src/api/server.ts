@@ -36,11 +36,7 @@ export function createApi(parts: ApiParts): FastifyInstance {
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply) => answerError(error, { request, reply, log }),
   });
-  // Whatever the media type says, a body is JSON: the answer to anything else is where it stops being that.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
-    parseJsonBody(body),
-  );
+  readBodiesAsJson(app);
   observeRequests(app, parts);
   forbidKeeping(app);
   handleErrors(app, log);
@@ -49,6 +45,19 @@ export function createApi(parts: ApiParts): FastifyInstance {
   refuseUnknown(app, routes);
   for (const declared of routes) register(app, declared, parts);
   return app;
+}
+
+/** Whatever the media type says, a body is JSON: the answer to anything else is where it stops being that. */
+function readBodiesAsJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
+    parseJsonBody(body),
+  );
+  // A media type that cannot be read would be refused before its body is.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json';
+    done();
+  });
 }
 
 function register(app: FastifyInstance, declared: Route, { accounts, clock, log }: ApiParts): void {
