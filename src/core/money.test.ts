@@ -45,6 +45,30 @@ describe('decimals', () => {
     ]);
   });
 
+  it('keep a size finer than a unit as it came', () => {
+    for (const text of [
+      '57.220000000000006',
+      '1.1400000000000001',
+      '1.5699999999999998',
+      '0.0000001',
+      '123456.78900000001',
+    ]) {
+      expect(formatSize(parseSize(text)!)).toBe(String(Number(text)));
+    }
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 5_000_000 }),
+        fc.integer({ min: 1, max: 9 }),
+        (hundredths, step) => {
+          const shares = hundredths / 100 + step;
+          const size = parseSize(String(shares))!;
+          expect([size / 1_000_000, formatSize(size)]).toEqual([shares, String(shares)]);
+        },
+      ),
+      { numRuns: 5000 },
+    );
+  });
+
   it('refuse what a double cannot hold exactly', () => expect(parseSize('9007199254.740993')).toBeNull());
 });
 

@@ -1,7 +1,7 @@
 /**
- * Exact prices and sizes. A price is a whole number of ticks of 1/10000 USDC (0..10000), a size a whole number
- * of 1/1,000,000 share; both stay exact in a double. Venue decimals are read from their text, never through
- * a float.
+ * Exact prices and sizes. A price is a whole number of ticks of 1/10000 USDC (0..10000), a size a number of
+ * 1/1,000,000 share, whole unless the venue's text is finer; both stay exact in a double. Venue decimals are read
+ * from their text, never through arithmetic that could lose a digit.
  */
 
 /** Ticks in one USDC: the price of a sure outcome. */
@@ -49,9 +49,38 @@ export function parsePrice(text: string): number | null {
   return ticks === null || ticks > TICKS_PER_USDC ? null : ticks;
 }
 
-/** Reads a size as millionths of a share; null when it is none, or finer than that. */
+/** A size with more decimals than a unit has: what a double's arithmetic leaves behind ("57.220000000000006"). */
+const FINE_SIZE = /^\d{1,9}\.\d{7,20}$/;
+
+/**
+ * Reads a size as millionths of a share; null when it is none. A finer one is not rounded: it becomes the fraction
+ * of a unit that gives the very same shares again, because the venue's hash and our answers hold the text as it came.
+ */
 export function parseSize(text: string): number | null {
-  return parseDecimal(text, 6);
+  const units = parseDecimal(text, 6);
+  if (units !== null || !FINE_SIZE.test(text)) return units;
+  return sizeOfShares(Number(text));
+}
+
+/** The size whose `sharesOf` is exactly `shares`; null where no double is. */
+export function sizeOfShares(shares: number): number | null {
+  const scaled = shares * UNITS_PER_SHARE;
+  for (const size of [Math.round(scaled), scaled, ...neighbours(scaled)]) {
+    if (sharesOf(size) === shares) return size;
+  }
+  return null;
+}
+
+/** A size in shares. */
+export function sharesOf(size: number): number {
+  return size / UNITS_PER_SHARE;
+}
+
+/** The doubles next to a positive one. */
+function neighbours(value: number): number[] {
+  const bits = new BigUint64Array(new Float64Array([value]).buffer);
+  const at = bits[0] as bigint;
+  return [at - 1n, at + 1n].map((next) => new Float64Array(new BigUint64Array([next]).buffer)[0] as number);
 }
 
 /** Prints a whole number of 10^-`decimals` without trailing zeros, as the venues do: 5000, 4 -> "0.5". */
@@ -81,7 +110,7 @@ export function formatPrice(ticks: number): string {
 
 /** The venue's text of a size: 3_641_800_000 -> "3641.8". */
 export function formatSize(size: number): string {
-  return formatDecimal(size, 6);
+  return Number.isInteger(size) ? formatDecimal(size, 6) : String(sharesOf(size));
 }
 
 /** The middle of bid and ask in USDC, or null unless both exist. Half ticks are exact in a double's printing. */

@@ -1,4 +1,5 @@
 /** A book row: the hottest path of the store, one call for every book change recorded. */
+import { sharesOf } from '../core/money.ts';
 import type { BookRecord, SideView } from '../schema/records.ts';
 import type { RowBuffer } from './rowBuffer.ts';
 
@@ -86,5 +87,5 @@ function narrowSizes(out: RowBuffer, side: SideView): void {
 
 function wideSizes(out: RowBuffer, side: SideView): void {
   out.varint(side.count);
-  for (let i = 0; i < side.count; i++) out.i64(side.sizes[i] as number);
+  for (let i = 0; i < side.count; i++) out.f64(sharesOf(side.sizes[i] as number));
 }

@@ -44,7 +44,8 @@ export function encodeTrade(out: RowBuffer, record: TradeRecord): void {
   out.i64(record.receivedTimeMs);
   out.string(record.side);
   out.u16(record.price);
-  out.i64(record.size);
+  // Whole units, so that volumes add up exactly; the venue trades in hundredths.
+  out.i64(Math.round(record.size));
   out.string(record.tradeId);
   out.endRow(record.seq, record.eventTimeMs);
 }

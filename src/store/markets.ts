@@ -1,4 +1,5 @@
 /** What the collector needs back from the store when it starts: markets, their last books, open gaps, the last receipt. */
+import { sizeOfShares } from '../core/money.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { StoreReader } from './reader.ts';
@@ -46,7 +47,7 @@ const SIDES = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'] as const;
 type SideName = (typeof SIDES)[number];
 type BookRow = Omit<StoredBook, 'yes' | 'no'> &
   Record<`${SideName}_px`, number[]> &
-  Record<`${SideName}_size`, number[]>;
+  Record<`${SideName}_shares`, number[]>;
 
 /** Market ids one query asks for: they travel in the URL, which a ClickHouse server takes up to 1 MiB of. */
 const MARKETS_PER_QUERY = 2_000;
@@ -58,7 +59,7 @@ export async function loadLastBooks(
 ): Promise<StoredBook[]> {
   const ladders = SIDES.flatMap((side) => [
     `${side}_px`,
-    `if(wide, ${side}_szw, arrayMap(size -> size * toUInt64(10000), ${side}_sz)) AS ${side}_size`,
+    `if(wide, ${side}_szw, arrayMap(size -> size / 100, ${side}_sz)) AS ${side}_shares`,
   ]);
   const books: StoredBook[] = [];
   for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
@@ -81,7 +82,10 @@ export async function loadLastBooks(
 
 function storedBook(row: BookRow): StoredBook {
   const { marketId, eventTimeMs, receivedTimeMs, seq, trusted, mirrored, underlyingPrice } = row;
-  const side = (name: SideName) => ({ prices: row[`${name}_px`], sizes: row[`${name}_size`] });
+  const side = (name: SideName) => ({
+    prices: row[`${name}_px`],
+    sizes: row[`${name}_shares`].map((shares) => sizeOfShares(shares) as number),
+  });
   return {
     ...{ marketId, eventTimeMs, receivedTimeMs, seq, trusted, mirrored, underlyingPrice },
     yes: { bids: side('yes_bid'), asks: side('yes_ask') },

@@ -44,8 +44,8 @@ const ladder = (suffix: string, type: string): Column[] =>
 
 /**
  * One row per book change with the whole ladders, best first. Prices are ticks of 1/10000 USDC. Sizes are
- * 1/100 share (`_sz`), or 1/1,000,000 share (`_szw`) in rows that are `wide`; the other arrays are empty. NO arrays
- * are empty while NO is the exact mirror of YES.
+ * 1/100 share (`_sz`), or shares (`_szw`) in rows that are `wide`: too large or too fine for the first; the other
+ * arrays are empty. NO arrays are empty while NO is the exact mirror of YES.
  */
 const books: Table = {
   name: 'books',
@@ -61,7 +61,7 @@ const books: Table = {
     flag('wide'),
     ...ladder('px', 'UInt16'),
     ...ladder('sz', 'UInt32'),
-    ...ladder('szw', 'UInt64'),
+    ...ladder('szw', 'Float64'),
   ],
   orderBy: ['market_id', 'ts', 'seq'],
   replacingBy: null,

@@ -21,7 +21,7 @@ export const PLAIN_BOOK = 't.mirrored AND NOT t.wide';
 export function snapshotText(options: { hasDepth: boolean; plain: boolean }): string {
   const take = (array: string) => (options.hasDepth ? `arraySlice(${array}, 1, {depth:UInt32})` : array);
   const narrow = (side: string) => `arrayMap(s -> toString(s / 100), ${take(`t.${side}_sz`)})`;
-  const wide = (side: string) => `arrayMap(s -> toString(s / 1000000), ${take(`t.${side}_szw`)})`;
+  const wide = (side: string) => `arrayMap(s -> toString(s), ${take(`t.${side}_szw`)})`;
   const sizes = (side: string) =>
     options.plain ? narrow(side) : `if(t.wide, ${wide(side)}, ${narrow(side)})`;
   const yes = (side: 'bid' | 'ask') => ladder(take(`t.yes_${side}_px`), sizes(`yes_${side}`));
