@@ -109,6 +109,31 @@ test(`any range, limit, depth, interval and order equals a naive model (seed ${S
   );
 });
 
+test(`a count, and the book in force at any moment, equal the naive model (seed ${SEED})`, {
+  timeout: 120_000,
+}, async () => {
+  const last = (books.at(-1) as TestBook).timeMs - T0;
+  const moment = fc.integer({ min: -50, max: last + 200 });
+  await fc.assert(
+    fc.asyncProperty(request, moment, async (asked, offsetMs) => {
+      const counted = await app.inject({
+        url: `/v1/snapshots?market_id=${M}&limit=0${queryOf(asked)}`,
+        headers: KEY,
+      });
+      expect(counted.json()).toMatchObject({ count: naive(asked).length, snapshots: [], next_cursor: null });
+      const all = naive({ start: null, length: null, limit: 1, depth: null, intervalMs: null, order: 'asc' });
+      const before = books.filter(({ timeMs }) => timeMs <= T0 + offsetMs).length;
+      const at = new Date(T0 + offsetMs).toISOString();
+      for (const url of [`/v1/snapshot-at/${at}?market_id=${M}`, `/v1/markets/${M}/orderbook?at=${at}`]) {
+        const response = await app.inject({ url, headers: KEY });
+        if (before === 0) expect(response.statusCode).toBe(404);
+        else expect(response.json()).toEqual({ market_id: M, ...(all[before - 1] as object) });
+      }
+    }),
+    { seed: SEED, numRuns: RUNS },
+  );
+});
+
 function queryOf({ start, length, depth, intervalMs, order }: Asked): string {
   const from = T0 + (start ?? 0);
   return [
