@@ -67,6 +67,10 @@ const ROWS: readonly (readonly [mark: string, row: object])[] = [
   ['AS firsts', STUB_PAGE],
   ['AS first_ms', { found: 1, first_ms: key[0], last_ms: key[0] }],
   ['AS marketId', { marketId: STUB_MARKET, eventType: '5m', ticker: 'BTC' }],
+  [
+    'AS squaredError',
+    { bucket: 0, count: 1, happened: 1, probability: 100, squaredError: 10_000, logLoss: 0.5 },
+  ],
   ['AS polymarket_url', MARKET],
   ['AS gap_id', GAP],
   ['AS body', { body: JSON.stringify(BOOK) }],
