@@ -1,4 +1,5 @@
 import type { ApiParts } from './parts.ts';
+import { calibrationRoute } from './resources/calibration.ts';
 import { candlesRoute } from './resources/candles.ts';
 import { descriptionRoutes } from './resources/description.ts';
 import { gapsRoute } from './resources/gaps.ts';
@@ -21,6 +22,7 @@ export function allRoutes(parts: ApiParts): Route[] {
     tradesRoute(parts),
     underlyingRoute(parts),
     candlesRoute(parts),
+    calibrationRoute(parts),
     gapsRoute(parts),
   ];
   routes.push(...descriptionRoutes(routes));

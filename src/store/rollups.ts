@@ -1,7 +1,7 @@
 /**
  * What the engine keeps summed up beside a table, as projections: they live inside the table's own parts, so an
  * insert writes both or neither, whatever kills it, and a merge keeps both. Parts from before a projection was
- * declared are read from the rows themselves: slower, never wrong.
+ * declared are read row by row: slower, never wrong.
  */
 
 /** The end of the minute a quote lies in; a quote exactly at a minute's end belongs to the minute that ends there. */
@@ -17,7 +17,10 @@ export const MID_STEPS = 20_000;
 export const LAST_MID =
   'argMax(if(yes_changed AND trusted, yes_bid + yes_ask, NULL), bitShiftLeft(toUInt128(toUnixTimestamp64Milli(ts)), 64) + seq)';
 
-/** Statements that declare what is missing; safe to run again. `database` must have its tables. */
+/**
+ * Statements that declare what is missing, once the tables are there; safe to run again. `minute_mids` has the last
+ * mid of each market and minute: a few rows where the table has hundreds.
+ */
 export function rollupStatements(database: string): string[] {
   return [
     `ALTER TABLE ${database}.quotes ADD PROJECTION IF NOT EXISTS minute_mids

@@ -179,3 +179,31 @@ export const gapsShape = z.strictObject({
   next_cursor: nextCursor,
 });
 export type GapBody = z.infer<typeof gapShape>;
+
+const share = z.number().min(0).max(1);
+const score = z.number().min(0).nullable();
+export const calibrationBucketShape = z.strictObject({
+  prob_lo: share.describe('Lower bound of the implied probability, included'),
+  prob_hi: share.describe('Upper bound, included in the last bucket alone'),
+  n_markets: count,
+  frac_resolved_up: share.nullable().describe('Null where the bucket is empty'),
+  mean_prob: share.nullable().describe('Mean implied probability of the bucket’s markets'),
+  ci_lo: share.nullable().describe('95 % Wilson interval of `frac_resolved_up`'),
+  ci_hi: share.nullable(),
+});
+export type CalibrationBucketBody = z.infer<typeof calibrationBucketShape>;
+export const calibrationShape = z.strictObject({
+  ticker: ticker.nullable().describe('As asked for'),
+  event_type: z.enum(EVENT_TYPES).nullable().describe('As asked for'),
+  minutes_before: z.number().min(0),
+  buckets: z.array(calibrationBucketShape),
+  n_markets: count.describe('Markets in all buckets'),
+  n_without_mid: count.describe('Resolved markets of which no two-sided, trusted mid was known in time'),
+  brier_score: score,
+  log_loss: score.describe('In nats'),
+  ece: score.describe('Expected calibration error by these buckets; above 0 by chance alone'),
+  reliability: score.describe('Murphy’s decomposition of the Brier score by these buckets'),
+  resolution: score,
+  uncertainty: score,
+});
+export type CalibrationBody = z.infer<typeof calibrationShape>;
