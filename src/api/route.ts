@@ -84,7 +84,18 @@ export function route<Q extends Fields = Record<never, never>, P extends Fields 
       }
       const refusal = path.refusal ?? query.refusal;
       if (refusal !== null) throw badRequest(refusal);
-      return handle({ ...request, path: path.values, query: query.values });
+      const { identity, headOnly, conditions } = request;
+      return handle({
+        identity,
+        headOnly,
+        conditions,
+        path: path.values,
+        query: query.values,
+        // Handed on unread: reading it makes the signal, which most small answers never need.
+        get signal() {
+          return request.signal;
+        },
+      });
     },
   };
 }

@@ -1,4 +1,5 @@
 /** The tables of the time-series store, once: their statements and the columns the writer sends come from here. */
+import { rollupStatements } from './rollups.ts';
 
 export const DATABASE = 'underround';
 
@@ -195,9 +196,13 @@ export function insertTarget(table: Table): string {
   return `${DATABASE}.${table.name} (${names.join(', ')})`;
 }
 
-/** Statements that make what is missing of the schema; safe to run again. */
-export function schemaStatements(_mode: SchemaMode): string[] {
-  return TABLE_NAMES.map((name) => createStatement(TABLES[name]));
+/**
+ * Statements that make what is missing of the schema; safe to run again. In stages: those of one stage may run at
+ * once, each stage after the one before.
+ */
+export function schemaStages(_mode: SchemaMode): string[][] {
+  const tables = TABLE_NAMES.map((name) => createStatement(TABLES[name]));
+  return [tables, ...rollupStatements(DATABASE).map((statement) => [statement])];
 }
 
 /** Inserts of the last so many batches whose tokens are remembered: what may be retried after a crash. */

@@ -5,7 +5,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import type { EngineAccess } from './access.ts';
 import { StoreClient } from './client.ts';
 import type { StoreReader } from './reader.ts';
-import { DATABASE, schemaStatements } from './schema.ts';
+import { DATABASE, schemaStages } from './schema.ts';
 import { serverAccess } from './serverAccess.ts';
 import { defaultHostEntry, Supervisor } from './supervisor.ts';
 import { StoreWriter } from './writer.ts';
@@ -46,8 +46,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await plain.command(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
     await plain.close();
     const client = new StoreClient(parts);
-    // Tables do not depend on each other, and a restart waits for this.
-    await Promise.all(schemaStatements({ kind: 'single' }).map((statement) => client.command(statement)));
+    // At once where they can: a restart waits for this.
+    for (const stage of schemaStages({ kind: 'single' })) {
+      await Promise.all(stage.map((statement) => client.command(statement)));
+    }
     const writer = await StoreWriter.open({ ...options, client });
     let closing: Promise<void> | null = null;
     const close = async () => {
