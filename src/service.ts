@@ -11,6 +11,7 @@ import type { Config } from './config.ts';
 import type { Logger } from './ops/log.ts';
 import type { Metrics } from './ops/metrics.ts';
 import { StoreProbe } from './ops/storeProbe.ts';
+import type { EngineAccess } from './store/access.ts';
 import { openStore, type Store } from './store/store.ts';
 
 export interface ServiceOptions {
@@ -20,6 +21,8 @@ export interface ServiceOptions {
   dataSource: DataSource;
   clock?: Clock;
   random?: () => number;
+  /** The engine where it is being reached already. */
+  engine?: Promise<EngineAccess>;
 }
 
 /** A running service: everything in one process but the storage engine. */
@@ -40,7 +43,8 @@ export interface Service {
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, log, metrics, clock = systemClock, random = Math.random } = options;
   const { dataDir, clickhouseUrl } = config;
-  const opening = openStore({ dataDir, clickhouseUrl, clock, log, metrics });
+  const engine = options.engine === undefined ? {} : { engine: options.engine };
+  const opening = openStore({ dataDir, clickhouseUrl, clock, log, metrics, ...engine });
   const [store, { Collector }] = await Promise.all([opening, import('./collect/collector.ts')]);
   const recorder = new Recorder({ sink: store.writer, clock, log, metrics, timeBy: 'clock' });
   const collector = new Collector({ venues: config.venues, recorder, clock, random, log, metrics });

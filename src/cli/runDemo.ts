@@ -7,17 +7,18 @@ import { issueKey } from '../accounts/keys.ts';
 import { systemClock } from '../clock.ts';
 import { FrameRouter, type RoutedFeed } from '../collect/frameRouter.ts';
 import { Recorder } from '../collect/recorder.ts';
-import type { Config, loadConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { ConfigError } from '../errors.ts';
-import type { createLogger, Logger } from '../ops/log.ts';
+import type { Logger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
-import type { Service, startService } from '../service.ts';
+import { type Service, startService } from '../service.ts';
 import { generateHistory, type RecordedFeed } from '../simulator/history.ts';
 import { VenueModel } from '../simulator/model.ts';
 import { VenueServer } from '../simulator/server.ts';
 import { openStore } from '../store/store.ts';
 import { checkAddress } from './checkAddress.ts';
 import { Progress } from './progress.ts';
+import type { RunningModules } from './running.ts';
 
 const HOUR_MS = 3_600_000;
 /** Book changes of the history, as a share of the real venue's: three hours take well under a minute. */
@@ -35,12 +36,6 @@ const ROUTES: Record<RecordedFeed, RoutedFeed> = {
   'bybit.rest': 'bybit.rest',
 };
 
-interface Modules {
-  loadConfig: typeof loadConfig;
-  createLogger: typeof createLogger;
-  startService: typeof startService;
-}
-
 export interface DemoOptions {
   hours: number;
   seed: string;
@@ -48,7 +43,10 @@ export interface DemoOptions {
 }
 
 /** Records simulated history, goes live against the simulated venues, and says how to look at it. */
-export async function runDemo(modules: Modules, options: DemoOptions): Promise<{ close(): Promise<void> }> {
+export async function runDemo(
+  modules: RunningModules,
+  options: DemoOptions,
+): Promise<{ close(): Promise<void> }> {
   const asked = modules.loadConfig();
   const config: Config = {
     ...asked,
@@ -66,7 +64,7 @@ export async function runDemo(modules: Modules, options: DemoOptions): Promise<{
   const venues = new VenueServer({ model, clock: systemClock, logger: log });
   await venues.start();
   const live = modules.loadConfig({ ...process.env, ...venues.urls() });
-  const service = await modules.startService({
+  const service = await startService({
     config: { ...config, venues: live.venues },
     log,
     metrics: new Metrics(),

@@ -1,13 +1,14 @@
-/** What long-running commands are made of; imported late so that the short ones start fast. */
+/** What every long-running command needs first; imported late so that the short ones start fast. */
 async function load() {
-  const [config, log, metrics, service] = await Promise.all([
+  const [config, log, metrics] = await Promise.all([
     import('../config.ts'),
     import('../ops/log.ts'),
     import('../ops/metrics.ts'),
-    import('../service.ts'),
   ]);
-  return { ...config, ...log, ...metrics, ...service };
+  return { ...config, ...log, ...metrics };
 }
+
+export type RunningModules = Awaited<ReturnType<typeof load>>;
 
 /** A stop that hangs is ended after this long; the journal keeps what the store did not take. */
 const STOP_LIMIT_MS = 25_000;
@@ -20,7 +21,7 @@ const START_STOP_LIMIT_MS = 5_000;
  * was recorded has been saved.
  */
 export async function runUntilStopped(
-  start: (modules: Awaited<ReturnType<typeof load>>) => Promise<{ close(): Promise<void> }>,
+  start: (modules: RunningModules) => Promise<{ close(): Promise<void> }>,
 ): Promise<void> {
   let started = false;
   const stopped = new Promise<number>((resolve) => {

@@ -6,10 +6,17 @@ export function registerServe(program: Command): void {
     .command('serve')
     .description('record the venues and serve the API until stopped; options are environment variables')
     .action(() =>
-      runUntilStopped(async ({ loadConfig, createLogger, startService, Metrics }) => {
+      runUntilStopped(async ({ loadConfig, createLogger, Metrics }) => {
         const config = loadConfig();
         const log = createLogger(config.logLevel);
-        const service = await startService({ config, log, metrics: new Metrics(), dataSource: 'live' });
+        const metrics = new Metrics();
+        const { reachEngine } = await import('../store/engineAccess.ts');
+        const { systemClock: clock } = await import('../clock.ts');
+        // First of all, because it takes as long as loading the rest.
+        const engine = reachEngine({ ...config, clock, log, metrics });
+        engine.catch(() => undefined);
+        const { startService } = await import('../service.ts');
+        const service = await startService({ config, log, metrics, dataSource: 'live', engine });
         console.log(`ready ${service.url}`);
         return service;
       }),

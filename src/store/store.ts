@@ -1,13 +1,8 @@
-import { mkdir } from 'node:fs/promises';
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../ops/log.ts';
-import type { Metrics } from '../ops/metrics.ts';
 import type { EngineAccess } from './access.ts';
 import { StoreClient } from './client.ts';
+import { type EngineOptions, reachEngine } from './engineAccess.ts';
 import type { StoreReader } from './reader.ts';
 import { DATABASE, schemaStages } from './schema.ts';
-import { serverAccess } from './serverAccess.ts';
-import { defaultHostEntry, Supervisor } from './supervisor.ts';
 import { StoreWriter } from './writer.ts';
 
 export type { StoreReader } from './reader.ts';
@@ -20,17 +15,11 @@ export interface Store extends StoreReader {
   close(): Promise<void>;
 }
 
-export interface StoreOptions {
-  dataDir: string;
-  /** A ClickHouse server; null for the embedded engine. */
-  clickhouseUrl: string | null;
-  clock: Clock;
-  log: Logger;
-  metrics: Metrics;
+export interface StoreOptions extends EngineOptions {
+  /** The engine where it is being reached already; else it is reached now. */
+  engine?: Promise<EngineAccess>;
   /** Names this writer's journal, so that the previous run of `serve` is not confused with one of `import`. */
   writerName?: string;
-  /** The built entry of the engine's host. */
-  hostEntry?: string;
 }
 
 /**
@@ -38,8 +27,7 @@ export interface StoreOptions {
  * @throws {StoreUnavailableError} When no engine answers.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
-  const access = await reach(options);
+  const access = await (options.engine ?? reachEngine(options));
   try {
     const parts = { access, clock: options.clock, log: options.log };
     const plain = new StoreClient({ ...parts, database: 'default' });
@@ -71,12 +59,4 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await access.close();
     throw error;
   }
-}
-
-async function reach(options: StoreOptions): Promise<EngineAccess> {
-  const { clock, log, metrics, dataDir, clickhouseUrl } = options;
-  if (clickhouseUrl === null) {
-    return Supervisor.start({ dataDir, entry: options.hostEntry ?? defaultHostEntry(), clock, log, metrics });
-  }
-  return serverAccess(clickhouseUrl, clock);
 }

@@ -109,12 +109,14 @@ function statement(marketConditions: readonly string[]): string {
     `market_id IN ${list('chosen.1')}`,
     `toUnixTimestamp(${QUOTE_MINUTE}) * 1000 <= ${cut}`,
   ]);
+  // Empty where every cut is a whole minute: the bounds on time then leave nothing to read.
+  const within = (array: string) => `arrayFilter((x, cut) -> cut % 60000 != 0, ${array}, chosen.2)`;
   const cutMinute = mids([
+    `ts > fromUnixTimestamp64Milli(arrayMin(${within('chosen.2')}) - 60000, 'UTC')`,
+    `ts <= fromUnixTimestamp64Milli(arrayMax(${within('chosen.2')}), 'UTC')`,
     // Read by the primary index alone, because asking row by row costs more than all the rest; exact is the last line,
     // as the cut of a market that was not chosen is 0.
-    `indexHint(market_id IN ${list('arrayFilter((id, cut) -> cut % 60000 != 0, chosen.1, chosen.2)')})`,
-    "ts > fromUnixTimestamp64Milli(arrayMin(chosen.2) - 60000, 'UTC')",
-    "ts <= fromUnixTimestamp64Milli(arrayMax(chosen.2), 'UTC')",
+    `indexHint(market_id IN ${list(within('chosen.1'))})`,
     `toUnixTimestamp64Milli(ts) BETWEEN intDiv(${cut}, 60000) * 60000 + 1 AND ${cut}`,
   ]);
   const clip = MID_STEPS * LOG_LOSS_CLIP;

@@ -1,0 +1,30 @@
+import { mkdir } from 'node:fs/promises';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { EngineAccess } from './access.ts';
+import { serverAccess } from './serverAccess.ts';
+import { defaultHostEntry, Supervisor } from './supervisor.ts';
+
+export interface EngineOptions {
+  dataDir: string;
+  /** A ClickHouse server; null for the embedded engine. */
+  clickhouseUrl: string | null;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  /** The built entry of the engine's host. */
+  hostEntry?: string;
+}
+
+/**
+ * Reaches the engine, starting the embedded one. Apart from `openStore` because a command may begin this before its
+ * other modules are loaded: the two take about the same time.
+ * @throws {StoreUnavailableError} When no engine answers.
+ */
+export async function reachEngine(options: EngineOptions): Promise<EngineAccess> {
+  const { clock, log, metrics, dataDir, clickhouseUrl, hostEntry = defaultHostEntry() } = options;
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  if (clickhouseUrl !== null) return serverAccess(clickhouseUrl, clock);
+  return Supervisor.start({ dataDir, entry: hostEntry, clock, log, metrics });
+}
