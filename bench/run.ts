@@ -9,12 +9,15 @@ const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
   core: () => import('./core.ts'),
   store: () => import('./store.ts'),
   api: () => import('./api.ts'),
+  calibration: () => import('./calibration.ts'),
   simulator: () => import('./simulator.ts'),
 };
 
 function print({ name, value, unit, goal }: Figure): void {
   const number = value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });
-  console.log(`  ${name.padEnd(58)} ${number.padStart(12)} ${unit.padEnd(14)} ${goal === undefined ? '' : `goal ${goal}`}`);
+  console.log(
+    `  ${name.padEnd(58)} ${number.padStart(12)} ${unit.padEnd(14)} ${goal === undefined ? '' : `goal ${goal}`}`,
+  );
 }
 
 const asked = process.argv.slice(2);
