@@ -83,6 +83,11 @@ export async function run(): Promise<Figure[]> {
     { name: 'JSON.parse alone, same frames', value: parse, unit: 'frames/s' },
     { name: 'raw frame -> quote, hash unchecked', value: unchecked, unit: 'frames/s', goal: '>= 250,000' },
     { name: '  of JSON.parse', value: (100 * unchecked) / parse, unit: '%', goal: '>= 40' },
-    { name: 'the same, both hashes checked an action', value: rate(seconds.checked), unit: 'actions/s', goal: '>= 20,000' },
+    {
+      name: 'the same, both hashes checked an action',
+      value: rate(seconds.checked),
+      unit: 'actions/s',
+      goal: '>= 20,000',
+    },
   ];
 }
