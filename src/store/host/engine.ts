@@ -37,7 +37,9 @@ export class Engine {
     let running = true;
     // An insert is never cancelled: its caller will ask again with the same token and must find it whole.
     const onClose = () => {
-      if (!isInsert) void this.#kill(queryId, () => running);
+      // A stream that has begun ends with its loop, which breaks off when the reader is gone. Killing it as well makes
+      // two cancel one query, which now and then leaves the query and its session stuck (engine 26.7).
+      if (!isInsert && !response.headersSent) void this.#kill(queryId, () => running);
     };
     response.once('close', onClose);
     try {
