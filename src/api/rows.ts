@@ -78,8 +78,17 @@ export function pageRequest(
   };
 }
 
-export function checkRange(start: number | null, end: number | null): void {
-  if (start !== null && end !== null && start > end) throw badRequest('start must not be after end');
+/**
+ * @param names The two parameters, as the client knows them.
+ * @throws {RequestRefusedError} 400 for a range that ends before it starts.
+ */
+export function checkRange(
+  start: number | null,
+  end: number | null,
+  names: readonly [first: string, last: string] = ['start', 'end'],
+): void {
+  if (start === null || end === null || start <= end) return;
+  throw badRequest(`${names[0]} must not be after ${names[1]}`);
 }
 
 /** A page of a list, found first by its keys, so that its count and cursor are known before its rows stream. */

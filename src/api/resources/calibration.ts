@@ -15,8 +15,8 @@ import {
 import { integer, number } from '../../schema/api/types.ts';
 import { sumCalibration } from '../../store/queries/calibration.ts';
 import type { ApiParts } from '../parts.ts';
-import { badRequest } from '../refusal.ts';
 import { type Route, route } from '../route.ts';
+import { checkRange } from '../rows.ts';
 
 const MINUTE_MICROSECONDS = 60_000_000;
 
@@ -45,9 +45,7 @@ export function calibrationRoute({ store }: Pick<ApiParts, 'store'>): Route {
     response: calibrationShape,
     handle: async ({ query, signal }) => {
       const { ticker, event_type: eventType, minutes_before: minutesBefore, since, until } = query;
-      if (since !== null && until !== null && since > until) {
-        throw badRequest('since must not be after until');
-      }
+      checkRange(since, until, ['since', 'until']);
       const { buckets, withoutMid } = await sumCalibration(
         store,
         {

@@ -6,8 +6,9 @@ import { literal } from '../../schema/api/types.ts';
 import { countMarkets, findMarket, listMarkets, type MarketFilter } from '../../store/queries/markets.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
 import type { ApiParts } from '../parts.ts';
-import { badRequest, notFound } from '../refusal.ts';
+import { notFound } from '../refusal.ts';
 import { type Answer, type Route, route } from '../route.ts';
+import { checkRange } from '../rows.ts';
 
 const MARKET_ID_TIE = /^[\w.-]+$/;
 
@@ -73,9 +74,7 @@ async function answerList(
   { status, signal }: { status: MarketFilter['status']; signal: AbortSignal },
 ): Promise<Answer> {
   const { ticker, event_type: eventType, since: sinceMs, until: untilMs, limit, cursor } = parameters;
-  if (sinceMs !== null && untilMs !== null && sinceMs > untilMs) {
-    throw badRequest('since must not be after until');
-  }
+  checkRange(sinceMs, untilMs, ['since', 'until']);
   const filter = { ticker, eventType, status, sinceMs, untilMs };
   const scope: CursorScope = ['markets', ...Object.values(filter)];
   const place = decodeCursor(scope, cursor, MARKET_ID_TIE);
