@@ -140,3 +140,8 @@ export function isMirror(a: SideView, b: SideView): boolean {
   }
   return true;
 }
+
+/** The levels as the other outcome's book shows them, on its other side. */
+export function mirrorOf({ prices, sizes }: Levels): Levels {
+  return { prices: prices.map((price) => TICKS_PER_USDC - price), sizes };
+}

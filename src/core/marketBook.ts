@@ -5,23 +5,24 @@ import type {
   Levels,
   TokenTradeEvent,
 } from '../schema/events.ts';
-import { isMirror } from './ladderSide.ts';
-import { TICKS_PER_USDC } from './money.ts';
+import { HashCheck } from './hashCheck.ts';
+import { isMirror, mirrorOf } from './ladderSide.ts';
+import { RecentChanges } from './recentChanges.ts';
 import { type HashContext, TokenBook } from './tokenBook.ts';
-import { TradeGuesses, tradePriceText } from './tradeGuesses.ts';
+import { tradePriceText } from './tradeGuesses.ts';
 
 /** How long an action whose hash has not verified waits for more of its frames. */
 export const ACTION_QUIET_MS = 20;
-/** Snapshots carry all the hash's inputs: this many failing in a row refute the recipe, not the books. */
-const SNAPSHOT_FAILURES_MAX = 3;
-/** The step a market goes to next when its price nears 0 or 1; the hash may have it before its message comes. */
-const FINER_TICK: ReadonlyMap<string, string> = new Map([['0.01', '0.001']]);
 
 /** What ends an action: its hash verified, the next action began, nothing more came, or the feed was lost. */
 export type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
 
+/** What an action came as: level changes, a whole book of some token, or a frame that came late. */
+export type ActionForm = 'changes' | 'book' | 'late';
+
 export interface FinishedAction {
   readonly end: ActionEnd;
+  readonly form: ActionForm;
   /** Venue time, made monotonic per market. */
   readonly eventTimeMs: number;
   /** Receipt of the action's last frame. */
@@ -31,8 +32,8 @@ export interface FinishedAction {
   readonly trusted: boolean;
 }
 
-/** What became of an event that was offered. */
-export type Applied = 'applied' | 'stale' | 'before_snapshot' | 'unknown_token';
+/** What became of an event that was offered; `late` ones set what nothing newer had set. */
+export type Applied = 'applied' | 'late' | 'stale' | 'before_snapshot' | 'unknown_token';
 
 /**
  * Both books of one market, built from venue actions.
@@ -46,11 +47,6 @@ export class MarketBook {
   readonly yes: TokenBook;
   readonly no: TokenBook;
   readonly context: HashContext;
-  /**
-   * The venue still hashes as we know it: some hash verified, and fewer than `SNAPSHOT_FAILURES_MAX` whole snapshots
-   * in a row failed since. Unless proven, announced best prices alone vouch for the book.
-   */
-  recipeProven = false;
   /** Receipt of the newest frame of the action that still waits; null when none does. */
   waitingSinceMs: number | null = null;
   /** State of the last finished action. */
@@ -60,10 +56,10 @@ export class MarketBook {
   #openTimeMs = 0;
   #changed = false;
   #tokensInAction = 0;
-  #snapshotFailures = 0;
-  readonly #guesses = new TradeGuesses();
+  #form: ActionForm = 'changes';
+  readonly #check: HashCheck;
+  readonly #recent = new RecentChanges();
   #tradeTimeMs = 0;
-  readonly #checkHashes: boolean;
   readonly #onFinished: (book: MarketBook, action: FinishedAction) => void;
 
   constructor(
@@ -71,7 +67,6 @@ export class MarketBook {
     onFinished: (book: MarketBook, action: FinishedAction) => void,
     options: { checkHashes: boolean } = { checkHashes: true },
   ) {
-    this.#checkHashes = options.checkHashes;
     this.marketId = ids.marketId;
     this.yes = new TokenBook(ids.yesTokenId);
     this.no = new TokenBook(ids.noTokenId);
@@ -82,7 +77,13 @@ export class MarketBook {
       minOrderSize: '5',
       negRisk: false,
     };
+    this.#check = new HashCheck(this, options.checkHashes);
     this.#onFinished = onFinished;
+  }
+
+  /** Hashes vouch for this market's books; unless so, announced best prices alone do. */
+  get recipeProven(): boolean {
+    return this.#check.recipeProven;
   }
 
   /** NO is the exact mirror of YES: the venue keeps one book. */
@@ -93,30 +94,33 @@ export class MarketBook {
   applySnapshot(event: BookSnapshotEvent): Applied {
     const token = this.#token(event.tokenId);
     if (token === null) return 'unknown_token';
+    token.frames++;
     if (token.known && event.eventTimeMs < token.timeMs) return 'stale';
     if (this.#belongsToAnother(event.eventTimeMs, token, event.hash)) this.#finish('superseded');
     this.#openTimeMs = event.eventTimeMs;
     if (event.tickSize !== null) this.context.tickSize = event.tickSize;
     if (event.lastTradePrice !== null) this.context.lastTradePrice = event.lastTradePrice;
     this.#noteToken(token);
+    if (this.#form === 'changes') this.#form = 'book';
     this.#noteTradeCandidates(token);
     if (token.applySnapshot(event)) this.#changed = true;
     this.#noteTradeCandidates(token);
-    if (this.#checkHashes && event.lastTradePrice !== null) {
-      this.#judgeRecipe(token.verify(this.context, event.lastTradePrice));
-    }
+    if (event.lastTradePrice !== null) this.#check.judgeSnapshot(token, event.lastTradePrice);
     this.#afterFrame(event.receivedTimeMs);
     return 'applied';
   }
 
   applyChanges(event: BookChangeEvent): Applied {
     const { changes, eventTimeMs, receivedTimeMs } = event;
+    let late = false;
     for (const { tokenId } of changes) {
       const token = this.#token(tokenId);
       if (token === null) return 'unknown_token';
+      token.frames++;
       if (!token.known) return 'before_snapshot';
-      if (eventTimeMs < token.timeMs) return 'stale';
+      if (eventTimeMs < token.timeMs) late = true;
     }
+    if (late) return this.#applyLate(event);
     // A frame is whole within one action: what it supersedes ends before any of it is applied.
     if (this.waitingSinceMs !== null) this.#supersede(changes, eventTimeMs);
     this.#openTimeMs = eventTimeMs;
@@ -124,7 +128,8 @@ export class MarketBook {
       const token = this.#token(change.tokenId) as TokenBook;
       this.#noteToken(token);
       if (token.applyChange(change, eventTimeMs)) this.#changed = true;
-      this.#guesses.note(change.price);
+      this.#recent.note(token === this.yes ? 0 : 1, change.side, change.price, eventTimeMs);
+      this.#check.guesses.note(change.price);
     }
     if (changes.length > 0) this.#afterFrame(receivedTimeMs);
     return 'applied';
@@ -137,13 +142,14 @@ export class MarketBook {
   applyTrade(event: TokenTradeEvent): void {
     if (event.eventTimeMs < this.#tradeTimeMs) return;
     this.#tradeTimeMs = event.eventTimeMs;
-    this.#guesses.replaced(this.context.lastTradePrice);
+    this.#check.guesses.replaced(this.context.lastTradePrice);
     this.context.lastTradePrice = tradePriceText(event.price);
     this.#judgeAgain(event.receivedTimeMs);
   }
 
-  /** The venue changed the price step; it enters the hash at once. */
+  /** The venue changed the price step; it enters the hash at once, but not that of an action that waits already. */
   applyTickSize(tickSize: string, receivedTimeMs: number): void {
+    if (tickSize !== this.context.tickSize) this.#judgeAgain(receivedTimeMs);
     this.context.tickSize = tickSize;
     this.#judgeAgain(receivedTimeMs);
   }
@@ -173,10 +179,49 @@ export class MarketBook {
     this.finishQuiet();
     this.yes.reset();
     this.no.reset();
+    this.distrust(receivedTimeMs);
+  }
+
+  /** What is known may be wrong for a reason the book cannot see: untrusted until the next announced hashes verify. */
+  distrust(receivedTimeMs: number): void {
+    this.finishQuiet();
+    this.yes.doubt();
+    this.no.doubt();
     if (!this.trusted) return;
     // The loss of trust is a state of its own; the venue has no time for it, so it takes that of the last event.
     this.#openTimeMs = this.eventTimeMs;
     this.#publish('disconnected', receivedTimeMs, false);
+  }
+
+  /** Tells the state again as if it had changed. */
+  republish(receivedTimeMs: number): void {
+    this.finishQuiet();
+    if (!this.yes.known || !this.no.known) return;
+    this.#changed = true;
+    this.#openTimeMs = this.eventTimeMs;
+    this.#publish('quiet', receivedTimeMs, this.#judge('quiet'));
+  }
+
+  /**
+   * A frame the other socket lost, or that was overtaken: it sets the levels nothing newer has set. A book that is
+   * proven needs none: what comes late for it is a repetition.
+   */
+  #applyLate({ changes, eventTimeMs, receivedTimeMs }: BookChangeEvent): Applied {
+    let set = false;
+    for (const { tokenId, side, price, size } of changes) {
+      const token = this.#token(tokenId) as TokenBook;
+      if (eventTimeMs < token.snapshotTimeMs) continue;
+      if (!this.#recent.isNewest(token === this.yes ? 0 : 1, side, price, eventTimeMs)) continue;
+      if (!token.setLate(side, price, size)) continue;
+      this.#check.guesses.note(price);
+      set = true;
+    }
+    if (!set) return 'stale';
+    this.#changed = true;
+    this.#form = 'late';
+    if (this.waitingSinceMs !== null) this.#afterFrame(receivedTimeMs);
+    else this.#publish('quiet', receivedTimeMs, this.#judge('quiet'));
+    return 'late';
   }
 
   #token(tokenId: string): TokenBook | null {
@@ -205,57 +250,25 @@ export class MarketBook {
 
   #afterFrame(receivedTimeMs: number): void {
     this.waitingSinceMs = receivedTimeMs;
-    if (this.#tokensInAction !== 3) return;
-    if (this.yes.agreesOnBest && this.no.agreesOnBest && this.#verify(this.context.lastTradePrice)) {
-      this.#finish('verified');
-    }
+    this.#finishIfVerified();
   }
 
-  #verify(lastTradePrice: string): boolean {
-    if (!this.#checkHashes) return false;
-    const { yes, no, context } = this;
-    if (!yes.verify(context, lastTradePrice) || !no.verify(context, lastTradePrice)) return false;
-    this.#judgeRecipe(true);
-    return true;
-  }
-
-  #judgeRecipe(verified: boolean): void {
-    this.#snapshotFailures = verified ? 0 : this.#snapshotFailures + 1;
-    if (verified) this.recipeProven = true;
-    else if (this.#snapshotFailures >= SNAPSHOT_FAILURES_MAX) this.recipeProven = false;
+  #finishIfVerified(): void {
+    if (this.#tokensInAction !== 3 || !this.yes.agreesOnBest || !this.no.agreesOnBest) return;
+    if (this.#check.verify(this.context.lastTradePrice)) this.#finish('verified');
   }
 
   /** A trade happened at a best price: the one before it or the one it left. */
   #noteTradeCandidates(token: TokenBook): void {
-    this.#guesses.note(token.bids.best);
-    this.#guesses.note(token.asks.best);
+    this.#check.guesses.note(token.bids.best);
+    this.#check.guesses.note(token.asks.best);
   }
 
-  /**
-   * The hash may hold a trade we have not heard of (at a price this action touched), not yet the one we have, the
-   * other token's side of it, or the finer tick whose message is still to come.
-   */
-  #verifyWithOtherInputs(): boolean {
-    if (!this.#checkHashes) return false;
-    const { lastTradePrice: known, tickSize } = this.context;
-    const finer = FINER_TICK.get(tickSize);
-    if (finer !== undefined) {
-      this.context.tickSize = finer;
-      if (this.#verify(known)) return true;
-      this.context.tickSize = tickSize;
-    }
-    for (const text of this.#guesses.texts(known)) {
-      if (!this.#verify(text)) continue;
-      this.context.lastTradePrice = text;
-      return true;
-    }
-    return false;
-  }
-
-  /** What the hash needed came late: a state already shown as unproven may be proven now. */
+  /** What the hash needed came late: the waiting action may be whole now, or the state shown be proven. */
   #judgeAgain(receivedTimeMs: number): void {
-    if (this.trusted || this.waitingSinceMs !== null || !this.yes.known || !this.no.known) return;
-    if (this.#judge('quiet')) this.#publish('verified', receivedTimeMs, true);
+    if (this.waitingSinceMs !== null) this.#finishIfVerified();
+    else if (!this.trusted && this.yes.known && this.no.known && this.#judge('quiet'))
+      this.#publish('verified', receivedTimeMs, true);
   }
 
   #finish(end: ActionEnd): void {
@@ -263,25 +276,25 @@ export class MarketBook {
     this.waitingSinceMs = null;
     this.#tokensInAction = 0;
     if (this.yes.known && this.no.known) this.#publish(end, receivedTimeMs, this.#judge(end));
-    this.#guesses.clear();
+    this.#check.guesses.clear();
   }
 
   #judge(end: ActionEnd): boolean {
     const verified =
-      end === 'verified' || this.#verify(this.context.lastTradePrice) || this.#verifyWithOtherInputs();
-    const byBest = !this.recipeProven && this.yes.agreesOnBest && this.no.agreesOnBest;
+      end === 'verified' ||
+      this.#check.verify(this.context.lastTradePrice) ||
+      this.#check.verifyWithOtherInputs();
+    const byBest = !this.#check.recipeProven && this.yes.agreesOnBest && this.no.agreesOnBest;
     return (verified || byBest) && !this.yes.crossed && !this.no.crossed;
   }
 
   #publish(end: ActionEnd, receivedTimeMs: number, trusted: boolean): void {
-    const changed = this.#changed;
+    const [changed, form] = [this.#changed, this.#form];
     this.#changed = false;
+    this.#form = 'changes';
     this.trusted = trusted;
+    if (trusted) this.#recent.proven(this.#openTimeMs);
     this.eventTimeMs = Math.max(this.eventTimeMs, this.#openTimeMs);
-    this.#onFinished(this, { end, eventTimeMs: this.eventTimeMs, receivedTimeMs, changed, trusted });
+    this.#onFinished(this, { end, form, eventTimeMs: this.eventTimeMs, receivedTimeMs, changed, trusted });
   }
-}
-
-function mirrorOf({ prices, sizes }: Levels): Levels {
-  return { prices: prices.map((price) => TICKS_PER_USDC - price), sizes };
 }

@@ -21,10 +21,14 @@ export class TokenBook implements BookView {
   known = false;
   /** Venue time of the newest frame applied. */
   timeMs = 0;
+  /** Venue time of the last snapshot: no change from before it is news. */
+  snapshotTimeMs = 0;
   /** Hash the venue announced for the state after the running (or last) action; null when it gave none. */
   announcedHash: string | null = null;
   /** The content equalled the announced hash when last checked. */
   verified = false;
+  /** Frames that named this token, whether they were applied or not: a token can fall silent alone. */
+  frames = 0;
   #announcedBestBid: number | null = null;
   #announcedBestAsk: number | null = null;
   #announcesBest = false;
@@ -38,7 +42,7 @@ export class TokenBook implements BookView {
     const bidsChanged = this.bids.replace(event.bids);
     const asksChanged = this.asks.replace(event.asks);
     this.known = true;
-    this.timeMs = event.eventTimeMs;
+    this.timeMs = this.snapshotTimeMs = event.eventTimeMs;
     this.announcedHash = event.hash;
     this.#announcesBest = false;
     this.verified = false;
@@ -95,6 +99,18 @@ export class TokenBook implements BookView {
   restore(levels: { bids: Levels; asks: Levels }): void {
     this.bids.replace(levels.bids);
     this.asks.replace(levels.asks);
+  }
+
+  /** Sets a level without what a frame announces: it comes too late for that. @returns Whether the level changed. */
+  setLate(side: 'BUY' | 'SELL', price: number, size: number): boolean {
+    this.verified = false;
+    return (side === 'BUY' ? this.bids : this.asks).set(price, size);
+  }
+
+  /** Forgets the announced hash: what it vouched for may have changed since. */
+  doubt(): void {
+    this.verified = false;
+    this.announcedHash = null;
   }
 
   /** Forgets what vouched for the levels, not the levels: an equal snapshot after a reconnect is no change. */

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { ladder } from '../../../test/support/tapes.ts';
+import { TakerFee } from '../fees.ts';
+import { mirroredView } from '../replay/tape.ts';
+import { Consumption } from './consumption.ts';
+import { dueTime, fillTaker, midSide, slippageOf } from './engine.ts';
+import { QueuePosition } from './queue.ts';
+
+const SHARE = 1_000_000;
+const FEE = new TakerFee({ rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' });
+const BEST = { bid: 4_800, ask: 5_001 };
+
+describe('a taker order', () => {
+  const asks = ladder('asks', [
+    [0.5, 10],
+    [0.52, 100],
+  ]);
+
+  test('spends its budget on shares, the fee comes on top', () => {
+    const fill = fillTaker({ kind: 'buy', token: 'yes', budget: 10_200_000, limitPrice: 9_850 }, asks, FEE);
+    expect(fill).toMatchObject({ size: 20 * SHARE, principal: 10_200_000, fee: 175_000 + 174_720 });
+    expect(fill && slippageOf('buy', fill, 5_000)).toBeCloseTo(0.01, 12);
+  });
+
+  test('stops at its limit and gets nothing beyond it', () => {
+    const order = { kind: 'buy', token: 'yes', budget: 10_200_000 } as const;
+    expect(fillTaker({ ...order, limitPrice: 5_100 }, asks, FEE)?.size).toBe(10 * SHARE);
+    expect(fillTaker({ ...order, limitPrice: 4_999 }, asks, FEE)).toBeNull();
+  });
+
+  test('sells shares; selling lower than the best bid seen is slippage too', () => {
+    const bids = ladder('bids', [[0.4, 100]]);
+    const fill = fillTaker({ kind: 'sell', token: 'yes', size: 5 * SHARE }, bids, FEE);
+    expect(fill).toMatchObject({ principal: 2_000_000, fee: 84_000 });
+    expect(fill && slippageOf('sell', fill, 4_500)).toBeCloseTo(0.05, 12);
+  });
+
+  test('meets the book after latency and hold', () => {
+    expect(dueTime(1_000, { latencyMs: 50, takerHoldMs: 250 })).toBe(1_300);
+  });
+});
+
+describe('the mid', () => {
+  test('is rounded to a tick against the taker', () => {
+    expect([midSide('buy', BEST).prices[0], midSide('sell', BEST).prices[0]]).toEqual([4_901, 4_900]);
+  });
+
+  test('is none where a side is missing or the book is crossed', () => {
+    expect(midSide('buy', { bid: Number.NaN, ask: 5_000 }).count).toBe(0);
+    expect(midSide('buy', { bid: 5_100, ask: 5_000 }).count).toBe(0);
+  });
+});
+
+describe('consumption', () => {
+  const bids = ladder('bids', [[0.4, 10]]);
+  const asksOf = (shares: number) => ladder('asks', [[0.5, shares]]);
+  const remaining = (consumption: Consumption, shares: number) =>
+    (consumption.remaining('yes', 'asks', asksOf(shares)).sizes[0] ?? 0) / SHARE;
+  const taken = (...sizes: number[]) => {
+    const consumption = new Consumption();
+    for (const size of sizes)
+      consumption.take('yes', 'asks', asksOf(100), [{ price: 5_000, size: size * SHARE }]);
+    return consumption;
+  };
+  const observe = (consumption: Consumption, shares: number) =>
+    consumption.observe((_, side) => (side === 'asks' ? asksOf(shares) : bids));
+
+  test('of 100 shown, 30 taken leaves 70, and 50 more leaves 20', () => {
+    expect(remaining(taken(30), 100)).toBe(70);
+    expect(remaining(taken(30, 50), 100)).toBe(20);
+  });
+
+  test('a level that grows to 120 has been refilled: 120 again', () => {
+    const consumption = taken(30, 50);
+    observe(consumption, 120);
+    expect(remaining(consumption, 120)).toBe(120);
+    expect(consumption.isEmpty).toBe(true);
+  });
+
+  test('a level that shrinks keeps what was taken from it', () => {
+    const consumption = taken(80);
+    observe(consumption, 90);
+    expect(remaining(consumption, 90)).toBe(10);
+    observe(consumption, 50);
+    expect(remaining(consumption, 50)).toBe(0);
+    observe(consumption, 0);
+    expect(remaining(consumption, 100)).toBe(100);
+  });
+
+  test('of 10 at the best, 8 gone to a trade, an order for 5 finds 2 there', () => {
+    const asks = ladder('asks', [
+      [0.5, 10],
+      [0.51, 10],
+    ]);
+    const consumption = new Consumption();
+    consumption.take('yes', 'asks', asks, [{ price: 5_000, size: 8 * SHARE }]);
+    const order = {
+      kind: 'buy',
+      token: 'yes',
+      budget: 2 * 500_000 + 3 * 510_000,
+      limitPrice: 9_999,
+    } as const;
+    expect(fillTaker(order, consumption.remaining('yes', 'asks', asks), FEE)?.levels).toEqual([
+      { price: 5_000, size: 2 * SHARE },
+      { price: 5_100, size: 3 * SHARE },
+    ]);
+  });
+
+  test('an ask of NO is a bid of YES: what one took the other cannot', () => {
+    const consumption = new Consumption();
+    const noAsks = mirroredView(bids);
+    consumption.take('no', 'asks', noAsks, [{ price: 6_000, size: 4 * SHARE }]);
+    expect(consumption.remaining('yes', 'bids', bids).sizes[0]).toBe(6 * SHARE);
+    expect(consumption.remaining('no', 'asks', noAsks).sizes[0]).toBe(6 * SHARE);
+    expect(consumption.remaining('yes', 'asks', asksOf(9)).sizes[0]).toBe(9 * SHARE);
+  });
+});
+
+describe('a place in the queue', () => {
+  test('behind 100 shown, 50 of ours: sales of 80, 30 and 50 fill 0, 10 and 40', () => {
+    const queue = new QueuePosition({ ahead: 100, size: 50, power: null });
+    expect(queue.traded(80)).toBe(0);
+    expect(queue.ahead).toBe(20);
+    expect([queue.traded(30), queue.traded(50), queue.traded(1)]).toEqual([10, 40, 0]);
+  });
+
+  test.each([
+    [1, 48],
+    [2, 46.153846],
+    [3, 44.571429],
+    [null, 60],
+  ])('front 60 of 100, down to 80 without a trade, model %s: %d', (power, ahead) => {
+    const queue = new QueuePosition({ ahead: 60, size: 1, power });
+    queue.shown({ from: 100, to: 80 });
+    expect(queue.ahead).toBeCloseTo(ahead, 6);
+  });
+
+  test('no more can stand before us than is shown', () => {
+    const queue = new QueuePosition({ ahead: 60, size: 1, power: null });
+    queue.shown({ from: 100, to: 120 });
+    expect(queue.ahead).toBe(60);
+    queue.shown({ from: 120, to: 25 });
+    expect(queue.ahead).toBe(25);
+  });
+});

@@ -1,0 +1,168 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { TakerFee } from '../fees.ts';
+import { LadderSide } from '../ladderSide.ts';
+import type { FeeRule } from '../venueRulesTable.ts';
+import { averagePrice, buyForBudget, buyShares, sellShares } from './walk.ts';
+
+const USDC = 1_000_000;
+const SHARE = 1_000_000;
+const RULE: FeeRule = { rate: 0, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' };
+const FREE = new TakerFee(RULE);
+const TAKER = new TakerFee({ ...RULE, rate: 0.07 });
+
+/** Levels as price in USDC and shares, in any order. */
+function side(kind: 'bids' | 'asks', levels: readonly (readonly [number, number])[]): LadderSide {
+  const ladder = new LadderSide(kind);
+  ladder.replace({
+    prices: levels.map(([price]) => Math.round(price * 10_000)),
+    sizes: levels.map(([, shares]) => shares * SHARE),
+  });
+  return ladder;
+}
+
+function permutations<T>(items: readonly T[]): T[][] {
+  if (items.length < 2) return [[...items]];
+  return items.flatMap((item, at) => permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]));
+}
+
+describe('buying for an amount', () => {
+  const shown = [
+    [0.55, 100],
+    [0.5, 10],
+    [0.6, 200],
+  ] as const;
+
+  test.each(permutations(shown))(
+    'of 20 USDC crosses to 0.55, in whatever order levels come: %j %j %j',
+    (...levels) => {
+      const fill = buyForBudget(side('asks', levels), { budget: 20 * USDC, fee: FREE });
+      expect(fill?.levels.at(-1)?.price).toBe(5_500);
+      expect(fill?.size).toBe(10 * SHARE + Math.floor((15 / 0.55) * SHARE));
+      expect(fill?.principal).toBe(20 * USDC);
+    },
+  );
+
+  test('takes the cheapest level, wherever it stands', () => {
+    const asks = side('asks', [
+      [0.5, 50],
+      [0.999, 100],
+      [0.2, 72],
+    ]);
+    const fill = buyForBudget(asks, { budget: 5 * USDC, fee: FREE });
+    expect(fill).toEqual({
+      size: 25 * SHARE,
+      principal: 5 * USDC,
+      fee: 0,
+      levels: [{ price: 2_000, size: 25 * SHARE }],
+    });
+  });
+
+  test('ends with the depth', () => {
+    expect(buyForBudget(side('asks', [[0.55, 10]]), { budget: 50 * USDC, fee: FREE })?.size).toBe(10 * SHARE);
+  });
+
+  test('pays the fee out of it: 96.525096 of 100 USDC are principal at one half and rate 0.072', () => {
+    const fee = new TakerFee({ ...RULE, rate: 0.072 });
+    const fill = buyForBudget(side('asks', [[0.5, 1_000]]), { budget: 100 * USDC, fee });
+    expect(fill?.principal).toBe(96_525_096);
+    expect(fill?.fee).toBe(3_474_900);
+  });
+
+  test('a fee to someone else is more of the same: 0.1 % of the principal at rate 0.04 leaves 9.794319 of 10', () => {
+    // At one half a share's fee is half the rate of its cost: 0.1 % more of the cost is 0.002 more of the rate.
+    const fee = new TakerFee({ ...RULE, rate: 0.042 });
+    expect(buyForBudget(side('asks', [[0.5, 1_000]]), { budget: 10 * USDC, fee })?.principal).toBe(9_794_319);
+  });
+});
+
+describe('buying and selling shares', () => {
+  test('150 for 72.50 USDC, the fee level by level', () => {
+    const asks = side('asks', [
+      [0.49, 60],
+      [0.52, 500],
+      [0.48, 100],
+    ]);
+    const fill = buyShares(asks, { size: 150 * SHARE, fee: TAKER });
+    expect(fill).toMatchObject({ size: 150 * SHARE, principal: 72_500_000, fee: 2_621_850 });
+    expect(fill && averagePrice(fill).toFixed(5)).toBe('0.48333');
+  });
+
+  test('80 into the bids cross to 0.48', () => {
+    const bids = side('bids', [
+      [0.48, 100],
+      [0.5, 50],
+    ]);
+    const fill = sellShares(bids, { size: 80 * SHARE, fee: FREE });
+    expect(fill?.levels).toEqual([
+      { price: 5_000, size: 50 * SHARE },
+      { price: 4_800, size: 30 * SHARE },
+    ]);
+  });
+
+  test('stops at the limit', () => {
+    const asks = side('asks', [
+      [0.4, 10],
+      [0.5, 10],
+    ]);
+    const bids = side('bids', [
+      [0.4, 10],
+      [0.5, 10],
+    ]);
+    expect(buyShares(asks, { size: 20 * SHARE, fee: FREE, limitPrice: 4_999 })?.size).toBe(10 * SHARE);
+    expect(sellShares(bids, { size: 20 * SHARE, fee: FREE, limitPrice: 4_001 })?.size).toBe(10 * SHARE);
+    expect(buyForBudget(asks, { budget: 20 * USDC, fee: FREE, limitPrice: 4_000 })?.size).toBe(10 * SHARE);
+  });
+
+  test('an empty side, or one beyond the limit, fills nothing', () => {
+    const asks = side('asks', [[0.5, 10]]);
+    expect(buyShares(side('asks', []), { size: SHARE, fee: FREE })).toBeNull();
+    expect(sellShares(side('bids', []), { size: SHARE, fee: FREE })).toBeNull();
+    expect(buyForBudget(side('asks', []), { budget: USDC, fee: FREE })).toBeNull();
+    expect(buyShares(asks, { size: SHARE, fee: FREE, limitPrice: 4_000 })).toBeNull();
+  });
+
+  test('what is finer than a micro-USD is rounded against the taker', () => {
+    const one = { size: 1, fee: FREE };
+    expect(buyShares(side('asks', [[0.3, 1]]), one)?.principal).toBe(1);
+    expect(sellShares(side('bids', [[0.3, 1]]), one)?.principal).toBe(0);
+  });
+});
+
+const level = fc.tuple(fc.integer({ min: 1, max: 9_999 }), fc.integer({ min: 1, max: 10 ** 10 }));
+const ladder = fc.uniqueArray(level, { minLength: 1, maxLength: 12, selector: ([price]) => price });
+
+function asksOf(levels: readonly (readonly [number, number])[]): LadderSide {
+  const asks = new LadderSide('asks');
+  asks.replace({ prices: levels.map(([p]) => p), sizes: levels.map(([, s]) => s) });
+  return asks;
+}
+
+test('no amount is ever exceeded, nor left unspent by more than a fee step and a unit while there is depth', () => {
+  fc.assert(
+    fc.property(ladder, fc.integer({ min: 1, max: 10 ** 10 }), (levels, budget) => {
+      const asks = asksOf(levels);
+      const fill = buyForBudget(asks, { budget, fee: TAKER });
+      const spent = fill === null ? 0 : fill.principal + fill.fee;
+      expect(spent).toBeLessThanOrEqual(budget);
+      const depth = levels.reduce((sum, [, size]) => sum + size, 0);
+      if ((fill?.size ?? 0) < depth) expect(budget - spent).toBeLessThanOrEqual(22);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('the levels of a fill add up to it and come best first, whatever the order they were given in', () => {
+  fc.assert(
+    fc.property(ladder, fc.integer({ min: 1, max: 10 ** 11 }), (levels, size) => {
+      const fill = buyShares(asksOf(levels), { size, fee: TAKER });
+      const depth = levels.reduce((sum, [, shares]) => sum + shares, 0);
+      expect(fill?.size).toBe(Math.min(size, depth));
+      expect(fill?.levels.reduce((sum, taken) => sum + taken.size, 0)).toBe(fill?.size);
+      const prices = fill?.levels.map(({ price }) => price) ?? [];
+      expect(prices).toEqual([...prices].sort((a, b) => a - b));
+      expect(buyShares(asksOf(levels.toReversed()), { size, fee: TAKER })).toEqual(fill);
+    }),
+    { numRuns: 1_000 },
+  );
+});

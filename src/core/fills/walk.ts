@@ -1,0 +1,150 @@
+/**
+ * Walking the book: a taker's order consumes levels best first. All money is whole micro-USD, all sizes whole units
+ * of 1/1,000,000 share, prices ticks of 1/10000 USDC; what has to be rounded is rounded against the taker.
+ */
+import type { SideView } from '../../schema/records.ts';
+import type { TakerFee } from '../fees.ts';
+
+/** Ticks times units in one micro-USD. */
+const TICK_UNITS_PER_MICRO = 10_000;
+
+export interface FilledLevel {
+  readonly price: number;
+  readonly size: number;
+}
+
+/** What an order got from one side of a book. */
+export interface Fill {
+  /** Below what was asked for where depth (or the limit) ran out. */
+  readonly size: number;
+  /** Micro-USD paid for (buy) or got for (sell) the shares, without the fee. */
+  readonly principal: number;
+  /** Micro-USD; charged and rounded level by level. */
+  readonly fee: number;
+  /** Best first. */
+  readonly levels: readonly FilledLevel[];
+}
+
+/** Ends of a walk: the worst price still taken, in ticks. Left out: any. */
+interface Terms {
+  readonly fee: TakerFee;
+  readonly limitPrice?: number;
+}
+
+/**
+ * Buys from the asks.
+ * @param size Whole units wanted, > 0.
+ * @returns Null when nothing is for sale within the limit.
+ */
+export function buyShares(
+  asks: SideView,
+  { size, fee, limitPrice = 10_000 }: Terms & { size: number },
+): Fill | null {
+  const walk = new Walk(fee, Math.ceil);
+  for (let i = 0; i < asks.count && walk.size < size; i++) {
+    const price = asks.prices[i] as number;
+    if (price > limitPrice) break;
+    walk.take(price, Math.min(size - walk.size, displayed(asks, i)));
+  }
+  return walk.fill();
+}
+
+/**
+ * Sells into the bids.
+ * @param size Whole units offered, > 0.
+ * @returns Null when nobody bids within the limit.
+ */
+export function sellShares(
+  bids: SideView,
+  { size, fee, limitPrice = 0 }: Terms & { size: number },
+): Fill | null {
+  const walk = new Walk(fee, Math.floor);
+  for (let i = 0; i < bids.count && walk.size < size; i++) {
+    const price = bids.prices[i] as number;
+    if (price < limitPrice) break;
+    walk.take(price, Math.min(size - walk.size, displayed(bids, i)));
+  }
+  return walk.fill();
+}
+
+/**
+ * Buys for an amount of money, fees included.
+ * @param budget Micro-USD, > 0; principal and fee together never exceed it.
+ * @returns Null when nothing is for sale within the limit, or the budget buys no unit.
+ */
+export function buyForBudget(
+  asks: SideView,
+  { budget, fee, limitPrice = 10_000 }: Terms & { budget: number },
+): Fill | null {
+  const walk = new Walk(fee, Math.ceil);
+  for (let i = 0; i < asks.count; i++) {
+    const price = asks.prices[i] as number;
+    if (price > limitPrice) break;
+    const left = budget - walk.spent;
+    const all = displayed(asks, i);
+    const size = Math.min(all, affordable(price, { left, fee }));
+    walk.take(price, size);
+    if (size < all) break;
+  }
+  return walk.fill();
+}
+
+/** Average price of a fill in USDC per share, without the fee. */
+export function averagePrice({ principal, size }: Fill): number {
+  return principal / size;
+}
+
+/** Whole units a level gives: one finer than a unit never gives more than it shows. Beyond the last level, 0. */
+export function displayed(side: SideView, at: number): number {
+  return at < side.count ? Math.floor(side.sizes[at] as number) : 0;
+}
+
+/** Units that fit in `left` micro-USD with their fee: the principal is found first, as the venue's clients do. */
+function affordable(price: number, { left, fee }: { left: number; fee: TakerFee }): number {
+  const perShare = price / TICK_UNITS_PER_MICRO;
+  let principal = Math.floor((left * perShare) / (perShare + fee.perShare(price)));
+  let size = Math.floor((principal * TICK_UNITS_PER_MICRO) / price);
+  // The fee's rounding may ask for a few micro-USD more than its formula.
+  for (let excess = totalOf(price, size, fee) - left; excess > 0 && size > 0; ) {
+    principal -= excess;
+    size = Math.max(0, Math.floor((principal * TICK_UNITS_PER_MICRO) / price));
+    excess = totalOf(price, size, fee) - left;
+  }
+  return size;
+}
+
+function totalOf(price: number, size: number, fee: TakerFee): number {
+  return Math.ceil((price * size) / TICK_UNITS_PER_MICRO) + fee.charged({ price, size });
+}
+
+/** Adds up what one order takes. */
+class Walk {
+  size = 0;
+  #principal = 0;
+  #feePaid = 0;
+  readonly #levels: FilledLevel[] = [];
+  readonly #fee: TakerFee;
+  readonly #round: (micro: number) => number;
+
+  constructor(fee: TakerFee, round: (micro: number) => number) {
+    this.#fee = fee;
+    this.#round = round;
+  }
+
+  get spent(): number {
+    return this.#principal + this.#feePaid;
+  }
+
+  take(price: number, size: number): void {
+    if (size <= 0) return;
+    this.size += size;
+    this.#principal += this.#round((price * size) / TICK_UNITS_PER_MICRO);
+    this.#feePaid += this.#fee.charged({ price, size });
+    this.#levels.push({ price, size });
+  }
+
+  fill(): Fill | null {
+    if (this.size === 0) return null;
+    return { size: this.size, principal: this.#principal, fee: this.#feePaid, levels: this.#levels };
+  }
+}

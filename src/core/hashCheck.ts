@@ -1,0 +1,70 @@
+import type { HashContext, TokenBook } from './tokenBook.ts';
+import { TradeGuesses } from './tradeGuesses.ts';
+
+/** Snapshots carry all the hash's inputs: this many failing in a row refute the recipe, not the books. */
+const SNAPSHOT_FAILURES_MAX = 3;
+/** The step a market goes to next when its price nears 0 or 1; the hash may have it before its message comes. */
+const FINER_TICK: ReadonlyMap<string, string> = new Map([['0.01', '0.001']]);
+
+/** Holds the books of a market against the hashes the venue announced for them. */
+export class HashCheck {
+  readonly guesses = new TradeGuesses();
+  /**
+   * The venue still hashes as we know it: some hash verified, and fewer than `SNAPSHOT_FAILURES_MAX` whole snapshots
+   * in a row failed since. Unless proven, announced best prices alone vouch for the book.
+   */
+  recipeProven = false;
+  #snapshotFailures = 0;
+  readonly #context: HashContext;
+  readonly #yes: TokenBook;
+  readonly #no: TokenBook;
+  readonly #on: boolean;
+
+  constructor(books: { context: HashContext; yes: TokenBook; no: TokenBook }, on: boolean) {
+    this.#context = books.context;
+    this.#yes = books.yes;
+    this.#no = books.no;
+    this.#on = on;
+  }
+
+  /** Both books equal their announced hashes, given the market's last trade. */
+  verify(lastTradePrice: string): boolean {
+    if (!this.#on || !this.#yes.verify(this.#context, lastTradePrice)) return false;
+    if (!this.#no.verify(this.#context, lastTradePrice)) return false;
+    this.#judgeRecipe(true);
+    return true;
+  }
+
+  /** A whole snapshot came with all that its hash is made of: it says whether the recipe holds. */
+  judgeSnapshot(token: TokenBook, lastTradePrice: string): void {
+    if (this.#on) this.#judgeRecipe(token.verify(this.#context, lastTradePrice));
+  }
+
+  /**
+   * The hash may hold a trade we have not heard of (at a price this action touched), not yet the one we have, the
+   * other token's side of it, or the finer tick whose message is still to come. What verifies is taken over.
+   */
+  verifyWithOtherInputs(): boolean {
+    if (!this.#on) return false;
+    const context = this.#context;
+    const { lastTradePrice: known, tickSize } = context;
+    const finer = FINER_TICK.get(tickSize);
+    if (finer !== undefined) {
+      context.tickSize = finer;
+      if (this.verify(known)) return true;
+      context.tickSize = tickSize;
+    }
+    for (const text of this.guesses.texts(known)) {
+      if (!this.verify(text)) continue;
+      context.lastTradePrice = text;
+      return true;
+    }
+    return false;
+  }
+
+  #judgeRecipe(verified: boolean): void {
+    this.#snapshotFailures = verified ? 0 : this.#snapshotFailures + 1;
+    if (verified) this.recipeProven = true;
+    else if (this.#snapshotFailures >= SNAPSHOT_FAILURES_MAX) this.recipeProven = false;
+  }
+}

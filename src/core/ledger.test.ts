@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { runOrderSequence } from '../../test/support/orderSequences.ts';
+import { Ledger } from './ledger.ts';
+
+/** The suite runs a sample; `ORDER_SEQUENCES=1000000` runs them all. */
+const SEQUENCES = Number(process.env.ORDER_SEQUENCES ?? 5_000);
+
+describe('a ledger', () => {
+  test('moves money, and makes none', () => {
+    const ledger = new Ledger(100);
+    ledger.buy({ principal: 60, fee: 3 });
+    expect([ledger.cash, ledger.positions, ledger.fees, ledger.won]).toEqual([37, 60, 3, 0]);
+    ledger.close({ proceeds: 50, fee: 2, cost: 40 });
+    expect([ledger.cash, ledger.positions, ledger.fees, ledger.won]).toEqual([85, 20, 5, 10]);
+    const posting = ledger.close({ proceeds: 0, fee: 0, cost: 20 });
+    expect([ledger.cash, ledger.positions, ledger.won]).toEqual([85, 0, -10]);
+    ledger.takeBack(posting);
+    expect([ledger.cash, ledger.positions, ledger.won]).toEqual([85, 20, 10]);
+  });
+
+  test('refuses what is no whole amount, or does not balance', () => {
+    const ledger = new Ledger();
+    expect(() => ledger.buy({ principal: 0.5, fee: 0 })).toThrow(RangeError);
+    expect(() => ledger.buy({ principal: 2 ** 53, fee: 0 })).toThrow(RangeError);
+    expect(() => ledger.takeBack({ cash: 1, positions: 0, fees: 0, won: 0 })).toThrow('not balanced');
+    expect(ledger.cash).toBe(0);
+  });
+});
+
+test(`${SEQUENCES.toLocaleString('en')} random sequences of orders conserve money and shown size`, {
+  timeout: 1_800_000,
+}, () => {
+  for (let seed = 0; seed < SEQUENCES; seed++) runOrderSequence(seed);
+});

@@ -1,0 +1,89 @@
+/**
+ * The last minutes of one price by the second, as far as it was received. A second that is missing stays missing:
+ * nothing is carried over a hole into an average.
+ */
+
+/** Longest look-back of a rule, plus the lateness of points (2.2 s) and of whoever asks. */
+const KEPT_SECONDS = 600;
+
+/** The price of a moment, or null. */
+export interface Tape {
+  /** At a whole second; null where none was received for it. */
+  at(timeMs: number): number | null;
+  /** Mean of the seconds in (endMs - seconds, endMs]; null when one is missing. */
+  meanUntil(endMs: number, seconds: number): number | null;
+}
+
+/** Points that are stamped with the whole second they are of, in whatever order they come. */
+export class PointTape implements Tape {
+  readonly #prices = new Float64Array(KEPT_SECONDS);
+  /** The second each slot holds; a slot of another second is empty. */
+  readonly #seconds = new Float64Array(KEPT_SECONDS).fill(-1);
+
+  /** The first price of a second stands: the relay repeats points, it does not correct them. */
+  add(timeMs: number, price: number): void {
+    if (timeMs % 1000 !== 0) return;
+    const second = timeMs / 1000;
+    const slot = second % KEPT_SECONDS;
+    if ((this.#seconds[slot] as number) >= second) return;
+    this.#seconds[slot] = second;
+    this.#prices[slot] = price;
+  }
+
+  at(timeMs: number): number | null {
+    const second = timeMs / 1000;
+    const slot = second % KEPT_SECONDS;
+    return this.#seconds[slot] === second ? (this.#prices[slot] as number) : null;
+  }
+
+  meanUntil(endMs: number, seconds: number): number | null {
+    return meanOf(this, endMs, seconds);
+  }
+}
+
+/** A trade's price holds until the next, but a feed without trades for longer than this may be dead. */
+const TRADE_HOLDS_SECONDS = 5;
+
+/** Trades: the price of a second is that of the last trade before or at it. */
+export class TradeTape implements Tape {
+  readonly #points = new Map<number, { timeMs: number; price: number }>();
+  #newestSecond = Number.NEGATIVE_INFINITY;
+
+  /** Trades of one second may come in any order; the latest by the venue's time counts. */
+  add(timeMs: number, price: number): void {
+    const second = Math.ceil(timeMs / 1000);
+    const known = this.#points.get(second);
+    if (known !== undefined && known.timeMs > timeMs) return;
+    this.#points.set(second, { timeMs, price });
+    this.#newestSecond = Math.max(this.#newestSecond, second);
+    if (known !== undefined || this.#points.size <= KEPT_SECONDS) return;
+    for (const kept of this.#points.keys()) if (kept <= second - KEPT_SECONDS) this.#points.delete(kept);
+    // Only times that jump back can leave more.
+    if (this.#points.size > 2 * KEPT_SECONDS) this.#points.clear();
+  }
+
+  /** Null also until a later trade was seen: another may still come in that second. */
+  at(timeMs: number): number | null {
+    const second = timeMs / 1000;
+    if (this.#newestSecond <= second) return null;
+    for (let back = 0; back <= TRADE_HOLDS_SECONDS; back++) {
+      const point = this.#points.get(second - back);
+      if (point !== undefined) return point.price;
+    }
+    return null;
+  }
+
+  meanUntil(endMs: number, seconds: number): number | null {
+    return meanOf(this, endMs, seconds);
+  }
+}
+
+function meanOf(tape: Tape, endMs: number, seconds: number): number | null {
+  let sum = 0;
+  for (let back = seconds - 1; back >= 0; back--) {
+    const price = tape.at(endMs - back * 1000);
+    if (price === null) return null;
+    sum += price;
+  }
+  return sum / seconds;
+}

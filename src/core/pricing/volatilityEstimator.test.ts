@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { noisyPrices } from '../../../test/support/pricePaths.ts';
+import { Random } from '../../simulator/random.ts';
+import { YEAR_SECONDS } from './probability.ts';
+import { twoScaleVariance } from './realizedVariance.ts';
+import { VolatilityEstimator } from './volatilityEstimator.ts';
+
+function fed(prices: readonly number[], startMs = 0): VolatilityEstimator {
+  const estimator = new VolatilityEstimator();
+  prices.forEach((price, second) => {
+    estimator.push(startMs + second * 1_000, price);
+  });
+  return estimator;
+}
+
+function walk(seconds: number, sigmaAnnual = 0.5): number[] {
+  return noisyPrices({ seconds, sigmaAnnual, noiseBp: 0 }, new Random(`walk ${seconds} ${sigmaAnnual}`));
+}
+
+describe('sigma', () => {
+  test('is null until thirty returns are known', () => {
+    expect(fed(walk(30)).sigmaAnnual(60)).toBeNull();
+    expect(fed(walk(31)).sigmaAnnual(60)).toBeGreaterThan(0);
+    expect(new VolatilityEstimator().sigmaAnnual(60)).toBeNull();
+  });
+
+  test('is null where no price ever moved: that is a feed at rest, not a calm market', () => {
+    expect(fed(new Array(100).fill(97_000)).sigmaAnnual(60)).toBeNull();
+  });
+
+  test('over one window is the two-scale variance with its loss at the ends put back', () => {
+    const prices = walk(301);
+    const scales = { slowLag: 10, fastLag: 1 };
+    const ends = (291 - (292 / 10 / 301) * 300) / (1 - 292 / 10 / 301);
+    const expected = Math.sqrt((twoScaleVariance(prices, scales) / ends) * YEAR_SECONDS);
+    expect(fed(prices).sigmaAnnual(300)).toBeCloseTo(expected, 12);
+  });
+
+  test('weighs each window twice the one before it', () => {
+    const prices = walk(241);
+    const first = fed(prices.slice(0, 121)).sigmaAnnual(120) as number;
+    const second = fed(prices.slice(120)).sigmaAnnual(120) as number;
+    expect(fed(prices).sigmaAnnual(120)).toBeCloseTo(Math.sqrt((first ** 2 + second ** 2) / 2), 12);
+  });
+
+  test('remembers an hour and no more', () => {
+    const wild = walk(5_000, 3);
+    const calm = walk(3_601, 0.5).map((price) => (price / 100) * (wild.at(-1) as number));
+    const estimator = fed([...wild, ...calm]);
+    expect(estimator.count).toBe(3_601);
+    expect(estimator.sigmaAnnual(3_600)).toBeCloseTo(fed(calm).sigmaAnnual(3_600) as number, 9);
+  });
+
+  test('is the same over hours, wherever the record lies', () => {
+    const prices = walk(20_000);
+    const long = new VolatilityEstimator();
+    prices.forEach((price, second) => {
+      long.push(second * 1_000, price);
+      if (second % 997 !== 0 || second < 4_000) return;
+      const fresh = fed(prices.slice(second - 3_600, second + 1));
+      expect(long.sigmaAnnual(600)).toBeCloseTo(fresh.sigmaAnnual(600) as number, 10);
+    });
+  });
+
+  test('never says that noise is more than 95 % of what was seen', () => {
+    const random = new Random('pure noise');
+    const prices = noisyPrices({ seconds: 61, sigmaAnnual: 0, noiseBp: 2 }, random);
+    const seen = Math.sqrt(2 * 2e-4 ** 2 * YEAR_SECONDS);
+    expect(fed(prices).sigmaAnnual(60)).toBeGreaterThan(0.15 * seen);
+  });
+});
+
+describe('seconds', () => {
+  test('count once, by their last price, and never after they are over', () => {
+    const estimator = new VolatilityEstimator();
+    const once = new VolatilityEstimator();
+    walk(100).forEach((price, second) => {
+      expect(estimator.push(second * 1_000, price * 1.01)).toBe(true);
+      expect(estimator.push(second * 1_000 + 900, price)).toBe(true);
+      if (second > 0) expect(estimator.push(second * 1_000 - 1, 1)).toBe(false);
+      once.push(second * 1_000, price);
+    });
+    expect(estimator.count).toBe(100);
+    expect(estimator.sigmaAnnual(60)).toBe(once.sigmaAnnual(60));
+  });
+
+  test('without a price have the last one', () => {
+    const prices = walk(400);
+    const sparse = new VolatilityEstimator();
+    const held = new VolatilityEstimator();
+    let last = prices[0] as number;
+    prices.forEach((price, second) => {
+      if (second % 3 === 0 || second === 399) {
+        last = price;
+        sparse.push(second * 1_000, price);
+      }
+      held.push(second * 1_000, last);
+    });
+    expect(sparse.count).toBe(400);
+    expect(sparse.sigmaAnnual(300)).toBe(held.sigmaAnnual(300));
+  });
+
+  test('of a long silence are cut out, with the jump over them', () => {
+    const prices = walk(400);
+    const broken = new VolatilityEstimator();
+    prices.forEach((price, second) => {
+      broken.push((second < 200 ? second : second + 11) * 1_000, second < 200 ? price : price * 2);
+    });
+    expect(broken.count).toBe(400);
+    expect(broken.sigmaAnnual(300)).toBeCloseTo(fed(prices).sigmaAnnual(300) as number, 1);
+    // Ten seconds are no silence yet: the doubling counts.
+    const jumped = new VolatilityEstimator();
+    prices.forEach((price, second) => {
+      jumped.push((second < 200 ? second : second + 9) * 1_000, second < 200 ? price : price * 2);
+    });
+    expect(jumped.sigmaAnnual(300)).toBeGreaterThan(100);
+  });
+
+  test('at the newest end still take a better price after a silence', () => {
+    const estimator = fed(walk(100));
+    estimator.push(200_000, 500);
+    estimator.push(200_500, 500.1);
+    estimator.push(201_000, 500.1);
+    expect(estimator.sigmaAnnual(60)).toBeLessThan(1);
+  });
+});

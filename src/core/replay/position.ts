@@ -1,0 +1,133 @@
+import { averagePrice, type Fill } from '../fills/walk.ts';
+import type { Ledger, Posting } from '../ledger.ts';
+import type { Token } from '../signals/signal.ts';
+
+/** Why a position ended. */
+export type ExitReason = 'resolved' | 'take_profit' | 'stop_loss' | 'market_void';
+
+/** A position as reports show it. Money is whole micro-USD, prices are USDC per share, times Unix milliseconds. */
+export interface Trade {
+  readonly token: Token;
+  readonly decidedMs: number;
+  readonly openedMs: number;
+  /** Null while any share is held. */
+  readonly closedMs: number | null;
+  /** Units of 1/1,000,000 share bought. */
+  readonly size: number;
+  readonly entryPrice: number;
+  /** Average of what was got for all shares, before fees; null while any is held. */
+  readonly exitPrice: number | null;
+  /** Of the last shares. */
+  readonly exitReason: ExitReason | null;
+  readonly principal: number;
+  readonly fees: number;
+  /** Average entry price less the best ask at the decision. */
+  readonly slippage: number;
+  /** After all fees; null while any share is held. */
+  readonly pnl: number | null;
+}
+
+interface Exit {
+  readonly timeMs: number;
+  readonly size: number;
+  readonly proceeds: number;
+  readonly fee: number;
+  readonly reason: ExitReason;
+  readonly posting: Posting;
+}
+
+/** Shares of one token from their purchase to the last one's end, with everything posted to a ledger. */
+export class Position {
+  readonly token: Token;
+  readonly openedMs: number;
+  readonly #decidedMs: number;
+  readonly #slippage: number;
+  readonly #entry: Fill;
+  readonly #entryPosting: Posting;
+  readonly #ledger: Ledger;
+  #exits: Exit[] = [];
+  /** Shares still held, in units. */
+  left: number;
+  #costLeft: number;
+
+  constructor(
+    ledger: Ledger,
+    opened: { token: Token; decidedMs: number; openedMs: number; fill: Fill; slippage: number },
+  ) {
+    this.#ledger = ledger;
+    this.token = opened.token;
+    this.openedMs = opened.openedMs;
+    this.#decidedMs = opened.decidedMs;
+    this.#slippage = opened.slippage;
+    this.#entry = opened.fill;
+    this.left = opened.fill.size;
+    this.#costLeft = opened.fill.principal;
+    this.#entryPosting = ledger.buy(opened.fill);
+  }
+
+  sell(timeMs: number, { size, principal, fee }: Fill, reason: ExitReason): void {
+    this.#exit({ timeMs, size, proceeds: principal, fee, reason });
+  }
+
+  /** @param payout USDC a share of this token pays; null: annulled, the shares are taken back at their cost. */
+  settle(timeMs: number, payout: number | null): void {
+    const size = this.left;
+    const proceeds = payout === null ? this.#costLeft : Math.floor(size * payout);
+    this.#exit({ timeMs, size, proceeds, fee: 0, reason: payout === null ? 'market_void' : 'resolved' });
+  }
+
+  /**
+   * Takes back what was dealt after a moment, because the book of that time has turned out not to be known.
+   * @returns What became of the position.
+   */
+  takeBackSince(timeMs: number): 'kept' | 'reopened' | 'gone' {
+    const kept = this.#exits.filter((exit) => exit.timeMs <= timeMs);
+    const changed = kept.length < this.#exits.length;
+    for (const exit of this.#exits.slice(kept.length)) {
+      this.#ledger.takeBack(exit.posting);
+      this.left += exit.size;
+      this.#costLeft -= exit.posting.positions;
+    }
+    this.#exits = kept;
+    if (this.openedMs > timeMs) {
+      this.#ledger.takeBack(this.#entryPosting);
+      return 'gone';
+    }
+    return changed ? 'reopened' : 'kept';
+  }
+
+  trade(): Trade {
+    const { size, principal } = this.#entry;
+    const last = this.left === 0 ? this.#exits.at(-1) : undefined;
+    const proceeds = this.#exits.reduce((sum, exit) => sum + exit.proceeds, 0);
+    const fees = this.#exits.reduce((sum, exit) => sum + exit.fee, this.#entry.fee);
+    return {
+      token: this.token,
+      decidedMs: this.#decidedMs,
+      openedMs: this.openedMs,
+      closedMs: last?.timeMs ?? null,
+      size,
+      entryPrice: averagePrice(this.#entry),
+      exitPrice: last === undefined ? null : proceeds / size,
+      exitReason: last?.reason ?? null,
+      principal,
+      fees,
+      slippage: this.#slippage,
+      pnl: last === undefined ? null : proceeds - principal - fees,
+    };
+  }
+
+  #exit(exit: Omit<Exit, 'posting'>): void {
+    const { size, proceeds, fee } = exit;
+    const cost = size === this.left ? this.#costLeft : partOf(this.#costLeft, size, this.left);
+    const posting = this.#ledger.close({ proceeds, fee, cost });
+    this.#exits.push({ ...exit, posting });
+    this.left -= size;
+    this.#costLeft -= cost;
+  }
+}
+
+/** floor(amount x part / whole), exact where the product is beyond 2^53. */
+function partOf(amount: number, part: number, whole: number): number {
+  return Number((BigInt(amount) * BigInt(part)) / BigInt(whole));
+}

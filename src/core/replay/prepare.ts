@@ -1,0 +1,154 @@
+/** Plays a tape into rows once; every strategy and every cell of a sweep then reads the same ones. */
+
+import { ROW_GAP_KNOWN, RowBuilder, type RowNeeds, type Rows } from './rows.ts';
+import { type Ladders, type MarketTape, type TapeBooks, TapeLadders } from './tape.ts';
+import { PRICE_FRESH_MS, UnderlyingState } from './underlyingState.ts';
+
+/** A market ready to be replayed. */
+export interface PreparedMarket {
+  readonly market: MarketTape['market'];
+  readonly rows: Rows;
+  readonly ladders: Ladders | null;
+  /** The last row at which a gap becomes known, which may take trades back; -1: none. */
+  readonly lastGapRow: number;
+  /** Rows inside the window, and those of them with a proven book. */
+  readonly inside: { readonly rows: number; readonly trusted: number };
+}
+
+/** Joins the streams of a tape in their order of arrival. */
+export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket {
+  const { market, quotes, books, prices } = tape;
+  const underlying = needs.model ? new UnderlyingState(market.startTimeMs - PRICE_FRESH_MS) : null;
+  const capacity = Math.max(
+    2,
+    quotes.seq.length + (books?.seq.length ?? 0) + (prices?.seq.length ?? 0) + 2 * tape.gaps.length,
+  );
+  const builder = new RowBuilder(market, { underlying, capacity });
+  const ladders = books === null ? null : new TapeLadders(books);
+  const gaps = new GapEvents(tape, builder);
+  const streams = { quote: quotes.seq, book: books?.seq ?? NO_SEQ, price: prices?.seq ?? NO_SEQ };
+  const at = { quote: 0, book: 0, price: 0 };
+  for (;;) {
+    const quoteSeq = streams.quote[at.quote] ?? Number.POSITIVE_INFINITY;
+    const bookSeq = streams.book[at.book] ?? Number.POSITIVE_INFINITY;
+    const priceSeq = streams.price[at.price] ?? Number.POSITIVE_INFINITY;
+    const next = Math.min(quoteSeq, bookSeq, priceSeq);
+    if (next === Number.POSITIVE_INFINITY) break;
+    if (priceSeq === next && prices !== null) {
+      pushPrice(tape, at.price++, { underlying, builder, gaps });
+    } else if (bookSeq === next && books !== null && ladders !== null) {
+      gaps.before(books.receivedMs[at.book] as number);
+      pushBook(books, at.book++, { builder, ladders });
+    } else {
+      gaps.before(quotes.receivedMs[at.quote] as number);
+      pushQuote(tape, at.quote++, { underlying, builder });
+    }
+  }
+  gaps.before(Number.POSITIVE_INFINITY);
+  const { rows } = builder;
+  return {
+    market,
+    rows,
+    ladders,
+    lastGapRow: rows.kind.lastIndexOf(ROW_GAP_KNOWN),
+    inside: insideOf(market, rows),
+  };
+}
+
+function insideOf({ startTimeMs, endTimeMs }: MarketTape['market'], { count, timeMs, trusted }: Rows) {
+  const inside = { rows: 0, trusted: 0 };
+  for (let row = 0; row < count; row++) {
+    if ((timeMs[row] as number) < startTimeMs || (timeMs[row] as number) >= endTimeMs) continue;
+    inside.rows++;
+    inside.trusted += trusted[row] as number;
+  }
+  return inside;
+}
+
+/** Less than receipts can differ by. */
+const AFTER_MS = 0.5;
+const NO_SEQ = new Float64Array(0);
+
+function pushPrice(
+  { prices, market }: MarketTape,
+  at: number,
+  { underlying, builder, gaps }: { underlying: UnderlyingState | null; builder: RowBuilder; gaps: GapEvents },
+): void {
+  if (prices === null) return;
+  const receivedMs = prices.receivedMs[at] as number;
+  const eventMs = prices.eventMs[at] as number;
+  underlying?.push({ receivedMs, eventMs, price: prices.price[at] as number });
+  // The hour before is only for the volatility.
+  if (receivedMs < market.startTimeMs) return;
+  gaps.before(receivedMs);
+  builder.price(receivedMs);
+}
+
+function pushBook(
+  books: TapeBooks,
+  at: number,
+  { builder, ladders }: { builder: RowBuilder; ladders: TapeLadders },
+): void {
+  const side = (token: 'yes' | 'no', kind: 'bids' | 'asks') => ladders.side(at, token, kind);
+  const best = (kind: 'bids' | 'asks') => {
+    const view = side('no', kind);
+    return view.count === 0 ? Number.NaN : (view.prices[0] as number);
+  };
+  builder.book({
+    receivedMs: books.receivedMs[at] as number,
+    trusted: books.trusted[at] === 1,
+    book: at,
+    yesBids: side('yes', 'bids'),
+    yesAsks: side('yes', 'asks'),
+    ...(books.noBids === null ? {} : { no: { bid: best('bids'), ask: best('asks') } }),
+  });
+}
+
+function pushQuote(
+  { quotes, prices }: MarketTape,
+  at: number,
+  { underlying, builder }: { underlying: UnderlyingState | null; builder: RowBuilder },
+): void {
+  const receivedMs = quotes.receivedMs[at] as number;
+  if (prices === null) {
+    underlying?.push({ receivedMs, eventMs: receivedMs, price: quotes.underlying[at] as number });
+  }
+  builder.quote({
+    receivedMs,
+    trusted: quotes.trusted[at] === 1,
+    yesBid: quotes.yesBid[at] as number,
+    yesAsk: quotes.yesAsk[at] as number,
+    noBid: quotes.noBid[at] as number,
+    noAsk: quotes.noAsk[at] as number,
+  });
+}
+
+/** Gaps become known and end between the events of the market. */
+class GapEvents {
+  readonly #builder: RowBuilder;
+  readonly #events: { timeMs: number; emit: () => void }[];
+  #next = 0;
+
+  constructor({ gaps }: MarketTape, builder: RowBuilder) {
+    this.#builder = builder;
+    this.#events = gaps
+      .flatMap((gap) => {
+        const known = { timeMs: gap.knownMs, emit: () => this.#builder.gapKnown(gap) };
+        if (gap.endMs === null) return [known];
+        // What was received at its very end still lies in it.
+        const endMs = Math.max(gap.endMs, gap.knownMs);
+        return [known, { timeMs: endMs + AFTER_MS, emit: () => this.#builder.gapEnded(endMs) }];
+      })
+      .sort((a, b) => a.timeMs - b.timeMs);
+  }
+
+  /** Emits what comes before an event received at a moment; a gap known at that moment comes first. */
+  before(receivedMs: number): void {
+    for (;;) {
+      const event = this.#events[this.#next];
+      if (event === undefined || event.timeMs > receivedMs) return;
+      this.#next++;
+      event.emit();
+    }
+  }
+}

@@ -1,0 +1,316 @@
+import { describe, expect, test } from 'vitest';
+import { START_MS, TapeWriter } from '../../../test/support/tapes.ts';
+import type { ReplayParams, Strategy } from '../../schema/strategy.ts';
+import { Ledger } from '../ledger.ts';
+import { compileStrategy } from '../strategies/compile.ts';
+import { prepareMarket } from './prepare.ts';
+import { coverageOf, replayMarket } from './replay.ts';
+import type { SessionEvent } from './session.ts';
+import type { MarketTape, Resolution } from './tape.ts';
+
+const USD = 1_000_000;
+const YES_WINS: Resolution = { payoutYes: 1, resolvedTimeMs: START_MS + 420_000 };
+const PARAMS: ReplayParams = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985 };
+const CHEAP_YES: Strategy = { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' };
+
+interface Asked {
+  strategy?: Strategy;
+  params?: Partial<ReplayParams>;
+  resolution?: Resolution | null;
+  size?: number;
+}
+
+function replay(
+  tape: MarketTape,
+  { strategy = CHEAP_YES, params = {}, resolution = YES_WINS, size = 10 }: Asked = {},
+) {
+  const compiled = compileStrategy(strategy);
+  const events: SessionEvent[] = [];
+  const ledger = new Ledger();
+  const prepared = prepareMarket(tape, compiled.needs);
+  const terms = { strategy: compiled, size: size * USD, params: { ...PARAMS, ...params } };
+  const result = replayMarket(prepared, terms, {
+    resolution,
+    ledger,
+    listener: (event) => events.push(event),
+  });
+  return { ...result, events, ledger, prepared };
+}
+
+/** Quoted around one half until `at`, then offered at 0.27 and 0.29. */
+function cheapAt(at: number): TapeWriter {
+  return new TapeWriter().book({ at: 0, bids: [[0.49, 100]], asks: [[0.51, 100]] }).book({
+    at,
+    bids: [[0.25, 100]],
+    asks: [
+      [0.27, 20],
+      [0.29, 100],
+    ],
+  });
+}
+
+describe('a taker order', () => {
+  test('walks the book in force after latency and hold, the fee on top', () => {
+    const tape = cheapAt(10_000)
+      .book({
+        at: 20_000,
+        bids: [[0.25, 100]],
+        asks: [
+          [0.27, 20],
+          [0.29, 100],
+        ],
+      })
+      .tape();
+    const { trades, ledger } = replay(tape);
+    const size = 20 * USD + Math.floor(((10 - 5.4) / 0.29) * USD);
+    expect(trades).toHaveLength(1);
+    expect(trades[0]).toMatchObject({
+      token: 'yes',
+      decidedMs: START_MS + 10_000,
+      openedMs: START_MS + 10_300,
+      closedMs: YES_WINS.resolvedTimeMs,
+      size,
+      principal: 10 * USD,
+      exitPrice: 1,
+      exitReason: 'resolved',
+    });
+    const [trade] = trades;
+    expect(trade?.slippage).toBeCloseTo(10e6 / size - 0.27, 12);
+    expect(trade?.fees).toBe(
+      Math.round(20 * 0.07 * 0.27 * 0.73 * 1e5) * 10 +
+        Math.round((size / USD - 20) * 0.07 * 0.29 * 0.71 * 1e5) * 10,
+    );
+    expect(trade?.pnl).toBe(size - 10 * USD - (trade?.fees ?? 0));
+    expect(ledger.cash).toBe(trade?.pnl);
+    expect(ledger.positions).toBe(0);
+  });
+
+  test('trap 8: meets the book of its due time, not the one it saw', () => {
+    const gone = cheapAt(10_000)
+      .book({ at: 10_299, bids: [[0.25, 100]], asks: [[0.6, 100]] })
+      .book({ at: 20_000, bids: [[0.25, 100]], asks: [[0.6, 50]] });
+    expect(replay(gone.tape()).trades[0]).toMatchObject({
+      entryPrice: expect.closeTo(0.6, 6),
+      openedMs: START_MS + 10_300,
+    });
+    const stillThere = cheapAt(10_000)
+      .book({ at: 10_301, bids: [[0.25, 100]], asks: [[0.6, 100]] })
+      .book({ at: 20_000, bids: [[0.25, 100]], asks: [[0.6, 50]] });
+    expect(replay(stillThere.tape()).trades[0]?.entryPrice).toBeLessThan(0.29);
+  });
+
+  test('trap 8: the hold is that of the day', () => {
+    const opened = (startTimeMs: number) => {
+      const shift = startTimeMs - START_MS;
+      const tape = new TapeWriter({ startTimeMs, endTimeMs: startTimeMs + 300_000, eventType: '15m' })
+        .book({ at: shift, asks: [[0.27, 100]], bids: [[0.25, 1]] })
+        .book({ at: shift + 10_000, asks: [[0.28, 100]], bids: [[0.25, 1]] })
+        .tape();
+      return (replay(tape).trades[0]?.openedMs ?? 0) - startTimeMs;
+    };
+    expect(opened(Date.UTC(2025, 10, 1))).toBe(50);
+    expect(opened(Date.UTC(2025, 11, 1))).toBe(550);
+    expect(opened(Date.UTC(2026, 10, 1))).toBe(300);
+  });
+
+  test('trap 8: takes no displayed size twice, on either token, until others refill it', () => {
+    const strategy: Strategy = {
+      type: 'condition_based',
+      side: 'buy_yes',
+      entry: [{ metric: 'token_price', operator: 'below', value: 0.4 }],
+      take_profit: [{ metric: 'token_price', operator: 'above', value: 0 }],
+      stop_loss: [],
+      max_trades_per_market: 10,
+    };
+    const tape = new TapeWriter();
+    const shown = { bids: [[0.2, 1_000]], asks: [[0.25, 40]] } as const;
+    for (let at = 0; at < 8_000; at += 200) tape.book({ at, ...shown, bids: [[0.2, 1_000 + at]] });
+    const fills = replay(tape.tape(), { strategy, size: 7.5 }).events.filter(
+      (event) => event.kind === 'fill',
+    );
+    const bought = fills.filter(({ order }) => order.kind === 'buy').map(({ fill }) => fill.size);
+    expect(bought).toEqual([30 * USD, 10 * USD]);
+    tape.book({ at: 8_000, ...shown, asks: [[0.25, 50]] });
+    for (let at = 8_200; at < 10_000; at += 200)
+      tape.book({ at, ...shown, bids: [[0.2, 9_000 + at]], asks: [[0.25, 50]] });
+    const refilled = replay(tape.tape(), { strategy, size: 7.5 }).events.filter(
+      (event) => event.kind === 'fill',
+    );
+    expect(refilled.filter(({ order }) => order.kind === 'buy').map(({ fill }) => fill.size)).toEqual(
+      [30, 10, 30, 20].map((n) => n * USD),
+    );
+  });
+
+  test('buys nothing above the highest price allowed, and says so', () => {
+    const tape = cheapAt(10_000)
+      .book({ at: 10_100, bids: [[0.25, 1]], asks: [[0.99, 100]] })
+      .book({ at: 20_000, bids: [[0.25, 1]], asks: [[0.99, 90]] })
+      .tape();
+    expect(replay(tape)).toMatchObject({ trades: [], missed: { no_depth: 1 } });
+  });
+
+  test('is not placed where it would meet the book only after the end', () => {
+    const tape = cheapAt(299_800).book({ at: 299_990, bids: [[0.25, 1]], asks: [[0.27, 100]] });
+    expect(replay(tape.book({ at: 310_000, asks: [[0.27, 5]] }).tape()).events).toEqual([]);
+  });
+
+  test('trap 9: fills nothing on a dead feed: no later message, no fill', () => {
+    expect(replay(cheapAt(10_000).tape())).toMatchObject({ trades: [], missed: { unconfirmed: 1 } });
+  });
+
+  test('trap 9: fills on whatever grid the book has by then', () => {
+    const tape = cheapAt(10_000)
+      .book({
+        at: 10_100,
+        bids: [[0.251, 9]],
+        asks: [
+          [0.268, 5],
+          [0.2715, 100],
+        ],
+      })
+      .book({ at: 20_000, bids: [[0.251, 9]], asks: [[0.268, 9]] });
+    const [fill] = replay(tape.tape()).events.filter((event) => event.kind === 'fill');
+    expect(fill?.fill.levels.map(({ price }) => price)).toEqual([2_680, 2_715]);
+  });
+
+  test('trap 10: the fee is that of the day it trades', () => {
+    const feeOf = (startTimeMs: number) => {
+      const shift = startTimeMs - START_MS;
+      const tape = new TapeWriter({ startTimeMs, endTimeMs: startTimeMs + 300_000 })
+        .book({ at: shift, asks: [[0.25, 1_000]], bids: [[0.2, 1]] })
+        .book({ at: shift + 10_000, asks: [[0.25, 999]], bids: [[0.2, 1]] })
+        .tape();
+      return (replay(tape).trades[0]?.fees ?? 0) / USD;
+    };
+    const shares = 40;
+    expect(feeOf(Date.UTC(2025, 11, 1))).toBe(0);
+    expect(feeOf(Date.UTC(2026, 2, 10))).toBeCloseTo(shares * 0.25 * 0.25 * 0.1875 ** 2, 5);
+    expect(feeOf(Date.UTC(2026, 3, 10))).toBeCloseTo(shares * 0.072 * 0.1875, 5);
+    expect(feeOf(Date.UTC(2026, 10, 10))).toBeCloseTo(shares * 0.07 * 0.1875, 5);
+  });
+});
+
+describe('dealing at the mid', () => {
+  test('takes any size at the mid of the due time, rounded against us, with fee and hold', () => {
+    const tape = cheapAt(10_000)
+      .book({ at: 10_100, bids: [[0.21, 1]], asks: [[0.2601, 1]] })
+      .book({ at: 20_000, bids: [[0.22, 2]], asks: [[0.2601, 1]] })
+      .tape({ books: false });
+    const { trades } = replay(tape, { params: { fill_mode: 'mid' }, size: 1_000 });
+    expect(trades[0]).toMatchObject({ entryPrice: expect.closeTo(0.2351, 6), openedMs: START_MS + 10_300 });
+    expect(trades[0]?.principal).toBe(1_000 * USD);
+  });
+
+  test('without books nothing can be walked, which is said', () => {
+    expect(replay(cheapAt(10_000).tape({ books: false })).skipped).toBe('no_books');
+  });
+});
+
+describe('gaps', () => {
+  const later = (writer: TapeWriter) => writer.book({ at: 20_000, bids: [[0.25, 1]], asks: [[0.27, 100]] });
+
+  test('trap 9: an order on its way when a gap is found is dropped', () => {
+    const tape = later(cheapAt(10_000).gap({ start: 10_000, known: 10_200, end: 100_000 })).tape();
+    expect(replay(tape)).toMatchObject({ trades: [], missed: { untrusted: 1 } });
+  });
+
+  test('trap 9: a fill that a gap found later reaches back over is taken back, and the money with it', () => {
+    const tape = cheapAt(10_000)
+      .book({ at: 12_000, bids: [[0.25, 2]], asks: [[0.27, 100]] })
+      .gap({ start: 10_100, known: 16_000, end: null })
+      .tape();
+    const { trades, ledger, events } = replay(tape);
+    expect(trades).toEqual([]);
+    expect([ledger.cash, ledger.positions, ledger.fees, ledger.won]).toEqual([0, 0, 0, 0]);
+    expect(events.at(-1)).toEqual({
+      kind: 'taken_back',
+      knownMs: START_MS + 16_000,
+      sinceMs: START_MS + 10_100,
+    });
+  });
+
+  test('a fill before it stays', () => {
+    const tape = later(cheapAt(10_000)).gap({ start: 15_000, known: 16_000, end: null }).tape();
+    expect(replay(tape).trades).toHaveLength(1);
+  });
+
+  test('a sale that is taken back leaves the position open, to be paid out', () => {
+    const strategy: Strategy = {
+      type: 'condition_based',
+      side: 'buy_yes',
+      entry: [{ metric: 'token_price', operator: 'below', value: 0.3 }],
+      take_profit: [{ metric: 'token_price', operator: 'above', value: 0.5 }],
+      stop_loss: [],
+      max_trades_per_market: 1,
+    };
+    const base = () =>
+      later(cheapAt(10_000))
+        .book({ at: 30_000, bids: [[0.6, 500]], asks: [[0.7, 1]] })
+        .book({ at: 40_000, bids: [[0.6, 500]], asks: [[0.7, 2]] });
+    expect(replay(base().tape(), { strategy }).trades[0]).toMatchObject({
+      exitReason: 'take_profit',
+      exitPrice: expect.closeTo(0.6, 6),
+    });
+    const tape = base().gap({ start: 30_100, known: 50_000, end: null }).tape();
+    const { trades, ledger } = replay(tape, { strategy });
+    expect(trades[0]).toMatchObject({ exitReason: 'resolved', exitPrice: 1 });
+    expect(ledger.cash).toBe(trades[0]?.pnl);
+  });
+
+  test('a market whose window lies in gaps is skipped, with the reason', () => {
+    const tape = new TapeWriter()
+      .book({ at: 100, bids: [[0.25, 1]], asks: [[0.27, 100]], trusted: false })
+      .book({ at: 200, bids: [[0.25, 1]], asks: [[0.28, 100]], trusted: false })
+      .tape();
+    expect(replay(tape).skipped).toBe('gap');
+    expect(replay(new TapeWriter().book({ at: -100, bids: [[0.25, 1]] }).tape()).skipped).toBe('no_data');
+    expect(replay(cheapAt(0).tape(), { resolution: null }).skipped).toBe('unresolved');
+  });
+
+  test('coverage is the share of the window with a proven book', () => {
+    const tape = new TapeWriter()
+      .book({ at: 30_000, bids: [[0.4, 1]], asks: [[0.5, 1]] })
+      .book({ at: 60_000, bids: [[0.4, 1]], asks: [[0.51, 1]] })
+      .gap({ start: 60_000, known: 90_000, end: 120_000 })
+      .book({ at: 180_000, bids: [[0.4, 1]], asks: [[0.52, 1]] });
+    // 30 to 60 s; the gap's end at 120 s lets the book that is known count again.
+    expect(coverageOf(replay(tape.tape()).prepared)).toBeCloseTo((30 + 180) / 300, 12);
+  });
+});
+
+describe('the end', () => {
+  const held = () =>
+    cheapAt(10_000)
+      .book({ at: 20_000, bids: [[0.25, 1]], asks: [[0.27, 100]] })
+      .tape();
+  const size = 20 * USD + Math.floor((4.6 / 0.29) * USD);
+
+  test.each([
+    [1, size, 'resolved'],
+    [0, 0, 'resolved'],
+    [0.5, Math.floor(size / 2), 'resolved'],
+    [null, 10 * USD, 'market_void'],
+  ])('trap 6: a payout of %s, by the venue’s word alone', (payoutYes, proceeds, reason) => {
+    const { trades } = replay(held(), { resolution: { ...YES_WINS, payoutYes } });
+    expect(trades[0]).toMatchObject({ exitReason: reason, closedMs: YES_WINS.resolvedTimeMs });
+    expect(trades[0]?.pnl).toBe(proceeds - 10 * USD - (trades[0]?.fees ?? 0));
+  });
+
+  test('NO pays what YES does not', () => {
+    const strategy: Strategy = {
+      type: 'threshold_entry',
+      threshold: 0.7,
+      direction: 'above',
+      side: 'buy_no',
+    };
+    const tape = new TapeWriter()
+      .book({ at: 10, bids: [[0.2, 100]], asks: [[0.25, 100]] })
+      .book({ at: 900, bids: [[0.2, 90]], asks: [[0.25, 100]] })
+      .tape();
+    expect(replay(tape, { strategy }).trades[0]).toMatchObject({
+      token: 'no',
+      entryPrice: 0.8,
+      exitPrice: 0,
+    });
+  });
+});

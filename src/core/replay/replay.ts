@@ -1,0 +1,96 @@
+/** Plays a whole recorded market through a session. */
+import { Ledger } from '../ledger.ts';
+import type { Trade } from './position.ts';
+import type { PreparedMarket } from './prepare.ts';
+import { ROW_GAP_KNOWN } from './rows.ts';
+import { MarketSession, type MissReason, type SessionListener, type SessionTerms } from './session.ts';
+import type { Resolution } from './tape.ts';
+
+/** Why a market is left out; said for each, so that a result never silently stands on fewer. */
+export type SkipReason =
+  /** The venue has not named an outcome. */
+  | 'unresolved'
+  /** No moment of the window has a proven book. */
+  | 'gap'
+  /** Nothing was recorded inside the window. */
+  | 'no_data'
+  /** Nothing was traded, the strategy needs the strike, and it was never known. */
+  | 'no_strike'
+  /** Orders have to walk books, or the strategy reads them, and none was recorded. */
+  | 'no_books'
+  /** More was recorded than a replay may hold in memory; said by whoever loads tapes. */
+  | 'too_large';
+
+export interface MarketReplay {
+  readonly skipped: SkipReason | null;
+  readonly trades: readonly Trade[];
+  readonly missed: Readonly<Record<MissReason, number>>;
+}
+
+const NONE_MISSED = { no_depth: 0, untrusted: 0, unconfirmed: 0 } as const;
+
+/**
+ * @param resolution As the venue named it; null: not yet.
+ * @param listener Told everything the session does.
+ */
+export function replayMarket(
+  prepared: PreparedMarket,
+  terms: SessionTerms,
+  {
+    resolution,
+    ledger = new Ledger(),
+    listener = null,
+  }: {
+    resolution: Resolution | null;
+    ledger?: Ledger;
+    listener?: SessionListener | null;
+  },
+): MarketReplay {
+  const skipped = skipReason(prepared, terms, resolution);
+  if (skipped !== null || resolution === null) return { skipped, trades: [], missed: NONE_MISSED };
+  const session = new MarketSession(prepared, { terms, ledger, listener });
+  const { rows, lastGapRow } = prepared;
+  const { count } = rows;
+  for (let row = 0; row < count; row++) {
+    session.step(row);
+    if (session.finished && row >= lastGapRow) break;
+  }
+  session.settle(resolution);
+  const trades = session.trades();
+  // Said afterwards: whether a strike would still come, no strategy could know.
+  const blind = trades.length === 0 && terms.strategy.needs.model && !strikeKnown(prepared.market);
+  return { skipped: blind ? 'no_strike' : null, trades, missed: session.missed };
+}
+
+/** Share of the window, 0..1, at which the book was proven and in no gap. */
+export function coverageOf({ market, rows }: Pick<PreparedMarket, 'market' | 'rows'>): number {
+  const { startTimeMs, endTimeMs } = market;
+  let covered = 0;
+  for (let row = 0; row < rows.count; row++) {
+    if (rows.trusted[row] === 0) continue;
+    const next = row + 1 < rows.count ? (rows.timeMs[row + 1] as number) : endTimeMs;
+    // A gap begins before it is known.
+    const untrustedFrom =
+      row + 1 < rows.count && rows.kind[row + 1] === ROW_GAP_KNOWN
+        ? Math.min(next, rows.gapStartMs[row + 1] as number)
+        : next;
+    const from = Math.max(startTimeMs, rows.timeMs[row] as number);
+    covered += Math.max(0, Math.min(endTimeMs, untrustedFrom) - from);
+  }
+  return covered / (endTimeMs - startTimeMs);
+}
+
+function strikeKnown({ strikePrice, strikeKnownTimeMs }: PreparedMarket['market']): boolean {
+  return strikePrice !== null && strikeKnownTimeMs !== null;
+}
+
+function skipReason(
+  { ladders, inside }: PreparedMarket,
+  { strategy, params }: SessionTerms,
+  resolution: Resolution | null,
+): SkipReason | null {
+  if (resolution === null) return 'unresolved';
+  if (ladders === null && (params.fill_mode === 'walk_book' || strategy.needs.books)) return 'no_books';
+  if (inside.rows === 0) return 'no_data';
+  return inside.trusted === 0 ? 'gap' : null;
+}

@@ -1,0 +1,248 @@
+/**
+ * What a strategy sees: one row an event, in the order of receipt, every value as it was known at that moment.
+ * The same builder makes the rows of a recording (all kept) and of a live market (only the newest kept), so the two
+ * cannot differ.
+ */
+import type { SideView } from '../../schema/records.ts';
+import { TICKS_PER_USDC } from '../money.ts';
+import { MarketModel } from '../signals/marketModel.ts';
+import { settlementOfMarket } from '../venueRules.ts';
+import type { TapeMarket } from './tape.ts';
+import type { UnderlyingState } from './underlyingState.ts';
+
+/** Levels of a side that count for its imbalance. */
+export const IMBALANCE_LEVELS = 5;
+
+export const ROW_QUOTE = 0;
+export const ROW_BOOK = 1;
+export const ROW_PRICE = 2;
+export const ROW_GAP_KNOWN = 3;
+export const ROW_GAP_ENDED = 4;
+export type RowKind =
+  | typeof ROW_QUOTE
+  | typeof ROW_BOOK
+  | typeof ROW_PRICE
+  | typeof ROW_GAP_KNOWN
+  | typeof ROW_GAP_ENDED;
+
+/** Columns; only the first `count` entries count. Prices in ticks, NaN where there is no value. */
+export interface Rows {
+  readonly count: number;
+  readonly kind: Uint8Array;
+  /** Of receipt, never falling. */
+  readonly timeMs: Float64Array;
+  /** 1: the book is proven and no gap is open. */
+  readonly trusted: Uint8Array;
+  readonly yesBid: Float64Array;
+  readonly yesAsk: Float64Array;
+  readonly noBid: Float64Array;
+  readonly noAsk: Float64Array;
+  /** Number of the book in force, for `Ladders`; -1 before the first. */
+  readonly book: Int32Array;
+  /** (bids - asks) / (bids + asks) of YES over its best levels; NO's is its negative. */
+  readonly imbalance: Float64Array;
+  /** (price of the underlying - strike) / strike. */
+  readonly distance: Float64Array;
+  /** In standard deviations of what decides; infinite where nothing can change it. */
+  readonly distanceSigma: Float64Array;
+  /** P(Up) by the model. */
+  readonly yesProb: Float64Array;
+  /** Where the gap begins whose knowledge the row is. */
+  readonly gapStartMs: Float64Array;
+}
+
+const FLOAT_COLUMNS = [
+  'timeMs',
+  'yesBid',
+  'yesAsk',
+  'noBid',
+  'noAsk',
+  'imbalance',
+  'distance',
+  'distanceSigma',
+  'yesProb',
+  'gapStartMs',
+] as const;
+
+type FloatColumns = { readonly [K in (typeof FLOAT_COLUMNS)[number]]: Float64Array };
+
+/** What of a strategy's wishes costs something to compute. */
+export interface RowNeeds {
+  /** Distance to the strike, volatility, probability. */
+  readonly model: boolean;
+}
+
+export interface QuoteEvent {
+  readonly receivedMs: number;
+  readonly trusted: boolean;
+  readonly yesBid: number;
+  readonly yesAsk: number;
+  readonly noBid: number;
+  readonly noAsk: number;
+}
+
+export interface BookEvent {
+  readonly receivedMs: number;
+  readonly trusted: boolean;
+  /** Number the ladders know it by. */
+  readonly book: number;
+  readonly yesBids: SideView;
+  readonly yesAsks: SideView;
+  /** Best prices of NO where it is no mirror of YES; else left out. */
+  readonly no?: { readonly bid: number; readonly ask: number };
+}
+
+export class RowBuilder {
+  readonly rows: Rows;
+  readonly #columns: FloatColumns;
+  readonly #keepAll: boolean;
+  #market: TapeMarket;
+  readonly #underlying: UnderlyingState | null;
+  readonly #model: MarketModel | null;
+  #count = 0;
+  #timeMs = Number.NEGATIVE_INFINITY;
+  #trusted = false;
+  #openGaps = 0;
+  #yesBid = Number.NaN;
+  #yesAsk = Number.NaN;
+  #noBid = Number.NaN;
+  #noAsk = Number.NaN;
+  #book = -1;
+  #imbalance = Number.NaN;
+
+  /**
+   * @param underlying Null: nothing that needs it is computed.
+   * @param capacity Rows to keep; 1: only the newest, at index 0.
+   */
+  constructor(
+    market: TapeMarket,
+    { underlying, capacity }: { underlying: UnderlyingState | null; capacity: number },
+  ) {
+    this.#market = market;
+    this.#underlying = underlying;
+    this.#keepAll = capacity > 1;
+    const settlement = settlementOfMarket(market);
+    this.#model = underlying && settlement !== null ? new MarketModel({ ...market, settlement }) : null;
+    this.#columns = Object.fromEntries(
+      FLOAT_COLUMNS.map((name) => [name, new Float64Array(capacity).fill(Number.NaN)]),
+    ) as FloatColumns;
+    const builder = this;
+    this.rows = {
+      ...this.#columns,
+      kind: new Uint8Array(capacity),
+      trusted: new Uint8Array(capacity),
+      book: new Int32Array(capacity),
+      get count() {
+        return builder.#count;
+      },
+    };
+  }
+
+  /** @returns False where the book has already said the same: then there is no new row. */
+  quote(event: QuoteEvent): boolean {
+    const { trusted, yesBid, yesAsk, noBid, noAsk } = event;
+    const bestsKnown =
+      Object.is(yesBid, this.#yesBid) &&
+      Object.is(yesAsk, this.#yesAsk) &&
+      Object.is(noBid, this.#noBid) &&
+      Object.is(noAsk, this.#noAsk);
+    if (bestsKnown && trusted === this.#trusted) return false;
+    this.#trusted = trusted;
+    this.#yesBid = yesBid;
+    this.#yesAsk = yesAsk;
+    this.#noBid = noBid;
+    this.#noAsk = noAsk;
+    this.#emit(ROW_QUOTE, event.receivedMs);
+    return true;
+  }
+
+  book(event: BookEvent): void {
+    const { yesBids, yesAsks, no } = event;
+    this.#trusted = event.trusted;
+    this.#yesBid = bestOf(yesBids);
+    this.#yesAsk = bestOf(yesAsks);
+    this.#noBid = no === undefined ? TICKS_PER_USDC - this.#yesAsk : no.bid;
+    this.#noAsk = no === undefined ? TICKS_PER_USDC - this.#yesBid : no.ask;
+    this.#imbalance = imbalanceOf(yesBids, yesAsks);
+    this.#book = event.book;
+    this.#emit(ROW_BOOK, event.receivedMs);
+  }
+
+  /** After `UnderlyingState.push`. @returns False where nobody asks for the underlying: then there is no new row. */
+  price(receivedMs: number): boolean {
+    if (this.#model === null) return false;
+    this.#emit(ROW_PRICE, receivedMs);
+    return true;
+  }
+
+  /** Counts from the next row at or after `strikeKnownTimeMs`. */
+  strike(strike: Pick<TapeMarket, 'strikePrice' | 'strikeKnownTimeMs'>): void {
+    this.#market = { ...this.#market, ...strike };
+  }
+
+  gapKnown({ startMs, knownMs }: { startMs: number; knownMs: number }): void {
+    this.#openGaps++;
+    const at = this.#emit(ROW_GAP_KNOWN, knownMs);
+    this.#columns.gapStartMs[at] = startMs;
+  }
+
+  gapEnded(endMs: number): void {
+    this.#openGaps = Math.max(0, this.#openGaps - 1);
+    this.#emit(ROW_GAP_ENDED, endMs);
+  }
+
+  #emit(kind: RowKind, receivedMs: number): number {
+    const at = this.#keepAll ? this.#count++ : 0;
+    this.#count = at + 1;
+    const { rows } = this;
+    this.#timeMs = Math.max(this.#timeMs, receivedMs);
+    rows.kind[at] = kind;
+    rows.timeMs[at] = this.#timeMs;
+    rows.trusted[at] = this.#trusted && this.#openGaps === 0 ? 1 : 0;
+    rows.yesBid[at] = this.#yesBid;
+    rows.yesAsk[at] = this.#yesAsk;
+    rows.noBid[at] = this.#noBid;
+    rows.noAsk[at] = this.#noAsk;
+    rows.book[at] = this.#book;
+    rows.imbalance[at] = this.#imbalance;
+    if (this.#model !== null && this.#underlying !== null)
+      this.#writeModel(this.#model, this.#underlying, at);
+    return at;
+  }
+
+  #writeModel(model: MarketModel, underlying: UnderlyingState, at: number): void {
+    const { strikePrice, strikeKnownTimeMs, startTimeMs } = this.#market;
+    const nowMs = this.#timeMs;
+    const spot = underlying.priceAt(nowMs);
+    // A strike is not known before it was received, nor before the window it belongs to has opened.
+    const known = strikeKnownTimeMs !== null && nowMs >= Math.max(strikeKnownTimeMs, startTimeMs);
+    const fromMs = model.averageFromMs;
+    model.update({
+      nowMs,
+      strike: known ? strikePrice : null,
+      spot: Number.isNaN(spot) ? null : spot,
+      sigmaAnnual: underlying.sigmaAnnual,
+      insideMean: nowMs > fromMs ? underlying.mean({ fromMs, toMs: nowMs }) : null,
+    });
+    const { rows } = this;
+    const { strike } = model;
+    rows.distance[at] = strike === null ? Number.NaN : (spot - strike) / strike;
+    rows.distanceSigma[at] = model.distance ?? Number.NaN;
+    rows.yesProb[at] = model.yesProb ?? Number.NaN;
+  }
+}
+
+function bestOf({ count, prices }: SideView): number {
+  return count === 0 ? Number.NaN : (prices[0] as number);
+}
+
+function imbalanceOf(bids: SideView, asks: SideView): number {
+  const [bid, ask] = [depthOf(bids), depthOf(asks)];
+  return bid + ask === 0 ? Number.NaN : (bid - ask) / (bid + ask);
+}
+
+function depthOf({ count, sizes }: SideView): number {
+  let sum = 0;
+  for (let i = 0; i < Math.min(count, IMBALANCE_LEVELS); i++) sum += sizes[i] as number;
+  return sum;
+}

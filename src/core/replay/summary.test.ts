@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { TAPE_MARKET } from '../../../test/support/tapes.ts';
+import type { Trade } from './position.ts';
+import { type MarketResult, summarize } from './summary.ts';
+
+const MISSED = { no_depth: 0, untrusted: 0, unconfirmed: 0 };
+const HOUR_MS = 3_600_000;
+
+function market(n: number, pnls: readonly number[]): MarketResult {
+  const startTimeMs = n * HOUR_MS;
+  const trades = pnls.map(
+    (pnl, at): Trade => ({
+      ...{ token: 'yes', decidedMs: startTimeMs, openedMs: startTimeMs, size: 20_000_000, entryPrice: 0.5 },
+      ...{ closedMs: startTimeMs + 300_000 + at, exitPrice: 1, exitReason: 'resolved', slippage: 0.01 },
+      ...{ principal: 10_000_000, fees: 350_000, pnl: pnl * 1e6 },
+    }),
+  );
+  return {
+    market: { ...TAPE_MARKET, marketId: `m${n}`, startTimeMs, endTimeMs: startTimeMs + 300_000 },
+    replay: { skipped: null, trades, missed: MISSED },
+    coverage: 1,
+  };
+}
+
+describe('a summary', () => {
+  test('adds up trades in the order they were closed', () => {
+    const skipped: MarketResult = {
+      ...market(3, []),
+      replay: { skipped: 'gap', trades: [], missed: MISSED },
+      coverage: 0,
+    };
+    const summary = summarize([market(1, [-10, 4]), market(0, [9]), market(2, [-3]), skipped], 10);
+    expect(summary).toMatchObject({
+      ...{ marketsTotal: 4, marketsTraded: 3, tradesTotal: 4, tradesWon: 2, winRate: 0.5, totalPnl: 0 },
+      ...{
+        totalFees: 1.4,
+        avgPnlPerTrade: 0,
+        profitFactor: 1,
+        maxDrawdown: -10,
+        calmarRatio: 0,
+        coverage: 0.75,
+      },
+      marketsSkipped: [{ marketId: 'm3', reason: 'gap' }],
+    });
+    expect(summary.avgSlippage).toBeCloseTo(0.01, 12);
+    expect(summary.equityCurve.map(({ marketId, cumulativePnl }) => [marketId, cumulativePnl])).toEqual([
+      ['m0', 9],
+      ['m1', -1],
+      ['m1', 3],
+      ['m2', 0],
+    ]);
+  });
+
+  test('takes returns a market, and a year by the markets traded in one', () => {
+    const summary = summarize([market(0, [2]), market(1, [-1, -1]), market(2, [3])], 10);
+    const returns = [0.2, -0.2, 0.3];
+    const mean = 0.1;
+    const deviation = Math.sqrt(returns.reduce((sum, value) => sum + (value - mean) ** 2, 0) / 2);
+    const perYear = (3 * 365 * 24) / (2 + 1 / 12);
+    expect(summary.sharpePerMarket).toBeCloseTo(mean / deviation, 12);
+    expect(summary.sharpeRatio).toBeCloseTo((mean / deviation) * Math.sqrt(perYear), 9);
+    expect(summary.sortinoRatio).toBeCloseTo((mean / Math.sqrt(0.04 / 3)) * Math.sqrt(perYear), 9);
+  });
+
+  test('of nothing has no ratios and says nothing infinite', () => {
+    expect(summarize([], 10)).toEqual({
+      ...{
+        marketsTotal: 0,
+        marketsTraded: 0,
+        marketsSkipped: [],
+        tradesTotal: 0,
+        tradesWon: 0,
+        winRate: null,
+      },
+      ...{ totalPnl: 0, totalFees: 0, avgPnlPerTrade: null, avgSlippage: null, profitFactor: null },
+      ...{ sharpePerMarket: null, sharpeRatio: null, sortinoRatio: null, calmarRatio: null, maxDrawdown: 0 },
+      ...{ coverage: null, equityCurve: [] },
+    });
+    const winner = summarize([market(0, [1])], 10);
+    expect([winner.profitFactor, winner.calmarRatio, winner.sharpeRatio, winner.sortinoRatio]).toEqual([
+      null,
+      null,
+      null,
+      null,
+    ]);
+  });
+});

@@ -1,0 +1,136 @@
+/** The figures of a backtest, from the trades of its markets. */
+import { MICRO_PER_USDC } from '../fees.ts';
+import { maxDrawdownOfResults, profitFactor, sharpeRatio, sortinoRatio } from '../statistics/returns.ts';
+import type { Trade } from './position.ts';
+import type { MarketReplay } from './replay.ts';
+import type { TapeMarket } from './tape.ts';
+
+const YEAR_MS = 365 * 86_400_000;
+
+export interface MarketResult {
+  readonly market: TapeMarket;
+  readonly replay: MarketReplay;
+  /** `coverageOf` the market. */
+  readonly coverage: number;
+}
+
+/** Money is USD; a ratio that is not defined is null. */
+export interface Summary {
+  readonly marketsTotal: number;
+  readonly marketsTraded: number;
+  readonly marketsSkipped: readonly { readonly marketId: string; readonly reason: string }[];
+  readonly tradesTotal: number;
+  readonly tradesWon: number;
+  readonly winRate: number | null;
+  readonly totalPnl: number;
+  readonly totalFees: number;
+  readonly avgPnlPerTrade: number | null;
+  /** Of the entries, USDC per share; positive is worse. */
+  readonly avgSlippage: number | null;
+  readonly profitFactor: number | null;
+  /** Mean over sample deviation of the returns on size of the markets traded. */
+  readonly sharpePerMarket: number | null;
+  /** The same times the root of the markets traded a year. */
+  readonly sharpeRatio: number | null;
+  /** Mean return over downside deviation, annualised alike. */
+  readonly sortinoRatio: number | null;
+  /** Total P&L over the deepest drawdown, both in USD. */
+  readonly calmarRatio: number | null;
+  /** <= 0, USD, of the P&L added up trade by trade. */
+  readonly maxDrawdown: number;
+  /** Mean share of the windows at which the book was proven; skipped markets count too. */
+  readonly coverage: number | null;
+  readonly equityCurve: readonly {
+    readonly marketId: string;
+    readonly timeMs: number;
+    readonly cumulativePnl: number;
+  }[];
+}
+
+interface ClosedTrade {
+  readonly marketId: string;
+  readonly closedMs: number;
+  readonly pnl: number;
+  readonly trade: Trade;
+}
+
+/**
+ * @param markets In order of their windows.
+ * @param sizeUsd What one purchase may spend: the return of a market is its P&L over it.
+ */
+export function summarize(markets: readonly MarketResult[], sizeUsd: number): Summary {
+  const closed = closedTrades(markets);
+  const pnls = closed.map(({ pnl }) => pnl);
+  const traded = markets.filter(({ replay }) => replay.trades.length > 0);
+  const returns = traded.map((market) => pnlOf(market) / sizeUsd);
+  const perYear = marketsPerYear(traded);
+  const total = sum(pnls);
+  const maxDrawdown = maxDrawdownOfResults(pnls);
+  const won = pnls.filter((pnl) => pnl > 0).length;
+  const fees = sum(closed.map(({ trade }) => trade.fees)) / MICRO_PER_USDC;
+  return {
+    marketsTotal: markets.length,
+    marketsTraded: traded.length,
+    marketsSkipped: markets.flatMap(({ market: { marketId }, replay: { skipped } }) =>
+      skipped === null ? [] : [{ marketId, reason: skipped }],
+    ),
+    tradesTotal: closed.length,
+    tradesWon: won,
+    winRate: mean(closed.length, won),
+    totalPnl: total,
+    totalFees: fees,
+    avgPnlPerTrade: mean(closed.length, total),
+    avgSlippage: mean(closed.length, sum(closed.map(({ trade }) => trade.slippage))),
+    profitFactor: profitFactor(pnls),
+    sharpePerMarket: sharpeRatio(returns),
+    sharpeRatio: perYear === null ? null : sharpeRatio(returns, perYear),
+    sortinoRatio: perYear === null ? null : sortinoRatio(returns, perYear),
+    calmarRatio: maxDrawdown === 0 ? null : total / -maxDrawdown,
+    maxDrawdown,
+    coverage: mean(markets.length, sum(markets.map(({ coverage }) => coverage))),
+    equityCurve: equityCurve(closed),
+  };
+}
+
+/** P&L of one market in USD, 0 where it was not traded. */
+export function pnlOf({ replay }: Pick<MarketResult, 'replay'>): number {
+  return sum(replay.trades.map(({ pnl }) => pnl ?? 0)) / MICRO_PER_USDC;
+}
+
+/** In the order they were closed; positions that are still open have won and lost nothing. */
+function closedTrades(markets: readonly MarketResult[]): ClosedTrade[] {
+  return markets
+    .flatMap(({ market: { marketId }, replay }) =>
+      replay.trades.flatMap((trade): ClosedTrade[] => {
+        const { closedMs, pnl } = trade;
+        return closedMs === null || pnl === null
+          ? []
+          : [{ marketId, closedMs, pnl: pnl / MICRO_PER_USDC, trade }];
+      }),
+    )
+    .sort((a, b) => a.closedMs - b.closedMs);
+}
+
+function equityCurve(closed: readonly ClosedTrade[]): Summary['equityCurve'] {
+  let cumulativePnl = 0;
+  return closed.map(({ marketId, closedMs, pnl }) => {
+    cumulativePnl += pnl;
+    return { marketId, timeMs: closedMs, cumulativePnl };
+  });
+}
+
+/** Markets traded over the time from the first window's start to the last one's end. */
+function marketsPerYear(traded: readonly MarketResult[]): number | null {
+  const starts = traded.map(({ market }) => market.startTimeMs);
+  const ends = traded.map(({ market }) => market.endTimeMs);
+  const span = Math.max(...ends) - Math.min(...starts);
+  return traded.length < 2 ? null : (traded.length * YEAR_MS) / span;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function mean(count: number, total: number): number | null {
+  return count === 0 ? null : total / count;
+}

@@ -1,0 +1,130 @@
+/**
+ * One market as it was recorded, in typed arrays: what a store's loader and the live runner both give, and all that a
+ * replay may know. Times are Unix milliseconds of OUR receipt unless said otherwise; `seq` is the order of arrival
+ * and joins the three streams into one. Prices are ticks of 1/10000 USDC, sizes 1/1,000,000 share; NaN is no value.
+ */
+
+import type { EventType, Ticker } from '../../schema/market.ts';
+import type { SideView } from '../../schema/records.ts';
+import type { BookSide } from '../fills/consumption.ts';
+import { TICKS_PER_USDC } from '../money.ts';
+import type { Token } from '../signals/signal.ts';
+
+/** What is known of the market itself. */
+export interface TapeMarket {
+  readonly marketId: string;
+  readonly ticker: Ticker;
+  readonly eventType: EventType;
+  readonly startTimeMs: number;
+  readonly endTimeMs: number;
+  readonly strikePrice: number | null;
+  /** When the strike was known; null: never, whatever the strike. */
+  readonly strikeKnownTimeMs: number | null;
+  /** As listed; null: by the table of rules. */
+  readonly takerFeeRate: number | null;
+  readonly takerFeeExponent: number | null;
+  readonly takerDelayMs: number | null;
+  readonly twapLookbackSeconds: number | null;
+}
+
+/** How a market ended by the venue's word; never worked out from prices. */
+export interface Resolution {
+  /** What one YES share pays: 1, 0 or 0.5. Null: annulled, every share is taken back at its cost. */
+  readonly payoutYes: number | null;
+  readonly resolvedTimeMs: number;
+}
+
+/** Best prices, one row a change of any of the four or of the trust. */
+export interface TapeQuotes {
+  readonly seq: Float64Array;
+  readonly receivedMs: Float64Array;
+  readonly trusted: Uint8Array;
+  readonly yesBid: Float64Array;
+  readonly yesAsk: Float64Array;
+  readonly noBid: Float64Array;
+  readonly noAsk: Float64Array;
+  /** Price of the underlying at the row; read only where the tape has no `prices`. */
+  readonly underlying: Float64Array;
+}
+
+/** The levels of one side of many books one after another, best first. */
+export interface TapeSide {
+  /** Of book `i`: from `offsets[i]` up to `offsets[i + 1]`. */
+  readonly offsets: Uint32Array;
+  readonly prices: Uint16Array;
+  readonly sizes: Float64Array;
+}
+
+/** The book after every change. Levels deeper than any order reaches may be left out by the loader. */
+export interface TapeBooks {
+  readonly seq: Float64Array;
+  readonly receivedMs: Float64Array;
+  readonly trusted: Uint8Array;
+  readonly yesBids: TapeSide;
+  readonly yesAsks: TapeSide;
+  /** Null: NO is the mirror of YES in every book. */
+  readonly noBids: TapeSide | null;
+  readonly noAsks: TapeSide | null;
+}
+
+/** One price of the underlying, best of the feed that decides the market, from an hour before it opens. */
+export interface TapePrices {
+  readonly seq: Float64Array;
+  readonly receivedMs: Float64Array;
+  /** The price's own time. */
+  readonly eventMs: Float64Array;
+  readonly price: Float64Array;
+}
+
+/** A stretch that cannot be trusted. `knownMs`: when we came to know of it; it reaches back to `startMs`. */
+export interface TapeGap {
+  readonly startMs: number;
+  readonly knownMs: number;
+  readonly endMs: number | null;
+}
+
+export interface MarketTape {
+  readonly market: TapeMarket;
+  readonly quotes: TapeQuotes;
+  /** Null: best prices alone; then no order can walk a book. */
+  readonly books: TapeBooks | null;
+  readonly prices: TapePrices | null;
+  readonly gaps: readonly TapeGap[];
+}
+
+/** Reads a side of a book by its number. */
+export interface Ladders {
+  /** A view; good until the next call. */
+  side(book: number, token: Token, side: BookSide): SideView;
+}
+
+export class TapeLadders implements Ladders {
+  readonly #books: TapeBooks;
+
+  constructor(books: TapeBooks) {
+    this.#books = books;
+  }
+
+  side(book: number, token: Token, side: BookSide): SideView {
+    const { yesBids, yesAsks, noBids, noAsks } = this.#books;
+    if (token === 'yes') return levelsOf(side === 'bids' ? yesBids : yesAsks, book);
+    const own = side === 'bids' ? noBids : noAsks;
+    return own === null
+      ? mirroredView(levelsOf(side === 'bids' ? yesAsks : yesBids, book))
+      : levelsOf(own, book);
+  }
+}
+
+function levelsOf({ offsets, prices, sizes }: TapeSide, book: number): SideView {
+  const [from, to] = [offsets[book] as number, offsets[book + 1] as number];
+  return { count: to - from, prices: prices.subarray(from, to), sizes: sizes.subarray(from, to) };
+}
+
+/** A side as the other outcome's book shows it, on its other side; best first stays best first. */
+export function mirroredView({ count, prices, sizes }: SideView): SideView {
+  return {
+    count,
+    prices: prices.subarray(0, count).map((price) => TICKS_PER_USDC - price),
+    sizes: sizes.subarray(0, count),
+  };
+}

@@ -1,0 +1,48 @@
+import { SecondPrices } from '../pricing/secondPrices.ts';
+import { VolatilityEstimator } from '../pricing/volatilityEstimator.ts';
+
+/** An older price is none. */
+export const PRICE_FRESH_MS = 10_000;
+/** Seconds the volatility is measured over. */
+export const SIGMA_WINDOW_SECONDS = 600;
+
+/** What has been received of one ticker's price; one may serve all markets of the ticker. */
+export class UnderlyingState {
+  readonly #estimator = new VolatilityEstimator();
+  readonly #seconds = new SecondPrices();
+  readonly #sigmaFromMs: number;
+  #price = Number.NaN;
+  #receivedMs = Number.NEGATIVE_INFINITY;
+  #second = Number.NEGATIVE_INFINITY;
+  /** Of whole seconds, so that it does not depend on when it is asked; null while too little is known. */
+  sigmaAnnual: number | null = null;
+
+  /** @param sigmaFromMs Before it nobody asks for the volatility, which is the dear part. */
+  constructor(sigmaFromMs = Number.NEGATIVE_INFINITY) {
+    this.#sigmaFromMs = sigmaFromMs;
+  }
+
+  push({ receivedMs, eventMs, price }: { receivedMs: number; eventMs: number; price: number }): void {
+    if (!(price > 0)) return;
+    const second = Math.floor(receivedMs / 1_000);
+    if (second > this.#second) {
+      if (receivedMs >= this.#sigmaFromMs)
+        this.sigmaAnnual = this.#estimator.sigmaAnnual(SIGMA_WINDOW_SECONDS);
+      this.#second = second;
+    }
+    this.#estimator.push(receivedMs, price);
+    this.#seconds.push(eventMs, price);
+    this.#price = price;
+    this.#receivedMs = receivedMs;
+  }
+
+  /** NaN where none is fresh. */
+  priceAt(nowMs: number): number {
+    return nowMs - this.#receivedMs <= PRICE_FRESH_MS ? this.#price : Number.NaN;
+  }
+
+  /** Mean over (fromMs, toMs] as far as it was received; null where too much is missing. */
+  mean(range: { fromMs: number; toMs: number }): number | null {
+    return this.#seconds.mean(range);
+  }
+}

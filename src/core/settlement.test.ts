@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { type Market, NO_SETTLEMENT, type PriceBasis } from '../schema/market.ts';
+import type { Tape } from './priceTape.ts';
+import { candleOfEdge, payoutOf, priceAtEdge, rankOf, withComputed, withEdge } from './settlement.ts';
+import { settlementOfMarket, venueRulesAt } from './venueRules.ts';
+
+const START = Date.UTC(2026, 10, 20, 12);
+const END = START + 300_000;
+const rule = (eventType: '5m' | '1h' | 'daily_up_down', timeMs = START) =>
+  venueRulesAt(eventType, 'BTC', timeMs).settlement;
+
+const MARKET = {
+  ...NO_SETTLEMENT,
+  ...{ eventType: '5m', ticker: 'BTC', startTimeMs: START, endTimeMs: END },
+  ...{ strikePrice: null, strikeSource: null, closePrice: null, outcome: null, payoutYes: null },
+} as unknown as Market;
+
+const tape = (at: Record<number, number>, means: Record<number, number> = {}): Tape => ({
+  at: (timeMs) => at[timeMs] ?? null,
+  meanUntil: (endMs, seconds) => (seconds === 60 ? (means[endMs] ?? null) : null),
+});
+const NOTHING = tape({});
+const NO_TAPES = { chainlink: NOTHING, twap60: NOTHING, trades: NOTHING };
+
+describe('payoutOf', () => {
+  it.each<['5m' | '1h' | 'daily_up_down', number, number, number, string]>([
+    ['5m', 100, 100, 1, 'a tie is Up'],
+    ['5m', 100, 99.999999999, 0, 'the smallest fall is Down: nothing is rounded'],
+    ['1h', 100, 100, 1, 'a tie is Up'],
+    ['1h', 100, 100.01, 1, 'a rise'],
+    ['daily_up_down', 100, 100, 0.5, 'a tie is split'],
+    ['daily_up_down', 100, 99.99, 0, 'a fall'],
+  ])('%s from %d to %d pays %d: %s', (eventType, strike, close, payout, _) => {
+    expect(payoutOf(rule(eventType), strike, close)).toBe(payout);
+  });
+});
+
+describe('priceAtEdge', () => {
+  it('takes the relayed average, then the one made of whole ticks, then that of trades', () => {
+    const twap60 = tape({ [START]: 1 });
+    const chainlink = tape({ [START]: 99 }, { [START]: 2 });
+    const trades = tape({}, { [START]: 3 });
+    const at = (tapes: object) => priceAtEdge(rule('5m'), START, { ...NO_TAPES, ...tapes });
+    expect(at({ twap60, chainlink, trades })).toEqual({ price: 1, basis: 'twap_relay' });
+    expect(at({ chainlink, trades })).toEqual({ price: 2, basis: 'chainlink_ticks' });
+    expect(at({ trades })).toEqual({ price: 3, basis: 'binance_trades' });
+    expect(at({ chainlink: tape({ [START]: 99 }) })).toBeNull();
+  });
+
+  it('trap 3: before 2026-08-07 a window is decided by the second’s point, never by an average', () => {
+    const july = Date.UTC(2026, 6, 24, 12);
+    const tapes = { ...NO_TAPES, twap60: tape({ [july]: 1 }), chainlink: tape({ [july]: 5 }, { [july]: 2 }) };
+    expect(priceAtEdge(rule('5m', july), july, tapes)).toEqual({ price: 5, basis: 'chainlink_relay' });
+  });
+
+  it('trap 3: an hour and a day have no Chainlink price', () => {
+    const tapes = {
+      ...NO_TAPES,
+      twap60: tape({ [START]: 1 }),
+      chainlink: tape({ [START]: 5 }, { [START]: 2 }),
+    };
+    expect([rule('1h'), rule('daily_up_down')].map((r) => priceAtEdge(r, START, tapes))).toEqual([
+      null,
+      null,
+    ]);
+  });
+
+  it('reads a day’s estimate a minute after its ends, where its candle closes', () => {
+    const tapes = { ...NO_TAPES, trades: tape({ [START]: 1, [START + 60_000]: 2 }) };
+    expect(priceAtEdge(rule('daily_up_down'), START, tapes)?.price).toBe(2);
+    expect(priceAtEdge(rule('1h'), START, tapes)?.price).toBe(1);
+  });
+
+  it('takes another length of average where the listing says one, and then no relayed one', () => {
+    const listed = settlementOfMarket({ ...MARKET, twapLookbackSeconds: 30 })!;
+    expect(listed).toMatchObject({ kind: 'chainlink_twap', lookbackSeconds: 30 });
+    expect(priceAtEdge(listed, START, { ...NO_TAPES, twap60: tape({ [START]: 1 }) })).toBeNull();
+  });
+});
+
+describe('candleOfEdge', () => {
+  it('names the hour itself, and the minute that begins at each end of a day', () => {
+    const window = { startTimeMs: START, endTimeMs: END };
+    const candles = (['strike', 'close'] as const).flatMap((edge) =>
+      (['1h', 'daily_up_down', '5m'] as const).map((kind) => candleOfEdge(rule(kind), edge, window)),
+    );
+    expect(candles).toEqual([
+      { interval: '1h', startTimeMs: START, price: 'open' },
+      { interval: '1m', startTimeMs: START, price: 'close' },
+      null,
+      { interval: '1h', startTimeMs: START, price: 'close' },
+      { interval: '1m', startTimeMs: END, price: 'close' },
+      null,
+    ]);
+  });
+});
+
+describe('withEdge', () => {
+  const heard = (basis: PriceBasis, price: number, knownTimeMs = END) => ({ basis, price, knownTimeMs });
+
+  it('lets official replace relayed replace estimated, and keeps the difference and when it was known', () => {
+    let market = withEdge(MARKET, 'strike', heard('chainlink_ticks', 100, START + 3000));
+    expect(market).toMatchObject({ strikePrice: 100, strikeSource: 'estimated', strikeDifference: null });
+    market = withEdge(market, 'strike', heard('twap_relay', 101, START + 4000));
+    expect(market).toMatchObject({ strikePrice: 101, strikeSource: 'relayed', strikeDifference: 1 });
+    market = withEdge(market, 'strike', heard('listing', 101.5, START + 9000));
+    expect(market).toMatchObject({ strikeSource: 'official', strikeKnownTimeMs: START + 9000 });
+    expect(market.strikeDifference).toBe(0.5);
+  });
+
+  it('knows a price that a better source only repeats since it was first heard', () => {
+    const relayed = withEdge(MARKET, 'strike', heard('twap_relay', 101, START + 2000));
+    const official = withEdge(relayed, 'strike', heard('listing', 101, START + 9000));
+    const known = { strikeSource: 'official', strikeDifference: 0, strikeKnownTimeMs: START + 2000 };
+    expect(official).toMatchObject(known);
+  });
+
+  it('keeps the better source when a worse one comes later, which leaves only its difference', () => {
+    const official = withEdge(MARKET, 'close', heard('listing', 200));
+    const later = withEdge(official, 'close', heard('twap_relay', 199, END + 1));
+    expect(later).toEqual({ ...official, closeDifference: 1 });
+    expect(withEdge(later, 'close', heard('binance_trades', 1, END + 2))).toBe(later);
+  });
+
+  it('takes the venue’s correction of its own word from when it was made, and no other repetition', () => {
+    const official = withEdge(MARKET, 'strike', heard('listing', 200, START + 1));
+    expect(withEdge(official, 'strike', heard('listing', 200, START + 2))).toBe(official);
+    const corrected = withEdge(official, 'strike', heard('listing', 201, START + 3));
+    expect(corrected).toMatchObject({ strikePrice: 201, strikeKnownTimeMs: START + 3 });
+    const relayed = withEdge(MARKET, 'strike', heard('twap_relay', 200, START + 1));
+    expect(withEdge(relayed, 'strike', heard('twap_relay', 201, START + 3))).toBe(relayed);
+  });
+
+  it.each(['listing', 'twap_relay', 'binance_trades'] as const)(
+    'trap 2: takes no %s strike before the window opens and no close before it ends',
+    (basis) => {
+      expect(withEdge(MARKET, 'strike', heard(basis, 100, START - 1))).toBe(MARKET);
+      expect(withEdge(MARKET, 'close', heard(basis, 100, END - 1))).toBe(MARKET);
+      expect(withEdge(MARKET, 'strike', heard(basis, 100, START)).strikePrice).toBe(100);
+    },
+  );
+
+  it('ranks official before relayed before estimated', () => {
+    const order: PriceBasis[] = ['listing', 'twap_relay', 'chainlink_ticks', 'binance_trades'];
+    expect(order.map(rankOf)).toEqual([...order.map(rankOf)].sort((a, b) => a - b));
+  });
+});
+
+describe('withComputed', () => {
+  const priced = (strikeBasis: PriceBasis, closeBasis: PriceBasis, payoutYes: number | null) =>
+    withComputed({ ...MARKET, strikePrice: 100, closePrice: 99, strikeBasis, closeBasis, payoutYes });
+
+  it('says where the venue resolved otherwise than its own rule', () => {
+    expect(priced('listing', 'twap_relay', 0)).toMatchObject({
+      computedPayoutYes: 0,
+      winnerDisagrees: false,
+    });
+    expect(priced('listing', 'twap_relay', 1)).toMatchObject({ computedPayoutYes: 0, winnerDisagrees: true });
+    expect(priced('listing', 'twap_relay', null).winnerDisagrees).toBeNull();
+  });
+
+  it('compares no price of another market with the deciding one, but both ends of one', () => {
+    expect(priced('listing', 'binance_trades', 1)).toMatchObject({
+      computedPayoutYes: null,
+      winnerDisagrees: null,
+    });
+    expect(priced('binance_trades', 'binance_trades', 0).winnerDisagrees).toBe(false);
+  });
+
+  it('says nothing of a market whose kind is not known', () => {
+    const unknown = { ...MARKET, eventType: 'unknown', strikePrice: 1, closePrice: 2 } as const;
+    expect(
+      withComputed({ ...unknown, strikeBasis: 'listing', closeBasis: 'listing' }).computedPayoutYes,
+    ).toBeNull();
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { LadderSide } from '../ladderSide.ts';
+import { BestHolds } from './bestHolds.ts';
+
+function book() {
+  const token = () => ({ bids: new LadderSide('bids'), asks: new LadderSide('asks') });
+  return { yes: token(), no: token() };
+}
+
+test('counts from when the price came, not from when its size changed or a worse level did', () => {
+  const tokens = book();
+  const holds = new BestHolds();
+  tokens.yes.asks.set(5_000, 1);
+  holds.update(tokens, 1_000);
+  tokens.yes.asks.set(5_000, 7);
+  tokens.yes.asks.set(5_100, 7);
+  holds.update(tokens, 2_000);
+  expect(holds.askHeldMs('yes', 2_500)).toBe(1_500);
+  tokens.yes.asks.set(4_900, 1);
+  holds.update(tokens, 3_000);
+  expect(holds.askHeldMs('yes', 3_000)).toBe(0);
+  tokens.yes.asks.set(4_900, 0);
+  holds.update(tokens, 4_000);
+  // Back at the old price, but not since then.
+  expect(holds.askHeldMs('yes', 5_000)).toBe(1_000);
+});
+
+test('keeps the two tokens apart, and an empty side has held for nothing', () => {
+  const tokens = book();
+  const holds = new BestHolds();
+  tokens.no.asks.set(5_000, 1);
+  holds.update(tokens, 1_000);
+  expect(holds.askHeldMs('no', 4_000)).toBe(3_000);
+  expect(holds.askHeldMs('yes', 4_000)).toBe(0);
+});
+
+test('begins anew after a state that could not be trusted', () => {
+  const tokens = book();
+  const holds = new BestHolds();
+  tokens.yes.asks.set(5_000, 1);
+  holds.update(tokens, 1_000);
+  holds.reset();
+  expect(holds.askHeldMs('yes', 9_000)).toBe(0);
+  holds.update(tokens, 10_000);
+  expect(holds.askHeldMs('yes', 12_000)).toBe(2_000);
+});

@@ -1,0 +1,43 @@
+/** The model and the book disagree by more than the costs, with time left for the book to be wrong in. */
+import {
+  isCrossed,
+  type MarketState,
+  probabilityOf,
+  type Signal,
+  singleSignal,
+  spreadTicks,
+  type Token,
+} from './signal.ts';
+
+/** USDC per share after the fee. */
+export const MODEL_EDGE_MIN = 0.04;
+/** In ticks: a wider book has no price to disagree with. */
+export const MODEL_SPREAD_MAX = 600;
+/** In ticks, both inclusive: near 0 and 1 a small error in sigma is a large one in value. */
+export const MODEL_PRICE_MIN = 500;
+export const MODEL_PRICE_MAX = 8_500;
+/** Nearer the end the book knows more than a price a second. */
+export const MODEL_SECONDS_MIN = 180;
+
+/** Sees one side for sale at `MODEL_EDGE_MIN` or more below its worth by the model. */
+export function detectMispricing(state: MarketState): Signal | null {
+  const { trusted, model } = state;
+  const { yesProb, secondsLeft } = model;
+  if (!trusted || yesProb === null || secondsLeft < MODEL_SECONDS_MIN) return null;
+  const yesEdge = edgeWithin(state, 'yes', yesProb);
+  const noEdge = edgeWithin(state, 'no', yesProb);
+  const token: Token = yesEdge >= noEdge ? 'yes' : 'no';
+  if (Math.max(yesEdge, noEdge) < MODEL_EDGE_MIN) return null;
+  if (isCrossed(state.yes) || isCrossed(state.no)) return null;
+  return singleSignal(state, { token, yesProb, tier: 'model' });
+}
+
+/** The edge at the best ask; below everything where the caps forbid it. */
+function edgeWithin(state: MarketState, token: Token, yesProb: number): number {
+  const { bids, asks } = state[token];
+  if (asks.count === 0) return -Infinity;
+  const price = asks.prices[0] as number;
+  if (price < MODEL_PRICE_MIN || price > MODEL_PRICE_MAX) return -Infinity;
+  if (spreadTicks(bids, asks) > MODEL_SPREAD_MAX) return -Infinity;
+  return state.fee.edge(price, probabilityOf(token, yesProb));
+}

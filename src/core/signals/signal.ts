@@ -1,0 +1,157 @@
+/** What the detectors look at, and what they say. */
+import type { MarketEventType } from '../../schema/market.ts';
+import type { BookView, SideView } from '../../schema/records.ts';
+import type { TakerFee } from '../fees.ts';
+import type { FilledLevel } from '../fills/walk.ts';
+import { midOf, sharesOf, TICKS_PER_USDC } from '../money.ts';
+import { type BestHolds, STABLE_AFTER_MS } from './bestHolds.ts';
+import type { MarketModel } from './marketModel.ts';
+
+/**
+ * `logical`: both outcomes together cost less than they pay, whatever happens. `endgame`: nearly decided, shortly
+ * before the end. `stable` and `stale`: mispriced by the model, at a price that has held or has not.
+ */
+export type SignalTier = 'logical' | 'endgame' | 'stable' | 'stale';
+export type Confidence = 'stable' | 'stale';
+export type Direction = 'BUY_YES' | 'BUY_NO' | 'BUY_BOTH';
+export type Token = 'yes' | 'no';
+
+/** One market at one moment. A caller may keep one object and change it in place. */
+export interface MarketState {
+  readonly eventType: MarketEventType;
+  /** False for a half-applied, unproven or gapped book: then nothing is ever signalled. */
+  readonly trusted: boolean;
+  readonly yes: BookView;
+  readonly no: BookView;
+  readonly fee: TakerFee;
+  /** Updated to `nowMs`. */
+  readonly model: MarketModel;
+  readonly holds: BestHolds;
+  /** Fresh prices of the underlying, one a source. */
+  readonly sourcePrices: readonly number[];
+  readonly nowMs: number;
+}
+
+/** What of one token's asks was counted, best first; prices in ticks, sizes in units of 1/1,000,000 share. */
+export interface Leg {
+  readonly token: Token;
+  readonly levels: readonly FilledLevel[];
+}
+
+/** Best prices in USDC; null where a side is empty. */
+export interface BestPrices {
+  readonly yesBid: number | null;
+  readonly yesAsk: number | null;
+  readonly noBid: number | null;
+  readonly noAsk: number | null;
+}
+
+/** The model as it stood; null where it lacked something. */
+export interface ModelReading {
+  readonly spot: number | null;
+  readonly strike: number | null;
+  readonly secondsLeft: number;
+  readonly sigmaAnnual: number | null;
+  readonly sigmaTau: number | null;
+  readonly logDiff: number | null;
+  readonly yesProb: number | null;
+}
+
+/** A chance seen, with everything it was seen by. Prices and fees are USDC per share; for BUY_BOTH per pair. */
+export interface Signal {
+  readonly tier: SignalTier;
+  readonly confidence: Confidence;
+  readonly direction: Direction;
+  /** The best ask; for BUY_BOTH the two legs' average prices over the whole size, added. */
+  readonly fillPrice: number;
+  /** Best ask less best bid, an empty side bidding 0; for BUY_BOTH of both tokens, added. */
+  readonly fillSpread: number;
+  /** Shares at `fillPrice`; for BUY_BOTH the pairs that make a profit. */
+  readonly availableSize: number;
+  /** Taker fee, already in `edgePerShare`; before the venue's rounding to its last decimal. */
+  readonly estFeePerShare: number;
+  /** Model probability (a pair: 1) less price less fee: the expected P&L of a share. */
+  readonly edgePerShare: number;
+  /** P(Up) by the model; where it has none, what the book implies. */
+  readonly modelYesProb: number;
+  readonly marketYesMid: number | null;
+  /** How long the price has stood; for BUY_BOTH the younger of the two. */
+  readonly heldMs: number;
+  readonly legs: readonly Leg[];
+  readonly best: BestPrices;
+  readonly model: ModelReading;
+}
+
+/** What a share of the asked token pays on average. */
+export function probabilityOf(token: Token, yesProb: number): number {
+  return token === 'yes' ? yesProb : 1 - yesProb;
+}
+
+/** `edgePerShare` had the model said `yesProb`: for reading a board with another volatility. A pair's does not change. */
+export function repricedEdge(signal: Signal, yesProb: number): number {
+  if (signal.direction === 'BUY_BOTH') return signal.edgePerShare;
+  const token = signal.direction === 'BUY_YES' ? 'yes' : 'no';
+  return probabilityOf(token, yesProb) - signal.fillPrice - signal.estFeePerShare;
+}
+
+/** A signal for one token at its best ask; the caller has made sure there is one. */
+export function singleSignal(
+  state: MarketState,
+  { token, yesProb, tier }: { token: Token; yesProb: number; tier: 'endgame' | 'model' },
+): Signal {
+  const { bids, asks } = state[token];
+  const [price, size] = [asks.prices[0] as number, asks.sizes[0] as number];
+  const heldMs = state.holds.askHeldMs(token, state.nowMs);
+  const confidence = confidenceOf(heldMs);
+  return {
+    ...{ tier: tier === 'model' ? confidence : tier, confidence, heldMs },
+    direction: token === 'yes' ? 'BUY_YES' : 'BUY_NO',
+    fillPrice: price / TICKS_PER_USDC,
+    fillSpread: spreadTicks(bids, asks) / TICKS_PER_USDC,
+    availableSize: sharesOf(size),
+    estFeePerShare: state.fee.perShare(price),
+    edgePerShare: state.fee.edge(price, probabilityOf(token, yesProb)),
+    modelYesProb: yesProb,
+    legs: [{ token, levels: [{ price, size }] }],
+    ...circumstances(state),
+  };
+}
+
+/** The fields that do not depend on what is bought. */
+export function circumstances(state: MarketState): Pick<Signal, 'marketYesMid' | 'best' | 'model'> {
+  const { yes, no, model } = state;
+  const { spot, strike, secondsLeft, sigmaAnnual, sigmaTau, logDiff, yesProb } = model;
+  return {
+    marketYesMid: midOf(bestTicks(yes.bids), bestTicks(yes.asks)),
+    best: {
+      yesBid: bestUsdc(yes.bids),
+      yesAsk: bestUsdc(yes.asks),
+      noBid: bestUsdc(no.bids),
+      noAsk: bestUsdc(no.asks),
+    },
+    model: { spot, strike, secondsLeft, sigmaAnnual, sigmaTau, logDiff, yesProb },
+  };
+}
+
+export function confidenceOf(heldMs: number): Confidence {
+  return heldMs >= STABLE_AFTER_MS ? 'stable' : 'stale';
+}
+
+/** In ticks. What nobody bids for can be sold for nothing. */
+export function spreadTicks(bids: SideView, asks: SideView): number {
+  return (asks.prices[0] as number) - (bestTicks(bids) ?? 0);
+}
+
+/** A book nobody could have: its state is an error even where it was called trusted. */
+export function isCrossed({ bids, asks }: BookView): boolean {
+  return bids.count > 0 && asks.count > 0 && (bids.prices[0] as number) > (asks.prices[0] as number);
+}
+
+function bestTicks({ count, prices }: SideView): number | null {
+  return count === 0 ? null : (prices[0] as number);
+}
+
+function bestUsdc(side: SideView): number | null {
+  const ticks = bestTicks(side);
+  return ticks === null ? null : ticks / TICKS_PER_USDC;
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { Random } from '../../simulator/random.ts';
+import { blocksFor, overfittingProbability, type TrialResults } from './overfitting.ts';
+
+const TRIALS = 50;
+const PERIODS = 240;
+
+/** Independent noise; `edge` deviations a period are added to the first trial, and the others may be re-centred. */
+function noise(seed: string, { edge = 0, centred = false } = {}): TrialResults {
+  const random = new Random(seed);
+  const results = Float64Array.from({ length: TRIALS * PERIODS }, () => random.normal());
+  for (let trial = 0; trial < TRIALS; trial++) {
+    let sum = 0;
+    for (let t = 0; t < PERIODS; t++) sum += results[t * TRIALS + trial]!;
+    const shift = (centred ? -sum / PERIODS : 0) + (trial === 0 ? edge : 0);
+    for (let t = 0; t < PERIODS; t++) results[t * TRIALS + trial]! += shift;
+  }
+  return { results, periods: PERIODS, trials: TRIALS };
+}
+
+describe('probability of overfitting', () => {
+  test('of noise is one half: mean of 100 seeds within 0.05', () => {
+    let sum = 0;
+    for (let seed = 0; seed < 100; seed++) sum += overfittingProbability(noise(`noise ${seed}`), 8) as number;
+    expect(Math.abs(sum / 100 - 0.5)).toBeLessThan(0.05);
+  });
+
+  test('of one trial with an edge among noise is below 0.05', () => {
+    for (let seed = 0; seed < 5; seed++) {
+      expect(overfittingProbability(noise(`edge ${seed}`, { edge: 0.5 }), 8)).toBeLessThan(0.05);
+    }
+  });
+
+  test('is 1 where every gain of one half is the loss of the other', () => {
+    expect(overfittingProbability(noise('centred', { centred: true }), 8)).toBe(1);
+  });
+
+  test('of equal trials is 1: the best is no better than the middle', () => {
+    const results = Float64Array.from({ length: 40 * 3 }, (_, at) => Math.floor(at / 3) % 7);
+    expect(overfittingProbability({ results, periods: 40, trials: 3 })).toBe(1);
+  });
+
+  test('is null over one trial or a few periods', () => {
+    expect(overfittingProbability({ results: new Float64Array(40), periods: 40, trials: 1 })).toBeNull();
+    expect(overfittingProbability({ results: new Float64Array(14), periods: 7, trials: 2 })).toBeNull();
+  });
+});
+
+test('blocks are even, of two periods at least, and at most sixteen', () => {
+  expect([7, 8, 11, 12, 31, 32, 1000].map(blocksFor)).toEqual([null, 4, 4, 6, 14, 16, 16]);
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import {
+  annualGrowth,
+  calmarRatio,
+  downsideDeviation,
+  maxDrawdownOfResults,
+  maxDrawdownOfReturns,
+  momentsOf,
+  profitFactor,
+  sharpeRatio,
+  sortinoRatio,
+} from './returns.ts';
+
+const DAYS = 252;
+const percent = (...values: number[]) => values.map((value) => value / 100);
+const MIXED = percent(1, 10, -4, 2, 3, 2, 1, -10);
+const LOSING = percent(0, -6, -7, -1, -9, -2, -6, -8, -5);
+const RISING = percent(1, 2, 3, 4, 5, 6, 7, 8, 9);
+
+describe('published values', () => {
+  test('of mixed returns', () => {
+    expect(sharpeRatio(MIXED, DAYS)).toBeCloseTo(1.7238613961706866, 13);
+    expect((momentsOf(MIXED)?.deviation ?? 0) * Math.sqrt(DAYS)).toBeCloseTo(0.9136465399704637, 13);
+    expect(sortinoRatio(MIXED, DAYS)).toBeCloseTo(2.605531251673693, 13);
+    expect(downsideDeviation(MIXED, DAYS)).toBeCloseTo(0.60448325038829653, 13);
+    expect(maxDrawdownOfReturns(MIXED)).toBeCloseTo(-0.1, 13);
+    expect(profitFactor(MIXED)).toBeCloseTo(1.357142857, 9);
+    expect(sharpeRatio(MIXED, 365)).toBeCloseTo(2.0747, 4);
+  });
+
+  test('the growth counts each return once; with the point before the first it is the other published value', () => {
+    expect(annualGrowth(MIXED, DAYS)).toBeCloseTo(2.3303, 4);
+    expect(annualGrowth([0, ...MIXED], DAYS)).toBeCloseTo(1.9135925373194231, 13);
+    expect(calmarRatio([0, ...MIXED], DAYS)).toBeCloseTo(19.135925373194233, 11);
+  });
+
+  test('of losing returns', () => {
+    expect(sharpeRatio(LOSING, DAYS)).toBeCloseTo(-24.406808633910085, 12);
+    expect(sortinoRatio(LOSING, DAYS)).toBeCloseTo(-13.532743075043401, 12);
+  });
+
+  test('of one low and eight equal returns', () => {
+    expect(sharpeRatio(percent(1, 2, ...Array<number>(7).fill(1)), DAYS)).toBeCloseTo(52.915026221291804, 10);
+  });
+});
+
+describe('a ratio that is not defined is null', () => {
+  test.each([
+    ['no return', []],
+    ['one return', [0.1]],
+    ['equal returns', percent(1, 1, 1, 1, 1, 1, 1)],
+    ['zeros', [0, 0, 0]],
+  ])('Sharpe of %s', (_, returns) => {
+    expect(sharpeRatio(returns)).toBeNull();
+  });
+
+  test('over nothing lost', () => {
+    expect(sortinoRatio(RISING)).toBeNull();
+    expect(calmarRatio(RISING, DAYS)).toBeNull();
+    expect(profitFactor(RISING)).toBeNull();
+  });
+
+  test('over nothing', () => {
+    expect([downsideDeviation([]), annualGrowth([], DAYS), profitFactor([])]).toEqual([null, null, null]);
+  });
+});
+
+test('a drawdown of results starts from nothing won', () => {
+  expect(maxDrawdownOfResults([-2, 5, -3, -1, 10])).toBe(-4);
+  expect(maxDrawdownOfResults([1, 2])).toBe(0);
+});

@@ -1,0 +1,37 @@
+import type { ConditionBased } from '../../schema/strategy.ts';
+import { compileAll, compileAny, crosses, needsBooks, needsModel } from './condition.ts';
+import { intentOf } from './simple.ts';
+import { type CompiledStrategy, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
+
+/** Buys when all entry conditions hold; sells when any stop-loss, then any take-profit condition does. */
+export function conditionBased(strategy: ConditionBased): CompiledStrategy {
+  const { entry, take_profit, stop_loss, side } = strategy;
+  const conditions = [...entry, ...take_profit, ...stop_loss];
+  const intent = intentOf(side);
+  const token = side === 'buy_yes' ? 'yes' : 'no';
+  const entryCrosses = entry.some(crosses);
+  const exitsCross = [...take_profit, ...stop_loss].some(crosses);
+  return {
+    needs: { model: needsModel(conditions), books: needsBooks(conditions) },
+    tradesMax: strategy.max_trades_per_market,
+    exits: take_profit.length + stop_loss.length > 0,
+    start: (rows, { endTimeMs }) => {
+      const context = { rows, token, endTimeMs } as const;
+      const enters = compileAll(entry, { ...context, price: 'ask' });
+      const stops = compileAny(stop_loss, { ...context, price: 'bid' });
+      const takes = compileAny(take_profit, { ...context, price: 'bid' });
+      return {
+        decide: (row, held) => {
+          // Crossings have to see every row, whatever is held.
+          const entering = (held === null || entryCrosses) && enters(row);
+          if (held === null && !exitsCross) return entering ? intent : WAIT;
+          const stopping = stops(row);
+          const taking = takes(row);
+          if (held === null) return entering ? intent : WAIT;
+          if (stopping) return STOP_LOSS;
+          return taking ? TAKE_PROFIT : WAIT;
+        },
+      };
+    },
+  };
+}

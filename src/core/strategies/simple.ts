@@ -1,0 +1,42 @@
+/** The strategies that buy once and hold to the resolution. */
+import type { StrategySide, ThresholdEntry, TimeBeforeResolution } from '../../schema/strategy.ts';
+import { TICKS_PER_USDC } from '../money.ts';
+import { BUY_NO, BUY_YES, type CompiledStrategy, type Intent, WAIT } from './strategy.ts';
+
+const BUY_AND_HOLD = { needs: { model: false, books: false }, tradesMax: 1, exits: false } as const;
+const MS_PER_MINUTE = 60_000;
+
+export function intentOf(side: StrategySide): Intent {
+  return side === 'buy_yes' ? BUY_YES : BUY_NO;
+}
+
+/** Buys as soon as the best ask of the token stands below (above) the threshold. */
+export function thresholdEntry({ threshold, direction, side }: ThresholdEntry): CompiledStrategy {
+  const intent = intentOf(side);
+  const below = direction === 'below';
+  return {
+    ...BUY_AND_HOLD,
+    start: (rows) => {
+      const asks = side === 'buy_yes' ? rows.yesAsk : rows.noAsk;
+      return {
+        decide: (row) => {
+          const price = (asks[row] as number) / TICKS_PER_USDC;
+          return (below ? price < threshold : price > threshold) ? intent : WAIT;
+        },
+      };
+    },
+  };
+}
+
+/** Buys at the first moment with so little time left. */
+export function timeBeforeResolution(strategy: TimeBeforeResolution): CompiledStrategy {
+  const intent = intentOf(strategy.side);
+  const beforeMs = strategy.minutes_before * MS_PER_MINUTE;
+  return {
+    ...BUY_AND_HOLD,
+    start: (rows, market) => {
+      const fromMs = market.endTimeMs - beforeMs;
+      return { decide: (row) => ((rows.timeMs[row] as number) >= fromMs ? intent : WAIT) };
+    },
+  };
+}

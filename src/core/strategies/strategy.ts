@@ -1,0 +1,30 @@
+/** What a strategy is to the session that runs it. */
+import type { RowNeeds, Rows } from '../replay/rows.ts';
+import type { TapeMarket } from '../replay/tape.ts';
+import type { Token } from '../signals/signal.ts';
+
+export const WAIT = 0;
+export const BUY_YES = 1;
+export const BUY_NO = 2;
+export const TAKE_PROFIT = 3;
+export const STOP_LOSS = 4;
+export type Intent = typeof WAIT | typeof BUY_YES | typeof BUY_NO | typeof TAKE_PROFIT | typeof STOP_LOSS;
+
+/** One strategy on one market. It keeps its own memory; a new one forgets everything. */
+export interface StrategyRun {
+  /**
+   * Called for every row up to the end of the window, in order and once, whether or not it may trade then.
+   * @param held What is held, also while it is being sold.
+   */
+  decide(row: number, held: Token | null): Intent;
+}
+
+/** A strategy ready to be run on any number of markets. */
+export interface CompiledStrategy {
+  readonly needs: RowNeeds & { readonly books: boolean };
+  /** Most positions opened in one market, one at a time. */
+  readonly tradesMax: number;
+  /** False: what is bought is held to the resolution. */
+  readonly exits: boolean;
+  start(rows: Rows, market: TapeMarket): StrategyRun;
+}

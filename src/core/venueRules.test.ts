@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
+import { feeOfMarket, VENUE_RULES_VERSION, venueRulesAt } from './venueRules.ts';
+
+const at = (text: string) => Date.parse(`${text}Z`);
+
+describe('venueRulesAt', () => {
+  it.each([
+    ['15m', '2026-01-05T23:59:59.999', 0, 1, 'share'],
+    ['15m', '2026-01-06T00:00:00', 0.25, 2, 'cost'],
+    ['1h', '2026-03-05T23:59:59', 0, 1, 'share'],
+    ['1h', '2026-03-06T00:00:00', 0.25, 2, 'cost'],
+    ['5m', '2026-03-29T23:59:59', 0.25, 2, 'cost'],
+    ['5m', '2026-03-30T00:00:00', 0.072, 1, 'share'],
+    ['daily_up_down', '2026-05-30T12:00:00', 0.072, 1, 'share'],
+    ['daily_up_down', '2026-05-31T00:00:00', 0.07, 1, 'share'],
+    ['4h', '2026-11-20T00:00:00', 0.07, 1, 'share'],
+  ] as const)(
+    'trap 10: the fee of %s at %s is that day’s, not today’s',
+    (kind, time, rate, exponent, base) => {
+      const fee = { rate, exponent, base, decimals: 5, rounding: 'half_up' };
+      expect(venueRulesAt(kind, 'BTC', at(time)).fee).toEqual(fee);
+    },
+  );
+
+  it.each([
+    ['5m', '2026-08-06T23:55:00', { kind: 'chainlink_spot', tie: 'up' }],
+    ['5m', '2026-08-07T00:00:00', { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' }],
+    ['15m', '2026-08-07T00:00:00', { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' }],
+    ['4h', '2026-08-06T20:00:00', { kind: 'chainlink_spot', tie: 'up' }],
+    ['4h', '2026-11-20T05:00:00', { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' }],
+    ['1h', '2026-11-20T05:00:00', { kind: 'binance_hour', tie: 'up' }],
+    ['daily_up_down', '2026-11-20T17:00:00', { kind: 'binance_minute', tie: 'split' }],
+  ] as const)('trap 3: a %s window that opens at %s is decided by its own source', (kind, time, rule) => {
+    expect(venueRulesAt(kind, 'ETH', at(time)).settlement).toEqual(rule);
+  });
+
+  it.each([
+    ['15m', '2025-11-13T00:00:00', 0],
+    ['15m', '2025-11-14T00:00:00', 500],
+    ['4h', '2025-12-01T00:00:00', 0],
+    ['15m', '2026-02-18T00:00:00', 250],
+    ['daily_up_down', '2026-11-20T00:00:00', 250],
+  ] as const)('holds a taker of %s at %s for %i ms', (kind, time, holdMs) => {
+    expect(venueRulesAt(kind, 'SOL', at(time)).takerHoldMs).toBe(holdMs);
+  });
+
+  it('knows the finer step since it was first seen, and by ticker when the listing states a strike', () => {
+    expect(venueRulesAt('5m', 'BTC', at('2026-03-10T19:00:00')).tick.fine).toBeNull();
+    expect(venueRulesAt('5m', 'BTC', at('2026-07-24T00:00:00')).tick).toMatchObject({
+      coarse: 100,
+      fine: 10,
+    });
+    const stated = TICKERS.map(
+      (ticker) => venueRulesAt('5m', ticker, at('2026-03-01T00:00:00')).statesStrike,
+    );
+    expect(stated).toEqual([true, false, false]);
+  });
+
+  it('has an answer for every kind, ticker and time, under one version', () => {
+    for (const eventType of EVENT_TYPES) {
+      for (const ticker of TICKERS) {
+        for (const timeMs of [0, at('2025-10-01T00:00:00'), at('2030-01-01T00:00:00')]) {
+          expect(venueRulesAt(eventType, ticker, timeMs).version).toBe(VENUE_RULES_VERSION);
+        }
+      }
+    }
+    expect(VENUE_RULES_VERSION).toMatch(/^\d{4}-\d\d-\d\d-[0-9a-f]{12}$/);
+  });
+});
+
+describe('feeOfMarket', () => {
+  const market = { eventType: '5m', ticker: 'BTC' } as const;
+  const march = at('2026-03-10T19:00:00');
+
+  it('takes what the market’s own listing says before the table', () => {
+    const listed = feeOfMarket({ ...market, takerFeeRate: 0.05, takerFeeExponent: 1 }, march);
+    expect(listed).toMatchObject({ rate: 0.05, exponent: 1, base: 'share', from: 'listing' });
+    const free = feeOfMarket({ ...market, takerFeeRate: 0, takerFeeExponent: 1 }, march);
+    expect(free).toMatchObject({ rate: 0, from: 'listing' });
+  });
+
+  it('takes the table of that time where the listing says nothing', () => {
+    const unlisted = { ...market, takerFeeRate: null, takerFeeExponent: null };
+    expect(feeOfMarket(unlisted, march)).toMatchObject({ rate: 0.25, exponent: 2, from: 'table' });
+  });
+});

@@ -1,0 +1,107 @@
+/**
+ * What the venue's rules were, when: fees, the taker hold, price steps, and what decides a window. One table, so that
+ * nothing of today is applied to last year. What a market's own listing says wins over the table (`feeOfMarket`).
+ */
+import { hash } from 'node:crypto';
+import { type EventType, type Market, type Ticker, UNKNOWN } from '../schema/market.ts';
+import {
+  FEES,
+  type FeeRule,
+  HOLDS,
+  OFFICIAL_STRIKES,
+  type Row,
+  SETTLEMENTS,
+  type SettlementRule,
+  TABLE_DATE,
+  TICKS,
+  type TickRule,
+} from './venueRulesTable.ts';
+
+/** Names the table in receipts and audit rows: its date and a fingerprint of all its rows. */
+export const VENUE_RULES_VERSION = `${TABLE_DATE}-${hash(
+  'sha256',
+  JSON.stringify([FEES, HOLDS, TICKS, SETTLEMENTS, OFFICIAL_STRIKES]),
+  'hex',
+).slice(0, 12)}`;
+
+export interface VenueRules {
+  /** `VENUE_RULES_VERSION` of the table these came from. */
+  readonly version: string;
+  readonly fee: FeeRule;
+  /** How long the venue holds a marketable order before it matches it. */
+  readonly takerHoldMs: number;
+  readonly tick: TickRule;
+  readonly settlement: SettlementRule;
+  /** Whether the listing states strike and close; null where the first day is not known. */
+  readonly statesStrike: boolean | null;
+}
+
+/**
+ * The rules in force at a moment.
+ * @param timeMs Unix milliseconds. For fee, hold and tick: when the order trades. For the settlement: when the
+ *   window STARTS; a window keeps the rule it opened under.
+ */
+export function venueRulesAt(eventType: EventType, ticker: Ticker, timeMs: number): VenueRules {
+  const asked = { eventType, ticker, timeMs };
+  return {
+    version: VENUE_RULES_VERSION,
+    fee: inForce(FEES, asked),
+    takerHoldMs: inForce(HOLDS, asked),
+    tick: inForce(TICKS, asked),
+    settlement: inForce(SETTLEMENTS, asked),
+    statesStrike: inForce(OFFICIAL_STRIKES, asked),
+  };
+}
+
+/** What of a market's own listing says its fee; null where the listing says none. */
+export interface ListedFee {
+  readonly takerFeeRate: number | null;
+  readonly takerFeeExponent: number | null;
+}
+
+/** The fee of one market: as listed (Gamma `feeSchedule`, CLOB `fd`), else the table's at `timeMs`. */
+export function feeOfMarket(
+  market: ListedFee & { readonly eventType: EventType; readonly ticker: Ticker },
+  timeMs: number,
+): FeeRule & { readonly from: 'listing' | 'table' } {
+  const table = venueRulesAt(market.eventType, market.ticker, timeMs).fee;
+  const { takerFeeRate, takerFeeExponent } = market;
+  if (takerFeeRate === null) return { ...table, from: 'table' };
+  const exponent = takerFeeExponent ?? table.exponent;
+  // The listing gives two numbers; that the formula once had one more factor only its time tells.
+  const base = exponent === table.exponent ? table.base : 'share';
+  return { ...table, rate: takerFeeRate, exponent, base, from: 'listing' };
+}
+
+/**
+ * What decides a market: the rule its window opened under, with the average's length as its own listing says it.
+ * @returns Null for a market of an imported recording that nothing is known about.
+ */
+export function settlementOfMarket(
+  market: Pick<Market, 'eventType' | 'ticker' | 'startTimeMs' | 'twapLookbackSeconds'>,
+): SettlementRule | null {
+  const { eventType, ticker, startTimeMs, twapLookbackSeconds } = market;
+  if (eventType === UNKNOWN || ticker === UNKNOWN) return null;
+  const { settlement } = venueRulesAt(eventType, ticker, startTimeMs);
+  if (settlement.kind !== 'chainlink_twap' || twapLookbackSeconds === null) return settlement;
+  return { ...settlement, lookbackSeconds: twapLookbackSeconds };
+}
+
+interface Asked {
+  readonly eventType: EventType;
+  readonly ticker: Ticker;
+  readonly timeMs: number;
+}
+
+/** The newest row that fits; every list begins with one that fits everything. */
+function inForce<T>(rows: readonly Row<T>[], { eventType, ticker, timeMs }: Asked): T {
+  let found: Row<T> | undefined;
+  for (const row of rows) {
+    if (row.fromMs > timeMs) continue;
+    if (row.eventTypes && !row.eventTypes.includes(eventType)) continue;
+    if (row.tickers && !row.tickers.includes(ticker)) continue;
+    if (found === undefined || row.fromMs >= found.fromMs) found = row;
+  }
+  if (found === undefined) throw new RangeError(`no venue rule for ${eventType} at ${timeMs}`);
+  return found.is;
+}
