@@ -17,8 +17,67 @@ export type Outcome = 'Up' | 'Down';
 /** Who said what the strike is: the venue, its price stream as relayed to us, or our own estimate. */
 export type StrikeSource = 'official' | 'relayed' | 'estimated';
 
+/** Where a strike or a close was read, best first within each source; `docs/SETTLEMENT.md` says which decides what. */
+export const PRICE_BASES = {
+  /** `priceToBeat` and `finalPrice` of the venue's listing. */
+  listing: 'official',
+  /** The deciding price itself, as its own feed gave it to us. */
+  twap_relay: 'relayed',
+  chainlink_relay: 'relayed',
+  binance_candle: 'relayed',
+  /** The average made of relayed one-second points, none missing. */
+  chainlink_ticks: 'estimated',
+  /** The same price on another market than the deciding one: off by what the two differ. */
+  binance_trades: 'estimated',
+} as const satisfies Record<string, StrikeSource>;
+export type PriceBasis = keyof typeof PRICE_BASES;
+
+/** Who named the winner first. The listing confirms what the stream or the exchange said. */
+export type ResolvedBy = 'stream' | 'exchange' | 'listing';
+
+/** How a market's strike, close and outcome came to be known; kept beside them so that each can be proven. */
+export interface SettlementFacts {
+  strikeBasis: PriceBasis | null;
+  /** When we got to know the strike that stands; a reader of the past may not know it sooner. */
+  strikeKnownTimeMs: number | null;
+  /** The strike that stands minus the next best source's, USD. */
+  strikeDifference: number | null;
+  closeBasis: PriceBasis | null;
+  closeKnownTimeMs: number | null;
+  closeDifference: number | null;
+  /** What our strike and close make of the venue's rule: 1, 0 or 0.5; null where the two cannot be compared. */
+  computedPayoutYes: number | null;
+  /** The venue's payout is another than the computed one; null until both are there. */
+  winnerDisagrees: boolean | null;
+  resolvedBy: ResolvedBy | null;
+  /** When the listing was first read with the outcome. */
+  confirmedTimeMs: number | null;
+  /** The average's length as listed for this market; wins over the table of rules. */
+  twapLookbackSeconds: number | null;
+  /** When fee, step and average were last read from the listing, and the rules table in force then. */
+  rulesReadTimeMs: number | null;
+  rulesVersion: string | null;
+}
+
+/** Nothing is known about the settlement yet. */
+export const NO_SETTLEMENT: SettlementFacts = {
+  strikeBasis: null,
+  strikeKnownTimeMs: null,
+  strikeDifference: null,
+  closeBasis: null,
+  closeKnownTimeMs: null,
+  closeDifference: null,
+  computedPayoutYes: null,
+  winnerDisagrees: null,
+  resolvedBy: null,
+  confirmedTimeMs: null,
+  twapLookbackSeconds: null,
+  rulesReadTimeMs: null,
+  rulesVersion: null,
+};
+
 /** One market: one window of one series. Times are Unix milliseconds; money is USD; fees are fractions. */
-export interface Market {
+export interface Market extends SettlementFacts {
   /** The venue's condition id: `0x` and 64 hex digits. */
   marketId: string;
   eventId: string;

@@ -75,7 +75,8 @@ function missing(place: string, name: string): Problem {
   return { type: 'missing', loc: [place, name], msg: 'Field required', input: null };
 }
 
-function problemOf(invalid: Invalid, loc: readonly (string | number)[], input: unknown): Problem {
+/** A refusal of one value at its place. */
+export function problemOf(invalid: Invalid, loc: readonly (string | number)[], input: unknown): Problem {
   const { type, msg, ctx } = invalid;
   return ctx === null ? { type, loc, msg, input } : { type, loc, msg, input, ctx };
 }

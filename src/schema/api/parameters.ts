@@ -11,7 +11,10 @@ export const marketId = required(text(), 'The venue’s condition id, 0x and hex
 export const requiredTicker = required(tickerType, 'The underlying asset');
 export const optionalTicker = optional(tickerType, 'Only markets on this asset');
 export const optionalEventType = optional(eventTypeType, 'Only markets of this window');
-export const start = optional(datetime, 'First moment, included; the oldest record when absent');
+export const start = optional(
+  datetime,
+  'First moment, included; when absent the oldest record the tier may read',
+);
 export const end = optional(datetime, 'Last moment, not included; the newest record when absent');
 export const order = withDefault(literal(['asc', 'desc']), 'asc', 'Oldest or newest first');
 export const cursor = optional(text(), '`next_cursor` of the page before; `offset` then does not count');

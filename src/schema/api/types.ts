@@ -121,6 +121,22 @@ export function enumeration<const V extends string>(name: string, values: readon
   };
 }
 
+/** Texts of one type between commas. */
+export function listOf<T>(type: Type<T>): Type<readonly T[]> {
+  return {
+    schema: { type: 'string', description: `Any of ${JSON.stringify(type.schema.enum)}, between commas` },
+    parse(text) {
+      const values: T[] = [];
+      for (const part of text.split(',')) {
+        const value = type.parse(part);
+        if (value instanceof Invalid) return value;
+        values.push(value);
+      }
+      return values;
+    },
+  };
+}
+
 /** Lengths count characters (code points), not UTF-16 units. */
 export function text(
   limits: { minLength?: number; maxLength?: number; pattern?: string } = {},

@@ -1,0 +1,134 @@
+/** Strategies and the terms of their orders as request bodies give them and answers repeat them. */
+import { z } from 'zod';
+import {
+  CONDITION_METRICS,
+  DIRECTIONS,
+  FILL_MODES,
+  OPERATORS,
+  type ReplayParams,
+  STRATEGY_SIDES,
+  type Strategy,
+} from '../strategy.ts';
+import {
+  defaultMember,
+  type JsonType,
+  jsonInteger,
+  jsonLiteral,
+  type Members,
+  requiredMember,
+} from './body.ts';
+import { jsonList, jsonNumber, jsonObject, jsonUnion } from './bodyParts.ts';
+import { literal } from './types.ts';
+
+export const LOOKBACK_SECONDS_MAX = 3_600;
+export const CONDITIONS_MAX = 20;
+export const TRADES_PER_MARKET_MAX = 100;
+/** The longest window is a day. */
+const MINUTES_BEFORE_MAX = 1_440;
+const LATENCY_MS_MAX = 60_000;
+
+export const SIZE_USD = { min: 1, max: 10_000, default: 10 } as const;
+export const DEFAULT_PARAMS: ReplayParams = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985 };
+
+const side = requiredMember(jsonLiteral(literal(STRATEGY_SIDES)), 'Which token is bought');
+
+const condition = jsonObject({
+  metric: requiredMember(jsonLiteral(literal(CONDITION_METRICS)), 'What is looked at'),
+  operator: requiredMember(jsonLiteral(literal(OPERATORS)), 'How it is compared'),
+  value: requiredMember(jsonNumber({ ge: -1e9, le: 1e9 }), 'What it is compared with'),
+});
+
+const exits = (description: string) =>
+  defaultMember(jsonList(condition, { maxLength: CONDITIONS_MAX }), [], description);
+
+/** Members of each type, beside `type` itself. */
+const VARIANTS = {
+  threshold_entry: {
+    threshold: requiredMember(jsonNumber({ ge: 0, le: 1 }), 'Best ask of the token, USDC per share'),
+    direction: requiredMember(
+      jsonLiteral(literal(DIRECTIONS)),
+      'On which side of the threshold it is bought',
+    ),
+    side,
+  },
+  mean_reversion: {
+    lookback: requiredMember(jsonInteger({ ge: 2, le: LOOKBACK_SECONDS_MAX }), 'Seconds of YES mids'),
+    z_threshold: requiredMember(jsonNumber({ gt: 0, le: 100 }), 'Standard deviations from their mean'),
+  },
+  time_before_resolution: {
+    minutes_before: requiredMember(jsonNumber({ gt: 0, le: MINUTES_BEFORE_MAX }), 'Minutes before the end'),
+    side,
+  },
+  condition_based: {
+    entry: requiredMember(
+      jsonList(condition, { minLength: 1, maxLength: CONDITIONS_MAX }),
+      'All must hold to buy',
+    ),
+    take_profit: exits('Any is enough to sell'),
+    stop_loss: exits('Any is enough to sell; asked before take_profit'),
+    side,
+    max_trades_per_market: defaultMember(
+      jsonInteger({ ge: 1, le: TRADES_PER_MARKET_MAX }),
+      1,
+      'Most positions opened in one market, one at a time',
+    ),
+  },
+} as const satisfies Record<Strategy['type'], Members>;
+
+export const strategyType: JsonType<Strategy> = jsonUnion('type', VARIANTS);
+
+export const paramsType: JsonType<ReplayParams> = jsonObject({
+  fill_mode: defaultMember(
+    jsonLiteral(literal(FILL_MODES)),
+    DEFAULT_PARAMS.fill_mode,
+    'Walk the recorded book, or deal at the mid for comparison',
+  ),
+  latency_ms: defaultMember(
+    jsonInteger({ ge: 0, le: LATENCY_MS_MAX }),
+    DEFAULT_PARAMS.latency_ms,
+    'From the decision to the venue, before its own hold',
+  ),
+  max_fill_price: defaultMember(
+    jsonNumber({ gt: 0, le: 1 }),
+    DEFAULT_PARAMS.max_fill_price,
+    'Nothing is bought above it, USDC per share',
+  ),
+});
+
+export const sizeUsdType = jsonNumber({ ge: SIZE_USD.min, le: SIZE_USD.max });
+
+const conditionShape = z.strictObject({
+  metric: z.enum(CONDITION_METRICS),
+  operator: z.enum(OPERATORS),
+  value: z.number(),
+});
+
+/** A strategy as an answer shows it: all its members, defaults too. */
+export const strategyShape = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('threshold_entry'),
+    threshold: z.number(),
+    direction: z.enum(DIRECTIONS),
+    side: z.enum(STRATEGY_SIDES),
+  }),
+  z.strictObject({ type: z.literal('mean_reversion'), lookback: z.int(), z_threshold: z.number() }),
+  z.strictObject({
+    type: z.literal('time_before_resolution'),
+    minutes_before: z.number(),
+    side: z.enum(STRATEGY_SIDES),
+  }),
+  z.strictObject({
+    type: z.literal('condition_based'),
+    entry: z.array(conditionShape),
+    take_profit: z.array(conditionShape),
+    stop_loss: z.array(conditionShape),
+    side: z.enum(STRATEGY_SIDES),
+    max_trades_per_market: z.int(),
+  }),
+]);
+
+export const paramsShape = z.strictObject({
+  fill_mode: z.enum(FILL_MODES),
+  latency_ms: z.int(),
+  max_fill_price: z.number(),
+});

@@ -1,0 +1,88 @@
+/**
+ * What a strategy is told: one form for backtests, sweeps and paper trading. `docs/STRATEGIES.md` says what each does.
+ * Prices are USDC per share.
+ */
+
+export const STRATEGY_TYPES = [
+  'threshold_entry',
+  'mean_reversion',
+  'time_before_resolution',
+  'condition_based',
+] as const;
+export type StrategyType = (typeof STRATEGY_TYPES)[number];
+
+export const STRATEGY_SIDES = ['buy_yes', 'buy_no'] as const;
+export type StrategySide = (typeof STRATEGY_SIDES)[number];
+
+export const DIRECTIONS = ['below', 'above'] as const;
+export const OPERATORS = ['above', 'below', 'crosses_above', 'crosses_below'] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+/** What a condition looks at; of the token the strategy buys where it is of a token. */
+export const CONDITION_METRICS = [
+  /** Best ask of the token before it is held, best bid while it is: the price one would deal at. */
+  'token_price',
+  /** 100 x (price of the underlying - strike) / strike. */
+  'underlying_distance_pct',
+  /** The same distance in standard deviations of what decides, from now to the end. */
+  'underlying_distance_sigma',
+  'seconds_to_end',
+  /** Best ask less best bid of the token. */
+  'spread',
+  /** (bid size - ask size) / (bid size + ask size) over the best levels of the token, -1..1. */
+  'imbalance',
+  /** What the model says the token pays. */
+  'model_probability',
+] as const;
+export type ConditionMetric = (typeof CONDITION_METRICS)[number];
+
+export interface Condition {
+  readonly metric: ConditionMetric;
+  readonly operator: Operator;
+  readonly value: number;
+}
+
+export interface ThresholdEntry {
+  readonly type: 'threshold_entry';
+  readonly threshold: number;
+  readonly direction: (typeof DIRECTIONS)[number];
+  readonly side: StrategySide;
+}
+
+export interface MeanReversion {
+  readonly type: 'mean_reversion';
+  /** Seconds of YES mids the mean and deviation are taken over, one mid a second. */
+  readonly lookback: number;
+  readonly z_threshold: number;
+}
+
+export interface TimeBeforeResolution {
+  readonly type: 'time_before_resolution';
+  readonly minutes_before: number;
+  readonly side: StrategySide;
+}
+
+export interface ConditionBased {
+  readonly type: 'condition_based';
+  /** All must hold. */
+  readonly entry: readonly Condition[];
+  /** Any is enough. */
+  readonly take_profit: readonly Condition[];
+  readonly stop_loss: readonly Condition[];
+  readonly side: StrategySide;
+  readonly max_trades_per_market: number;
+}
+
+export type Strategy = ThresholdEntry | MeanReversion | TimeBeforeResolution | ConditionBased;
+
+export const FILL_MODES = ['walk_book', 'mid'] as const;
+export type FillMode = (typeof FILL_MODES)[number];
+
+/** How orders are dealt with. */
+export interface ReplayParams {
+  readonly fill_mode: FillMode;
+  /** From our decision to the venue. */
+  readonly latency_ms: number;
+  /** Nothing is bought above it, USDC per share. */
+  readonly max_fill_price: number;
+}
