@@ -5,6 +5,7 @@
 import { bookHash } from '../core/bookHash.ts';
 import { Ladder, type LadderSide, NO_ASK, PRICE_TEXT, sizeText } from './ladder.ts';
 import type { MarketFacts } from './markets.ts';
+import { type PartedDown, partedDown } from './partedBook.ts';
 import type { Random } from './random.ts';
 
 export interface LevelSet {
@@ -36,6 +37,8 @@ const LEVELS_PER_FRAME = 12;
 
 export class WireBook {
   readonly ladder = new Ladder();
+  /** Down quoted apart from Up: the venue keeps one book, but its two halves have been seen to disagree for seconds. */
+  #parted: PartedDown | null = null;
   readonly #facts: MarketFacts;
   readonly #random: Random;
   /** Smallest price step in thousandths: 10, later 1. */
@@ -47,6 +50,16 @@ export class WireBook {
     this.#facts = facts;
     this.#random = random;
     this.#changedMs = changedMs;
+  }
+
+  /**
+   * Lets Down stand apart from Up: asks begin at `ask`, and no bid reaches it. Both halves go out whole.
+   * @param ask Thousandths; null mends it.
+   */
+  part(offer: { ask: number; size: number } | null, timestampMs: number): WireFrame[] {
+    this.#changedMs = Math.max(this.#changedMs, timestampMs);
+    this.#parted = offer === null ? null : partedDown(this.ladder, offer);
+    return [true, false].map((isUp) => ({ custom: false, text: this.bookFrame(isUp, false) }));
   }
 
   get tickText(): string {
@@ -92,7 +105,7 @@ export class WireBook {
 
   /** @param initial Snapshots after subscribing also carry tick and last trade. */
   bookFrame(isUp: boolean, initial: boolean): string {
-    const { bids, asks } = this.ladder.json(isUp);
+    const { bids, asks } = this.#json(isUp);
     const token = isUp ? this.#facts.upToken : this.#facts.downToken;
     const extra = initial
       ? `,"tick_size":"${this.tickText}","last_trade_price":"${this.#lastTradePrice}"`
@@ -105,7 +118,7 @@ export class WireBook {
 
   /** The REST answer of `/book`. */
   restBook(isUp: boolean): string {
-    const { bids, asks } = this.ladder.json(isUp);
+    const { bids, asks } = this.#json(isUp);
     const token = isUp ? this.#facts.upToken : this.#facts.downToken;
     return (
       `{"market":"${this.#facts.conditionId}","asset_id":"${token}","timestamp":"${this.#changedMs}",` +
@@ -115,7 +128,7 @@ export class WireBook {
   }
 
   hash(isUp: boolean): string {
-    const { bids, asks } = this.ladder.json(isUp);
+    const { bids, asks } = this.#json(isUp);
     return bookHash({
       marketId: this.#facts.conditionId,
       tokenId: isUp ? this.#facts.upToken : this.#facts.downToken,
@@ -127,6 +140,10 @@ export class WireBook {
       minOrderSize: '5',
       negRisk: false,
     });
+  }
+
+  #json(isUp: boolean): { bids: string; asks: string } {
+    return isUp || this.#parted === null ? this.ladder.json(isUp) : this.#parted;
   }
 
   #best(isUp: boolean): { bid: string; ask: string; spread: string } {

@@ -27,10 +27,11 @@ export function clobReply(model: VenueModel, faults: Faults, request: ClobReques
     return book === null ? json(NO_BOOK, 404) : text(book);
   }
   if (path === '/books' && method === 'POST') return manyBooks(model, faults, body);
-  const [, conditionId] = /^\/markets\/(0x[0-9a-f]{64})$/.exec(path) ?? [];
+  const [, kind, conditionId] = /^\/(markets|clob-markets)\/(0x[0-9a-f]{64})$/.exec(path) ?? [];
   if (conditionId === undefined) return null;
   const market = model.registry.byId(conditionId);
-  return market ? json(clobMarket(market, nowMs)) : json({ error: 'market not found' }, 404);
+  if (!market) return json({ error: 'market not found' }, 404);
+  return json(kind === 'markets' ? clobMarket(market, nowMs) : compactMarket(market, nowMs));
 }
 
 function manyBooks(model: VenueModel, faults: Faults, body: string): Reply {
@@ -82,6 +83,24 @@ function clobMarket({ facts, fate }: SimulatedMarket, nowMs: number): Record<str
         winner: isOver && fate.payoutUp === 0,
       },
     ],
+  };
+}
+
+function compactMarket({ facts, fate }: SimulatedMarket, nowMs: number): Record<string, unknown> {
+  return {
+    r: { mi: 50, ma: 1.5, e: true, moas: 1 },
+    t: [
+      { t: facts.upToken, o: 'Up' },
+      { t: facts.downToken, o: 'Down' },
+    ],
+    c: facts.conditionId,
+    mos: 5,
+    mts: Number(fate.tickText),
+    mbf: 1000,
+    tbf: 1000,
+    ao: nowMs < facts.window.endTimeMs + facts.habits.closedDelayMs,
+    itode: true,
+    fd: { r: 0.07, e: 1, to: true },
   };
 }
 

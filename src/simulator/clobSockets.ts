@@ -48,6 +48,12 @@ export class ClobSockets {
     return this.#sessions.size;
   }
 
+  /** Whether a connection is subscribed to a token. */
+  follows(socket: WebSocket, tokenId: string): boolean {
+    for (const session of this.#sessions) if (session.socket === socket) return session.tokens.has(tokenId);
+    return false;
+  }
+
   accept(socket: WebSocket): void {
     const session: Session = {
       socket,

@@ -76,7 +76,8 @@ function candlesOf(
 
 export function klineRow(candle: Candle, lengthMs: number): unknown[] {
   const { startMs, open, high, low, close, volume, trades } = candle;
-  const price = (value: number) => value.toFixed(8);
+  // The exchange prices in cents, and prints eight decimals.
+  const price = (value: number) => (Math.round(value * 100) / 100).toFixed(8);
   const half = volume / 2;
   return [
     startMs,

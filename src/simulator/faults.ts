@@ -26,6 +26,12 @@ export const faultSchema = z.discriminatedUnion('fault', [
   z.object({ fault: z.literal('clock_skew'), offsetMs: z.int().min(-600_000).max(600_000) }),
   z.object({ fault: z.literal('tick_change'), marketId: z.string() }),
   z.object({
+    fault: z.literal('quote_apart'),
+    marketId: z.string(),
+    upAsk: z.int().min(20).max(980),
+    downAsk: z.int().min(20).max(980),
+  }),
+  z.object({
     fault: z.literal('perp_answer'),
     answer: z.enum(['forbidden', 'too_many']),
     count: z.int().min(1).max(100_000),
@@ -54,7 +60,7 @@ export class Faults {
   #perp: { answer: RefusedAnswer; left: number } | null = null;
 
   /**
-   * Switches a fault that needs only this state. Closing sockets, clock skew and tick changes act on the
+   * Switches a fault that needs only this state. Closing sockets, clock skew, ticks and quotes act on the
    * server and the model, which handle them before asking here.
    */
   set(fault: Fault): void {

@@ -5,6 +5,7 @@
 import { DateTime } from 'luxon';
 import type { EventType, Ticker } from '../schema/market.ts';
 import { seriesSlug } from '../venues/polymarket/windows.ts';
+import { MINUTE_MS } from './candles.ts';
 import type { MarketFacts, SimulatedMarket } from './markets.ts';
 
 const NAMES: Record<Ticker, string> = { BTC: 'Bitcoin', ETH: 'Ethereum', SOL: 'Solana' };
@@ -143,13 +144,24 @@ export function gammaEvent(market: SimulatedMarket, nowMs: number, withMarkets =
 }
 
 function metadata({ facts, fate }: SimulatedMarket, nowMs: number): GammaObject {
-  const { habits, window } = facts;
+  const { habits } = facts;
   const shown: GammaObject = {};
-  const showsStrike = nowMs >= window.startTimeMs + habits.strikeDelayMs && !habits.strikeMissing;
-  if (showsStrike && fate.strike !== null) shown.priceToBeat = fate.strike;
-  const showsFinal = nowMs >= window.endTimeMs + habits.resolvedDelayMs + FINAL_PRICE_DELAY_MS;
-  if (showsFinal && !habits.finalPriceMissing && fate.finalPrice !== null) shown.finalPrice = fate.finalPrice;
+  const [strikeMs, finalMs] = statementTimesMs(facts);
+  if (nowMs >= strikeMs && !habits.strikeMissing && fate.strike !== null) shown.priceToBeat = fate.strike;
+  if (nowMs >= finalMs && !habits.finalPriceMissing && fate.finalPrice !== null)
+    shown.finalPrice = fate.finalPrice;
   return shown;
+}
+
+/** When Gamma begins to show a market's strike and its final price, where it ever does. */
+export function statementTimesMs(facts: MarketFacts): [strikeMs: number, finalMs: number] {
+  const { eventType, habits, window } = facts;
+  // A day's strike is the close of the minute that begins at its start.
+  const settlesMs = eventType === 'daily_up_down' ? MINUTE_MS : 0;
+  return [
+    window.startTimeMs + settlesMs + habits.strikeDelayMs,
+    window.endTimeMs + habits.resolvedDelayMs + FINAL_PRICE_DELAY_MS,
+  ];
 }
 
 function numbers(facts: MarketFacts, lastTradePrice: string, volume: number): GammaObject {

@@ -34,6 +34,7 @@ describe('history', () => {
         spot: (atMs: number, trade: object) => void sum.update(`${atMs} ${JSON.stringify(trade)}\n`),
         entered: () => {},
         final: () => {},
+        stated: () => {},
       };
       for (let atMs = START; atMs <= START + 3 * MINUTE_MS; atMs += stepMs) played.advance(atMs, sink);
       return sum.digest('hex');
@@ -72,7 +73,14 @@ describe('history', () => {
   it('makes perpetual books of 50 levels a side, one tick wide, with rising update ids that sometimes stand', () => {
     const played = model('7');
     const answers = Array.from({ length: 400 }, (_, i) => {
-      played.advance(START + i * 200, { clob() {}, relay() {}, spot() {}, entered() {}, final() {} });
+      played.advance(START + i * 200, {
+        clob() {},
+        relay() {},
+        spot() {},
+        entered() {},
+        final() {},
+        stated() {},
+      });
       const { result } = JSON.parse(played.perp.answer('BTC', START + i * 200)) as {
         result: { u: number; b: [string, string][]; a: [string, string][] };
       };

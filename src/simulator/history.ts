@@ -98,6 +98,10 @@ class RecordingSink implements VenueSink {
     this.#push(atMs, 'polymarket.gamma', JSON.stringify([gammaEvent(market, atMs)]));
   }
 
+  stated(atMs: number, market: SimulatedMarket): void {
+    this.#push(atMs, 'polymarket.gamma', JSON.stringify([gammaEvent(market, atMs)]));
+  }
+
   #push(receivedTimeMs: number, feed: RecordedFeed, frame: string): void {
     this.#frames.push({ receivedTimeMs, feed, frame });
   }

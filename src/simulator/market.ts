@@ -2,11 +2,12 @@
  * One market in play: makers that follow the fair value, takers, the refined tick, the side that nobody quotes
  * near the end, and the emptying afterwards. It schedules itself; every frame goes to the venue's sink.
  */
+import { probabilityUp } from '../core/pricing/probability.ts';
 import { type LevelSet, type Print, WireBook, type WireFrame } from './book.ts';
 import { NO_ASK } from './ladder.ts';
 import type { SimulatedMarket } from './markets.ts';
-import type { PriceBoard } from './prices.ts';
-import { probabilityBySpot, probabilityByTwap, TWAP_SECONDS } from './pricing.ts';
+import { cheapOffer } from './partedBook.ts';
+import { type PriceBoard, TWAP_SECONDS } from './prices.ts';
 import {
   changedLevels,
   filledLevels,
@@ -26,6 +27,8 @@ export interface VenueContext {
   readonly prices: PriceBoard;
   /** 1 = the venue's own rate of book changes. */
   density(): number;
+  /** Times an hour that a market's two tokens are quoted apart. */
+  chancesPerHour(): number;
   /** Added to every venue timestamp: the fault of a clock that is off. */
   stampOffsetMs(): number;
   emit(atMs: number, market: SimulatedMarket, frame: WireFrame): void;
@@ -42,6 +45,11 @@ const CLUMP_FACTOR = 2.5;
 const CALM_FACTOR = 0.6;
 const MIN_CHANGES_PER_SECOND = 0.02;
 const EMPTYING_ACTIONS = 3;
+const HOUR_MS = 3_600_000;
+/** Chances of this kind were seen to last 2.7 s in 2026. */
+const CHANCE_LASTS_MS = 2_700;
+/** Hundredths of a share. */
+const OFFERED_SIZE = 8_000;
 const LATENCY_MS = { low: 9, high: 55 };
 
 export class LiveMarket {
@@ -49,11 +57,15 @@ export class LiveMarket {
   readonly book: WireBook;
   readonly #context: VenueContext;
   readonly #random: Random;
+  /** Apart, so that a market with chances is otherwise the same as one without. */
+  readonly #chances: Random;
   #noise = 0;
   #spread = 2;
   #clumpUntilMs = 0;
   #isOneSided = false;
   #isEmptied = false;
+  /** Nobody else acts until the two tokens agree again. */
+  #isParted = false;
 
   constructor(market: SimulatedMarket, context: VenueContext) {
     this.market = market;
@@ -61,6 +73,7 @@ export class LiveMarket {
     const { facts } = market;
     const bookRandom = new Random(`${context.seed}/book/${facts.slug}`);
     this.#random = new Random(`${context.seed}/live/${facts.slug}`);
+    this.#chances = new Random(`${context.seed}/chances/${facts.slug}`);
     // Makers fill a new book within minutes of its listing; it keeps that timestamp until something changes.
     this.book = new WireBook(facts, this.#random, facts.createdMs + bookRandom.below(300_000));
     for (const set of quietLevels(bookRandom)) this.book.ladder.set(set.side, set.price, set.size);
@@ -82,6 +95,7 @@ export class LiveMarket {
     this.#context.schedule.at(nowMs + this.#random.uniform(0, 500), this.#requote);
     this.#context.schedule.at(nowMs + this.#random.uniform(0, 1000), this.#change);
     this.#context.schedule.at(nowMs + this.#random.uniform(0, 2000), this.#trade);
+    if (this.#context.chancesPerHour() > 0) this.#planChance(nowMs);
     this.#context.schedule.at(window.endTimeMs + habits.emptiedDelayMs, (atMs) =>
       this.#empty(atMs, EMPTYING_ACTIONS),
     );
@@ -98,6 +112,19 @@ export class LiveMarket {
     if (this.book.tick === 1) return;
     this.#emit(nowMs, this.book.refineTick(this.#stamp(nowMs)));
     this.market.fate.tickText = this.book.tickText;
+  }
+
+  /**
+   * Quotes the two tokens at these best asks (thousandths), apart where they add to less than 1, until the window is
+   * over: nobody else acts.
+   */
+  quoteApart(nowMs: number, { upAsk, downAsk }: { upAsk: number; downAsk: number }): void {
+    if (this.#isEmptied) return;
+    this.#isParted = true;
+    const target = { bid: upAsk - CENT, ask: upAsk };
+    const sets = requoteLevels(this.book.ladder, target, { tick: this.book.tick, random: this.#chances });
+    if (sets.length > 0) this.#act(nowMs, sets);
+    this.#emit(nowMs, this.book.part({ ask: downAsk, size: OFFERED_SIZE }, this.#stamp(nowMs)));
   }
 
   /** What Up is worth, 0..1, to someone who sees the spot price `REACTION_MS` late. */
@@ -117,14 +144,15 @@ export class LiveMarket {
       // Part of the strike's average is known already; the rest is expected at today's price.
       const inside = prices.meanOf(ticker, Math.max(1, Math.round(TWAP_SECONDS - untilStart)));
       const expected = (inside * (TWAP_SECONDS - untilStart) + spot * untilStart) / TWAP_SECONDS;
-      return probabilityByTwap({ spot, strike: expected, secondsLeft: lengthSeconds, sigma }, 0);
+      const averaged = { twapSeconds: TWAP_SECONDS, insideMean: 0 };
+      return probabilityUp({ spot, strike: expected, secondsLeft: lengthSeconds, sigma, ...averaged });
     }
     const lateMs = eventType === 'daily_up_down' ? DAILY_CANDLE_MS : 0;
     const secondsLeft = Math.max(0, (window.endTimeMs + lateMs - nowMs) / 1000);
-    const outlook = { spot, strike: strike ?? spot, secondsLeft, sigma };
-    if (!isAveraged) return probabilityBySpot(outlook);
+    const twapSeconds = isAveraged ? TWAP_SECONDS : 0;
     const insideSeconds = Math.max(1, Math.min(TWAP_SECONDS, Math.round(TWAP_SECONDS - secondsLeft)));
-    return probabilityByTwap(outlook, secondsLeft < TWAP_SECONDS ? prices.meanOf(ticker, insideSeconds) : 0);
+    const insideMean = secondsLeft < twapSeconds ? prices.meanOf(ticker, insideSeconds) : 0;
+    return probabilityUp({ spot, strike: strike ?? spot, secondsLeft, sigma, twapSeconds, insideMean });
   }
 
   readonly #requote = (atMs: number): void => {
@@ -133,6 +161,7 @@ export class LiveMarket {
     const isEnded = atMs >= window.endTimeMs;
     const waitMs = isEnded ? 2000 : quoteWaitMs(window.endTimeMs - window.startTimeMs);
     this.#context.schedule.at(atMs + waitMs * this.#random.uniform(0.6, 1.4), this.#requote);
+    if (this.#isParted) return;
     const { ladder } = this.book;
     const mid = this.mid;
     const isExtreme = mid !== null && (mid > REFINES_ABOVE || mid < NO_ASK - REFINES_ABOVE);
@@ -152,6 +181,7 @@ export class LiveMarket {
     const rate = changesPerSecond(ticker, eventType, isOpen) * this.#context.density() * clump;
     const waitMs = this.#random.exponential(1000 / Math.max(rate, MIN_CHANGES_PER_SECOND));
     this.#context.schedule.at(atMs + waitMs, this.#change);
+    if (this.#isParted) return;
     const sets = changedLevels(this.book.ladder, this.#random);
     if (sets.length > 0) this.#act(atMs, sets);
   };
@@ -165,6 +195,7 @@ export class LiveMarket {
       ? ordersPerMinute({ ticker, eventType, elapsed: Math.min(1, elapsed), mid: this.mid })
       : 0.3;
     this.#context.schedule.at(atMs + this.#random.exponential(60_000 / rate), this.#trade);
+    if (this.#isParted) return;
     const { sets, prints } = takenLevels(this.book, this.#random);
     if (prints.length === 0) return;
     this.#clumpUntilMs = atMs + CLUMP_MS;
@@ -172,7 +203,33 @@ export class LiveMarket {
     this.market.fate.lastTradePrice = this.book.lastTradePrice;
   };
 
+  #planChance(nowMs: number): void {
+    const waitMs = this.#chances.exponential(HOUR_MS / this.#context.chancesPerHour());
+    if (nowMs + waitMs < this.market.facts.window.endTimeMs) {
+      this.#context.schedule.at(nowMs + waitMs, (atMs) => this.#part(atMs));
+    }
+  }
+
+  /** Quotes Down apart from Up for a few seconds. */
+  #part(atMs: number): void {
+    this.#planChance(atMs);
+    const offer = cheapOffer(this.book.ladder, this.#chances);
+    if (this.#isEmptied || this.#isParted || offer === null) return;
+    this.#isParted = true;
+    this.#emit(atMs, this.book.part(offer, this.#stamp(atMs)));
+    this.#context.schedule.at(atMs + this.#chances.exponential(CHANCE_LASTS_MS), (endMs) =>
+      this.#join(endMs),
+    );
+  }
+
+  #join(atMs: number): void {
+    if (!this.#isParted) return;
+    this.#isParted = false;
+    this.#emit(atMs, this.book.part(null, this.#stamp(atMs)));
+  }
+
   #empty(atMs: number, actionsLeft: number): void {
+    this.#join(atMs);
     this.#isEmptied = true;
     const { ladder } = this.book;
     const levels = (['bid', 'ask'] as const).flatMap((side) =>

@@ -6,12 +6,12 @@
 import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
 import { nextWindow, type Window, windowAt } from '../venues/polymarket/windows.ts';
 import { MINUTE_MS } from './candles.ts';
+import { statementTimesMs } from './gammaObjects.ts';
 import { foreignMarketFrame, newMarketFrame, resolvedFrame } from './lifecycleFrames.ts';
 import { DAILY_CANDLE_MS, LiveMarket, type VenueContext } from './market.ts';
 import { type MarketFacts, MarketRegistry, type SimulatedMarket } from './markets.ts';
 import { PerpBooks } from './perp.ts';
-import { PriceBoard, STEP_MS } from './prices.ts';
-import { TWAP_SECONDS } from './pricing.ts';
+import { PriceBoard, STEP_MS, TWAP_SECONDS } from './prices.ts';
 import { Random } from './random.ts';
 import { exact, Relay, type RelayPoint } from './relay.ts';
 import { Schedule } from './schedule.ts';
@@ -26,6 +26,8 @@ export interface VenueSink {
   /** A window and its book enter play (one window ahead of its start), or Gamma shows a market final. */
   entered(atMs: number, market: SimulatedMarket): void;
   final(atMs: number, market: SimulatedMarket): void;
+  /** Gamma shows more of a market than before: its strike, or its final price. */
+  stated(atMs: number, market: SimulatedMarket): void;
 }
 
 export interface ModelOptions {
@@ -34,6 +36,8 @@ export interface ModelOptions {
   readonly startTimeMs: number;
   /** 1 = the venue's own rate of book changes; trades and quotes keep their rate. */
   readonly density?: number;
+  /** Times an hour that each market's two tokens together cost less than they pay; none unless said. */
+  readonly chancesPerHour?: number;
   readonly tickers?: readonly Ticker[];
   readonly eventTypes?: readonly EventType[];
 }
@@ -74,6 +78,7 @@ export class VenueModel {
       schedule: this.schedule,
       prices: this.prices,
       density: () => this.density,
+      chancesPerHour: () => options.chancesPerHour ?? 0,
       stampOffsetMs: () => this.stampOffsetMs,
       emit: (atMs, market, frame) => this.#sink.clob(Math.floor(atMs), market, frame.text, frame.custom),
     };
@@ -162,7 +167,15 @@ export class VenueModel {
     live.play(nowMs);
     this.#sink.entered(Math.floor(nowMs), market);
     this.schedule.at(window.startTimeMs, (atMs) => this.#enterNext(market, atMs));
+    this.#scheduleStatements(market, nowMs);
     this.#scheduleEnd(market);
+  }
+
+  #scheduleStatements(market: SimulatedMarket, nowMs: number): void {
+    for (const statedMs of statementTimesMs(market.facts)) {
+      if (statedMs < nowMs) continue;
+      this.schedule.at(statedMs, (atMs) => this.#sink.stated(Math.floor(atMs), market));
+    }
   }
 
   #enterNext(market: SimulatedMarket, nowMs: number): void {
@@ -231,4 +244,5 @@ const SILENT_SINK: VenueSink = {
   spot: () => {},
   entered: () => {},
   final: () => {},
+  stated: () => {},
 };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { PriceBoard, STEP_MS } from './prices.ts';
-import { normalCdf, probabilityBySpot, probabilityByTwap } from './pricing.ts';
 import { Random } from './random.ts';
 import { Schedule } from './schedule.ts';
 
@@ -38,52 +37,6 @@ describe('price paths', () => {
       expect(hour.high).toBeGreaterThanOrEqual(Math.max(hour.open, hour.close));
       expect(hour.low).toBeLessThanOrEqual(Math.min(hour.open, hour.close));
     }
-  });
-});
-
-describe('fair value', () => {
-  // Published vectors: zero drift, a year of 31,536,000 s; the approximation is good to 1e-7.
-  it.each([
-    [100_000, 100_000, 0.5, 900, 0.499467195485],
-    [100_050, 100_000, 0.5, 300, 0.626792492319],
-    [99_900, 100_000, 0.6, 60, 0.113269397486],
-    [150, 151, 0.9, 86_400, 0.434628331415],
-    [100_000, 100_000, 0.5, 0, 1],
-    [99_999.99, 100_000, 0.5, 0, 0],
-  ])(
-    'of spot %f over %f at %f a year with %i s left is %f',
-    (spot, strike, annual, secondsLeft, expected) => {
-      const sigma = annual / Math.sqrt(31_536_000);
-      expect(probabilityBySpot({ spot, strike, secondsLeft, sigma })).toBeCloseTo(expected, 6);
-    },
-  );
-
-  it.each([
-    [120, 0],
-    [60, 0],
-    [20, 100_004],
-  ])('under TWAP60 agrees with simulated paths, %i s before the end', (secondsLeft, insideMean) => {
-    const random = new Random('paths');
-    const sigma = 0.5 / Math.sqrt(31_536_000);
-    const outlook = { spot: 100_010, strike: 100_003, secondsLeft, sigma };
-    const paths = 20_000;
-    let ups = 0;
-    for (let path = 0; path < paths; path++) {
-      let price = outlook.spot;
-      let sum = Math.max(0, 60 - secondsLeft) * insideMean;
-      for (let left = secondsLeft - 1; left >= 0; left--) {
-        price *= Math.exp(sigma * random.normal());
-        if (left < 60) sum += price;
-      }
-      if (sum / 60 >= outlook.strike) ups++;
-    }
-    // Whole-second steps average a little late, hence more than the sampling error alone.
-    expect(Math.abs(ups / paths - probabilityByTwap(outlook, insideMean))).toBeLessThan(0.015);
-  });
-
-  it('uses a distribution function that is right in the tails', () => {
-    expect(normalCdf(1.959963984540054)).toBeCloseTo(0.975, 6);
-    expect(normalCdf(-3)).toBeCloseTo(0.0013498980316, 6);
   });
 });
 

@@ -3,12 +3,14 @@
  * moves shared between the three), stepped every 100 ms, and the Chainlink-like one-second points and TWAP60
  * that decide windows. Figures: market statistics of 2026-03 to 2026-10.
  */
+import { YEAR_SECONDS } from '../core/pricing/probability.ts';
 import { TICKERS, type Ticker } from '../schema/market.ts';
 import { CandleStore, MINUTE_MS } from './candles.ts';
-import { TWAP_SECONDS, YEAR_SECONDS } from './pricing.ts';
 import { Random } from './random.ts';
 
 export const STEP_MS = 100;
+/** The venue's averaging window since 2026-08: TWAP60. */
+export const TWAP_SECONDS = 60;
 /** Longer than the longest daily window (25 h), so that every strike of a window in play is known. */
 const WARM_UP_MS = 27 * 3_600_000;
 const RECENT_STEPS = 64;

@@ -3,8 +3,7 @@
  * of silence. Binance prices come 0.8 s late on the same relay.
  */
 import { TICKERS, type Ticker } from '../schema/market.ts';
-import type { PriceBoard } from './prices.ts';
-import { TWAP_SECONDS } from './pricing.ts';
+import { type PriceBoard, TWAP_SECONDS } from './prices.ts';
 import { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
 

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import { TICKERS } from '../schema/market.ts';
 import type { VenueModel } from './model.ts';
-import { TWAP_SECONDS } from './pricing.ts';
+import { TWAP_SECONDS } from './prices.ts';
 import { exact, type RelayPoint, type RelayTopic, relayFrame, relaySymbol } from './relay.ts';
 
 const TOPICS = ['crypto_prices', 'crypto_prices_chainlink', 'crypto_prices_twap_sixty'] as const;

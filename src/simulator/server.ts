@@ -14,6 +14,7 @@ import { perpReply, spotReply } from './exchangeRoutes.ts';
 import { type Fault, Faults, faultSchema } from './faults.ts';
 import { gammaReply } from './gammaRoutes.ts';
 import { json, type Reply } from './httpReply.ts';
+import type { LiveMarket } from './market.ts';
 import type { VenueModel, VenueSink } from './model.ts';
 import { RelaySockets } from './relaySockets.ts';
 import { BinanceSockets, CoinbaseSockets } from './spotSockets.ts';
@@ -60,6 +61,7 @@ export class VenueServer {
       },
       entered: () => {},
       final: () => {},
+      stated: () => {},
     };
   }
 
@@ -112,15 +114,18 @@ export class VenueServer {
     this.#logger.info({ event: 'simulator.fault', ...fault }, 'fault switched');
     if (fault.fault === 'close') this.#clob.closeAll(fault.code);
     else if (fault.fault === 'clock_skew') this.model.stampOffsetMs = fault.offsetMs;
-    else if (fault.fault === 'tick_change') this.#changeTick(fault.marketId);
+    else if (fault.fault === 'tick_change') this.#play(fault.marketId, (live, atMs) => live.refineTick(atMs));
+    else if (fault.fault === 'quote_apart')
+      this.#play(fault.marketId, (live, atMs) => live.quoteApart(atMs, fault));
     else this.faults.set(fault);
   }
 
-  #changeTick(marketId: string): void {
+  /** Acts on a market's book with the model's next step. */
+  #play(marketId: string, act: (live: LiveMarket, atMs: number) => void): void {
     const market = this.model.registry.byId(marketId);
     const live = market && this.model.bookOf(market);
     if (!live) return;
-    this.model.schedule.at(this.model.nowMs, (atMs) => live.refineTick(atMs));
+    this.model.schedule.at(this.model.nowMs, (atMs) => act(live, atMs));
   }
 
   #advance(): void {

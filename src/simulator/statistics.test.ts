@@ -24,7 +24,14 @@ interface Change {
 }
 
 function silentSink(): VenueSink {
-  return { clob: () => {}, relay: () => {}, spot: () => {}, entered: () => {}, final: () => {} };
+  return {
+    clob: () => {},
+    relay: () => {},
+    spot: () => {},
+    entered: () => {},
+    final: () => {},
+    stated: () => {},
+  };
 }
 
 function quantile(values: readonly number[], share: number): number {
