@@ -49,8 +49,8 @@ export interface ReconnectingSocketOptions {
   readonly onUp?: () => void;
   /** The connection was up and is lost; not called by `close()`. */
   readonly onDown?: (disconnect: Disconnect) => void;
-  /** Causes after which the venue is left alone as if it had refused. */
-  readonly isRefusal?: (cause: string) => boolean;
+  /** Causes after which the venue is left alone as if it had refused, unless more is wanted of it. */
+  readonly isOver?: (cause: string) => boolean;
 }
 
 /** A WebSocket that comes back: bounded back-off with jitter, keep-alive, a watch over the age of the data. */
@@ -67,6 +67,8 @@ export class ReconnectingSocket {
   #unansweredSince: number | null = null;
   #timers: Timer[] = [];
   #retry: Timer | null = null;
+  /** The venue said no: it is asked again, but rarely. */
+  #refused = false;
 
   constructor(options: ReconnectingSocketOptions) {
     this.#options = options;
@@ -90,11 +92,18 @@ export class ReconnectingSocket {
     if (this.#up) this.#socket?.send(text);
   }
 
-  /** Connects at once if it waits to try again. */
-  retryNow(): void {
-    if (!this.#retry) return;
+  /** Connects at once if it waits to try again; a venue that refused (403, 429, 451) keeps its pause. */
+  tryAgain(): void {
+    if (this.#retry === null || this.#refused) return;
     this.#retry.cancel();
     this.#connect();
+  }
+
+  /** Gives a connection up that is open but of no use, and makes a new one at once; `onDown` is told. */
+  reconnect(cause: string): void {
+    if (!this.#up || this.#socket === null) return;
+    this.#lose(this.#socket, cause);
+    this.tryAgain();
   }
 
   /** Ends for good; resolves when the connection is gone, at the latest after a second. */
@@ -202,7 +211,7 @@ export class ReconnectingSocket {
   /** Drops the connection, tells of it once, and plans the next try. */
   #lose(socket: WebSocket, cause: string): void {
     if (socket !== this.#socket || this.#closed) return;
-    const { clock, feed, group, log, onDown, random, isRefusal } = this.#options;
+    const { clock, feed, group, log, onDown, random, isOver } = this.#options;
     const receivedTimeMs = clock.now();
     const wasUp = this.#up;
     this.#socket = null;
@@ -211,7 +220,8 @@ export class ReconnectingSocket {
     socket.terminate();
     if (wasUp && clock.monotonic() - this.#openedAt >= STABLE_AFTER_MS) this.#attempt = 0;
     const refused = /^HTTP (401|403|451)$/.test(cause);
-    const slow = refused || /^HTTP 429$/.test(cause) || isRefusal?.(cause) === true;
+    this.#refused = refused || /^HTTP 429$/.test(cause);
+    const slow = this.#refused || isOver?.(cause) === true;
     const retryDelayMs = backoffDelayMs(slow ? RETRY_REFUSED : RETRY, this.#attempt++, random);
     this.#retry = clock.after(retryDelayMs, () => this.#connect());
     this.#counters.disconnects.inc();

@@ -19,20 +19,32 @@ describe('windowAt', () => {
     ],
     ['an hour', '1h', '2026-08-16T18:59:59.999Z', '2026-08-16T18:00Z', '2026-08-16T19:00Z'],
     [
-      '4h in summer: UTC multiples of 4',
+      'trap 3: 4h in summer: UTC multiples of 4',
       '4h',
       '2026-07-01T07:59:00Z',
       '2026-07-01T04:00Z',
       '2026-07-01T08:00Z',
     ],
-    ['4h in winter: one hour later', '4h', '2025-12-16T05:00:00Z', '2025-12-16T05:00Z', '2025-12-16T09:00Z'],
-    ['4h across spring forward', '4h', '2026-03-08T05:30:00Z', '2026-03-08T05:00Z', '2026-03-08T08:00Z'],
-    ['4h across fall back', '4h', '2026-11-01T04:30:00Z', '2026-11-01T04:00Z', '2026-11-01T09:00Z'],
+    [
+      'trap 3: 4h in winter: one hour later',
+      '4h',
+      '2025-12-16T05:00:00Z',
+      '2025-12-16T05:00Z',
+      '2025-12-16T09:00Z',
+    ],
+    [
+      'trap 3: 4h across spring forward',
+      '4h',
+      '2026-03-08T05:30:00Z',
+      '2026-03-08T05:00Z',
+      '2026-03-08T08:00Z',
+    ],
+    ['trap 3: 4h across fall back', '4h', '2026-11-01T04:30:00Z', '2026-11-01T04:00Z', '2026-11-01T09:00Z'],
     ['4h up to midnight', '4h', '2026-11-02T02:00:00Z', '2026-11-02T01:00Z', '2026-11-02T05:00Z'],
     ['day before noon', 'daily_up_down', '2026-07-01T15:59:00Z', '2026-06-30T16:00Z', '2026-07-01T16:00Z'],
     ['day from noon on', 'daily_up_down', '2026-07-01T16:00:00Z', '2026-07-01T16:00Z', '2026-07-02T16:00Z'],
-    ['23 h day', 'daily_up_down', '2026-03-08T05:00:00Z', '2026-03-07T17:00Z', '2026-03-08T16:00Z'],
-    ['25 h day', 'daily_up_down', '2026-11-01T05:00:00Z', '2026-10-31T16:00Z', '2026-11-01T17:00Z'],
+    ['trap 3: 23 h day', 'daily_up_down', '2026-03-08T05:00:00Z', '2026-03-07T17:00Z', '2026-03-08T16:00Z'],
+    ['trap 3: 25 h day', 'daily_up_down', '2026-11-01T05:00:00Z', '2026-10-31T16:00Z', '2026-11-01T17:00Z'],
   ];
   test.each(rows)('%s', (_shows, eventType, time, start, end) => {
     expect(spelled(windowAt(eventType, at(time)))).toEqual([start, end]);

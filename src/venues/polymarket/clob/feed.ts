@@ -1,30 +1,17 @@
-import type { Clock } from '../../../clock.ts';
-import type { Logger } from '../../../ops/log.ts';
-import type { Metrics } from '../../../ops/metrics.ts';
-import { type KeepAlive, ReconnectingSocket } from '../../socket.ts';
+import { ClobShard, type ShardOptions } from './shard.ts';
 
-const FEED = 'polymarket.clob';
 /** Beyond 500 assets on one connection the venue sends no snapshot (reported 2026-07); even, so that pairs stay together. */
 const ASSETS_PER_SOCKET_MAX = 400;
-/** The answer comes in the data queue: up to 11.4 s late under load (seen 2026-10). */
-const KEEP_ALIVE: KeepAlive = { text: 'PING', answer: 'PONG', periodMs: 10_000, answerLimitMs: 25_000 };
-/** The venue drops a connection without traffic after about 125 s, and does not always say so. */
-const SILENCE_LIMIT_MS = 125_000;
-/** How the venue ends a connection with nothing left to send; asking again at once would only repeat it. */
-const ALL_RESOLVED = /\ball subscribed assets resolved\b/;
+/** While connections are lost, one of them tries this often; the others follow as soon as one is up. */
+const SCOUT_PERIOD_MS = 700;
+/** A venue that takes connections only to drop them is not besieged. */
+const FOLLOW_PERIOD_MS = 5_000;
 
-export interface ClobFeedOptions {
+export interface ClobFeedOptions extends Omit<ShardOptions, 'url'> {
   /** Whole URL of the market channel. */
   readonly url: string;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  readonly silenceLimitMs?: number;
-  /** Every text frame in the order of its socket, texts that are no JSON (PONG, NO NEW ASSETS) too. */
-  readonly onFrame: (frame: string, receivedTimeMs: number) => void;
-  /** The books of these tokens are no longer known; new snapshots follow by themselves. */
-  readonly onDisconnect: (tokenIds: readonly string[], cause: string, receivedTimeMs: number) => void;
+  /** Groups that two connections bring, so that either can die unseen; default none. */
+  readonly isDoubled?: (group: string) => boolean;
 }
 
 /**
@@ -34,7 +21,11 @@ export interface ClobFeedOptions {
  */
 export class ClobFeed {
   readonly #options: ClobFeedOptions;
-  readonly #groups = new Map<string, ClobSocket[]>();
+  readonly #groups = new Map<string, ClobShard[]>();
+  #scoutedAt = Number.NEGATIVE_INFINITY;
+  #scoutTurn = 0;
+  #followedAt = Number.NEGATIVE_INFINITY;
+  #downBefore = 0;
 
   constructor(options: ClobFeedOptions) {
     this.#options = options;
@@ -42,84 +33,84 @@ export class ClobFeed {
 
   /** Adds tokens to a group; those it already has are left as they are. */
   subscribe(group: string, tokenIds: readonly string[]): void {
-    const sockets = this.#groups.get(group) ?? [];
-    this.#groups.set(group, sockets);
-    const known = (tokenId: string) => sockets.some((socket) => socket.tokens.has(tokenId));
+    const shards = this.#groups.get(group) ?? [];
+    this.#groups.set(group, shards);
+    const known = (tokenId: string) => shards.some((shard) => shard.tokens.has(tokenId));
     const added = [...new Set(tokenIds)].filter((tokenId) => !known(tokenId));
+    const lanes = this.#options.isDoubled?.(group) ? 2 : 1;
     for (let at = 0; at < added.length; at += ASSETS_PER_SOCKET_MAX) {
       const batch = added.slice(at, at + ASSETS_PER_SOCKET_MAX);
-      const roomy = sockets.find((socket) => socket.tokens.size + batch.length <= ASSETS_PER_SOCKET_MAX);
+      const roomy = shards.find((shard) => shard.tokens.size + batch.length <= ASSETS_PER_SOCKET_MAX);
       if (roomy) roomy.add(batch);
-      else sockets.push(new ClobSocket(this.#options, group, batch));
+      else shards.push(new ClobShard(this.#options, group, batch, lanes));
     }
   }
 
   /** Takes tokens out of a group; a socket with none left is closed. */
   unsubscribe(group: string, tokenIds: readonly string[]): void {
-    const left: ClobSocket[] = [];
-    for (const socket of this.#groups.get(group) ?? []) {
-      socket.remove(tokenIds);
-      if (socket.tokens.size > 0) left.push(socket);
-      else void socket.close();
+    const left: ClobShard[] = [];
+    for (const shard of this.#groups.get(group) ?? []) {
+      shard.remove(tokenIds);
+      if (shard.tokens.size > 0) left.push(shard);
+      else void shard.close();
     }
     if (left.length > 0) this.#groups.set(group, left);
     else this.#groups.delete(group);
   }
 
+  /** Asks for the books of these tokens anew, on every connection that brings them. */
+  resubscribe(group: string, tokenIds: readonly string[]): void {
+    for (const shard of this.#groups.get(group) ?? []) shard.renew(tokenIds);
+  }
+
+  /** Gives the group's connections up and makes new ones; what is lost is told as for any disconnect. */
+  reconnect(group: string, cause: string): void {
+    for (const shard of this.#groups.get(group) ?? []) for (const lane of shard.lanes) lane.reconnect(cause);
+  }
+
+  /** Whether any connection of the group is open. */
+  isUp(group: string): boolean {
+    return (this.#groups.get(group) ?? []).some((shard) => shard.lanes.some((lane) => lane.isUp));
+  }
+
+  /** Whether two connections bring the group now. */
+  isDoubled(group: string): boolean {
+    const shards = this.#groups.get(group) ?? [];
+    return shards.some(({ lanes }) => lanes.length > 1 && lanes.every((lane) => lane.isUp));
+  }
+
+  /** How long a group has had no frame but answers to keep-alives; Infinity where it has no connection. */
+  silentForMs(group: string): number {
+    const shards = this.#groups.get(group) ?? [];
+    return Math.min(Number.POSITIVE_INFINITY, ...shards.map((shard) => shard.silentForMs()));
+  }
+
+  /** Replaces dead twins, and keeps looking for a venue that is away; to be called a few times a second. */
+  tend(): void {
+    const lanes = [];
+    for (const shards of this.#groups.values()) {
+      for (const shard of shards) {
+        shard.tend();
+        lanes.push(...shard.lanes);
+      }
+    }
+    const down = lanes.filter((lane) => !lane.isUp);
+    const isBack = down.length > 0 && down.length < this.#downBefore;
+    this.#downBefore = down.length;
+    const nowMs = this.#options.clock.monotonic();
+    if (isBack && nowMs - this.#followedAt >= FOLLOW_PERIOD_MS) {
+      this.#followedAt = nowMs;
+      for (const lane of down) lane.tryNow();
+    } else if (down.length > 0 && nowMs - this.#scoutedAt >= SCOUT_PERIOD_MS) {
+      this.#scoutedAt = nowMs;
+      down[this.#scoutTurn++ % down.length]?.tryNow();
+    }
+  }
+
   /** Closes every socket; `onDisconnect` is not called for it. */
   async close(): Promise<void> {
-    const sockets = [...this.#groups.values()].flat();
+    const shards = [...this.#groups.values()].flat();
     this.#groups.clear();
-    await Promise.all(sockets.map((socket) => socket.close()));
-  }
-}
-
-class ClobSocket {
-  readonly tokens: Set<string>;
-  readonly #socket: ReconnectingSocket;
-  /** The venue ended the last connection because all it had asked for was over. */
-  #allResolved = false;
-
-  constructor(options: ClobFeedOptions, group: string, tokenIds: readonly string[]) {
-    this.tokens = new Set(tokenIds);
-    this.#socket = new ReconnectingSocket({
-      ...options,
-      feed: FEED,
-      group,
-      keepAlive: KEEP_ALIVE,
-      silenceLimitMs: options.silenceLimitMs ?? SILENCE_LIMIT_MS,
-      onOpen: (send) => send(JSON.stringify({ ...this.#assets(this.tokens), type: 'market' })),
-      onDown: ({ cause, receivedTimeMs }) => {
-        this.#allResolved = ALL_RESOLVED.test(cause);
-        options.onDisconnect([...this.tokens], cause, receivedTimeMs);
-      },
-      isRefusal: (cause) => ALL_RESOLVED.test(cause),
-    });
-  }
-
-  add(tokenIds: readonly string[]): void {
-    for (const tokenId of tokenIds) this.tokens.add(tokenId);
-    this.#operate('subscribe', tokenIds);
-    // The long pause after "all resolved" was meant for the old tokens.
-    if (this.#allResolved) this.#socket.retryNow();
-    this.#allResolved = false;
-  }
-
-  remove(tokenIds: readonly string[]): void {
-    const removed = tokenIds.filter((tokenId) => this.tokens.delete(tokenId));
-    if (removed.length > 0) this.#operate('unsubscribe', removed);
-  }
-
-  close(): Promise<void> {
-    return this.#socket.close();
-  }
-
-  #operate(operation: 'subscribe' | 'unsubscribe', tokenIds: readonly string[]): void {
-    this.#socket.send(JSON.stringify({ ...this.#assets(tokenIds), operation }));
-  }
-
-  /** The flag is the connection's, and the last write wins: it goes with every message. */
-  #assets(tokenIds: Iterable<string>): object {
-    return { assets_ids: [...tokenIds], custom_feature_enabled: true };
+    await Promise.all(shards.map((shard) => shard.close()));
   }
 }

@@ -6,7 +6,7 @@ import { VenueMessageError } from '../../../errors.ts';
 import { silentLogger } from '../../../ops/log.ts';
 import { Metrics } from '../../../ops/metrics.ts';
 import { HttpClient } from '../../http.ts';
-import { ClobRest, mapClobMarket, mapRestBook } from './rest.ts';
+import { ClobRest, mapClobMarket, mapClobMarketRules, mapRestBook } from './rest.ts';
 
 const raw = {
   market: '0xab',
@@ -23,6 +23,25 @@ const raw = {
   neg_risk: false,
   last_trade_price: '0.500',
 };
+
+describe('mapClobMarketRules', () => {
+  test.each([
+    ['held, with a fee', { c: '0x1', itode: true, fd: { r: 0.07, e: 1, to: true } }, [0.07, 1, true]],
+    ['not held, no fee said', { c: '0x1', itode: false }, [null, null, false]],
+    ['nothing said', { c: '0x1', itode: null, fd: null }, [null, null, null]],
+  ])('%s', (_, answer, [feeRate, feeExponent, holdsTakers]) => {
+    expect(mapClobMarketRules(answer)).toEqual({ feeRate, feeExponent, holdsTakers });
+  });
+
+  test('refuses a fee above the whole price', () => {
+    expect(() => mapClobMarketRules({ c: '0x1', fd: { r: 7, e: 1 } })).toThrow(VenueMessageError);
+  });
+
+  test.skipIf(recordingsAbsent)('the captured market of 2026-08 (skipped: recordings are absent)', () => {
+    const captured = JSON.parse(recording('polymarket/pulsearb/clob_market_compact.json'));
+    expect(mapClobMarketRules(captured)).toEqual({ feeRate: 0.07, feeExponent: 1, holdsTakers: true });
+  });
+});
 
 describe('mapRestBook', () => {
   test('is the event the socket’s books become', () => {

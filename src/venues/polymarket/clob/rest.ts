@@ -33,6 +33,26 @@ const market = z.object({
   tokens: z.array(z.object({ token_id: z.string(), outcome: z.string(), winner: z.boolean() })),
 });
 
+/**
+ * `GET /clob-markets/{conditionId}`, compact. `fd`: fee rate, exponent, takers only; `itode`: marketable orders are held.
+ * ```json
+ * {"c":"0x60e7..","t":[{"t":"1155..","o":"Up"}],"mos":5,"mts":0.01,"itode":true,"fd":{"r":0.07,"e":1,"to":true}}
+ * ```
+ */
+const compactMarket = z.object({
+  c: z.string(),
+  itode: z.boolean().nullish(),
+  fd: z.object({ r: z.number().min(0).max(1), e: z.number().min(0).max(10) }).nullish(),
+});
+
+/** A market's own trading rules; null where the exchange does not say. */
+export interface ClobMarketRules {
+  readonly feeRate: number | null;
+  readonly feeExponent: number | null;
+  /** Marketable orders are held before they match. */
+  readonly holdsTakers: boolean | null;
+}
+
 export interface ClobMarket {
   readonly marketId: string;
   readonly closed: boolean;
@@ -68,6 +88,11 @@ export function mapClobMarket(raw: unknown): ClobMarket {
   };
 }
 
+export function mapClobMarketRules(raw: unknown): ClobMarketRules {
+  const { itode, fd } = parseShape(compactMarket, raw, 'clob market rules');
+  return { feeRate: fd?.r ?? null, feeExponent: fd?.e ?? null, holdsTakers: itode ?? null };
+}
+
 /** The CLOB's REST interface, as far as recording needs it. Fails as `HttpClient.get` does. */
 export class ClobRest {
   readonly #baseUrl: string;
@@ -96,6 +121,12 @@ export class ClobRest {
   async market(conditionId: string): Promise<ClobMarket | null> {
     const { body } = await this.#http.get(`${this.#baseUrl}/markets/${encodeURIComponent(conditionId)}`);
     return body === null ? null : mapClobMarket(body);
+  }
+
+  /** The market's fee and hold; null when the exchange knows no such market. */
+  async rules(conditionId: string): Promise<ClobMarketRules | null> {
+    const { body } = await this.#http.get(`${this.#baseUrl}/clob-markets/${encodeURIComponent(conditionId)}`);
+    return body === null ? null : mapClobMarketRules(body);
   }
 }
 

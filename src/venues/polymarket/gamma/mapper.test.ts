@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { recording, recordingLines, recordingsAbsent } from '../../../../test/support/fixtures.ts';
+import { VENUE_RULES_VERSION } from '../../../core/venueRules.ts';
+import { NO_SETTLEMENT } from '../../../schema/market.ts';
 import { type GammaListing, type GammaRejection, mapGammaEvent, mapGammaMarket } from './mapper.ts';
 
 const START = Date.parse('2026-08-16T14:45:00Z');
@@ -41,7 +43,6 @@ describe('mapGammaEvent', () => {
     expect(listed()).toEqual({
       ok: true,
       acceptingOrders: true,
-      twapLookbackSeconds: null,
       market: {
         marketId: `0x${'ab'.repeat(32)}`,
         eventId: '77',
@@ -65,7 +66,10 @@ describe('mapGammaEvent', () => {
         tickSize: 100,
         takerFeeRate: null,
         takerFeeExponent: null,
-        takerDelayMs: null,
+        takerDelayMs: 250,
+        ...NO_SETTLEMENT,
+        rulesReadTimeMs: BEFORE_END,
+        rulesVersion: VENUE_RULES_VERSION,
       },
     });
   });
@@ -76,7 +80,7 @@ describe('mapGammaEvent', () => {
   });
 
   test('reads fee, tick, volume, liquidity and the average’s length', () => {
-    const { market, twapLookbackSeconds } = listed({
+    const { market } = listed({
       feeSchedule: { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 },
       orderPriceMinTickSize: '0.001',
       volume: '37175.5',
@@ -85,7 +89,7 @@ describe('mapGammaEvent', () => {
     });
     expect(market).toMatchObject({ takerFeeRate: 0.07, takerFeeExponent: 1, tickSize: 10, volume: 37175.5 });
     expect(market.liquidity).toBe(0);
-    expect(twapLookbackSeconds).toBe(60);
+    expect(market.twapLookbackSeconds).toBe(60);
   });
 
   test('a market declared free of fees costs 0', () => {
@@ -93,11 +97,15 @@ describe('mapGammaEvent', () => {
   });
 
   test('strike and close are official when the venue gives numbers', () => {
-    const { market } = listed({}, { eventMetadata: { priceToBeat: 65026.457815, finalPrice: '65030.5' } });
-    expect(market).toMatchObject({
+    const stated = { eventMetadata: { priceToBeat: 65026.457815, finalPrice: '65030.5' } };
+    expect(listed({}, stated, END + 1).market).toMatchObject({
       strikePrice: 65026.457815,
       strikeSource: 'official',
+      strikeBasis: 'listing',
+      strikeKnownTimeMs: END + 1,
       closePrice: 65030.5,
+      closeBasis: 'listing',
+      computedPayoutYes: 1,
     });
     expect(listed({}, { eventMetadata: { priceToBeat: null, finalPrice: 'soon' } }).market).toMatchObject({
       strikePrice: null,
@@ -105,6 +113,18 @@ describe('mapGammaEvent', () => {
       closePrice: null,
     });
     expect(listed({}, { eventMetadata: { priceToBeat: 0 } }).market.strikePrice).toBeNull();
+  });
+
+  test('trap 2: a strike stated before the window opens, or a close before it ends, is none', () => {
+    const stated = { eventMetadata: { priceToBeat: 65026.457815, finalPrice: 65030.5 } };
+    expect(listed({}, stated, START - 1).market).toMatchObject({ strikePrice: null, strikeBasis: null });
+    expect(listed({}, stated, START).market).toMatchObject({ strikePrice: 65026.457815, closePrice: null });
+    expect(listed({}, stated, END - 1).market.closePrice).toBeNull();
+  });
+
+  test('trap 1: the window is the slug’s, never the listing’s startDate', () => {
+    const { market } = listed({ startDate: '2026-08-15T14:52:00Z', createdAt: '2026-08-15T14:51:00Z' });
+    expect([market.startTimeMs, market.endTimeMs]).toEqual([START, END]);
   });
 
   test('without eventStartTime the slug and endDate prove the window; startDate never does', () => {

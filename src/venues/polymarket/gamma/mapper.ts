@@ -1,5 +1,7 @@
 import { parseDecimal } from '../../../core/money.ts';
-import type { EventType, Market, Ticker } from '../../../schema/market.ts';
+import { withComputed, withEdge } from '../../../core/settlement.ts';
+import { venueRulesAt } from '../../../core/venueRules.ts';
+import { type EventType, type Market, NO_SETTLEMENT, type Ticker } from '../../../schema/market.ts';
 import { parseSlug, type Window } from '../windows.ts';
 import { numberOf, positive, textList, timeOf } from './fields.ts';
 import { type GammaMarket, gammaEvent, gammaMarket, gammaMarketEvents } from './messages.ts';
@@ -30,8 +32,6 @@ export interface GammaListing {
   readonly market: Market & { ticker: Ticker; eventType: EventType };
   /** False before trading opens and after it ends; null where the venue does not say. */
   readonly acceptingOrders: boolean | null;
-  /** Length of the average that decides the market; null where it is not decided by one, or not said. */
-  readonly twapLookbackSeconds: number | null;
 }
 
 /** Why an object was not taken. `slug` is null when it has none. */
@@ -97,38 +97,57 @@ interface Proven {
 }
 
 function listing(raw: GammaMarket, event: EventFacts, proven: Proven): GammaListing {
-  const { window, tokens } = proven;
-  const resolution: Resolution | null = resolutionOf(raw, tokens.labels, textList(raw.outcomePrices));
-  const strikePrice = positive(event.eventMetadata?.priceToBeat);
+  const resolution = resolutionOf(raw, proven.tokens.labels, textList(raw.outcomePrices));
+  const { priceToBeat, finalPrice } = event.eventMetadata ?? {};
+  const knownTimeMs = proven.nowMs;
+  let market = plainMarket(raw, event, { ...proven, resolution });
+  for (const [edge, stated] of [
+    ['strike', positive(priceToBeat)],
+    ['close', positive(finalPrice)],
+  ] as const) {
+    // A price stated before that end of the window has come is not one: `withEdge` leaves it out.
+    if (stated !== null) market = withEdge(market, edge, { price: stated, basis: 'listing', knownTimeMs });
+  }
+  return { ok: true, acceptingOrders: raw.acceptingOrders ?? null, market: withComputed(market) };
+}
+
+function plainMarket(
+  raw: GammaMarket,
+  event: EventFacts,
+  { resolution, ...proven }: Proven & { resolution: Resolution | null },
+): GammaListing['market'] {
+  const { window, tokens, nowMs, eventType, ticker } = proven;
+  const rules = venueRulesAt(eventType, ticker, window.startTimeMs);
   return {
-    ok: true,
-    acceptingOrders: raw.acceptingOrders ?? null,
+    ...NO_SETTLEMENT,
+    marketId: raw.conditionId,
+    eventId: event.id,
+    slug: raw.slug,
+    question: raw.question,
+    eventType,
+    ticker,
+    yesTokenId: tokens.yesTokenId,
+    noTokenId: tokens.noTokenId,
+    status: resolution ? 'resolved' : raw.closed || nowMs >= window.endTimeMs ? 'closed' : 'open',
+    startTimeMs: window.startTimeMs,
+    endTimeMs: window.endTimeMs,
+    strikePrice: null,
+    strikeSource: null,
+    closePrice: null,
+    outcome: resolution?.outcome ?? null,
+    payoutYes: resolution?.payoutYes ?? null,
+    resolvedTimeMs: resolution ? timeOf(raw.closedTime) : null,
+    volume: numberOf(raw.volumeNum) ?? numberOf(raw.volume),
+    liquidity: numberOf(raw.liquidityNum) ?? numberOf(raw.liquidity),
+    tickSize: proven.tickSize,
+    ...feeOf(raw),
+    // The interface says that marketable orders are held, never for how long.
+    takerDelayMs: rules.takerHoldMs,
+    resolvedBy: resolution ? 'listing' : null,
+    confirmedTimeMs: resolution ? nowMs : null,
     twapLookbackSeconds: raw.cryptoMarketConfig?.twapLookbackSeconds ?? null,
-    market: {
-      marketId: raw.conditionId,
-      eventId: event.id,
-      slug: raw.slug,
-      question: raw.question,
-      eventType: proven.eventType,
-      ticker: proven.ticker,
-      yesTokenId: tokens.yesTokenId,
-      noTokenId: tokens.noTokenId,
-      status: resolution ? 'resolved' : raw.closed || proven.nowMs >= window.endTimeMs ? 'closed' : 'open',
-      startTimeMs: window.startTimeMs,
-      endTimeMs: window.endTimeMs,
-      strikePrice,
-      strikeSource: strikePrice === null ? null : 'official',
-      closePrice: positive(event.eventMetadata?.finalPrice),
-      outcome: resolution?.outcome ?? null,
-      payoutYes: resolution?.payoutYes ?? null,
-      resolvedTimeMs: resolution ? timeOf(raw.closedTime) : null,
-      volume: numberOf(raw.volumeNum) ?? numberOf(raw.volume),
-      liquidity: numberOf(raw.liquidityNum) ?? numberOf(raw.liquidity),
-      tickSize: proven.tickSize,
-      ...feeOf(raw),
-      // The interface says that marketable orders are held, never for how long.
-      takerDelayMs: null,
-    },
+    rulesReadTimeMs: nowMs,
+    rulesVersion: rules.version,
   };
 }
 

@@ -1,0 +1,62 @@
+/**
+ * Candles of the spot market over REST: they decide hourly and daily windows.
+ * ```json
+ * [[1795176000000,"97000.10000000","97010.00000000","96990.00000000","97001.55000000","12.5",1795179599999,
+ *   "1212500.1",1840,"6.1","591000.2","0"]]
+ * ```
+ * Open time, open, high, low, close, volume, close time, then what we do not read. The newest candle is still forming.
+ * @see https://github.com/binance/binance-spot-api-docs (rest-api.md, read 2026-07)
+ */
+import { z } from 'zod';
+import type { Ticker } from '../../schema/market.ts';
+import type { HttpClient } from '../http.ts';
+import { parseShape } from '../json.ts';
+import { binanceSymbol } from './mapper.ts';
+
+const price = z.string().regex(/^\d{1,12}(\.\d{1,12})?$/);
+const candle = z.tuple([z.number().int().positive(), price, price, price, price]).rest(z.unknown());
+const candles = z.array(candle);
+
+export type CandleInterval = '1h' | '1m';
+
+export interface CandleQuery {
+  readonly ticker: Ticker;
+  readonly interval: CandleInterval;
+  /** When the candle opens, Unix milliseconds. */
+  readonly startTimeMs: number;
+}
+
+/** Open and close in USDT; `closed` false: the close is only the last price so far. */
+export interface SpotCandle {
+  readonly open: number;
+  readonly close: number;
+  readonly closed: boolean;
+}
+
+/** Asks Binance for single candles. Fails as `HttpClient.get` does. */
+export class KlinesClient {
+  readonly #baseUrl: string;
+  readonly #http: HttpClient;
+
+  constructor(options: { url: string; http: HttpClient }) {
+    this.#baseUrl = options.url;
+    this.#http = options.http;
+  }
+
+  /**
+   * The candle that opens at a time; null before it has traded. It counts as closed only once the next one is there:
+   * our own clock may be ahead of the exchange's, and a close read a moment early is another price.
+   */
+  async candle({ ticker, interval, startTimeMs }: CandleQuery): Promise<SpotCandle | null> {
+    const query = new URLSearchParams({
+      symbol: binanceSymbol(ticker),
+      interval,
+      startTime: String(startTimeMs),
+      limit: '2',
+    });
+    const { body } = await this.#http.get(`${this.#baseUrl}/api/v3/klines?${query}`);
+    const [first, next] = parseShape(candles, body ?? [], 'binance klines');
+    if (first === undefined || first[0] !== startTimeMs) return null;
+    return { open: Number(first[1]), close: Number(first[4]), closed: next !== undefined };
+  }
+}

@@ -1,0 +1,114 @@
+import type { Clock } from '../../../clock.ts';
+import type { Logger } from '../../../ops/log.ts';
+import type { Metrics } from '../../../ops/metrics.ts';
+import { type KeepAlive, ReconnectingSocket } from '../../socket.ts';
+
+const FEED = 'polymarket.clob';
+/** The answer comes in the data queue: up to 11.4 s late under load (seen 2026-10). */
+const KEEP_ALIVE: KeepAlive = { text: 'PING', answer: 'PONG', periodMs: 10_000, answerLimitMs: 25_000 };
+/** How the venue ends a connection with nothing left to send; asking again at once would only repeat it. */
+const ALL_RESOLVED = /\ball subscribed assets resolved\b/;
+
+export interface LaneOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** What a lane tells its shard. */
+export interface LaneEvents {
+  onFrame(text: string, receivedTimeMs: number): void;
+  onDown(cause: string, receivedTimeMs: number): void;
+}
+
+/** One connection of the market channel and the tokens it is asked for. */
+export class ClobLane {
+  /** Tokens whose books came on this connection: their changes follow. */
+  readonly served = new Set<string>();
+  /** Frames with data since the start. */
+  frames = 0;
+  /** Monotonic time of the last frame with data, or of the start. */
+  lastDataAt: number;
+  readonly #tokens: ReadonlySet<string>;
+  readonly #socket: ReconnectingSocket;
+  /** The venue ended the last connection because all it had asked for was over. */
+  #allResolved = false;
+
+  /** @param tokens Those of the shard, a view that changes. */
+  constructor(options: LaneOptions, group: string, tokens: ReadonlySet<string>, events: LaneEvents) {
+    this.#tokens = tokens;
+    const { clock } = options;
+    this.lastDataAt = clock.monotonic();
+    this.#socket = new ReconnectingSocket({
+      ...options,
+      feed: FEED,
+      group,
+      keepAlive: KEEP_ALIVE,
+      // Silence is judged by what the markets did before and by asking the venue: a quiet night is no fault.
+      silenceLimitMs: null,
+      onOpen: (send) => send(JSON.stringify({ ...assets(this.#tokens), type: 'market' })),
+      onFrame: (text, receivedTimeMs) => {
+        if (text !== KEEP_ALIVE.answer) {
+          this.frames++;
+          this.lastDataAt = clock.monotonic();
+        }
+        events.onFrame(text, receivedTimeMs);
+      },
+      onDown: ({ cause, receivedTimeMs }) => {
+        this.#allResolved = ALL_RESOLVED.test(cause);
+        events.onDown(cause, receivedTimeMs);
+        this.served.clear();
+      },
+      isOver: (cause) => ALL_RESOLVED.test(cause),
+    });
+  }
+
+  get isUp(): boolean {
+    return this.#socket.isUp;
+  }
+
+  add(tokenIds: readonly string[]): void {
+    this.#operate('subscribe', tokenIds);
+    // The long pause after "all resolved" was meant for the old tokens.
+    if (this.#allResolved) this.#socket.tryAgain();
+    this.#allResolved = false;
+  }
+
+  remove(tokenIds: readonly string[]): void {
+    for (const tokenId of tokenIds) this.served.delete(tokenId);
+    this.#operate('unsubscribe', tokenIds);
+  }
+
+  /** Asks for the books anew: the venue answers a subscription with them, and so it does a new connection. */
+  renew(tokenIds: readonly string[]): void {
+    if (this.isUp) {
+      this.remove(tokenIds);
+      this.#operate('subscribe', tokenIds);
+    } else this.#socket.tryAgain();
+  }
+
+  /** Gives the connection up and makes a new one at once. */
+  reconnect(cause: string): void {
+    this.#socket.reconnect(cause);
+  }
+
+  /** Tries to connect now unless the venue has refused. */
+  tryNow(): void {
+    if (!this.#allResolved) this.#socket.tryAgain();
+  }
+
+  close(): Promise<void> {
+    return this.#socket.close();
+  }
+
+  #operate(operation: 'subscribe' | 'unsubscribe', tokenIds: readonly string[]): void {
+    this.#socket.send(JSON.stringify({ ...assets(tokenIds), operation }));
+  }
+}
+
+/** The flag is the connection's, and the last write wins: it goes with every message. */
+function assets(tokenIds: Iterable<string>): object {
+  return { assets_ids: [...tokenIds], custom_feature_enabled: true };
+}

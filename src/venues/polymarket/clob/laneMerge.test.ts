@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LaneMerge } from './laneMerge.ts';
+
+interface Arrival {
+  lane: 0 | 1;
+  text: string;
+  atMs: number;
+}
+
+/** One lane: frame `i` leaves at `i * 10` ms and comes `delays[i]` later, never before the one it follows. */
+function lane(id: 0 | 1, frames: readonly string[], delays: readonly number[], lost: ReadonlySet<number>) {
+  const arrivals: Arrival[] = [];
+  let last = 0;
+  frames.forEach((text, i) => {
+    last = Math.max(last, i * 10 + (delays[i % delays.length] ?? 0));
+    if (!lost.has(i)) arrivals.push({ lane: id, text, atMs: last });
+  });
+  return arrivals;
+}
+
+function merge(arrivals: Arrival[]) {
+  const merged = new LaneMerge();
+  const out: string[] = [];
+  arrivals.sort((a, b) => a.atMs - b.atMs);
+  for (const { lane: id, text, atMs } of arrivals) if (merged.offer(id, text, atMs, true)) out.push(text);
+  return { out, waiting: merged.waiting };
+}
+
+/** Few distinct texts: the venue repeats frames, and means it. */
+const frames = fc.array(fc.integer({ min: 0, max: 40 }).map(String), { maxLength: 200 });
+const delays = fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 200 });
+const losses = fc.array(fc.nat(199), { maxLength: 20 }).map((list) => new Set(list));
+
+describe('LaneMerge', () => {
+  it('is the venue’s own stream, repeats and order included, whatever the delays of the lanes', () => {
+    fc.assert(
+      fc.property(frames, delays, delays, (sent, a, b) => {
+        const none = new Set<number>();
+        const { out, waiting } = merge([...lane(0, sent, a, none), ...lane(1, sent, b, none)]);
+        expect(out).toEqual(sent);
+        expect(waiting).toBe(0);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('has every frame once when each lane loses other frames', () => {
+    fc.assert(
+      fc.property(frames, delays, delays, losses, losses, (texts, a, b, lostA, lostB) => {
+        const sent = texts.map((text, i) => `${i}:${text}`);
+        const both = [
+          ...lane(0, sent, a, lostA),
+          ...lane(1, sent, b, new Set([...lostB].filter((i) => !lostA.has(i)))),
+        ];
+        const { out } = merge(both);
+        expect([...out].sort()).toEqual([...sent].sort());
+        // What no lane lost keeps its order.
+        const whole = new Set(sent.filter((_, i) => !lostA.has(i) && !lostB.has(i)));
+        expect(out.filter((text) => whole.has(text))).toEqual(sent.filter((text) => whole.has(text)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('has every frame of the lane that lives when the other dies, at any moment, unseen or not', () => {
+    fc.assert(
+      fc.property(frames, delays, delays, fc.nat(200), fc.boolean(), (texts, a, b, dies, isSeen) => {
+        const sent = texts.map((text, i) => `${i}:${text}`);
+        const gone = new Set(sent.map((_, i) => i).filter((i) => i >= dies));
+        const merged = new LaneMerge();
+        const out: string[] = [];
+        const arrivals = [...lane(0, sent, a, gone), ...lane(1, sent, b, new Set())];
+        let left = arrivals.filter(({ lane: id }) => id === 0).length;
+        for (const { lane: id, text, atMs } of arrivals.sort((x, y) => x.atMs - y.atMs)) {
+          if (merged.offer(id, text, atMs, id === 0 || left > 0 || !isSeen)) out.push(text);
+          if (id === 0 && --left === 0 && isSeen) merged.lost(0);
+        }
+        expect([...out].sort()).toEqual([...sent].sort());
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('forgets what has had no second copy for fifteen seconds', () => {
+    const merged = new LaneMerge();
+    merged.offer(0, 'a', 0, true);
+    merged.offer(0, 'b', 14_999, true);
+    expect(merged.waiting).toBe(2);
+    merged.offer(0, 'c', 15_000, true);
+    expect(merged.waiting).toBe(2);
+    expect(merged.offer(1, 'b', 15_001, true)).toBe(false);
+    expect(merged.offer(1, 'a', 15_002, true)).toBe(true);
+  });
+
+  it('remembers nothing for a lane that is not there', () => {
+    const merged = new LaneMerge();
+    for (let i = 0; i < 5; i++) expect(merged.offer(1, 'same', i, false)).toBe(true);
+    expect(merged.waiting).toBe(0);
+  });
+});

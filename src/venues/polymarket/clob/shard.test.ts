@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FakeClock } from '../../../../test/support/fakeClock.ts';
+import { LocalVenue, until } from '../../../../test/support/localVenue.ts';
+import { silentLogger } from '../../../ops/log.ts';
+import { Metrics } from '../../../ops/metrics.ts';
+import { ClobFeed } from './feed.ts';
+
+const GROUP = 'BTC-5m';
+
+let venue: LocalVenue;
+let clock: FakeClock;
+let feed: ClobFeed;
+let frames: string[];
+let lost: [readonly string[], string][];
+
+beforeEach(async () => {
+  venue = await LocalVenue.start();
+  clock = new FakeClock();
+  frames = [];
+  lost = [];
+  feed = new ClobFeed({
+    url: `${venue.wsUrl}/ws/market`,
+    clock,
+    random: () => 0,
+    log: silentLogger,
+    metrics: new Metrics(),
+    isDoubled: (group) => group === GROUP,
+    onFrame: (frame) => frames.push(frame),
+    onDisconnect: (tokenIds, cause) => lost.push([tokenIds, cause]),
+  });
+  feed.subscribe(GROUP, ['1', '2']);
+  await until(
+    () => venue.connections.length === 2 && venue.connections.every((one) => one.received.length > 0),
+  );
+});
+afterEach(async () => {
+  await feed.close();
+  await venue.stop();
+});
+
+const first = (...tokens: string[]) =>
+  JSON.stringify(tokens.map((asset_id) => ({ event_type: 'book', asset_id, last_trade_price: '0.500' })));
+const change = (n: number) => `{"event_type":"price_change","n":${n}}`;
+const say = (lane: number, ...texts: string[]) => {
+  for (const text of texts) venue.connections[lane]?.socket.send(text);
+};
+/** Everything sent so far has arrived: a text of its own follows it on each open connection. */
+async function settled(): Promise<void> {
+  const open = venue.connections.filter(({ closed }) => !closed);
+  const before = frames.filter((text) => text === 'NO NEW ASSETS').length;
+  for (const { socket } of open) socket.send('NO NEW ASSETS');
+  await until(() => frames.filter((text) => text === 'NO NEW ASSETS').length === before + open.length);
+  frames = frames.filter((text) => text !== 'NO NEW ASSETS');
+}
+
+describe('two connections of one group', () => {
+  test('pass each frame once, and the books that answer a subscription from one of them', async () => {
+    say(0, first('1', '2'), change(1), change(2));
+    await settled();
+    say(1, first('1', '2'), change(1), change(2), change(3), change(3));
+    await settled();
+    say(0, change(3), change(3), change(4));
+    await settled();
+    expect(frames).toEqual([first('1', '2'), ...[1, 2, 3, 3, 4].map(change)]);
+  });
+
+  test('pass the books of tokens that only one of them has brought', async () => {
+    say(0, first('1'));
+    await settled();
+    say(1, first('1', '2'));
+    await settled();
+    expect(frames).toEqual([first('1'), first('2')]);
+  });
+
+  test('either dies unseen while the other brings the same books; the second death is told', async () => {
+    say(0, first('1', '2'));
+    await settled();
+    say(1, first('1', '2'));
+    await settled();
+    venue.connections[0]?.socket.close(1013);
+    await until(() => venue.connections[0]?.closed === true);
+    await settled();
+    expect(lost).toEqual([]);
+    await clock.advance(250);
+    await until(() => venue.connections.length === 3);
+    // The new connection has brought no books yet: what the old one brought is lost with it.
+    venue.connections[1]?.socket.close(1013);
+    await until(() => lost.length === 1);
+    expect(lost).toEqual([[['1', '2'], 'closed 1013']]);
+  });
+
+  test('one that is silent while the other speaks is replaced, and nobody is told of a loss', async () => {
+    say(0, first('1', '2'));
+    await settled();
+    say(1, first('1', '2'));
+    await settled();
+    for (let second = 0; second < 7; second++) {
+      await clock.advance(1000);
+      say(1, ...Array.from({ length: 10 }, (_, i) => change(second * 10 + i)));
+      await until(() => frames.length === 1 + (second + 1) * 10);
+      feed.tend();
+    }
+    await until(() => venue.connections.length === 3);
+    expect(venue.connections.map(({ closed }) => closed)).toEqual([true, false, false]);
+    expect(lost).toEqual([]);
+  });
+
+  test('both are left alone when neither speaks', async () => {
+    for (let i = 0; i < 60; i++) {
+      await clock.advance(1000);
+      feed.tend();
+    }
+    expect(venue.connections.map(({ closed }) => closed)).toEqual([false, false]);
+  });
+
+  test('renewing asks both for the books and passes the first answer', async () => {
+    say(0, first('1', '2'));
+    await settled();
+    say(1, first('1', '2'));
+    await settled();
+    feed.resubscribe(GROUP, ['1']);
+    await until(() => venue.connections.every(({ received }) => received.length === 3));
+    say(1, first('1'));
+    await settled();
+    say(0, first('1'));
+    await settled();
+    expect(frames).toEqual([first('1', '2'), first('1')]);
+  });
+});

@@ -1,0 +1,137 @@
+import type { Counter } from 'prom-client';
+import { ClobLane, type LaneOptions } from './lane.ts';
+import { LaneMerge } from './laneMerge.ts';
+
+/** A lane that says nothing for so long while the other brings many frames is dead, though nobody says so. */
+const LANE_SILENCE_MS = 6_000;
+const LANE_BEHIND_FRAMES = 30;
+
+export interface ShardOptions extends LaneOptions {
+  /** Every text frame once, in the order of the first copy. */
+  readonly onFrame: (frame: string, receivedTimeMs: number) => void;
+  /** No connection brings these tokens any more; new books follow by themselves. */
+  readonly onDisconnect: (tokenIds: readonly string[], cause: string, receivedTimeMs: number) => void;
+}
+
+/** Tokens that share a connection, or two that carry the same and are merged: either can die unseen. */
+export class ClobShard {
+  readonly tokens: Set<string>;
+  readonly lanes: readonly ClobLane[];
+  readonly #options: ShardOptions;
+  readonly #group: string;
+  readonly #merge = new LaneMerge();
+  readonly #framesSeen: number[];
+  readonly #repeated: Counter;
+
+  constructor(options: ShardOptions, group: string, tokenIds: readonly string[], laneCount: 1 | 2) {
+    this.#options = options;
+    this.#group = group;
+    this.tokens = new Set(tokenIds);
+    this.#repeated = options.metrics.counter(
+      'underround_clob_second_copies_total',
+      'Frames that the other of two connections had brought already',
+    );
+    this.lanes = Array.from({ length: laneCount }, (_, i) => this.#open(i));
+    this.#framesSeen = this.lanes.map(() => 0);
+  }
+
+  /** How long no connection has brought any data. */
+  silentForMs(): number {
+    const last = Math.max(...this.lanes.map((lane) => lane.lastDataAt));
+    return this.#options.clock.monotonic() - last;
+  }
+
+  add(tokenIds: readonly string[]): void {
+    for (const tokenId of tokenIds) this.tokens.add(tokenId);
+    for (const lane of this.lanes) lane.add(tokenIds);
+  }
+
+  remove(tokenIds: readonly string[]): void {
+    const removed = tokenIds.filter((tokenId) => this.tokens.delete(tokenId));
+    if (removed.length > 0) for (const lane of this.lanes) lane.remove(removed);
+  }
+
+  renew(tokenIds: readonly string[]): void {
+    const ours = tokenIds.filter((tokenId) => this.tokens.has(tokenId));
+    if (ours.length > 0) for (const lane of this.lanes) lane.renew(ours);
+  }
+
+  /** Replaces a lane that has gone silent while the other brought frames; no book is in doubt for it. */
+  tend(): void {
+    const [a, b] = this.lanes;
+    if (a === undefined || b === undefined) return;
+    const nowMs = this.#options.clock.monotonic();
+    for (const [i, lane, other] of [[0, a, b] as const, [1, b, a] as const]) {
+      // What the other brought since this one last spoke is counted from there.
+      if (nowMs - lane.lastDataAt < 1000) this.#framesSeen[i] = other.frames;
+      const behind = other.frames - (this.#framesSeen[i] ?? 0);
+      if (!lane.isUp || nowMs - lane.lastDataAt < LANE_SILENCE_MS || behind < LANE_BEHIND_FRAMES) continue;
+      this.#framesSeen[i] = other.frames;
+      lane.reconnect(`silent for ${LANE_SILENCE_MS} ms beside its twin`);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.close()));
+  }
+
+  #open(index: number): ClobLane {
+    return new ClobLane(this.#options, this.#group, this.tokens, {
+      onFrame: (text, receivedTimeMs) => this.#received(index, text, receivedTimeMs),
+      onDown: (cause, receivedTimeMs) => this.#down(index, cause, receivedTimeMs),
+    });
+  }
+
+  #received(index: number, text: string, receivedTimeMs: number): void {
+    const { onFrame, clock } = this.#options;
+    const other = this.lanes[1 - index];
+    const snapshots = text.startsWith('[') ? firstBooks(text) : null;
+    if (snapshots !== null) {
+      const lane = this.lanes[index];
+      const news = snapshots.filter(({ asset_id }) => !other?.served.has(asset_id));
+      for (const { asset_id } of snapshots) lane?.served.add(asset_id);
+      // The other lane brings these books' changes already: a snapshot in between could only skip some.
+      if (news.length > 0)
+        onFrame(news.length === snapshots.length ? text : JSON.stringify(news), receivedTimeMs);
+      return;
+    }
+    // Keep-alive answers and other texts are each connection's own.
+    if (other !== undefined && (text.startsWith('{') || text.startsWith('['))) {
+      if (!this.#merge.offer(index === 0 ? 0 : 1, text, clock.monotonic(), other.isUp)) {
+        this.#repeated.inc();
+        return;
+      }
+    }
+    onFrame(text, receivedTimeMs);
+  }
+
+  #down(index: number, cause: string, receivedTimeMs: number): void {
+    const other = this.lanes[1 - index];
+    this.#merge.lost(index === 0 ? 0 : 1);
+    const served = this.lanes[index]?.served;
+    const lost = [...this.tokens].filter((tokenId) => {
+      if (other === undefined || !other.isUp) return true;
+      return !other.served.has(tokenId) && served?.has(tokenId) === true;
+    });
+    if (lost.length > 0) this.#options.onDisconnect(lost, cause, receivedTimeMs);
+  }
+}
+
+interface FirstBook {
+  readonly asset_id: string;
+}
+
+/** The books that answer a subscription; null for any other frame. Only they carry the last trade. */
+function firstBooks(text: string): FirstBook[] | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    // Whoever reads the frame says what is wrong with it.
+    return null;
+  }
+  if (!Array.isArray(parsed) || parsed.length === 0) return null;
+  const isFirst = (item: Readonly<Record<string, unknown>> | null) =>
+    item?.event_type === 'book' && typeof item.asset_id === 'string' && item.last_trade_price !== undefined;
+  return parsed.every(isFirst) ? parsed : null;
+}
