@@ -1,5 +1,6 @@
 /** The other records in RowBinary; each function writes the columns of its table in the schema's order. */
 import { InvalidInputError } from '../errors.ts';
+import type { SettlementFacts } from '../schema/market.ts';
 import type {
   GapRecord,
   MarketRecord,
@@ -101,7 +102,11 @@ export function scaledDecimal(text: string): bigint {
 
 export function encodeMarket(out: RowBuffer, market: MarketRecord): void {
   const { marketId, eventId, slug, question, yesTokenId, noTokenId, strikeSource, outcome } = market;
-  out.reserve(room(marketId, eventId, slug, question, yesTokenId, noTokenId, strikeSource, outcome));
+  const { strikeBasis, closeBasis, rulesVersion } = market;
+  out.reserve(
+    room(marketId, eventId, slug, question, yesTokenId, noTokenId, strikeSource, outcome) +
+      room(strikeBasis, closeBasis, rulesVersion),
+  );
   const labels = [market.eventType, market.ticker, yesTokenId, noTokenId, market.status];
   for (const label of [marketId, eventId, slug, question, ...labels]) out.string(label);
   out.i64(market.startTimeMs);
@@ -119,7 +124,26 @@ export function encodeMarket(out: RowBuffer, market: MarketRecord): void {
   out.nullableF64(market.takerFeeExponent);
   out.nullableF64(market.takerDelayMs);
   out.i64(market.seq);
+  encodeSettlement(out, market);
   out.endRow(market.seq, UNPARTITIONED_TIME_MS);
+}
+
+function encodeSettlement(out: RowBuffer, facts: SettlementFacts): void {
+  const text = (value: string) => out.string(value);
+  const time = (timeMs: number) => out.i64(timeMs);
+  out.nullable(facts.strikeBasis, text);
+  out.nullable(facts.strikeKnownTimeMs, time);
+  out.nullableF64(facts.strikeDifference);
+  out.nullable(facts.closeBasis, text);
+  out.nullable(facts.closeKnownTimeMs, time);
+  out.nullableF64(facts.closeDifference);
+  out.nullableF64(facts.computedPayoutYes);
+  out.nullable(facts.winnerDisagrees, (disagrees) => out.bool(disagrees));
+  out.nullable(facts.resolvedBy, text);
+  out.nullable(facts.confirmedTimeMs, time);
+  out.nullableF64(facts.twapLookbackSeconds);
+  out.nullable(facts.rulesReadTimeMs, time);
+  out.nullable(facts.rulesVersion, text);
 }
 
 export function encodeGap(out: RowBuffer, gap: GapRecord): void {

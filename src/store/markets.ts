@@ -4,13 +4,24 @@ import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { StoreReader } from './reader.ts';
 
-const MARKET_FIELDS = `market_id AS marketId, event_id AS eventId, slug, question, event_type AS eventType, ticker,
+const maybeMs = (column: string, name: string) =>
+  `if(isNull(${column}), NULL, toUnixTimestamp64Milli(assumeNotNull(${column}))) AS ${name}`;
+
+const SETTLEMENT_FIELDS = `strike_basis AS strikeBasis, ${maybeMs('strike_known_time', 'strikeKnownTimeMs')},
+  strike_difference AS strikeDifference, close_basis AS closeBasis, ${maybeMs('close_known_time', 'closeKnownTimeMs')},
+  close_difference AS closeDifference, computed_payout_yes AS computedPayoutYes, winner_disagrees AS winnerDisagrees,
+  resolved_by AS resolvedBy, ${maybeMs('confirmed_time', 'confirmedTimeMs')},
+  twap_lookback_seconds AS twapLookbackSeconds, ${maybeMs('rules_read_time', 'rulesReadTimeMs')},
+  rules_version AS rulesVersion`;
+
+/** What a `Market` is read from, of the table `markets`. */
+export const MARKET_FIELDS = `market_id AS marketId, event_id AS eventId, slug, question, event_type AS eventType, ticker,
   yes_token_id AS yesTokenId, no_token_id AS noTokenId, status,
   toUnixTimestamp64Milli(start_time) AS startTimeMs, toUnixTimestamp64Milli(end_time) AS endTimeMs,
   strike_price AS strikePrice, strike_source AS strikeSource, close_price AS closePrice, outcome,
-  payout_yes AS payoutYes, if(isNull(resolved_time), NULL, toUnixTimestamp64Milli(assumeNotNull(resolved_time))) AS resolvedTimeMs,
+  payout_yes AS payoutYes, ${maybeMs('resolved_time', 'resolvedTimeMs')},
   volume, liquidity, tick_size AS tickSize, taker_fee_rate AS takerFeeRate,
-  taker_fee_exponent AS takerFeeExponent, taker_delay_ms AS takerDelayMs`;
+  taker_fee_exponent AS takerFeeExponent, taker_delay_ms AS takerDelayMs, ${SETTLEMENT_FIELDS}`;
 
 /** The newest record of every market, or of those that end after `endAfterMs`, by end time. */
 export function loadMarkets(reader: StoreReader, options: { endAfterMs?: number } = {}): Promise<Market[]> {
@@ -22,6 +33,15 @@ export function loadMarkets(reader: StoreReader, options: { endAfterMs?: number 
      ORDER BY end_time, market_id`,
     { endAfterMs },
   );
+}
+
+/** The newest record of one market, else null. */
+export async function loadMarket(reader: StoreReader, marketId: string): Promise<Market | null> {
+  const [market] = await reader.rows<Market>(
+    `SELECT ${MARKET_FIELDS} FROM markets FINAL WHERE market_id = {marketId:String}`,
+    { marketId },
+  );
+  return market ?? null;
 }
 
 /** One side of a stored ladder, best first. Prices in ticks of 1/10000 USDC, sizes in 1/1,000,000 share. */
@@ -45,9 +65,19 @@ export interface StoredBook {
 
 const SIDES = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'] as const;
 type SideName = (typeof SIDES)[number];
-type BookRow = Omit<StoredBook, 'yes' | 'no'> &
+export type BookRow = Omit<StoredBook, 'yes' | 'no'> &
   Record<`${SideName}_px`, number[]> &
   Record<`${SideName}_shares`, number[]>;
+
+/** What a `BookRow` is read from, of the table `books`. */
+export const BOOK_FIELDS = [
+  `market_id AS marketId, toUnixTimestamp64Milli(ts) AS eventTimeMs,
+  toUnixTimestamp64Milli(received) AS receivedTimeMs, seq, trusted, mirrored, underlying AS underlyingPrice`,
+  ...SIDES.flatMap((side) => [
+    `${side}_px`,
+    `if(wide, ${side}_szw, arrayMap(size -> size / 100, ${side}_sz)) AS ${side}_shares`,
+  ]),
+].join(', ');
 
 /** Market ids one query asks for: they travel in the URL, which a ClickHouse server takes up to 1 MiB of. */
 const MARKETS_PER_QUERY = 2_000;
@@ -57,16 +87,10 @@ export async function loadLastBooks(
   reader: StoreReader,
   marketIds: readonly string[],
 ): Promise<StoredBook[]> {
-  const ladders = SIDES.flatMap((side) => [
-    `${side}_px`,
-    `if(wide, ${side}_szw, arrayMap(size -> size / 100, ${side}_sz)) AS ${side}_shares`,
-  ]);
   const books: StoredBook[] = [];
   for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
     const rows = await reader.rows<BookRow>(
-      `SELECT market_id AS marketId, toUnixTimestamp64Milli(ts) AS eventTimeMs,
-         toUnixTimestamp64Milli(received) AS receivedTimeMs, seq, trusted, mirrored, underlying AS underlyingPrice,
-         ${ladders.join(', ')}
+      `SELECT ${BOOK_FIELDS}
        FROM books
        WHERE (market_id, ts, books.seq) IN (
          SELECT market_id, last.1, last.2 FROM (
@@ -80,7 +104,7 @@ export async function loadLastBooks(
   return books;
 }
 
-function storedBook(row: BookRow): StoredBook {
+export function storedBook(row: BookRow): StoredBook {
   const { marketId, eventTimeMs, receivedTimeMs, seq, trusted, mirrored, underlyingPrice } = row;
   const side = (name: SideName) => ({
     prices: row[`${name}_px`],

@@ -4,6 +4,7 @@ import { arbitraryBook, book, levelsOf } from '../../test/support/records.ts';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
 import { InvalidInputError } from '../errors.ts';
 import { GAP_CAUSES } from '../schema/gap.ts';
+import { NO_SETTLEMENT } from '../schema/market.ts';
 import type { BookRecord, GapRecord, MarketRecord, PerpDepthRecord } from '../schema/records.ts';
 import { scaledDecimal } from './encodeRecords.ts';
 import { lastReceivedTimeMs, lastSeq, loadLastBooks, loadMarkets, loadOpenGaps } from './markets.ts';
@@ -217,6 +218,7 @@ test('markets come back whole, newest record first, and by end time', async () =
       takerFeeExponent: null,
       takerDelayMs: null,
     },
+    ...NO_SETTLEMENT,
   };
   const resolved: MarketRecord = {
     ...{
@@ -229,6 +231,10 @@ test('markets come back whole, newest record first, and by end time', async () =
     },
     ...{ outcome: 'Up', payoutYes: 1, resolvedTimeMs: 302_123, volume: 1.25, liquidity: null },
     ...{ takerFeeRate: 0.07, takerFeeExponent: 1, takerDelayMs: 250 },
+    ...{ strikeBasis: 'listing', strikeKnownTimeMs: 4_250, strikeDifference: -0.0625 },
+    ...{ closeBasis: 'chainlink_ticks', closeKnownTimeMs: 302_001, closeDifference: 0 },
+    ...{ computedPayoutYes: 0.5, winnerDisagrees: true, resolvedBy: 'exchange', confirmedTimeMs: 400_000 },
+    ...{ twapLookbackSeconds: 60, rulesReadTimeMs: 900, rulesVersion: '2026-11-20-0123456789ab' },
   };
   const other: MarketRecord = { ...base, seq: 102, marketId: '0xbb', endTimeMs: 200_000 };
   for (const record of [base, resolved, other]) store.writer.market(record);

@@ -9,6 +9,8 @@ export interface Column {
   readonly codec?: string;
   /** Filled by the engine; the writer does not send it. */
   readonly defaultExpression?: string;
+  /** Later than the table's first form: tables made before it get it added, their old rows read null there. */
+  readonly added?: true;
 }
 
 export interface Table {
@@ -133,6 +135,23 @@ const perpDepth: Table = {
 
 const maybeTime = of(`Nullable(${TIME})`);
 
+const maybeLow = of('LowCardinality(Nullable(String))');
+const settlement: Column[] = [
+  maybeLow('strike_basis'),
+  maybeTime('strike_known_time'),
+  of('Nullable(Float64)')('strike_difference'),
+  maybeLow('close_basis'),
+  maybeTime('close_known_time'),
+  of('Nullable(Float64)')('close_difference'),
+  of('Nullable(Float64)')('computed_payout_yes'),
+  of('Nullable(Bool)')('winner_disagrees'),
+  maybeLow('resolved_by'),
+  maybeTime('confirmed_time'),
+  of('Nullable(Float64)')('twap_lookback_seconds'),
+  maybeTime('rules_read_time'),
+  maybeLow('rules_version'),
+];
+
 const markets: Table = {
   name: 'markets',
   columns: [
@@ -160,6 +179,7 @@ const markets: Table = {
     of('Nullable(Float64)')('taker_fee_exponent'),
     of('Nullable(Float64)')('taker_delay_ms'),
     of('UInt64')('seq'),
+    ...settlement.map((column): Column => ({ ...column, added: true })),
   ],
   orderBy: ['market_id'],
   replacingBy: 'seq',
@@ -202,17 +222,27 @@ export function insertTarget(table: Table): string {
  */
 export function schemaStages(_mode: SchemaMode): string[][] {
   const tables = TABLE_NAMES.map((name) => createStatement(TABLES[name]));
-  return [tables, ...rollupStatements(DATABASE).map((statement) => [statement])];
+  const additions = TABLE_NAMES.flatMap((name) => addStatement(TABLES[name]));
+  return [tables, additions, ...rollupStatements(DATABASE).map((statement) => [statement])];
+}
+
+/** Brings a table of an earlier release to today's columns. */
+function addStatement(table: Table): string[] {
+  const added = table.columns.filter((column) => column.added);
+  if (added.length === 0) return [];
+  const clauses = added.map((column) => `ADD COLUMN IF NOT EXISTS ${columnDefinition(column)}`);
+  return [`ALTER TABLE ${DATABASE}.${table.name} ${clauses.join(', ')}`];
+}
+
+function columnDefinition({ name, type, codec, defaultExpression }: Column): string {
+  return `${name} ${type}${defaultExpression ? ` DEFAULT ${defaultExpression}` : ''}${codec ? ` CODEC(${codec})` : ''}`;
 }
 
 /** Inserts of the last so many batches whose tokens are remembered: what may be retried after a crash. */
 const DEDUPLICATION_WINDOW = 1_000;
 
 function createStatement(table: Table): string {
-  const columns = table.columns.map(
-    ({ name, type, codec, defaultExpression }) =>
-      `${name} ${type}${defaultExpression ? ` DEFAULT ${defaultExpression}` : ''}${codec ? ` CODEC(${codec})` : ''}`,
-  );
+  const columns = table.columns.map(columnDefinition);
   const engine = table.replacingBy ? `ReplacingMergeTree(${table.replacingBy})` : 'MergeTree';
   const settings = [
     // Small granules: most reads want a few rows of one market.

@@ -179,6 +179,11 @@ export class StoreWriter implements RecordSink {
     };
   }
 
+  /** Rows are being dropped: neither journal nor engine takes what comes. */
+  get isDropping(): boolean {
+    return this.#full;
+  }
+
   /** Brings everything into the engine, or leaves it in the journal when the engine is away. */
   async close(): Promise<void> {
     const { clock, log } = this.#options;
@@ -202,7 +207,8 @@ export class StoreWriter implements RecordSink {
   }
 
   #append<T>(table: TableName, record: T, encode: (out: RowBuffer, record: T) => void): void {
-    if (this.#full) {
+    // The few rows that say what was lost, and of which markets, always find room.
+    if (this.#full && table !== 'gaps' && table !== 'markets') {
       this.#droppedRows.inc();
       return;
     }

@@ -19,20 +19,6 @@ export interface PageRequest {
   readonly intervalMs: number | null;
 }
 
-/** How a large page is cut for reading, and what is asked about its rows while its keys are read. */
-export interface PagePlan {
-  /** Rows of each chunk in the order read; the last size repeats. */
-  readonly chunkRows: readonly number[];
-  /** A condition on single rows; the page tells whether all of them fulfil it. */
-  readonly allRows?: string;
-}
-
-/** A stretch of a page, by its first and last row in the order read. */
-export interface Chunk {
-  readonly first: Position;
-  readonly last: Position;
-}
-
 /** One page, pinned: the rows between `low` and `high` are exactly `count` rows, however many arrive meanwhile. */
 export interface Page {
   readonly count: number;
@@ -40,10 +26,6 @@ export interface Page {
   readonly high: Position;
   /** Where the next page starts; null when this is the last. */
   readonly next: Position | null;
-  /** Together the whole page, in the order read. */
-  readonly chunks: readonly Chunk[];
-  /** Every row fulfils the plan's condition; false without one. */
-  readonly all: boolean;
 }
 
 /** Pairs of Unix milliseconds and sequence number, as text. */
@@ -51,13 +33,9 @@ type Key = [timeMs: string, seq: string];
 
 interface HeadRow {
   found: number;
-  all_rows: boolean;
-  firsts: Key[];
-  lasts: Key[];
+  first: Key;
+  last: Key;
 }
-
-/** A page read in one go. */
-const ONE_CHUNK: PagePlan = { chunkRows: [0xffff_ffff] };
 
 /**
  * Finds a page by reading the two key columns alone, which is cheap beside the rows themselves.
@@ -67,64 +45,42 @@ export async function findPage(
   store: StoreReader,
   source: Source,
   request: PageRequest,
-  { signal, plan = ONE_CHUNK }: { signal: AbortSignal; plan?: PagePlan },
+  signal: AbortSignal,
 ): Promise<Page | null> {
   const { limit, offset, after, descending, intervalMs } = request;
   const range = rangeConditions('t.ts', request);
   const seen = after ? afterConditions(request) : [];
   const conditions = [...source.conditions, ...range.conditions, ...seen];
-  // Of a stretch of time only its last row counts, so an aggregate of its rows would ask about others too.
-  const asked = intervalMs === null ? (plan.allRows ?? 'false') : 'false';
-  const key = `(toUnixTimestamp64Milli(t.ts), t.seq, ${asked})`;
+  const key = '(toUnixTimestamp64Milli(t.ts), t.seq)';
   const selected =
     intervalMs === null
       ? `SELECT ${key} AS k FROM ${source.table} AS t ${where(conditions)} ORDER BY ${order(descending)}`
       : `SELECT max(${key}) AS k FROM ${source.table} AS t ${where(conditions)} GROUP BY ${stretch('t.ts')} ORDER BY k${descending ? ' DESC' : ''}`;
   // Sorted once more because an aggregate promises no order; the keys come sorted, so it costs little.
   const sort = descending ? 'arrayReverseSort' : 'arraySort';
-  const keysAt = (indexes: string) => `arrayMap(i -> (toString(keys[i].1), toString(keys[i].2)), ${indexes})`;
+  const keyAt = (index: string) => `(toString(keys[${index}].1), toString(keys[${index}].2))`;
   const query = `
-    WITH least({limit:UInt32}, length(keys)) AS size, arrayFilter(i -> i <= size, {starts:Array(UInt32)}) AS begun
-    SELECT toUInt32(length(keys)) AS found, arrayAll(k -> k.3, arraySlice(keys, 1, size)) AS all_rows,
-      ${keysAt('begun')} AS firsts,
-      ${keysAt('arrayMap(i -> least(i - 1, size), arrayConcat(arraySlice(begun, 2), [size + 1]))')} AS lasts
+    SELECT toUInt32(length(keys)) AS found, ${keyAt('1')} AS first, ${keyAt('least({limit:UInt32}, length(keys))')} AS last
     FROM (SELECT ${sort}(groupArray(k)) AS keys
       FROM (${selected} LIMIT {limit:UInt32} + 1 OFFSET {offset:UInt32}))`;
   const params = {
     ...source.params,
     ...range.params,
     limit,
-    starts: chunkStarts(limit, plan.chunkRows),
     offset: after ? 0 : Math.min(offset, 0xffff_ffff),
     ...(after ? { after_ms: after.timeMs, after_seq: after.seq } : {}),
     ...(intervalMs === null ? {} : { interval_ms: intervalMs }),
   };
   const [head] = await store.rows<HeadRow>(query, params, { signal });
   if (!head || head.found === 0) return null;
-  const chunks = head.firsts.map((first, i) => ({
-    first: position(first),
-    last: position(head.lasts[i] as Key),
-  }));
-  const first = (chunks[0] as Chunk).first;
-  const last = (chunks.at(-1) as Chunk).last;
+  const first = position(head.first);
+  const last = position(head.last);
   return {
     count: Math.min(head.found, limit),
     low: descending ? last : first,
     high: descending ? first : last,
     next: head.found > limit ? last : null,
-    chunks,
-    all: head.all_rows,
   };
-}
-
-/** The one-based index at which each chunk of a page of at most `limit` rows begins. */
-function chunkStarts(limit: number, sizes: readonly number[]): number[] {
-  const starts: number[] = [];
-  for (let at = 1, i = 0; at <= limit; i++) {
-    starts.push(at);
-    at += sizes[Math.min(i, sizes.length - 1)] as number;
-  }
-  return starts;
 }
 
 function position([timeMs, seq]: Key): Position {
@@ -152,7 +108,7 @@ export async function countRows(
   return Number(row?.total ?? 0);
 }
 
-/** The statement that reads a page's rows, or those of one of its chunks, in the page's order. */
+/** The statement that reads a page's rows, in the page's order. */
 export function pageRows(
   source: Source,
   request: PageRequest,
@@ -160,11 +116,11 @@ export function pageRows(
   columns: string,
 ): { query: string; params: Record<string, string | number> } {
   const bounds = [
-    // The plain bounds let the primary index work; the pairs cut exactly.
     `t.ts >= ${timeParam('low_ms')}`,
     `t.ts <= ${timeParam('high_ms')}`,
-    `(t.ts, t.seq) >= (${timeParam('low_ms')}, {low_seq:UInt64})`,
-    `(t.ts, t.seq) <= (${timeParam('high_ms')}, {high_seq:UInt64})`,
+    // Comparing pairs would say it shorter and cost 5 ms for 10,000 rows.
+    `(t.ts > ${timeParam('low_ms')} OR t.seq >= {low_seq:UInt64})`,
+    `(t.ts < ${timeParam('high_ms')} OR t.seq <= {high_seq:UInt64})`,
   ];
   const inPage = where([...source.conditions, ...bounds]);
   const lastOfEach =

@@ -1,4 +1,5 @@
 import { isoTime, type Source } from './sql.ts';
+import { TRUSTED } from './trust.ts';
 
 function ofMarket(table: string, marketId: string, more: readonly string[] = []): Source {
   return {
@@ -25,7 +26,7 @@ export function underlyingOf(ticker: string, source: string): Source {
 }
 
 /** True where the YES mid exists: both sides there, and the book trusted. */
-export const HAS_MID = '(t.trusted AND t.yes_bid IS NOT NULL AND t.yes_ask IS NOT NULL)';
+export const HAS_MID = `(${TRUSTED} AND t.yes_bid IS NOT NULL AND t.yes_ask IS NOT NULL)`;
 
 /** The sum is halved and scaled in one division, so 0.53 and 0.55 give 0.54 and not 0.54 and a bit. */
 export const YES_MID = '(toUInt32(assumeNotNull(t.yes_bid)) + toUInt32(assumeNotNull(t.yes_ask))) / 20000';

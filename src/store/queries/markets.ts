@@ -1,19 +1,18 @@
 import type { MarketBody } from '../../schema/api/resources.ts';
 import type { Market, MarketStatus } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
+import { readLostShares, withCoverage } from './coverage.ts';
 import { isoTime, rangeConditions, timeParam, where } from './sql.ts';
 
 /** Where a market's page lives at the venue. */
 const EVENT_URL = 'https://polymarket.com/event/';
-/** Share of the window recorded without a gap. Until gaps are weighed, what was recorded counts as whole. */
-const COVERAGE = '1';
 
 const MARKET_COLUMNS = `
   t.market_id AS market_id, t.event_id AS event_id, t.slug AS slug, t.question AS question,
   t.event_type AS market_type, t.ticker AS ticker, t.status AS status,
   ${isoTime('t.start_time')} AS start_time, ${isoTime('t.end_time')} AS end_time,
   t.strike_price AS strike_price, t.strike_source AS strike_source, t.close_price AS close_price,
-  t.outcome AS outcome, t.payout_yes AS payout_yes, ${COVERAGE} AS coverage,
+  t.outcome AS outcome, t.payout_yes AS payout_yes, 1 AS coverage,
   ${isoTime('t.resolved_time')} AS resolved_at, t.volume AS volume, t.liquidity AS liquidity,
   t.tick_size / 10000 AS tick_size, t.taker_fee_rate AS taker_fee_rate, t.taker_delay_ms AS taker_delay_ms,
   concat('${EVENT_URL}', t.slug) AS polymarket_url`;
@@ -38,7 +37,7 @@ export interface MarketQuery extends MarketFilter {
   readonly after: MarketPosition | null;
 }
 
-/** Newest end first; at most `limit` rows. Records change while a list is read, so it is one query. */
+/** Newest end first; at most `limit` rows. Records change while a list is read, so they are read in one query. */
 export async function listMarkets(
   store: StoreReader,
   query: MarketQuery,
@@ -50,12 +49,18 @@ export async function listMarkets(
     conditions.push(`(t.end_time, t.market_id) < (${timeParam('after_ms')}, {after_id:String})`);
     Object.assign(params, { after_ms: after.endTimeMs, after_id: after.marketId });
   }
-  return store.rows<MarketBody>(
+  const markets = await store.rows<MarketBody>(
     `SELECT ${MARKET_COLUMNS} FROM markets AS t FINAL ${where(conditions)}
      ORDER BY t.end_time DESC, t.market_id DESC LIMIT {limit:UInt32}`,
     { ...params, limit },
     { signal },
   );
+  const lost = await readLostShares(
+    store,
+    markets.map((market) => market.market_id),
+    { signal },
+  );
+  return markets.map((market) => withCoverage(market, lost));
 }
 
 export async function countMarkets(
@@ -75,14 +80,18 @@ export async function countMarkets(
 export async function findMarket(
   store: StoreReader,
   marketId: string,
-  signal: AbortSignal,
+  // Handed on unread: a store that answers from memory needs no signal, and making one costs as much as the answer.
+  options: { readonly signal: AbortSignal },
 ): Promise<MarketBody | null> {
-  const [row] = await store.rows<MarketBody>(
-    `SELECT ${MARKET_COLUMNS} FROM markets AS t FINAL WHERE t.market_id = {market_id:String}`,
-    { market_id: marketId },
-    { signal },
-  );
-  return row ?? null;
+  const [[row], lost] = await Promise.all([
+    store.rows<MarketBody>(
+      `SELECT ${MARKET_COLUMNS} FROM markets AS t FINAL WHERE t.market_id = {market_id:String}`,
+      { market_id: marketId },
+      options,
+    ),
+    readLostShares(store, [marketId], options),
+  ]);
+  return row === undefined ? null : withCoverage(row, lost);
 }
 
 /** Whether there is such a market, and the two fields other answers quote of it. */

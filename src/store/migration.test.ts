@@ -1,0 +1,60 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openTestStore, testHostEntry } from '../../test/support/store.ts';
+import { MARKET } from '../../test/support/wire.ts';
+import { systemClock } from '../clock.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { NO_SETTLEMENT } from '../schema/market.ts';
+import { StoreClient } from './client.ts';
+import { reachEngine } from './engineAccess.ts';
+import { loadMarkets } from './markets.ts';
+import { DATABASE, schemaStages, TABLES, writtenColumns } from './schema.ts';
+
+/** What only columns added after the first form hold. */
+const added = TABLES.markets.columns.filter((column) => column.added).map(({ name }) => name);
+
+test('a store of an earlier release gets the columns that are new; its rows read null there', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'underround-migration-'));
+  const common = { clock: systemClock, log: silentLogger };
+  const hostEntry = await testHostEntry();
+  const access = await reachEngine({
+    ...common,
+    dataDir,
+    clickhouseUrl: null,
+    metrics: new Metrics(),
+    hostEntry,
+  });
+  const client = new StoreClient({ ...common, access, database: 'default' });
+  await client.command(`CREATE DATABASE ${DATABASE}`);
+  for (const statement of schemaStages({ kind: 'single' })[0]!) await client.command(statement);
+  await client.command(
+    `ALTER TABLE ${DATABASE}.markets ${added.map((name) => `DROP COLUMN ${name}`).join(', ')}`,
+  );
+  const old = writtenColumns(TABLES.markets).filter((column) => !column.added);
+  const values: Record<string, unknown> = {
+    ...{ market_id: MARKET.marketId, event_id: 'e1', slug: MARKET.slug, question: MARKET.question },
+    ...{ event_type: '5m', ticker: 'BTC', status: 'open', tick_size: 100, seq: 1 },
+    ...{ yes_token_id: MARKET.yesTokenId, no_token_id: MARKET.noTokenId },
+    ...{ start_time: MARKET.startTimeMs, end_time: MARKET.endTimeMs },
+    ...{ taker_fee_rate: 0.07, taker_fee_exponent: 1 },
+  };
+  const row = Object.fromEntries(old.map(({ name }) => [name, values[name] ?? null]));
+  await client.command(`INSERT INTO ${DATABASE}.markets FORMAT JSONEachRow ${JSON.stringify(row)}`);
+  await client.close();
+  await access.close();
+
+  const { store, dispose } = await openTestStore({ dataDir });
+  expect(await loadMarkets(store)).toEqual([{ ...MARKET, ...NO_SETTLEMENT }]);
+  const facts = {
+    strikeBasis: 'listing',
+    strikeKnownTimeMs: 1_795_176_004_000,
+    resolvedBy: 'stream',
+  } as const;
+  store.writer.market({ ...MARKET, ...facts, seq: 2 });
+  await store.writer.flush();
+  expect(await loadMarkets(store)).toEqual([{ ...MARKET, ...facts }]);
+  await dispose();
+});

@@ -1,0 +1,33 @@
+/** What of one recorded market a replay reads, in the order it was received. */
+import { bookColumns } from './books.ts';
+import { timeParam } from './sql.ts';
+
+const IN_MARKET = `t.market_id = {market_id:String}
+  AND t.received >= ${timeParam('from_ms')} AND t.received < ${timeParam('to_ms')}`;
+const RECEIVED = 'toFloat64(toUnixTimestamp64Milli(t.received))';
+const tick = (column: string) => `ifNull(toFloat64(t.${column}), nan)`;
+
+/** Rows of fixed width: a flag, then so many doubles. */
+export const QUOTE_DOUBLES = 7;
+export const PRICE_DOUBLES = 4;
+
+export const TAPE_QUOTES = `SELECT t.trusted, toFloat64(t.seq), ${RECEIVED}, ${tick('yes_bid')}, ${tick('yes_ask')},
+    ${tick('no_bid')}, ${tick('no_ask')}, ifNull(t.underlying, nan)
+  FROM quotes AS t WHERE ${IN_MARKET} ORDER BY t.seq`;
+
+/**
+ * Read by `BookRows`; its time holds the row's `seq`, and its price of the underlying the receipt. Parameter `depth`:
+ * levels a side.
+ */
+export const TAPE_BOOKS = `SELECT ${bookColumns({
+  hasDepth: true,
+  time: 'toInt64(t.seq)',
+  underlying: `CAST(${RECEIVED}, 'Nullable(Float64)')`,
+})}
+  FROM books AS t WHERE ${IN_MARKET} ORDER BY t.seq`;
+
+export const TAPE_PRICES = `SELECT true, toFloat64(t.seq), ${RECEIVED}, toFloat64(toUnixTimestamp64Milli(t.ts)), t.price
+  FROM underlying AS t
+  WHERE t.ticker = {ticker:String} AND t.source = {source:String}
+    AND t.ts >= ${timeParam('from_ms')} AND t.ts < ${timeParam('to_ms')}
+    AND t.received < ${timeParam('to_ms')} ORDER BY t.seq`;
