@@ -3,15 +3,22 @@ import type { Config } from '../config.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { type Market, TICKERS } from '../schema/market.ts';
+import { KlinesClient } from '../venues/binance/klines.ts';
 import { BybitPoller } from '../venues/bybit/poller.ts';
 import { HttpClient } from '../venues/http.ts';
-import { ClobFeed } from '../venues/polymarket/clob/feed.ts';
+import { ClobRest } from '../venues/polymarket/clob/rest.ts';
 import { GammaClient } from '../venues/polymarket/gamma/client.ts';
 import { RtdsFeed } from '../venues/polymarket/rtds/feed.ts';
 import { UnderlyingSource } from '../venues/underlying.ts';
 import { FrameRouter } from './frameRouter.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { Recorder } from './recorder.ts';
+import { StrikeCandles } from './strikeCandles.ts';
+import { Strikes } from './strikes.ts';
+import { WatchedClob } from './watchedClob.ts';
+
+/** A book that takes longer is asked for again: what it would say is old by then. */
+const AUDIT_TIMEOUT_MS = 3_000;
 
 interface Closable {
   close(): Promise<void> | void;
@@ -24,6 +31,8 @@ export interface CollectorOptions {
   random: () => number;
   log: Logger;
   metrics: Metrics;
+  /** Whether rows are being dropped because the store takes none. */
+  isDropping?: () => boolean;
 }
 
 /** Runs the live feeds into the recorder; one that is configured `off` is left out. */
@@ -67,23 +76,46 @@ export class Collector {
     await Promise.all(this.#parts.map((part) => part.close()));
   }
 
-  #polymarket({ venues, recorder, clock, random, log, metrics }: CollectorOptions): Lifecycle | null {
+  #polymarket(options: CollectorOptions): Lifecycle | null {
+    const { venues, recorder, clock, random, log, metrics } = options;
     if (venues.gammaUrl === null || venues.clobWsUrl === null) {
       log.warn('markets.off');
       return null;
     }
     const common = { clock, random, log, metrics };
     const http = new HttpClient({ ...common, feed: 'polymarket.gamma' });
-    const clob = new ClobFeed({
-      ...common,
-      url: venues.clobWsUrl,
-      onFrame: (frame, receivedTimeMs) => recorder.clobFrame(frame, receivedTimeMs),
-      onDisconnect: (tokenIds, _cause, receivedTimeMs) => recorder.disconnect(tokenIds, receivedTimeMs),
-    });
+    const clob = new WatchedClob({ ...options, wsUrl: venues.clobWsUrl, rest: this.#audited(options) });
     this.#parts.push(http, clob);
     const listings = new GammaClient({ url: venues.gammaUrl, http });
-    const lifecycle = new Lifecycle({ ...common, listings, clob, recorder });
+    const strikes = new Strikes({ log, metrics, candles: this.#candles(options) });
+    recorder.onUnderlying = (event) => strikes.price(event);
+    const exchange = this.#exchange(options);
+    const lifecycle = new Lifecycle({ ...common, listings, clob, recorder, strikes, exchange });
     recorder.onResolved = (market) => lifecycle.resolved(market);
     return lifecycle;
+  }
+
+  #candles({ venues, clock, random, log, metrics }: CollectorOptions): StrikeCandles | null {
+    if (venues.spotRestUrl === null) return null;
+    const http = new HttpClient({ clock, random, log, metrics, feed: 'binance.rest' });
+    this.#parts.push(http);
+    const candles = new KlinesClient({ url: venues.spotRestUrl, http });
+    return new StrikeCandles({ candles, clock, random, log });
+  }
+
+  #exchange({ venues, clock, random, log, metrics }: CollectorOptions): ClobRest | null {
+    if (venues.clobUrl === null) return null;
+    const http = new HttpClient({ clock, random, log, metrics, feed: 'polymarket.clob.rest' });
+    this.#parts.push(http);
+    return new ClobRest({ url: venues.clobUrl, http });
+  }
+
+  /** Apart from what settles markets: a slow answer about one must not hold up the other. */
+  #audited({ venues, clock, random, log, metrics }: CollectorOptions): ClobRest | null {
+    if (venues.clobUrl === null) return null;
+    const asking = { feed: 'polymarket.clob.audit', timeoutMs: AUDIT_TIMEOUT_MS };
+    const http = new HttpClient({ clock, random, log, metrics, ...asking });
+    this.#parts.push(http);
+    return new ClobRest({ url: venues.clobUrl, http });
   }
 }

@@ -1,6 +1,6 @@
 import { DataGapError, UnderroundError, VenueMessageError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
-import { TICKERS, type Ticker } from '../schema/market.ts';
+import { type Market, TICKERS, type Ticker } from '../schema/market.ts';
 import { BinanceDepthBook } from '../venues/binance/depthBook.ts';
 import { binanceMessageOf, binanceSymbol, mapBinanceFrame } from '../venues/binance/mapper.ts';
 import { BybitDepthBook, bybitSymbol, mapBybitAnswer } from '../venues/bybit/mapper.ts';
@@ -12,7 +12,11 @@ import { mapGammaEvent, mapGammaMarket } from '../venues/polymarket/gamma/mapper
 import { mapRtdsFrame } from '../venues/polymarket/rtds/mapper.ts';
 import { mergeListing } from './marketMerge.ts';
 import type { Recorder } from './recorder.ts';
+import type { Strikes } from './strikes.ts';
 import { UnknownMarkets } from './unknownMarkets.ts';
+
+/** Prices that decide an end of a window are looked for this long after it. */
+const REVIEWED_AFTER_END_MS = 480_000;
 
 export type RoutedFeed = FrameOrigin | 'polymarket.gamma';
 
@@ -23,15 +27,21 @@ export class FrameRouter {
   rejected = 0;
   readonly #recorder: Recorder;
   readonly #log: Logger;
+  readonly #strikes: Strikes | null;
+  #reviewedSecond = 0;
   readonly #unknown = new UnknownMarkets();
   readonly #bybit = new Map<Ticker, BybitDepthBook>();
   readonly #binance = new Map<Ticker, BinanceDepthBook>();
   /** The futures symbol of the recording: its REST snapshot does not name one. */
   #binanceTicker: Ticker | null = null;
 
-  constructor(options: { recorder: Recorder; log: Logger }) {
-    this.#recorder = options.recorder;
-    this.#log = options.log;
+  /** @param options.strikes Where the frames are all there is: finds strikes and closes in them as time passes. */
+  constructor(options: { recorder: Recorder; log: Logger; strikes?: Strikes }) {
+    const { recorder, log, strikes = null } = options;
+    this.#recorder = recorder;
+    this.#log = log;
+    this.#strikes = strikes;
+    if (strikes !== null) recorder.onUnderlying = (event) => strikes.price(event);
   }
 
   /** Markets met without a listing and with one token only: nothing of them is recorded. */
@@ -49,6 +59,24 @@ export class FrameRouter {
       if (!(error instanceof UnderroundError)) throw error;
       this.#refuse(feed, frame, error);
     }
+    this.#review(receivedTimeMs);
+  }
+
+  /** Once a second of recorded time; windows that are long over or not open yet have nothing to find. */
+  #review(nowMs: number): void {
+    const second = Math.floor(nowMs / 1000);
+    if (this.#strikes === null || second === this.#reviewedSecond) return;
+    this.#reviewedSecond = second;
+    for (const market of this.#recorder.markets()) {
+      if (nowMs < market.startTimeMs || nowMs > market.endTimeMs + REVIEWED_AFTER_END_MS) continue;
+      this.#take(market, this.#strikes.review(market, nowMs));
+    }
+  }
+
+  #take(before: Market | null, after: Market): void {
+    if (before === after) return;
+    this.#recorder.track(after);
+    this.#strikes?.note(before, after);
   }
 
   #dispatch(feed: RoutedFeed, frame: string, receivedTimeMs: number): void {
@@ -89,7 +117,8 @@ export class FrameRouter {
       const results = isEvent ? mapGammaEvent(item, receivedTimeMs) : [mapGammaMarket(item, receivedTimeMs)];
       for (const result of results) {
         if (result.ok) {
-          this.#recorder.track(mergeListing(this.#recorder.market(result.market.marketId), result.market));
+          const known = this.#recorder.market(result.market.marketId);
+          this.#take(known, mergeListing(known, result.market));
         } else {
           this.rejected++;
           this.#log.warn(

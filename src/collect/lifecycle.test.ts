@@ -1,87 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../test/support/fakeClock.ts';
-import { MemorySink } from '../../test/support/memorySink.ts';
+import { START, setUpLifecycle as setUp } from '../../test/support/lifecycle.ts';
 import { TransportError, VenueRefusedError } from '../errors.ts';
-import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
 import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
-import { nextWindow, parseSlug, slugOf, type Window, windowAt } from '../venues/polymarket/windows.ts';
-import type { Listings } from './discovery.ts';
-import { Lifecycle } from './lifecycle.ts';
-import { Recorder } from './recorder.ts';
-
-const START = Date.UTC(2026, 10, 20, 12, 1);
-
-/** A venue that lists every window of every series, as Gamma would. */
-class FakeListings implements Listings {
-  readonly asked: string[][] = [];
-  readonly winners = new Map<string, 'Up' | 'Down'>();
-  readonly hidden = new Set<string>();
-  /** What the listing of any series answers. */
-  series: string[] = [];
-  fail: (() => Error) | null = null;
-  tamper: (event: Record<string, unknown>) => unknown = (event) => event;
-
-  async eventsBySlug(slugs: readonly string[]): Promise<readonly unknown[]> {
-    this.asked.push([...slugs]);
-    if (this.fail) throw this.fail();
-    return slugs.filter((slug) => !this.hidden.has(slug)).map((slug) => this.tamper(this.#event(slug)));
-  }
-
-  async eventsOfSeries(): Promise<readonly unknown[]> {
-    if (this.fail) throw this.fail();
-    return this.series.map((slug) => this.tamper(this.#event(slug)));
-  }
-
-  #event(slug: string): Record<string, unknown> {
-    const window = parseSlug(slug, START)!.windows[0]!;
-    const id = [...slug].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) >>> 0, 7);
-    const winner = this.winners.get(slug);
-    const market = {
-      id: String(id),
-      conditionId: `0x${id.toString(16).padStart(64, '0')}`,
-      slug,
-      question: slug,
-      outcomes: '["Up", "Down"]',
-      outcomePrices: winner === undefined ? '["0.5", "0.5"]' : winner === 'Up' ? '["1", "0"]' : '["0", "1"]',
-      clobTokenIds: `["${id}1", "${id}2"]`,
-      eventStartTime: new Date(window.startTimeMs).toISOString(),
-      endDate: new Date(window.endTimeMs).toISOString(),
-      active: true,
-      closed: winner !== undefined,
-      acceptingOrders: winner === undefined,
-      orderPriceMinTickSize: 0.01,
-      ...(winner === undefined
-        ? {}
-        : { umaResolutionStatus: 'resolved', closedTime: '2026-11-20 12:05:20+00' }),
-    };
-    return { id: `e${id}`, slug, title: slug, closed: winner !== undefined, markets: [market] };
-  }
-}
-
-function setUp() {
-  const clock = new FakeClock(START);
-  const sink = new MemorySink();
-  const metrics = new Metrics();
-  const listings = new FakeListings();
-  const subscribed = new Map<string, string>();
-  const clob = {
-    subscribe: (group: string, tokenIds: readonly string[]) =>
-      tokenIds.forEach((id) => void subscribed.set(id, group)),
-    unsubscribe: (_: string, tokenIds: readonly string[]) =>
-      tokenIds.forEach((id) => void subscribed.delete(id)),
-  };
-  const common = { clock, log: silentLogger, metrics };
-  const recorder = new Recorder({ ...common, sink, timeBy: 'clock' });
-  const lifecycle = new Lifecycle({ ...common, random: () => 0.99, listings, clob, recorder });
-  recorder.onResolved = (market) => lifecycle.resolved(market);
-  const isSubscribed = (slug: string) => {
-    const market = sink.markets.findLast((record) => record.slug === slug);
-    return market !== undefined && subscribed.has(market.yesTokenId) && subscribed.has(market.noTokenId);
-  };
-  const latest = (slug: string) => sink.markets.findLast((record) => record.slug === slug);
-  return { clock, sink, metrics, listings, subscribed, recorder, lifecycle, isSubscribed, latest };
-}
+import { nextWindow, slugOf, type Window, windowAt } from '../venues/polymarket/windows.ts';
 
 function slugsToKnow(nowMs: number): string[] {
   return EVENT_TYPES.flatMap((eventType) => {
@@ -141,6 +62,7 @@ describe('Lifecycle', () => {
     await clock.advance(30_000);
     expect(polls()).toBeGreaterThan(before);
     listings.winners.set(streamed, 'Down');
+    listings.metadata.set(streamed, { finalPrice: 97_001.5 });
     await clock.advance(60_000);
     const confirmed = polls();
     await clock.advance(600_000);

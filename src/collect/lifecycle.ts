@@ -4,9 +4,12 @@ import type { Metrics } from '../ops/metrics.ts';
 import { EVENT_TYPES, type Market, TICKERS } from '../schema/market.ts';
 import type { GammaListing } from '../venues/polymarket/gamma/mapper.ts';
 import { Discovery, type Listings } from './discovery.ts';
-import { mergeListing } from './marketMerge.ts';
+import { mergeListing, withRules } from './marketMerge.ts';
 import type { Recorder } from './recorder.ts';
 import { ResolutionPolls } from './resolutionPolls.ts';
+import { type ExchangeRules, type ReadRules, SettlementRules } from './settlementRules.ts';
+import { type ExchangeMarkets, SettlementWinners } from './settlementWinners.ts';
+import type { Strikes } from './strikes.ts';
 import { type WantedWindow, wantedWindows } from './wantedWindows.ts';
 
 const TICK_MS = 1000;
@@ -26,6 +29,9 @@ export interface LifecycleOptions {
   listings: Listings;
   clob: Subscriptions;
   recorder: Recorder;
+  strikes: Strikes;
+  /** Null where the exchange's REST interface is off. */
+  exchange: (ExchangeMarkets & ExchangeRules) | null;
   clock: Clock;
   /** 0 <= x < 1, for the jitter of retries. */
   random: () => number;
@@ -38,6 +44,8 @@ export class Lifecycle {
   readonly #options: LifecycleOptions;
   readonly #discovery: Discovery;
   readonly #polls: ResolutionPolls;
+  readonly #winners: SettlementWinners | null;
+  readonly #rules: SettlementRules | null;
   readonly #markets = new Map<string, Market>();
   /** Slug by window: the venue may list a window under another spelling than the computed one. */
   readonly #slugs = new Map<string, string>();
@@ -50,10 +58,14 @@ export class Lifecycle {
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
-    const { listings, clock, random, log, metrics } = options;
+    const { listings, exchange, clock, random, log, metrics } = options;
     const onListing = (listing: GammaListing) => this.#listed(listing);
     this.#discovery = new Discovery({ listings, clock, random, log, metrics, onListing });
-    this.#polls = new ResolutionPolls({ log });
+    this.#polls = new ResolutionPolls({ log, metrics });
+    const onWinner = (market: Market) => this.#won(market);
+    this.#winners = exchange && new SettlementWinners({ exchange, clock, log, onWinner });
+    const onRules = (marketId: string, rules: ReadRules) => this.#ruled(marketId, rules);
+    this.#rules = exchange && new SettlementRules({ exchange, clock, log, onRules });
     this.#subscribedGauge = metrics.gauge('underround_markets_subscribed', 'Markets subscribed at the venue');
     this.#disagreements = metrics.counter(
       'underround_resolution_disagreements_total',
@@ -63,10 +75,7 @@ export class Lifecycle {
 
   /** @param known Markets an earlier run stored that may be open or unresolved; the recorder has resumed them. */
   start(known: readonly Market[]): void {
-    for (const market of known) {
-      this.#note(market);
-      if (market.status !== 'resolved') this.#polls.add(market);
-    }
+    for (const market of known) this.#note(market);
     this.#tick();
     this.#timer = every(this.#options.clock, TICK_MS, () => this.#tick());
   }
@@ -74,23 +83,52 @@ export class Lifecycle {
   stop(): void {
     this.#timer?.cancel();
     this.#discovery.stop();
+    this.#winners?.stop();
+    this.#rules?.stop();
   }
 
   /** The venue's stream named a winner and the recorder stored it; the listing confirms it later. */
   resolved(market: Market): void {
+    const before = this.#markets.get(market.slug) ?? null;
     this.#note(market);
-    this.#options.log.info({ slug: market.slug, outcome: market.outcome, by: 'stream' }, 'market.resolved');
+    this.#options.strikes.note(before, market);
+    this.#sayResolved(market);
+  }
+
+  /** The exchange named a winner, unless the stream or the listing did meanwhile. */
+  #won(market: Market): void {
+    if (this.#current(market).status === 'resolved') return;
+    this.#store(market);
+    this.#sayResolved(market);
+  }
+
+  #ruled(marketId: string, rules: ReadRules): void {
+    const market = this.#options.recorder.market(marketId);
+    if (market !== null) this.#store(withRules(market, rules));
+  }
+
+  #sayResolved({ slug, outcome, payoutYes, resolvedBy }: Market): void {
+    this.#options.log.info({ slug, outcome, payoutYes, by: resolvedBy }, 'market.resolved');
   }
 
   #tick(): void {
     const nowMs = this.#options.clock.now();
     const wanted = wantedWindows(nowMs);
     const missing = wanted.filter((one) => this.#marketOf(one) === undefined).map(({ slug }) => slug);
-    this.#discovery.look({ missing, due: () => this.#polls.due(nowMs), nowMs });
+    this.#discovery.look({ missing, due: () => this.#due(nowMs), nowMs });
     this.#crossCheck(nowMs);
     this.#subscribe(wanted, nowMs);
     for (const market of this.#markets.values()) this.#age(market, nowMs);
     this.#subscribedGauge.set(this.#subscribed.size);
+  }
+
+  #due(nowMs: number): string[] {
+    const due = this.#polls.due(nowMs);
+    for (const slug of due) {
+      const market = this.#markets.get(slug);
+      if (market !== undefined) this.#winners?.ask(this.#current(market), nowMs);
+    }
+    return due;
   }
 
   /** Lists one series at a time, so that a listing's load is spread over the period. */
@@ -114,9 +152,12 @@ export class Lifecycle {
     }
   }
 
-  /** What time alone does to a market: closed at its end, unsubscribed, forgotten. */
-  #age(market: Market, nowMs: number): void {
-    if (market.status === 'open' && nowMs >= market.endTimeMs) this.#store({ ...market, status: 'closed' });
+  /** What time alone does to a market: strike and close found, closed at its end, unsubscribed, forgotten. */
+  #age(noted: Market, nowMs: number): void {
+    const current = this.#current(noted);
+    let market = this.#options.strikes.review(current, nowMs);
+    if (market.status === 'open' && nowMs >= market.endTimeMs) market = { ...market, status: 'closed' };
+    if (market !== noted) this.#store(market);
     const sinceEndMs = nowMs - market.endTimeMs;
     const over = market.status === 'resolved' ? sinceEndMs >= 0 : sinceEndMs >= SUBSCRIBED_AFTER_END_MS;
     if (over && this.#subscribed.delete(market.slug)) {
@@ -125,6 +166,8 @@ export class Lifecycle {
     // Also of a market that was over before this run could subscribe it: nothing else would ever end its gap.
     if (over) this.#options.recorder.gaps.close(market.marketId, nowMs, null);
     if (sinceEndMs >= FORGET_AFTER_END_MS && !this.#polls.has(market.slug)) {
+      this.#options.strikes.forgotten(market);
+      this.#polls.forget(market.slug);
       this.#markets.delete(market.slug);
       this.#slugs.delete(windowKey(market));
       this.#options.recorder.untrack(market.marketId);
@@ -132,7 +175,8 @@ export class Lifecycle {
   }
 
   #listed({ market: listed }: GammaListing): void {
-    const known = this.#markets.get(listed.slug) ?? null;
+    const noted = this.#markets.get(listed.slug);
+    const known = noted === undefined ? null : this.#current(noted);
     if (known !== null && known.marketId !== listed.marketId) {
       this.#options.log.error(
         { slug: listed.slug, known: known.marketId, listed: listed.marketId },
@@ -150,15 +194,9 @@ export class Lifecycle {
     const market = mergeListing(known, listed);
     if (known === null)
       this.#options.log.info({ slug: market.slug, marketId: market.marketId }, 'market.discovered');
-    if (known?.status !== 'resolved' && market.status === 'resolved') {
-      this.#options.log.info(
-        { slug: market.slug, outcome: market.outcome, by: 'listing' },
-        'market.resolved',
-      );
-    }
+    if (known?.status !== 'resolved' && market.status === 'resolved') this.#sayResolved(market);
     this.#store(market);
-    if (listed.status === 'resolved') this.#polls.confirmed(market.slug);
-    else this.#polls.add(market);
+    if (market.status === 'open') this.#rules?.ask(market);
     const nowMs = this.#options.clock.now();
     this.#subscribe(wantedWindows(nowMs), nowMs);
   }
@@ -166,6 +204,12 @@ export class Lifecycle {
   #note(market: Market): void {
     this.#markets.set(market.slug, market);
     this.#slugs.set(windowKey(market), market.slug);
+    this.#polls.add(market);
+  }
+
+  /** The recorder's version: it learns of steps and winners from the stream first. */
+  #current(market: Market): Market {
+    return this.#options.recorder.market(market.marketId) ?? market;
   }
 
   #marketOf({ ticker, eventType, window }: WantedWindow): Market | undefined {
@@ -174,8 +218,10 @@ export class Lifecycle {
   }
 
   #store(market: Market): void {
+    const before = this.#markets.get(market.slug) ?? null;
     this.#note(market);
     this.#options.recorder.track(market);
+    this.#options.strikes.note(before, market);
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Market, Outcome } from '../schema/market.ts';
+import { withComputed, withEdge } from '../core/settlement.ts';
+import type { Market, Outcome, ResolvedBy, SettlementFacts } from '../schema/market.ts';
 
 /**
  * A market's record after the venue's listing was read again. What was known and is now absent stays (numbers
@@ -6,25 +7,99 @@ import type { Market, Outcome } from '../schema/market.ts';
  */
 export function mergeListing(known: Market | null, listed: Market): Market {
   if (known === null) return listed;
-  const merged: Market = {
+  const merged: Market = withListedEdges(listed, {
     ...listed,
-    strikePrice: listed.strikePrice ?? known.strikePrice,
-    strikeSource: listed.strikePrice === null ? known.strikeSource : listed.strikeSource,
-    closePrice: listed.closePrice ?? known.closePrice,
+    ...settlementOf(known),
+    // The listing is cached: the stream's finer step is the newer one.
+    tickSize: Math.min(known.tickSize, listed.tickSize),
     volume: listed.volume ?? known.volume,
     liquidity: listed.liquidity ?? known.liquidity,
     takerFeeRate: listed.takerFeeRate ?? known.takerFeeRate,
     takerFeeExponent: listed.takerFeeExponent ?? known.takerFeeExponent,
-  };
-  if (known.status !== 'resolved' || listed.status === 'resolved') return merged;
+    // The listing never says how long an order is held; the exchange may have said that it is not.
+    takerDelayMs: known.takerDelayMs ?? listed.takerDelayMs,
+    twapLookbackSeconds: listed.twapLookbackSeconds ?? known.twapLookbackSeconds,
+    resolvedBy: known.resolvedBy ?? listed.resolvedBy,
+    confirmedTimeMs: known.confirmedTimeMs ?? listed.confirmedTimeMs,
+    rulesVersion: listed.rulesVersion,
+  });
+  const read = { ...merged, rulesReadTimeMs: rulesReadTime(known, merged, listed.rulesReadTimeMs) };
+  if (known.status !== 'resolved' || listed.status === 'resolved') return withComputed(read);
   const { status, outcome, payoutYes, resolvedTimeMs } = known;
-  return { ...merged, status, outcome, payoutYes, resolvedTimeMs };
+  return withComputed({ ...read, status, outcome, payoutYes, resolvedTimeMs });
 }
 
-/** The record once the venue's stream named the winner. */
-export function withWinner(market: Market, winningTokenId: string, resolvedTimeMs: number): Market | null {
-  const up = winningTokenId === market.yesTokenId;
-  if (!up && winningTokenId !== market.noTokenId) return null;
+/** What the record says of strike and close, whoever said it. */
+function settlementOf(
+  known: Market,
+): SettlementFacts & Pick<Market, 'strikePrice' | 'strikeSource' | 'closePrice'> {
+  const { strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs, strikeDifference } = known;
+  const { closePrice, closeBasis, closeKnownTimeMs, closeDifference, computedPayoutYes, winnerDisagrees } =
+    known;
+  const { resolvedBy, confirmedTimeMs, twapLookbackSeconds, rulesReadTimeMs, rulesVersion } = known;
+  return {
+    ...{ strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs, strikeDifference },
+    ...{ closePrice, closeBasis, closeKnownTimeMs, closeDifference, computedPayoutYes, winnerDisagrees },
+    ...{ resolvedBy, confirmedTimeMs, twapLookbackSeconds, rulesReadTimeMs, rulesVersion },
+  };
+}
+
+function withListedEdges(listed: Market, market: Market): Market {
+  let merged = market;
+  const { strikePrice, strikeKnownTimeMs, closePrice, closeKnownTimeMs } = listed;
+  if (strikePrice !== null && strikeKnownTimeMs !== null) {
+    const stated = { price: strikePrice, basis: 'listing', knownTimeMs: strikeKnownTimeMs } as const;
+    merged = withEdge(merged, 'strike', stated);
+  }
+  if (closePrice !== null && closeKnownTimeMs !== null) {
+    const stated = { price: closePrice, basis: 'listing', knownTimeMs: closeKnownTimeMs } as const;
+    merged = withEdge(merged, 'close', stated);
+  }
+  return merged;
+}
+
+/** Rules that read the same as before were known since then; a change is dated by the reading that showed it. */
+function rulesReadTime(known: Market, merged: Market, readTimeMs: number | null): number | null {
+  const same =
+    known.takerFeeRate === merged.takerFeeRate &&
+    known.takerFeeExponent === merged.takerFeeExponent &&
+    known.takerDelayMs === merged.takerDelayMs &&
+    known.tickSize === merged.tickSize &&
+    known.twapLookbackSeconds === merged.twapLookbackSeconds &&
+    known.rulesVersion === merged.rulesVersion;
+  return same ? known.rulesReadTimeMs : readTimeMs;
+}
+
+/** The record with what the exchange says of fee and hold; the listing's own fee stands where there is one. */
+export function withRules(
+  market: Market,
+  rules: {
+    feeRate: number | null;
+    feeExponent: number | null;
+    holdsTakers: boolean | null;
+    readTimeMs: number;
+  },
+): Market {
+  const read = {
+    ...market,
+    takerFeeRate: market.takerFeeRate ?? rules.feeRate,
+    takerFeeExponent: market.takerFeeExponent ?? rules.feeExponent,
+    takerDelayMs: rules.holdsTakers === false ? 0 : market.takerDelayMs,
+  };
+  return { ...read, rulesReadTimeMs: rulesReadTime(market, read, rules.readTimeMs) };
+}
+
+/**
+ * The record once the stream or the exchange named the winner.
+ * @returns Null when the token is none of the market's.
+ */
+export function withWinner(
+  market: Market,
+  named: { tokenId: string; timeMs: number; by: ResolvedBy },
+): Market | null {
+  const up = named.tokenId === market.yesTokenId;
+  if (!up && named.tokenId !== market.noTokenId) return null;
   const outcome: Outcome = up ? 'Up' : 'Down';
-  return { ...market, status: 'resolved', outcome, payoutYes: up ? 1 : 0, resolvedTimeMs };
+  const resolution = { status: 'resolved', outcome, payoutYes: up ? 1 : 0, resolvedBy: named.by } as const;
+  return withComputed({ ...market, ...resolution, resolvedTimeMs: named.timeMs });
 }

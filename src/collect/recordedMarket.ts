@@ -4,6 +4,7 @@ import type { TokenTradeEvent } from '../schema/events.ts';
 import type { Market } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord, TradeRecord, TradeSide } from '../schema/records.ts';
 import type { StoredBook } from '../store/markets.ts';
+import type { Unproven } from './bookTrust.ts';
 
 /** Trades remembered to recognise the venue's duplicates; it repeats frames within seconds. */
 const TRADES_REMEMBERED_MAX = 2000;
@@ -15,11 +16,19 @@ export class RecordedMarket {
   market: Market;
   readonly book: MarketBook;
   lastReceivedTimeMs: number | null = null;
+  /** Receipt of the last state that was proven. */
+  provenTimeMs: number | null = null;
+  /** When an answer of the venue last said that the book had not changed. */
+  confirmedTimeMs: number | null = null;
+  unproven: Unproven | null = null;
+  /** When a frame of this market last could not be read. */
+  rejectedTimeMs: number | null = null;
   #yesBid: number | null = null;
   #yesAsk: number | null = null;
   #noBid: number | null = null;
   #noAsk: number | null = null;
   #quoteTrusted: boolean | null = null;
+  #underlyingPrice: number | null = null;
   #tradeTimeMs = 0;
   readonly #trades = new Set<string>();
 
@@ -40,11 +49,21 @@ export class RecordedMarket {
   restore(last: StoredBook): void {
     this.book.restore(last);
     this.#noteQuote(last.trusted);
+    this.#underlyingPrice = last.underlyingPrice;
     this.lastReceivedTimeMs = last.receivedTimeMs;
+    this.provenTimeMs = last.trusted ? last.receivedTimeMs : null;
+  }
+
+  /** When what we hold was last known to be what the venue has; null before the first frame. */
+  get lastGoodTimeMs(): number | null {
+    const { lastReceivedTimeMs, provenTimeMs, confirmedTimeMs } = this;
+    const received = this.book.trusted ? lastReceivedTimeMs : (provenTimeMs ?? lastReceivedTimeMs);
+    return confirmedTimeMs === null ? received : Math.max(received ?? 0, confirmedTimeMs);
   }
 
   bookRecord(action: FinishedAction, { seq, underlyingPrice }: Stamped): BookRecord {
     const { book } = this;
+    this.#underlyingPrice = underlyingPrice;
     return {
       seq,
       marketId: book.marketId,
@@ -55,6 +74,23 @@ export class RecordedMarket {
       mirrored: book.mirrored,
       trusted: action.trusted,
       underlyingPrice,
+    };
+  }
+
+  /** The book as last shown, a view; null before the first, `unfinished` while it is between two states. */
+  liveBook():
+    | Pick<BookRecord, 'eventTimeMs' | 'trusted' | 'underlyingPrice' | 'yes' | 'no'>
+    | 'unfinished'
+    | null {
+    const { eventTimeMs, waitingSinceMs, yes, no } = this.book;
+    if (waitingSinceMs !== null || yes.known !== no.known) return 'unfinished';
+    if (eventTimeMs === 0) return null;
+    return {
+      eventTimeMs,
+      trusted: this.#quoteTrusted ?? false,
+      underlyingPrice: this.#underlyingPrice,
+      yes,
+      no,
     };
   }
 
@@ -69,6 +105,12 @@ export class RecordedMarket {
     const { eventTimeMs, receivedTimeMs, trusted } = action;
     const times = { seq, marketId: this.book.marketId, eventTimeMs, receivedTimeMs };
     return { ...times, yesBid, yesAsk, noBid, noAsk, yesChanged, trusted, underlyingPrice };
+  }
+
+  /** Has the book written as it stands: rows of it may have been lost on the way to the store. */
+  rewrite(nowMs: number): void {
+    this.#quoteTrusted = null;
+    this.book.republish(nowMs);
   }
 
   #noteQuote(trusted: boolean): void {

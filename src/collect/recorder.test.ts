@@ -146,6 +146,22 @@ describe('Recorder', () => {
     expect(sink.books).toHaveLength(2);
   });
 
+  it('proves a trade’s books by its message, though the tick changes before the next action', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
+    wire.set({ side: 'SELL', price: 5000, size: 17 * SHARE });
+    for (const frame of [...wire.books(T0 + 3), trade]) recorder.clobFrame(frame, T0 + 3);
+    const token = { market: MARKET.marketId, asset_id: MARKET.yesTokenId, timestamp: String(T0 + 3) };
+    const steps = { old_tick_size: '0.01', new_tick_size: '0.001', event_type: 'tick_size_change' };
+    recorder.clobFrame(JSON.stringify({ ...token, ...steps }), T0 + 3);
+    wire.tickSize = '0.001';
+    for (const frame of wire.action(T0 + 3, [{ side: 'BUY', price: 4910, size: SHARE }]))
+      recorder.clobFrame(frame, T0 + 3);
+    recorder.close();
+    expect(sink.books.map(({ trusted }) => trusted)).toEqual([true, true, true]);
+  });
+
   it('follows a tick change into the hash, and into the record of the market', () => {
     const { sink, recorder, wire } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
@@ -324,7 +340,14 @@ describe('Recorder', () => {
     expect(resolved).toEqual([]);
     for (let i = 0; i < 2; i++) recorder.clobFrame(named(MARKET.noTokenId), T0 + 1);
     expect(resolved).toEqual([
-      { ...MARKET, status: 'resolved', outcome: 'Down', payoutYes: 0, resolvedTimeMs: T0 },
+      {
+        ...MARKET,
+        status: 'resolved',
+        outcome: 'Down',
+        payoutYes: 0,
+        resolvedBy: 'stream',
+        resolvedTimeMs: T0,
+      },
     ]);
     expect(sink.markets.map(({ status }) => status)).toEqual(['open', 'resolved']);
   });

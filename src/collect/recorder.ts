@@ -5,20 +5,25 @@ import { VenueMessageError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type {
+  BookSnapshotEvent,
   ClobEvent,
   MarketResolvedEvent,
   PerpDepthEvent,
   TickSizeChangeEvent,
   UnderlyingEvent,
 } from '../schema/events.ts';
+import type { GapCause } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { RecordSink } from '../schema/records.ts';
 import type { StoredBook } from '../store/markets.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
+import { BookTrust, CLOB_FEED } from './bookTrust.ts';
 import { Gaps } from './gaps.ts';
+import { marketOfLostFrame } from './lostFrame.ts';
 import { withWinner } from './marketMerge.ts';
 import { RecentSnapshots } from './recentSnapshots.ts';
 import { RecordedMarket } from './recordedMarket.ts';
+import { recorderCounters } from './recorderCounters.ts';
 import { Sequence } from './sequence.ts';
 import { UnderlyingPrices } from './underlyingPrices.ts';
 
@@ -37,7 +42,10 @@ export interface RecorderOptions {
  */
 export class Recorder {
   readonly gaps: Gaps;
+  readonly trust: BookTrust;
   readonly recent = new RecentSnapshots();
+  /** Told of every price of an underlying, repeated ones too. */
+  onUnderlying: ((event: UnderlyingEvent) => void) | null = null;
   /** Told of a market whose winner the venue's stream named; its record is written already. */
   onResolved: ((market: Market) => void) | null = null;
   readonly #options: RecorderOptions;
@@ -48,26 +56,16 @@ export class Recorder {
   readonly #waiting = new Set<RecordedMarket>();
   readonly #perpUpdateIds = new Map<string, number>();
   #timer: Timer | null = null;
-  readonly #rejected;
-  readonly #actions;
-  readonly #ignored;
+  /** A book we asked for is being applied. */
+  #asked = false;
+  readonly #counters;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
     const { sink, log, metrics } = options;
     this.gaps = new Gaps({ sink, log, metrics, nextSeq: () => this.#nextSeq() });
-    this.#rejected = metrics.counter(
-      'underround_frames_rejected_total',
-      'Frames set aside as not understood',
-      ['feed'],
-    );
-    this.#actions = metrics.counter('underround_book_actions_total', 'Venue actions finished', [
-      'end',
-      'trusted',
-    ]);
-    this.#ignored = metrics.counter('underround_book_events_ignored_total', 'Book events not applied', [
-      'why',
-    ]);
+    this.trust = new BookTrust({ gaps: this.gaps, metrics });
+    this.#counters = recorderCounters(metrics);
   }
 
   /** Starts recording a market, or takes over a newer version of its record. Equal versions write nothing. */
@@ -88,14 +86,11 @@ export class Recorder {
 
   /** The process was not there since `lastAliveTimeMs`: a gap of every market it followed, and their trust is gone. */
   wasDown(lastAliveTimeMs: number, nowMs: number): void {
-    for (const { market, book } of this.#markets.values()) {
+    for (const recorded of this.#markets.values()) {
+      const { market, book } = recorded;
       if (market.endTimeMs <= lastAliveTimeMs || market.status === 'resolved') continue;
-      this.gaps.open({
-        marketId: market.marketId,
-        startTimeMs: lastAliveTimeMs,
-        cause: 'process_down',
-        feed: 'underround',
-      });
+      const gap = { cause: 'process_down', startTimeMs: lastAliveTimeMs, feed: 'underround' } as const;
+      this.trust.open(recorded, gap);
       book.disconnect(nowMs);
     }
   }
@@ -104,8 +99,18 @@ export class Recorder {
     return this.#markets.get(marketId)?.market ?? null;
   }
 
+  /** The records of all markets followed. */
+  *markets(): IterableIterator<Market> {
+    for (const { market } of this.#markets.values()) yield market;
+  }
+
   recorded(marketId: string): RecordedMarket | null {
     return this.#markets.get(marketId) ?? null;
+  }
+
+  /** The market one of whose outcomes this token is. */
+  ofToken(tokenId: string): RecordedMarket | null {
+    return this.#byToken.get(tokenId) ?? null;
   }
 
   /** Stops recording a market; what waits is finished first. */
@@ -114,6 +119,7 @@ export class Recorder {
     if (recorded === undefined) return;
     recorded.book.finishQuiet();
     this.#waiting.delete(recorded);
+    this.trust.forget(recorded);
     this.#markets.delete(marketId);
     this.#byToken.delete(recorded.market.yesTokenId);
     this.#byToken.delete(recorded.market.noTokenId);
@@ -121,18 +127,21 @@ export class Recorder {
 
   /** One text frame of the market channel. What is not understood is set aside, counted and logged. */
   clobFrame(text: string, receivedTimeMs: number): void {
-    this.finishQuiet(receivedTimeMs);
     try {
-      for (const event of mapClobFrame(text, receivedTimeMs)) this.clobEvent(event);
+      const events = mapClobFrame(text, receivedTimeMs);
+      // Receipt is when we came to read the frame: after a stall of ours the rest of an action looks late.
+      this.finishQuiet(receivedTimeMs, events[0]?.marketId);
+      for (const event of events) this.clobEvent(event);
     } catch (error) {
       if (!(error instanceof VenueMessageError)) throw error;
-      this.rejectFrame('polymarket.clob', text, error);
+      this.rejectFrame(CLOB_FEED, text, error);
+      this.#lostTo(text, receivedTimeMs);
     }
     this.#armTimer();
   }
 
   rejectFrame(feed: string, text: string, error: VenueMessageError): void {
-    this.#rejected.inc({ feed });
+    this.#counters.rejected.inc({ feed });
     this.#options.log.warn(
       { feed, code: error.code, reason: error.message, frame: text.slice(0, 200) },
       'frame.rejected',
@@ -163,17 +172,24 @@ export class Recorder {
   }
 
   /** The feed of these tokens is gone: their books are untrusted until the next snapshots. */
-  disconnect(tokenIds: readonly string[], receivedTimeMs: number): void {
+  disconnect(tokenIds: readonly string[], receivedTimeMs: number, cause: GapCause = 'disconnected'): void {
     for (const recorded of new Set(tokenIds.map((tokenId) => this.#byToken.get(tokenId)))) {
       if (recorded === undefined || recorded.lastReceivedTimeMs === null) continue;
-      const { marketId } = recorded.market;
-      const startTimeMs = recorded.lastReceivedTimeMs;
-      this.gaps.open({ marketId, startTimeMs, cause: 'disconnected', feed: 'polymarket.clob' });
+      this.trust.open(recorded, { cause });
       recorded.book.disconnect(receivedTimeMs);
     }
   }
 
+  /** Takes over a market's books as the venue answered them when asked; the caller has judged that they are newer. */
+  askedBooks(recorded: RecordedMarket, books: readonly BookSnapshotEvent[]): void {
+    this.#asked = true;
+    for (const event of books) this.#applied(recorded, recorded.book.applySnapshot(event));
+    recorded.book.finishQuiet();
+    this.#asked = false;
+  }
+
   underlying(event: UnderlyingEvent): void {
+    this.onUnderlying?.(event);
     if (!this.#prices.update(event)) return;
     this.#options.sink.underlying({ ...event, seq: this.#nextSeq() });
   }
@@ -185,14 +201,16 @@ export class Recorder {
     this.#options.sink.perpDepth({ ...event, seq: this.#nextSeq() });
   }
 
-  /** Ends the actions that have been quiet long enough at `nowMs`; Infinity ends all. */
-  finishQuiet(nowMs: number): void {
+  /** Ends the actions that have been quiet long enough at `nowMs`, of all markets but one; Infinity ends all. */
+  finishQuiet(nowMs: number, butMarketId?: string): void {
     for (const recorded of this.#waiting) {
+      if (recorded.market.marketId === butMarketId) continue;
       const since = recorded.book.waitingSinceMs;
       if (since !== null && nowMs - since < ACTION_QUIET_MS) continue;
       recorded.book.finishQuiet();
       this.#waiting.delete(recorded);
     }
+    if (nowMs !== Number.POSITIVE_INFINITY) this.trust.due(nowMs);
   }
 
   close(): void {
@@ -208,7 +226,7 @@ export class Recorder {
 
   #resolved(market: Market, { winningTokenId, eventTimeMs }: MarketResolvedEvent): void {
     if (market.status === 'resolved') return;
-    const resolved = withWinner(market, winningTokenId, eventTimeMs);
+    const resolved = withWinner(market, { tokenId: winningTokenId, timeMs: eventTimeMs, by: 'stream' });
     if (resolved === null) {
       this.#options.log.error({ marketId: market.marketId, winningTokenId }, 'market.winner_unknown');
       return;
@@ -234,12 +252,13 @@ export class Recorder {
   }
 
   #ignore(why: string): void {
-    this.#ignored.inc({ why });
+    this.#counters.ignored.inc({ why });
   }
 
-  #finished(recorded: RecordedMarket, action: FinishedAction): void {
-    this.#actions.inc({ end: action.end, trusted: String(action.trusted) });
-    if (action.trusted) this.gaps.close(recorded.market.marketId, action.receivedTimeMs, 'snapshot');
+  #finished(recorded: RecordedMarket, finished: FinishedAction): void {
+    const trusted = this.trust.finished(recorded, finished, this.#asked);
+    const action = trusted === finished.trusted ? finished : { ...finished, trusted };
+    this.#counters.actions.inc({ end: action.end, trusted: String(trusted) });
     const underlyingPrice = this.#prices.at(recorded.market.ticker, action.receivedTimeMs);
     const { sink } = this.#options;
     const quote = recorded.quoteRecord(action, { seq: this.#nextSeq(), underlyingPrice });
@@ -250,13 +269,25 @@ export class Recorder {
     this.recent.add(action.receivedTimeMs);
   }
 
+  /** A frame of a market's book or trades could not be read: what it said is lost. */
+  #lostTo(text: string, receivedTimeMs: number): void {
+    const recorded = this.#markets.get(marketOfLostFrame(text) ?? '');
+    if (recorded === undefined || recorded.lastReceivedTimeMs === null) return;
+    this.trust.open(recorded, { cause: 'frame_rejected' });
+    recorded.rejectedTimeMs = receivedTimeMs;
+    recorded.book.distrust(receivedTimeMs);
+  }
+
   #armTimer(): void {
     const { clock, timeBy } = this.#options;
     if (timeBy !== 'clock' || this.#timer !== null || this.#waiting.size === 0) return;
     this.#timer = clock.after(ACTION_QUIET_MS, () => {
-      this.#timer = null;
-      this.finishQuiet(clock.now());
-      this.#armTimer();
+      // One turn later: what lies in the sockets already is read first.
+      this.#timer = clock.after(0, () => {
+        this.#timer = null;
+        this.finishQuiet(clock.now());
+        this.#armTimer();
+      });
     });
   }
 }

@@ -1,63 +1,114 @@
 import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
 import type { Market } from '../schema/market.ts';
 
+/** The listing shows a strike 4-25 s after the window opened, in some markets never. */
+const STRIKE_POLLS_MS = [5_000, 10_000, 15_000, 20_000, 30_000, 45_000, 60_000, 90_000, 120_000];
 /** When the listing is asked after a window's end: it says `closed` 15-52 s after (p90 52 s, at most 316 s seen). */
-const POLLS_AFTER_END_MS = [
+const OUTCOME_POLLS_MS = [
   15_000, 30_000, 45_000, 60_000, 90_000, 120_000, 180_000, 240_000, 300_000, 450_000,
 ];
 const LATER_PERIOD_MS = 300_000;
 const ALARM_AFTER_END_MS = 600_000;
 const GIVE_UP_AFTER_END_MS = 86_400_000;
+/** The final price comes minutes after the resolution, in some markets never. */
+const CLOSE_POLLS_MS = [240_000, 300_000, 360_000, 480_000, 600_000, 840_000];
 
 interface Poll {
-  readonly endTimeMs: number;
-  next: number;
+  market: Market;
+  strikeStep: number;
+  outcomeStep: number;
+  closeStep: number;
   alarmed: boolean;
+  /** Nothing is left to ask; kept so that a later version of the record does not start it again. */
+  done: boolean;
 }
 
-/** Says which ended markets to ask the listing about, and when; until it confirms the outcome. */
+/**
+ * Says which markets to ask the listing about, and when: for the strike once a window is open, for the outcome after
+ * its end until the listing confirms it, for the final price a while longer.
+ */
 export class ResolutionPolls {
   readonly #polls = new Map<string, Poll>();
   readonly #log: Logger;
+  readonly #late;
 
-  constructor(options: { log: Logger }) {
+  constructor(options: { log: Logger; metrics: Metrics }) {
     this.#log = options.log;
+    this.#late = options.metrics.counter(
+      'underround_resolutions_late_total',
+      'Markets without a confirmed outcome ten minutes after their end',
+    );
   }
 
+  /** Starts asking about a market, or goes on with its newer record. */
   add(market: Market): void {
-    if (this.#polls.has(market.slug)) return;
-    this.#polls.set(market.slug, { endTimeMs: market.endTimeMs, next: 0, alarmed: false });
+    const poll = this.#polls.get(market.slug);
+    if (poll !== undefined) poll.market = market;
+    else {
+      const steps = { strikeStep: 0, outcomeStep: 0, closeStep: 0 };
+      this.#polls.set(market.slug, { market, ...steps, alarmed: false, done: false });
+    }
   }
 
+  /** Whether something about the market is still to be learnt. */
   has(slug: string): boolean {
-    return this.#polls.has(slug);
+    return this.#polls.get(slug)?.done === false;
   }
 
-  confirmed(slug: string): void {
+  forget(slug: string): void {
     this.#polls.delete(slug);
   }
 
-  /** Slugs to ask for now; each is named once per step of the schedule. */
+  /** Slugs to ask for now; each is named once per step of its schedule. */
   due(nowMs: number): string[] {
     const due: string[] = [];
     for (const [slug, poll] of this.#polls) {
-      const sinceEndMs = nowMs - poll.endTimeMs;
-      if (sinceEndMs < stepMs(poll.next)) continue;
-      while (sinceEndMs >= stepMs(poll.next)) poll.next++;
-      due.push(slug);
-      if (sinceEndMs >= ALARM_AFTER_END_MS && !poll.alarmed) {
-        poll.alarmed = true;
-        this.#log.error({ slug, sinceEndMs }, 'market.unresolved');
-      }
-      if (sinceEndMs >= GIVE_UP_AFTER_END_MS) this.#polls.delete(slug);
+      if (poll.done) continue;
+      const sinceEndMs = nowMs - poll.market.endTimeMs;
+      const isDue = sinceEndMs < 0 ? strikeDue(poll, nowMs) : this.#endDue(slug, poll, sinceEndMs);
+      if (isDue) due.push(slug);
     }
     return due;
   }
+
+  #endDue(slug: string, poll: Poll, sinceEndMs: number): boolean {
+    const { market } = poll;
+    if (market.confirmedTimeMs !== null) {
+      const next = CLOSE_POLLS_MS[poll.closeStep];
+      if (market.closeBasis === 'listing' || next === undefined) {
+        poll.done = true;
+        return false;
+      }
+      if (sinceEndMs < next) return false;
+      while (sinceEndMs >= (CLOSE_POLLS_MS[poll.closeStep] ?? Number.POSITIVE_INFINITY)) poll.closeStep++;
+      return true;
+    }
+    if (sinceEndMs < outcomeStepMs(poll.outcomeStep)) return false;
+    while (sinceEndMs >= outcomeStepMs(poll.outcomeStep)) poll.outcomeStep++;
+    if (sinceEndMs >= ALARM_AFTER_END_MS && !poll.alarmed) {
+      poll.alarmed = true;
+      this.#late.inc();
+      const { outcome, resolvedBy } = market;
+      this.#log.error({ slug, sinceEndMs, outcome, resolvedBy }, 'market.unresolved');
+    }
+    if (sinceEndMs >= GIVE_UP_AFTER_END_MS) poll.done = true;
+    return true;
+  }
 }
 
-function stepMs(step: number): number {
-  const listed = POLLS_AFTER_END_MS[step];
+function strikeDue(poll: Poll, nowMs: number): boolean {
+  const { market } = poll;
+  const sinceStartMs = nowMs - market.startTimeMs;
+  if (market.strikeBasis === 'listing' || sinceStartMs < 0) return false;
+  const step = poll.strikeStep;
+  while (sinceStartMs >= (STRIKE_POLLS_MS[poll.strikeStep] ?? Number.POSITIVE_INFINITY)) poll.strikeStep++;
+  return poll.strikeStep > step;
+}
+
+function outcomeStepMs(step: number): number {
+  const listed = OUTCOME_POLLS_MS[step];
   if (listed !== undefined) return listed;
-  const last = POLLS_AFTER_END_MS.at(-1) as number;
-  return last + (step - POLLS_AFTER_END_MS.length + 1) * LATER_PERIOD_MS;
+  const last = OUTCOME_POLLS_MS.at(-1) as number;
+  return last + (step - OUTCOME_POLLS_MS.length + 1) * LATER_PERIOD_MS;
 }

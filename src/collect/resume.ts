@@ -14,7 +14,7 @@ const RECENT_MS = 300_000;
 /**
  * Takes up where the run before stopped: its markets, their last books, its open gaps; and records as a gap the
  * time nobody was there.
- * @returns The markets that are still open or without an outcome.
+ * @returns The markets that are still open or whose outcome the listing has not confirmed.
  */
 export async function resumeRecording(options: {
   store: StoreReader & { readonly writer: { readonly previousRun: PreviousRun } };
@@ -28,7 +28,8 @@ export async function resumeRecording(options: {
   const stored = await loadMarkets(store, { endAfterMs: nowMs - LOOK_BACK_MS });
   // Markets of imports without a listing have no slug to ask the venue by.
   const markets = stored.filter(
-    ({ slug, status, endTimeMs }) => slug !== UNKNOWN && (status !== 'resolved' || endTimeMs > nowMs),
+    ({ slug, confirmedTimeMs, endTimeMs }) =>
+      slug !== UNKNOWN && (confirmedTimeMs === null || endTimeMs > nowMs),
   );
   const books = await loadLastBooks(
     store,

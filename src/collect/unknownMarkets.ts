@@ -1,5 +1,5 @@
 import type { ClobEvent } from '../schema/events.ts';
-import { type Market, UNKNOWN } from '../schema/market.ts';
+import { type Market, NO_SETTLEMENT, UNKNOWN } from '../schema/market.ts';
 
 /** Events kept while a market shows one token only; then the older ones are of no use either. */
 const EVENTS_HELD_MAX = 1000;
@@ -78,5 +78,6 @@ function adopted(ids: {
     takerFeeRate: null,
     takerFeeExponent: null,
     takerDelayMs: null,
+    ...NO_SETTLEMENT,
   };
 }

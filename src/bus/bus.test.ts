@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { MemorySink } from '../../test/support/memorySink.ts';
+import { MARKET } from '../../test/support/wire.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import type { UnderlyingRecord } from '../schema/records.ts';
+import { Bus } from './bus.ts';
+import { PublishingSink } from './publishingSink.ts';
+
+const UNDERLYING: UnderlyingRecord = {
+  ...({ kind: 'underlying', source: 'chainlink', ticker: 'BTC', price: 1 } as const),
+  ...{ eventTimeMs: 1, receivedTimeMs: 2, seq: 3 },
+};
+
+function newBus() {
+  const metrics = new Metrics();
+  return { bus: new Bus({ log: silentLogger, metrics }), metrics };
+}
+
+test('every listener of a topic hears an event once, in the order of subscribing, until it leaves', () => {
+  const { bus } = newBus();
+  const heard: string[] = [];
+  const leave = bus.subscribe('market', ({ slug }) => void heard.push(`a ${slug}`));
+  bus.subscribe('market', ({ slug }) => void heard.push(`b ${slug}`));
+  bus.subscribe('gap', () => void heard.push('gap'));
+  bus.publish('market', { ...MARKET, slug: '1' });
+  leave();
+  leave();
+  bus.publish('market', { ...MARKET, slug: '2' });
+  expect(heard).toEqual(['a 1', 'b 1', 'b 2']);
+});
+
+test('a listener that throws is counted and hurts no other', async () => {
+  const { bus, metrics } = newBus();
+  const heard: string[] = [];
+  bus.subscribe('market', () => {
+    throw new Error('broken');
+  });
+  bus.subscribe('market', ({ slug }) => void heard.push(slug));
+  for (let i = 0; i < 30; i++) bus.publish('market', { ...MARKET, slug: String(i) });
+  expect(heard).toHaveLength(30);
+  expect(await metrics.registry.metrics()).toContain(
+    'underround_bus_listener_failures_total{topic="market"} 30',
+  );
+});
+
+test('who leaves or comes while an event is told does not disturb it', () => {
+  const { bus } = newBus();
+  const heard: string[] = [];
+  const leave = bus.subscribe('market', () => {
+    leave();
+    bus.subscribe('market', () => void heard.push('late'));
+  });
+  bus.subscribe('market', () => void heard.push('second'));
+  bus.publish('market', MARKET);
+  expect(heard).toEqual(['second']);
+  bus.publish('market', MARKET);
+  expect(heard).toEqual(['second', 'second', 'late']);
+});
+
+test('a record is with the store before it is told', () => {
+  const { bus } = newBus();
+  const store = new MemorySink();
+  const sink = new PublishingSink(store, bus);
+  const seen: number[] = [];
+  bus.subscribe('underlying', () => void seen.push(store.underlyings.length));
+  bus.subscribe('market', () => void seen.push(store.markets.length));
+  sink.underlying(UNDERLYING);
+  sink.market({ ...MARKET, seq: 4 });
+  expect(seen).toEqual([1, 1]);
+});

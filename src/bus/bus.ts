@@ -1,0 +1,72 @@
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { Topic, Topics } from './topics.ts';
+
+export type Listener<T extends Topic> = (event: Topics[T]) => void;
+
+/** Failures of one listener logged at full length; the rest are counted: a broken one fails on every event. */
+const LOGGED_FAILURES_MAX = 20;
+
+/** What those who only tell need. */
+export interface Publisher {
+  publish<T extends Topic>(topic: T, event: Topics[T]): void;
+}
+
+/** What those who only listen need. */
+export interface Subscriber {
+  /** @returns Ends the subscription. */
+  subscribe<T extends Topic>(topic: T, listener: Listener<T>): () => void;
+}
+
+interface Subscription {
+  readonly listener: (event: never) => void;
+  failures: number;
+}
+
+/**
+ * Tells what was recorded to whoever reads it, in this process and at once: `publish` returns when every listener has.
+ * So a listener does little, and what fails in one is its own: logged, counted, and no other misses the event.
+ */
+export class Bus implements Publisher, Subscriber {
+  /** Replaced at every change, so that one under way is not disturbed and an event costs no copy. */
+  readonly #subscriptions = new Map<Topic, readonly Subscription[]>();
+  readonly #log: Logger;
+  readonly #failures;
+
+  constructor({ log, metrics }: { log: Logger; metrics: Pick<Metrics, 'counter'> }) {
+    this.#log = log;
+    this.#failures = metrics.counter(
+      'underround_bus_listener_failures_total',
+      'Events whose listener failed',
+      ['topic'],
+    );
+  }
+
+  publish<T extends Topic>(topic: T, event: Topics[T]): void {
+    const subscriptions = this.#subscriptions.get(topic);
+    if (subscriptions === undefined) return;
+    for (const subscription of subscriptions) {
+      try {
+        subscription.listener(event as never);
+      } catch (error) {
+        this.#failed(topic, subscription, error);
+      }
+    }
+  }
+
+  subscribe<T extends Topic>(topic: T, listener: Listener<T>): () => void {
+    const subscription: Subscription = { listener, failures: 0 };
+    this.#subscriptions.set(topic, [...(this.#subscriptions.get(topic) ?? []), subscription]);
+    return () => {
+      const left = (this.#subscriptions.get(topic) ?? []).filter((other) => other !== subscription);
+      if (left.length > 0) this.#subscriptions.set(topic, left);
+      else this.#subscriptions.delete(topic);
+    };
+  }
+
+  #failed(topic: Topic, subscription: Subscription, error: unknown): void {
+    this.#failures.inc({ topic });
+    if (++subscription.failures > LOGGED_FAILURES_MAX) return;
+    this.#log.error({ err: error, topic, failures: subscription.failures }, 'bus.listener_failed');
+  }
+}

@@ -1,0 +1,34 @@
+/** Works through keyed items one at a time; an item that waits already is replaced, not doubled. */
+export class SerialQueue<T> {
+  readonly #waiting = new Map<string, T>();
+  readonly #waitingMax: number;
+  readonly #work: (item: T) => Promise<void>;
+  #working = false;
+
+  /** @param options.work Must not reject. */
+  constructor(options: { waitingMax: number; work: (item: T) => Promise<void> }) {
+    this.#waitingMax = options.waitingMax;
+    this.#work = options.work;
+  }
+
+  /** @returns False when too many wait: then it is left out. */
+  add(key: string, item: T): boolean {
+    if (this.#waiting.size >= this.#waitingMax && !this.#waiting.has(key)) return false;
+    this.#waiting.set(key, item);
+    if (!this.#working) void this.#run();
+    return true;
+  }
+
+  clear(): void {
+    this.#waiting.clear();
+  }
+
+  async #run(): Promise<void> {
+    this.#working = true;
+    for (const [key, item] of this.#waiting) {
+      this.#waiting.delete(key);
+      await this.#work(item);
+    }
+    this.#working = false;
+  }
+}
