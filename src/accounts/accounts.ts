@@ -1,13 +1,23 @@
+import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import type { AccessControl } from './accessControl.ts';
 import { Authenticator } from './authenticate.ts';
 import type { RandomBytes } from './base62.ts';
-import { openDatabase } from './database.ts';
-import { KeyRepository } from './keys.ts';
+import { openDatabase, SQLITE_FILE_NAME } from './database.ts';
+import { watchVersion } from './databaseVersion.ts';
+import { leaseFreshness, leaseOver, versionFreshness } from './freshness.ts';
+import { type IssuedKey, issueOwnKey, KeyRepository } from './keys.ts';
 import { LastUsed } from './lastUsed.ts';
+import { LiveKeys } from './liveKeys.ts';
+import { MaintenanceState } from './maintenance.ts';
+import { MaintenanceSwitch } from './maintenanceSwitch.ts';
+import { Passwords } from './passwords.ts';
 import type { Database } from './schema.ts';
+import { SessionRepository } from './sessions.ts';
+import { Usage } from './usage.ts';
 import { UserRepository } from './users.ts';
 
 /** The control plane of a running service. */
@@ -15,7 +25,19 @@ export interface Accounts {
   readonly database: Database;
   readonly users: UserRepository;
   readonly keys: KeyRepository;
+  readonly sessions: SessionRepository;
+  readonly passwords: Passwords;
+  readonly maintenance: MaintenanceSwitch;
+  readonly usage: Usage;
+  /** A key for its user; null when they have as many as a user may. @throws {InvalidInputError} For a bad label. */
+  issueOwnKey(owner: { userId: string; label: string }): Promise<IssuedKey | null>;
+  /** Resolves when what was committed before holds in every process: see `freshness.ts`. */
+  settled(): Promise<void>;
   readonly authenticator: Authenticator;
+  /** For connections that stay open. */
+  readonly liveKeys: LiveKeys;
+  /** What the API asks about each request. */
+  readonly access: AccessControl;
   /** Writes what waits and closes the database; call it after the last request was answered. */
   close(): Promise<void>;
 }
@@ -33,14 +55,49 @@ export async function openAccounts(parts: {
 }): Promise<Accounts> {
   const { config, clock, randomBytes, logger, metrics } = parts;
   const database = await openDatabase(config);
+  // Of a database on another machine the version would cost a round trip a request.
+  const version = config.databaseUrl === null ? watchVersion(join(config.dataDir, SQLITE_FILE_NAME)) : null;
+  const freshness = version ? versionFreshness(version.read) : leaseFreshness(clock);
   const lastUsed = new LastUsed(database, { clock, logger, metrics });
+  const usage = new Usage(database, { clock, logger, metrics });
+  const authenticator = new Authenticator(database, {
+    environment: config.keyEnvironment,
+    freshness,
+    lastUsed: {
+      note: (keyId, knownMs) => {
+        lastUsed.note(keyId, knownMs);
+        usage.note(keyId);
+      },
+    },
+    metrics,
+  });
+  const sessions = new SessionRepository(database, { clock, randomBytes });
+  const liveKeys = new LiveKeys(database, { clock, freshness: version && freshness, logger, metrics });
+  const maintenance = new MaintenanceState(database, { freshness, logger });
   return {
     database,
     users: new UserRepository(database, { clock, randomBytes }),
     keys: new KeyRepository(database, { clock, randomBytes }),
-    authenticator: new Authenticator(database, { environment: config.keyEnvironment, lastUsed, metrics }),
+    sessions,
+    passwords: new Passwords(),
+    maintenance: new MaintenanceSwitch(database, clock),
+    usage,
+    issueOwnKey: (owner) =>
+      issueOwnKey(database, { clock, randomBytes }, { ...owner, environment: config.keyEnvironment }),
+    settled: () => (version ? Promise.resolve() : leaseOver(clock)),
+    authenticator,
+    liveKeys,
+    access: {
+      moment: () => freshness.moment(),
+      maintenance: (moment) => maintenance.current(moment),
+      authenticate: (header, moment) => authenticator.authenticate(header, moment),
+      signedIn: (token) => sessions.find(token),
+    },
     close: async () => {
+      liveKeys.close();
       await lastUsed.close();
+      await usage.close();
+      version?.close();
       await database.destroy();
     },
   };

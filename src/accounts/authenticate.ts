@@ -3,8 +3,10 @@ import type { CompiledQuery } from 'kysely';
 import { StoreUnavailableError } from '../errors.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Tier } from '../schema/tier.ts';
+import type { Freshness, Moment } from './freshness.ts';
 import { hashKey, type KeyEnvironment, parseKey } from './keyFormat.ts';
 import type { LastUsed } from './lastUsed.ts';
+import { RowCache } from './rowCache.ts';
 import type { Database } from './schema.ts';
 
 /** Who a request comes from. */
@@ -23,6 +25,7 @@ const DETAILS = {
   wrong_environment: 'API key is of another environment',
   unknown: 'Unknown API key',
   revoked: 'API key has been revoked',
+  suspended: 'Account is suspended',
 } as const;
 export type AuthFailureReason = keyof typeof DETAILS;
 
@@ -47,46 +50,73 @@ interface KeyRow {
   key_hash: string;
   last_used_ms: number | null;
   revoked_ms: number | null;
+  suspended_ms: number | null;
   email: string;
   tier: Tier;
 }
 
+/** A key as the database has it, ready to be answered from memory. */
+interface KnownKey {
+  readonly hash: Buffer;
+  readonly lastUsedMs: number | null;
+  /** Why it is refused although it is known; null: it is good. */
+  readonly refused: AuthFailureReason | null;
+  readonly identity: Identity;
+}
+
+type Decision = Identity | AuthFailureReason;
+
 /**
- * Decides who a request comes from. Every request with a well-formed key asks the database, with one prepared
- * point look-up, so that a revocation by any process holds from the very next request.
+ * Decides who a request comes from, from memory while what was read holds: with the embedded database until any
+ * process commits anything, so that a revocation holds from the very next request; with PostgreSQL for a lease.
  */
 export class Authenticator {
-  readonly #db: Database;
   readonly #environment: KeyEnvironment;
-  readonly #lastUsed: LastUsed;
-  readonly #lookUp: CompiledQuery<KeyRow>;
+  readonly #lastUsed: Pick<LastUsed, 'note'>;
+  readonly #freshness: Freshness;
+  readonly #keys: RowCache<KnownKey>;
   readonly #failures: { inc(labels: { reason: AuthFailureReason }): void };
 
   constructor(
     db: Database,
-    parts: { environment: KeyEnvironment; lastUsed: LastUsed; metrics: Pick<Metrics, 'counter'> },
+    parts: {
+      environment: KeyEnvironment;
+      freshness: Freshness;
+      lastUsed: Pick<LastUsed, 'note'>;
+      metrics: Pick<Metrics, 'counter'>;
+    },
   ) {
-    this.#db = db;
     this.#environment = parts.environment;
     this.#lastUsed = parts.lastUsed;
-    this.#lookUp = compileLookUp(db);
+    this.#freshness = parts.freshness;
+    const lookUp = compileLookUp(db);
+    this.#keys = new RowCache(parts.freshness, (hash) => find(db, lookUp, hash));
     this.#failures = parts.metrics.counter('underround_auth_failures_total', 'Requests refused with 401', [
       'reason',
     ]);
   }
 
   /**
+   * At once from memory, else as a promise.
    * @param header The `Authorization` header as received.
-   * @throws {StoreUnavailableError} When the database does not answer.
+   * @param moment Of the request, where one was taken already.
+   * @throws {StoreUnavailableError} When the database does not answer; the promise rejects with it as well.
    */
-  async authenticate(header: string | undefined): Promise<Identity | AuthFailure> {
-    const result = await this.#decide(header);
-    if (typeof result !== 'string') return result;
-    this.#failures.inc({ reason: result });
-    return { reason: result, detail: DETAILS[result] };
+  authenticate(
+    header: string | undefined,
+    moment: Moment = this.#freshness.moment(),
+  ): Identity | AuthFailure | Promise<Identity | AuthFailure> {
+    const decision = this.#decide(header, moment);
+    return decision instanceof Promise ? decision.then((late) => this.#answer(late)) : this.#answer(decision);
   }
 
-  async #decide(header: string | undefined): Promise<Identity | AuthFailureReason> {
+  #answer(decision: Decision): Identity | AuthFailure {
+    if (typeof decision !== 'string') return decision;
+    this.#failures.inc({ reason: decision });
+    return { reason: decision, detail: DETAILS[decision] };
+  }
+
+  #decide(header: string | undefined, moment: Moment): Decision | Promise<Decision> {
     if (header === undefined || header === '') return 'missing';
     const key = header.length <= MAX_HEADER_LENGTH ? BEARER.exec(header)?.[1] : undefined;
     if (key === undefined) return 'malformed_header';
@@ -95,21 +125,38 @@ export class Authenticator {
     if (parsed.outcome === 'bad_checksum') return 'bad_checksum';
     if (parsed.environment !== this.#environment) return 'wrong_environment';
     const hash = hashKey(key);
-    const row = await this.#find(hash);
-    if (!row || !timingSafeEqual(Buffer.from(row.key_hash), Buffer.from(hash))) return 'unknown';
-    if (row.revoked_ms !== null) return 'revoked';
-    this.#lastUsed.note(row.key_id, row.last_used_ms);
-    return { keyId: row.key_id, userId: row.user_id, email: row.email, tier: row.tier };
+    const known = this.#keys.get(hash, moment);
+    return known instanceof Promise
+      ? known.then((late) => this.#judge(late, hash))
+      : this.#judge(known, hash);
   }
 
-  async #find(hash: string): Promise<KeyRow | undefined> {
-    try {
-      const query: CompiledQuery<KeyRow> = { ...this.#lookUp, parameters: [hash] };
-      return (await this.#db.executeQuery(query)).rows[0];
-    } catch (cause) {
-      throw new StoreUnavailableError('control database: key look-up failed', { cause });
-    }
+  /** Compares hashes, in constant time: how long it takes tells nothing of any key's characters. */
+  #judge(known: KnownKey | null, hash: string): Decision {
+    if (known === null || !timingSafeEqual(known.hash, Buffer.from(hash, 'latin1'))) return 'unknown';
+    if (known.refused !== null) return known.refused;
+    this.#lastUsed.note(known.identity.keyId, known.lastUsedMs);
+    return known.identity;
   }
+}
+
+async function find(db: Database, lookUp: CompiledQuery<KeyRow>, hash: string): Promise<KnownKey | null> {
+  try {
+    const query: CompiledQuery<KeyRow> = { ...lookUp, parameters: [hash] };
+    const row = (await db.executeQuery(query)).rows[0];
+    return row ? toKnownKey(row) : null;
+  } catch (cause) {
+    throw new StoreUnavailableError('control database: key look-up failed', { cause });
+  }
+}
+
+function toKnownKey(row: KeyRow): KnownKey {
+  return {
+    hash: Buffer.from(row.key_hash, 'latin1'),
+    lastUsedMs: row.last_used_ms,
+    refused: row.revoked_ms !== null ? 'revoked' : row.suspended_ms !== null ? 'suspended' : null,
+    identity: { keyId: row.key_id, userId: row.user_id, email: row.email, tier: row.tier },
+  };
 }
 
 /** Built once: building the query costs more than running it. The one parameter is the hash. */
@@ -117,7 +164,8 @@ function compileLookUp(db: Database): CompiledQuery<KeyRow> {
   return db
     .selectFrom('api_keys')
     .innerJoin('users', 'users.user_id', 'api_keys.user_id')
-    .select(['key_id', 'users.user_id', 'key_hash', 'last_used_ms', 'revoked_ms', 'email', 'tier'])
+    .select(['key_id', 'users.user_id', 'key_hash', 'last_used_ms', 'revoked_ms'])
+    .select(['suspended_ms', 'email', 'tier'])
     .where('key_hash', '=', '')
     .compile();
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { repositorySuite } from '../../test/accounts/repositorySuite.ts';
+import { sessionSuite } from '../../test/accounts/sessionSuite.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { ConfigError, StoreUnavailableError } from '../errors.ts';
@@ -15,6 +16,7 @@ const pragma = async (db: Awaited<ReturnType<typeof openIn>>, name: string) =>
   Object.values((await sql<Record<string, unknown>>`PRAGMA ${sql.raw(name)}`.execute(db)).rows[0] ?? {})[0];
 
 repositorySuite('SQLite', () => openIn(temporaryDirectory()));
+sessionSuite('SQLite', () => openIn(temporaryDirectory()));
 
 describe('openDatabase', () => {
   it('makes the directory and a file that only its owner can read', async () => {
@@ -76,10 +78,10 @@ describe('openDatabase', () => {
     }
   });
 
-  it('says plainly that PostgreSQL is not there yet', async () => {
-    const config = { dataDir: temporaryDirectory(), databaseUrl: 'postgres://localhost/x' };
+  it('refuses the URL of something else than PostgreSQL, and makes no file', async () => {
+    const config = { dataDir: temporaryDirectory(), databaseUrl: 'mysql://localhost/x' };
     await expect(openDatabase(config)).rejects.toThrow(
-      new ConfigError('DATABASE_URL: PostgreSQL is not supported yet; unset it to use the embedded database'),
+      new ConfigError('DATABASE_URL must start with postgres://'),
     );
     expect(readdirSync(config.dataDir)).toEqual([]);
   });

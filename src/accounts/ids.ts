@@ -11,6 +11,9 @@ export interface RowSources {
 const ID_LENGTH = 16;
 
 /** A new id such as `usr_3fQ...`; the prefix tells a reader what it names. */
-export function createId(prefix: 'usr' | 'key', randomBytes: RandomBytes): string {
+export function createId(
+  prefix: 'usr' | 'key' | 'ses' | 'wh' | 'bt' | 'ps',
+  randomBytes: RandomBytes,
+): string {
   return `${prefix}_${randomBase62(ID_LENGTH, randomBytes)}`;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type RandomBytes, randomBase62, toBase62 } from './base62.ts';
 
@@ -42,7 +42,7 @@ export function keyChecksum(body: string): string {
 
 /** SHA-256 in hex: all of a key that is ever stored. 196 random bits need no salt and no slow hash. */
 export function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key, 'hex');
 }
 
 /** The first characters of a key, safe to store and to show. */

@@ -31,7 +31,9 @@ export interface IssuedKey {
   readonly record: ApiKey;
 }
 
-const MAX_LABEL_LENGTH = 128;
+export const MAX_LABEL_LENGTH = 128;
+/** Keys a user may have made in the dashboard and not revoked; an operator's command line is not bound by it. */
+export const MAX_LIVE_KEYS_PER_USER = 20;
 
 export class KeyRepository {
   readonly #db: Database;
@@ -81,24 +83,50 @@ export class KeyRepository {
   /**
    * From the moment this resolves no request with the key is admitted, by any process. Revoking again changes
    * nothing and keeps the first time.
+   * @param owner Only a key of this user; another's is not there.
    * @throws {InvalidInputError} When there is no key with this id.
    */
-  async revoke(keyId: string): Promise<ApiKey> {
-    await this.#db
-      .updateTable('api_keys')
-      .set({ revoked_ms: this.#sources.clock.now() })
-      .where('key_id', '=', keyId)
-      .where('revoked_ms', 'is', null)
-      .execute();
-    const row = await this.#db
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('key_id', '=', keyId)
-      .executeTakeFirst();
+  async revoke(keyId: string, owner: { userId?: string } = {}): Promise<ApiKey> {
+    const { userId } = owner;
+    const found = this.#db.selectFrom('api_keys').selectAll().where('key_id', '=', keyId);
+    const row = await (userId === undefined ? found : found.where('user_id', '=', userId)).executeTakeFirst();
     // The text is not echoed: a full key given by mistake must not reach a log.
     if (!row) throw new InvalidInputError('no key with this id; `keys list` shows the ids');
-    return toApiKey(row);
+    if (row.revoked_ms !== null) return toApiKey(row);
+    const revoked = await this.#db
+      .updateTable('api_keys')
+      .set((keys) => ({
+        revoked_ms: keys.fn.coalesce('revoked_ms', keys.val(this.#sources.clock.now())),
+      }))
+      .where('key_id', '=', keyId)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return toApiKey(revoked);
   }
+}
+
+/**
+ * A key that a user makes for themselves; null when they have as many live ones as a user may.
+ * @throws {InvalidInputError} When the label is invalid.
+ */
+export async function issueOwnKey(
+  db: Database,
+  sources: RowSources,
+  wanted: { userId: string; label: string; environment: KeyEnvironment },
+): Promise<IssuedKey | null> {
+  return await db.transaction().execute(async (transaction) => {
+    // Locks the user's row, so that two requests at once do not both count before either has made its key.
+    const owner = transaction.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
+    await owner.where('user_id', '=', wanted.userId).execute();
+    const live = await transaction
+      .selectFrom('api_keys')
+      .select((keys) => keys.fn.countAll<number>().as('count'))
+      .where('user_id', '=', wanted.userId)
+      .where('revoked_ms', 'is', null)
+      .executeTakeFirstOrThrow();
+    if (live.count >= MAX_LIVE_KEYS_PER_USER) return null;
+    return await new KeyRepository(transaction, sources).create(wanted);
+  });
 }
 
 /**
@@ -125,7 +153,8 @@ export async function issueKey(
   });
 }
 
-function checkLabel(text: string): string {
+/** The label as it is stored. @throws {InvalidInputError} When it is empty, too long or has control characters. */
+export function checkLabel(text: string): string {
   const label = text.trim();
   if (label.length === 0 || label.length > MAX_LABEL_LENGTH || /\p{Cc}/u.test(label)) {
     throw new InvalidInputError(`a label has 1 to ${MAX_LABEL_LENGTH} characters and no control characters`);

@@ -1,4 +1,8 @@
 import type { Kysely, Migration } from 'kysely';
+import { createAudit } from './migrationAudit.ts';
+import { createJobs } from './migrationJobs.ts';
+import { createPaper } from './migrationPaper.ts';
+import { createWebhooks } from './migrationWebhooks.ts';
 
 /**
  * Every change of the control plane's tables, in the order of their names; one that has been released is never
@@ -6,6 +10,11 @@ import type { Kysely, Migration } from 'kysely';
  */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001_users_and_keys': { up: createUsersAndKeys },
+  '0002_sign_in_usage_settings': { up: createSignInUsageAndSettings },
+  '0003_signal_audit': { up: createAudit },
+  '0004_webhooks': { up: createWebhooks },
+  '0005_backtest_jobs': { up: createJobs },
+  '0006_paper': { up: createPaper },
 };
 
 async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -30,4 +39,39 @@ async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {
     .addColumn('revoked_ms', 'bigint')
     .execute();
   await db.schema.createIndex('api_keys_by_user').on('api_keys').column('user_id').execute();
+}
+
+async function createSignInUsageAndSettings(db: Kysely<unknown>): Promise<void> {
+  // SQLite adds one column a statement.
+  await db.schema.alterTable('users').addColumn('password_hash', 'text').execute();
+  await db.schema.alterTable('users').addColumn('operator_ms', 'bigint').execute();
+  await db.schema.alterTable('users').addColumn('suspended_ms', 'bigint').execute();
+  await db.schema
+    .createTable('sessions')
+    .addColumn('session_id', 'text', (column) => column.primaryKey())
+    .addColumn('user_id', 'text', (column) =>
+      column.notNull().references('users.user_id').onDelete('cascade'),
+    )
+    .addColumn('token_hash', 'text', (column) => column.notNull().unique())
+    .addColumn('created_ms', 'bigint', (column) => column.notNull())
+    .addColumn('last_seen_ms', 'bigint', (column) => column.notNull())
+    .addColumn('user_agent', 'text', (column) => column.notNull())
+    .addColumn('address', 'text', (column) => column.notNull())
+    .execute();
+  await db.schema.createIndex('sessions_by_user').on('sessions').column('user_id').execute();
+  await db.schema
+    .createTable('usage')
+    .addColumn('key_id', 'text', (column) =>
+      column.notNull().references('api_keys.key_id').onDelete('cascade'),
+    )
+    .addColumn('day_ms', 'bigint', (column) => column.notNull())
+    .addColumn('requests', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('usage_pk', ['key_id', 'day_ms'])
+    .execute();
+  await db.schema
+    .createTable('settings')
+    .addColumn('name', 'text', (column) => column.primaryKey())
+    .addColumn('value', 'text', (column) => column.notNull())
+    .addColumn('updated_ms', 'bigint', (column) => column.notNull())
+    .execute();
 }

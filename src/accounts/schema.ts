@@ -1,5 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { Tier } from '../schema/tier.ts';
+import type { AuditDaysTable, AuditEntriesTable, AuditOutboxTable, AuditRowsTable } from './schemaAudit.ts';
+import type { BacktestJobsTable } from './schemaJobs.ts';
+import type { PaperPositionsTable, PaperStrategiesTable } from './schemaPaper.ts';
+import type { WebhookDeliveriesTable, WebhookEventsTable, WebhooksTable } from './schemaWebhooks.ts';
 
 /**
  * The control plane's tables, the same in SQLite and PostgreSQL: ids are text, times are integer Unix
@@ -8,6 +12,19 @@ import type { Tier } from '../schema/tier.ts';
 export interface Schema {
   users: UsersTable;
   api_keys: ApiKeysTable;
+  sessions: SessionsTable;
+  usage: UsageTable;
+  settings: SettingsTable;
+  audit_entries: AuditEntriesTable;
+  audit_rows: AuditRowsTable;
+  audit_days: AuditDaysTable;
+  audit_outbox: AuditOutboxTable;
+  backtest_jobs: BacktestJobsTable;
+  paper_strategies: PaperStrategiesTable;
+  paper_positions: PaperPositionsTable;
+  webhooks: WebhooksTable;
+  webhook_events: WebhookEventsTable;
+  webhook_deliveries: WebhookDeliveriesTable;
 }
 
 export interface UsersTable {
@@ -16,6 +33,12 @@ export interface UsersTable {
   email: string;
   tier: Tier;
   created_ms: number;
+  /** Argon2id in PHC form; null for a user made on the command line, who cannot sign in until one is set. */
+  password_hash: string | null;
+  /** Since when the user may administer the others; null: not. */
+  operator_ms: number | null;
+  /** Since when the user is suspended: no key of theirs is admitted, and they cannot sign in; null: not. */
+  suspended_ms: number | null;
 }
 
 export interface ApiKeysTable {
@@ -30,6 +53,36 @@ export interface ApiKeysTable {
   /** To the minute; null before the first use. */
   last_used_ms: number | null;
   revoked_ms: number | null;
+}
+
+/** One row a browser signed in; a session that ends is deleted. */
+export interface SessionsTable {
+  session_id: string;
+  user_id: string;
+  /** SHA-256 of the cookie's token, 64 hex digits. Unique. The token itself is nowhere. */
+  token_hash: string;
+  created_ms: number;
+  /** To the minute. */
+  last_seen_ms: number;
+  /** The first characters of the `User-Agent`; empty where there was none. */
+  user_agent: string;
+  /** Where the sign-in came from. */
+  address: string;
+}
+
+/** Requests of a key in a UTC day. */
+export interface UsageTable {
+  key_id: string;
+  /** Start of the UTC day, Unix milliseconds. */
+  day_ms: number;
+  requests: number;
+}
+
+/** What an operator switches while the service runs, and what must be decided once: JSON by name. */
+export interface SettingsTable {
+  name: string;
+  value: string;
+  updated_ms: number;
 }
 
 export type Database = Kysely<Schema>;

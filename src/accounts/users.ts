@@ -10,10 +10,29 @@ export interface User {
   readonly email: string;
   readonly tier: Tier;
   readonly createdMs: number;
+  /** May administer the others. */
+  readonly operator: boolean;
+  /** No key of theirs is admitted, and they cannot sign in. */
+  readonly suspended: boolean;
+}
+
+/** A user with what a password is checked against; null: nobody can sign in as this user yet. */
+export interface UserWithPassword extends User {
+  readonly passwordHash: string | null;
+}
+
+/** Which user: people are named by address on the command line and by id in the API. */
+export type UserName = { readonly email: string } | { readonly userId: string };
+
+export interface UserChange {
+  readonly tier?: Tier;
+  readonly suspended?: boolean;
 }
 
 /** The longest address SMTP can deliver to (RFC 5321, 4.5.3.1.3 less the angle brackets). */
 const MAX_EMAIL_LENGTH = 254;
+/** The setting whose row the first user to sign up takes. */
+const FIRST_OPERATOR = 'first_operator';
 const emailSchema = z.string().trim().toLowerCase().max(MAX_EMAIL_LENGTH).pipe(z.email());
 
 /**
@@ -50,44 +69,118 @@ export class UserRepository {
     return user;
   }
 
+  /**
+   * A user who signs up, an operator if nobody did before; null when the address is taken, by whomever: someone made
+   * on the command line does not become anyone's by signing up. Safe when several ask at once, in any process.
+   * @throws {InvalidInputError} When the address is invalid.
+   */
+  async signUp(email: string, passwordHash: string): Promise<User | null> {
+    const address = normaliseEmail(email);
+    const nowMs = this.#sources.clock.now();
+    return await this.#db.transaction().execute(async (transaction) => {
+      const users = new UserRepository(transaction, this.#sources);
+      const user = await users.#insert(address, DEFAULT_TIER, passwordHash);
+      if (!user) return null;
+      // Whoever comes second waits here for the first to commit, and then finds the place taken.
+      const first = await transaction
+        .insertInto('settings')
+        .values({ name: FIRST_OPERATOR, value: JSON.stringify(user.userId), updated_ms: nowMs })
+        .onConflict((conflict) => conflict.column('name').doNothing())
+        .returning('name')
+        .executeTakeFirst();
+      if (!first) return user;
+      const query = transaction.updateTable('users').set({ operator_ms: nowMs });
+      await query.where('user_id', '=', user.userId).execute();
+      return { ...user, operator: true };
+    });
+  }
+
   /** @throws {InvalidInputError} When the address is invalid. */
   async find(email: string): Promise<User | null> {
-    const row = await this.#db
-      .selectFrom('users')
-      .selectAll()
-      .where('email', '=', normaliseEmail(email))
-      .executeTakeFirst();
+    const row = await this.#row({ email });
     return row ? toUser(row) : null;
+  }
+
+  /** @throws {InvalidInputError} When the address is invalid. */
+  async findWithPassword(name: UserName): Promise<UserWithPassword | null> {
+    const row = await this.#row(name);
+    return row ? { ...toUser(row), passwordHash: row.password_hash } : null;
   }
 
   /** @throws {InvalidInputError} When no user has this address. */
   async setTier(email: string, tier: Tier): Promise<User> {
+    return await this.update({ email }, { tier });
+  }
+
+  /**
+   * Changes what is given. A suspended user's sessions end; the keys are refused while the suspension lasts.
+   * @throws {InvalidInputError} When there is no such user.
+   */
+  async update(name: UserName, change: UserChange): Promise<User> {
+    const { tier, suspended } = change;
+    const known = await this.#row(name);
+    if (!known) throw unknownUser();
+    if (tier === undefined && suspended === undefined) return toUser(known);
+    const nowMs = this.#sources.clock.now();
     const row = await this.#db
       .updateTable('users')
-      .set({ tier })
-      .where('email', '=', normaliseEmail(email))
+      // Only what is given, so that two changes at once both hold; suspended again keeps the first time.
+      .set((users) => ({
+        ...(tier === undefined ? {} : { tier }),
+        ...(suspended === undefined
+          ? {}
+          : { suspended_ms: suspended ? users.fn.coalesce('suspended_ms', users.val(nowMs)) : null }),
+      }))
+      .where('user_id', '=', known.user_id)
       .returningAll()
       .executeTakeFirst();
-    if (!row) throw new InvalidInputError('no user with this e-mail address');
+    if (!row) throw unknownUser();
+    if (suspended) await this.#db.deleteFrom('sessions').where('user_id', '=', row.user_id).execute();
     return toUser(row);
+  }
+
+  /** @throws {InvalidInputError} When there is no such user. */
+  async setPassword(name: UserName, passwordHash: string): Promise<User> {
+    const known = await this.#row(name);
+    if (!known) throw unknownUser();
+    const query = this.#db.updateTable('users').set({ password_hash: passwordHash });
+    await query.where('user_id', '=', known.user_id).execute();
+    return toUser(known);
   }
 
   /** All users, oldest first. */
   async list(): Promise<User[]> {
-    const rows = await this.#db
-      .selectFrom('users')
-      .selectAll()
-      .orderBy('created_ms')
-      .orderBy('user_id')
-      .execute();
-    return rows.map(toUser);
+    return (await this.#oldestFirst().execute()).map(toUser);
   }
 
-  async #insert(email: string, tier: Tier): Promise<User | null> {
+  /** Some of them. */
+  async page({ limit, offset }: { limit: number; offset: number }): Promise<User[]> {
+    return (await this.#oldestFirst().limit(limit).offset(offset).execute()).map(toUser);
+  }
+
+  async count(): Promise<number> {
+    const query = this.#db.selectFrom('users').select((users) => users.fn.countAll<number>().as('count'));
+    return (await query.executeTakeFirstOrThrow()).count;
+  }
+
+  #oldestFirst() {
+    return this.#db.selectFrom('users').selectAll().orderBy('created_ms').orderBy('user_id');
+  }
+
+  async #row(name: UserName): Promise<Selectable<UsersTable> | undefined> {
+    const query = this.#db.selectFrom('users').selectAll();
+    return await ('email' in name
+      ? query.where('email', '=', normaliseEmail(name.email))
+      : query.where('user_id', '=', name.userId)
+    ).executeTakeFirst();
+  }
+
+  async #insert(email: string, tier: Tier, passwordHash: string | null = null): Promise<User | null> {
     const { clock, randomBytes } = this.#sources;
+    const user_id = createId('usr', randomBytes);
     const row = await this.#db
       .insertInto('users')
-      .values({ user_id: createId('usr', randomBytes), email, tier, created_ms: clock.now() })
+      .values({ user_id, email, tier, created_ms: clock.now(), password_hash: passwordHash })
       .onConflict((conflict) => conflict.column('email').doNothing())
       .returningAll()
       .executeTakeFirst();
@@ -95,6 +188,18 @@ export class UserRepository {
   }
 }
 
-function toUser(row: Selectable<UsersTable>): User {
-  return { userId: row.user_id, email: row.email, tier: row.tier, createdMs: row.created_ms };
+function unknownUser(): InvalidInputError {
+  return new InvalidInputError('no user with this e-mail address');
+}
+
+/** The one form of a user's row outside this folder; the password's hash is not in it. */
+export function toUser(row: Omit<Selectable<UsersTable>, 'password_hash'>): User {
+  return {
+    userId: row.user_id,
+    email: row.email,
+    tier: row.tier,
+    createdMs: row.created_ms,
+    operator: row.operator_ms !== null,
+    suspended: row.suspended_ms !== null,
+  };
 }

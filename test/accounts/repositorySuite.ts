@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { issueKey, KeyRepository } from '../../src/accounts/keys.ts';
+import { issueKey, issueOwnKey, KeyRepository, MAX_LIVE_KEYS_PER_USER } from '../../src/accounts/keys.ts';
 import type { Database } from '../../src/accounts/schema.ts';
 import { UserRepository } from '../../src/accounts/users.ts';
 import { InvalidInputError } from '../../src/errors.ts';
@@ -38,6 +38,8 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
           email: 'a@example.com',
           tier: 'free',
           createdMs: clock.now(),
+          operator: false,
+          suspended: false,
         });
         expect((await users.create('b@example.com', 'plus')).tier).toBe('plus');
       });
@@ -97,7 +99,115 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
       });
     });
 
+    describe('signing up', () => {
+      it('makes the first an operator, whoever was made on the command line before', async () => {
+        await users.create('made@example.com');
+        const first = await users.signUp(' A@example.com', 'hash');
+        expect(first).toMatchObject({
+          email: 'a@example.com',
+          tier: 'free',
+          operator: true,
+          suspended: false,
+        });
+        expect(await users.signUp('b@example.com', 'hash')).toMatchObject({ operator: false });
+        expect((await users.list()).map(({ email, operator }) => [email, operator])).toEqual(
+          expect.arrayContaining([
+            ['made@example.com', false],
+            ['a@example.com', true],
+            ['b@example.com', false],
+          ]),
+        );
+      });
+
+      it('of many at once exactly one is the operator', async () => {
+        const emails = Array.from({ length: 12 }, (_, index) => `u${index}@example.com`);
+        const made = await Promise.all(emails.map((email) => users.signUp(email, 'hash')));
+        expect(made.map((user) => user?.email)).toEqual(emails);
+        expect(made.filter((user) => user?.operator)).toHaveLength(1);
+        expect((await users.list()).filter(({ operator }) => operator)).toHaveLength(1);
+      });
+
+      it('with one address at once, one succeeds', async () => {
+        const made = await Promise.all(
+          Array.from({ length: 8 }, (_, index) => users.signUp('a@example.com', `hash ${index}`)),
+        );
+        expect(made.filter((user) => user !== null)).toHaveLength(1);
+        const winner = made.findIndex((user) => user !== null);
+        const kept = await users.findWithPassword({ email: 'a@example.com' });
+        expect(kept).toMatchObject({ operator: true, passwordHash: `hash ${winner}` });
+      });
+
+      it('claims nobody: an address made on the command line stays without a password', async () => {
+        const made = await users.create('a@example.com', 'plus');
+        expect(await users.signUp('A@EXAMPLE.com', 'hash')).toBeNull();
+        expect(await users.findWithPassword({ email: 'a@example.com' })).toEqual({
+          ...made,
+          passwordHash: null,
+        });
+        expect(await users.signUp('b@example.com', 'hash')).toMatchObject({ operator: true });
+      });
+    });
+
+    describe('changes to users', () => {
+      it('set what is given and leave the rest', async () => {
+        const user = await users.create('a@example.com', 'plus');
+        expect(await users.update(user, {})).toEqual(user);
+        expect(await users.update(user, { suspended: true })).toEqual({ ...user, suspended: true });
+        expect(await users.update({ userId: user.userId }, { tier: 'pro' })).toEqual({
+          ...{ ...user, suspended: true },
+          tier: 'pro',
+        });
+        expect(await users.update(user, { suspended: false })).toEqual({ ...user, tier: 'pro' });
+        await expect(users.update({ userId: 'usr_none' }, { tier: 'pro' })).rejects.toThrow(
+          new InvalidInputError('no user with this e-mail address'),
+        );
+      });
+
+      it('at once both hold', async () => {
+        const user = await users.create('a@example.com');
+        await Promise.all([users.update(user, { suspended: true }), users.update(user, { tier: 'premium' })]);
+        expect(await users.find('a@example.com')).toEqual({ ...user, suspended: true, tier: 'premium' });
+      });
+
+      it('a password is set, for a known user alone', async () => {
+        const user = await users.create('a@example.com');
+        await users.setPassword({ email: 'A@example.com' }, 'hash');
+        expect(await users.findWithPassword(user)).toEqual({ ...user, passwordHash: 'hash' });
+        await expect(users.setPassword({ email: 'b@example.com' }, 'hash')).rejects.toThrow(
+          new InvalidInputError('no user with this e-mail address'),
+        );
+      });
+
+      it('are listed a page at a time', async () => {
+        for (const email of ['c@example.com', 'a@example.com', 'b@example.com']) {
+          await users.create(email);
+          await clock.advance(1);
+        }
+        const page = await users.page({ limit: 2, offset: 1 });
+        expect(page.map(({ email }) => email)).toEqual(['a@example.com', 'b@example.com']);
+        expect(await users.count()).toBe(3);
+      });
+    });
+
     describe('keys', () => {
+      it('a user may have so many live ones, however many are asked for at once', async () => {
+        const { user, record } = await issue('a@example.com');
+        const own = () =>
+          issueOwnKey(db, { clock, randomBytes }, { userId: user.userId, label: 'x', environment: 'live' });
+        const made = await Promise.all(Array.from({ length: MAX_LIVE_KEYS_PER_USER + 5 }, own));
+        expect(made.filter((issued) => issued !== null)).toHaveLength(MAX_LIVE_KEYS_PER_USER - 1);
+        await keys.revoke(record.keyId);
+        expect(await own()).not.toBeNull();
+        expect(await own()).toBeNull();
+      });
+
+      it('another user’s key is not there to be revoked', async () => {
+        const { record } = await issue('a@example.com');
+        const other = await users.create('b@example.com');
+        await expect(keys.revoke(record.keyId, other)).rejects.toThrow(InvalidInputError);
+        expect((await keys.list())[0]?.revokedMs).toBeNull();
+      });
+
       it('a key is given in full once and listed without it', async () => {
         const { key, record, user } = await issue('a@example.com', { tier: 'pro', label: ' my bot ' });
         expect(key).toMatch(/^svc_live_[0-9A-Za-z]{39}$/);

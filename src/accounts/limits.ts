@@ -1,0 +1,102 @@
+import type { Clock } from '../clock.ts';
+import { addressGroup } from './limitsAddress.ts';
+import { AdmittedRequests, type Quota } from './limitsWindow.ts';
+import type { TierLimits } from './tiers.ts';
+
+/** Clients remembered at once; beyond it the one that asked longest ago is forgotten. */
+const MAX_CLIENTS = 50_000;
+/** Refused keys of one address: far above what mistakes need, far below what guessing would. */
+export const FAILED_PER_MINUTE = 600;
+const FAILED: readonly Quota[] = [{ name: 'failed-auth', requests: FAILED_PER_MINUTE, windowMs: 60_000 }];
+
+/** What an answer says of the client's limits, in the words of draft-ietf-httpapi-ratelimit-headers-10. */
+export interface RateVerdict {
+  /** `RateLimit-Policy`. */
+  readonly policy: string;
+  /** `RateLimit`. */
+  readonly limit: string;
+  /** Whole seconds, at least 1, until a request is admitted; 0: this one is. */
+  readonly retryAfterSeconds: number;
+}
+
+/** Request rates of this process: of each key by its tier, and of failed authentication by address. */
+export class RateLimits {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #keys = new Map<string, AdmittedRequests>();
+  readonly #addresses = new Map<string, AdmittedRequests>();
+  readonly #plans = new WeakMap<TierLimits, Plan>();
+  readonly #failed = plan(FAILED);
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** Counts a request of a key, unless it is refused. */
+  request(keyId: string, limits: TierLimits): RateVerdict {
+    let quotas = this.#plans.get(limits);
+    if (!quotas) {
+      quotas = plan(quotasOf(limits));
+      this.#plans.set(limits, quotas);
+    }
+    return this.#take(this.#keys, keyId, quotas);
+  }
+
+  /** Counts a refused key of an address; with too many of them the refusal itself is refused (429 for 401). */
+  failure(address: string): RateVerdict {
+    return this.#take(this.#addresses, addressGroup(address), this.#failed);
+  }
+
+  /** How an address stands, for answers that come before any key is looked at. Counts nothing. */
+  standing(address: string): RateVerdict {
+    const nowMs = this.#clock.monotonic();
+    const client = this.#addresses.get(addressGroup(address)) ?? new AdmittedRequests(FAILED);
+    return { policy: this.#failed.policy, limit: state(client, this.#failed, nowMs), retryAfterSeconds: 0 };
+  }
+
+  #take(clients: Map<string, AdmittedRequests>, name: string, quotas: Plan): RateVerdict {
+    const nowMs = this.#clock.monotonic();
+    const known = clients.get(name);
+    const client = known ?? new AdmittedRequests(quotas.quotas);
+    if (known) {
+      known.requote(quotas.quotas);
+      clients.delete(name);
+    } else if (clients.size >= MAX_CLIENTS) {
+      const [longestAgo] = clients.keys();
+      if (longestAgo !== undefined) clients.delete(longestAgo);
+    }
+    clients.set(name, client);
+    const waitMs = client.take(nowMs);
+    return {
+      policy: quotas.policy,
+      limit: state(client, quotas, nowMs),
+      retryAfterSeconds: Math.ceil(waitMs / 1000),
+    };
+  }
+}
+
+interface Plan {
+  readonly quotas: readonly Quota[];
+  readonly policy: string;
+}
+
+function plan(quotas: readonly Quota[]): Plan {
+  const policy = quotas.map(({ name, requests, windowMs }) => `"${name}";q=${requests};w=${windowMs / 1000}`);
+  return { quotas, policy: policy.join(', ') };
+}
+
+function quotasOf(limits: TierLimits): Quota[] {
+  return [
+    { name: 'second', requests: limits.requests_per_second, windowMs: 1_000 },
+    { name: 'minute', requests: limits.requests_per_minute, windowMs: 60_000 },
+  ];
+}
+
+function state(client: AdmittedRequests, { quotas }: Plan, nowMs: number): string {
+  let text = '';
+  for (let index = 0; index < quotas.length; index++) {
+    const { remaining, freesInMs } = client.state(index, nowMs);
+    const name = quotas[index]?.name;
+    text += `${index === 0 ? '' : ', '}"${name}";r=${remaining};t=${Math.ceil(freesInMs / 1000)}`;
+  }
+  return text;
+}

@@ -1,0 +1,22 @@
+import { isIPv6 } from 'node:net';
+
+const HEXTETS = 8;
+/** An IPv6 customer has at least a /64 to change addresses in. */
+const GROUP_HEXTETS = 4;
+
+/** What counts as one client: an IPv4 address, or the /64 of an IPv6 address. */
+export function addressGroup(address: string): string {
+  if (!isIPv6(address)) return address;
+  const plain = address.split('%', 1)[0] as string;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [head = '', tail] = plain.toLowerCase().split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : HEXTETS - before.length - after.length;
+  const all = [...before, ...new Array<string>(Math.max(0, zeros)).fill('0'), ...after];
+  return `${all
+    .slice(0, GROUP_HEXTETS)
+    .map((part) => part.replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`;
+}

@@ -1,0 +1,95 @@
+/** So many requests in any stretch of this length. */
+export interface Quota {
+  readonly name: string;
+  readonly requests: number;
+  readonly windowMs: number;
+}
+
+/** Where a client stands with one quota. */
+export interface QuotaState {
+  readonly remaining: number;
+  /** Until the oldest counted request leaves the window and its place is free again; 0 when nothing is counted. */
+  readonly freesInMs: number;
+}
+
+const FIRST_CAPACITY = 16;
+
+/**
+ * When the admitted requests of one client came, which answers several quotas at once and exactly: no stretch of a
+ * window's length, wherever it begins, holds more requests than the quota, and a refused request uses up nothing of
+ * any. It keeps at most as many times as the largest quota.
+ */
+export class AdmittedRequests {
+  #quotas: readonly Quota[];
+  #times: Float64Array;
+  /** Requests admitted so far; the n-th came at `#times[n % capacity]`. */
+  #admitted = 0;
+  /** For each quota the first request still inside its window. */
+  #tails: number[];
+
+  constructor(quotas: readonly Quota[]) {
+    this.#quotas = quotas;
+    this.#times = new Float64Array(FIRST_CAPACITY);
+    this.#tails = quotas.map(() => 0);
+  }
+
+  /** Other quotas from now on; what was admitted counts against them too. */
+  requote(quotas: readonly Quota[]): void {
+    if (quotas === this.#quotas) return;
+    const kept = Math.max(0, this.#admitted - this.#times.length);
+    this.#quotas = quotas;
+    this.#tails = quotas.map(() => kept);
+  }
+
+  /**
+   * Admits a request or does not.
+   * @returns 0 when it was admitted, else in how many milliseconds one would be.
+   */
+  take(nowMs: number): number {
+    const waitMs = this.peek(nowMs);
+    if (waitMs > 0) return waitMs;
+    const oldest = Math.min(...this.#tails);
+    if (this.#admitted - oldest === this.#times.length) this.#grow(oldest);
+    this.#times[this.#admitted % this.#times.length] = nowMs;
+    this.#admitted++;
+    return 0;
+  }
+
+  /** In how many milliseconds a request would be admitted; 0: now. */
+  peek(nowMs: number): number {
+    let waitMs = 0;
+    for (let index = 0; index < this.#quotas.length; index++) {
+      const { requests, windowMs } = this.#quotas[index] as Quota;
+      if (this.#used(index, nowMs) < requests) continue;
+      waitMs = Math.max(waitMs, this.#time(this.#admitted - requests) + windowMs - nowMs);
+    }
+    return waitMs;
+  }
+
+  state(index: number, nowMs: number): QuotaState {
+    const { requests, windowMs } = this.#quotas[index] as Quota;
+    const used = this.#used(index, nowMs);
+    const freesInMs = used === 0 ? 0 : this.#time(this.#tails[index] as number) + windowMs - nowMs;
+    return { remaining: Math.max(0, requests - used), freesInMs };
+  }
+
+  #used(index: number, nowMs: number): number {
+    const { windowMs } = this.#quotas[index] as Quota;
+    let tail = this.#tails[index] as number;
+    while (tail < this.#admitted && this.#time(tail) + windowMs <= nowMs) tail++;
+    this.#tails[index] = tail;
+    return this.#admitted - tail;
+  }
+
+  #time(request: number): number {
+    return this.#times[request % this.#times.length] as number;
+  }
+
+  #grow(oldest: number): void {
+    const larger = new Float64Array(this.#times.length * 2);
+    for (let request = oldest; request < this.#admitted; request++) {
+      larger[request % larger.length] = this.#time(request);
+    }
+    this.#times = larger;
+  }
+}

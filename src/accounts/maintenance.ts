@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { Logger } from '../ops/log.ts';
+import type { Maintenance } from './accessControl.ts';
+import type { Freshness, Moment } from './freshness.ts';
+import { RowCache } from './rowCache.ts';
+import type { Database } from './schema.ts';
+
+/** The row of `settings` that is there while the operator keeps the service closed. */
+export const MAINTENANCE_SETTING = 'maintenance';
+export const MAX_RETRY_AFTER_SECONDS = 86_400;
+/** Its value, as JSON. */
+export const maintenanceSchema = z.object({
+  retry_after_seconds: z.int().min(1).max(MAX_RETRY_AFTER_SECONDS),
+  message: z.string().nullable().default(null),
+});
+/** What a client is told where the row does not say. */
+export const DEFAULT_RETRY_AFTER_SECONDS = 60;
+
+/** Whether the service is closed, from memory while what was read holds: like keys, so a switch works at once. */
+export class MaintenanceState {
+  readonly #settings: RowCache<Maintenance>;
+  readonly #logger: Logger;
+  #last: Maintenance | null = null;
+
+  constructor(db: Database, parts: { freshness: Freshness; logger: Logger }) {
+    this.#logger = parts.logger;
+    this.#settings = new RowCache(parts.freshness, async (name) => {
+      const setting = db.selectFrom('settings').select('value').where('name', '=', name);
+      const row = await setting.executeTakeFirst();
+      this.#last = row ? parseMaintenance(row.value) : null;
+      return this.#last;
+    });
+  }
+
+  /** Never rejects: where the database does not answer, what was known last goes on, and the key is refused by it. */
+  current(moment: Moment): Maintenance | null | Promise<Maintenance | null> {
+    const state = this.#settings.get(MAINTENANCE_SETTING, moment);
+    if (!(state instanceof Promise)) return state;
+    return state.catch((error: unknown) => {
+      this.#logger.warn({ err: error }, 'maintenance.read_failed');
+      return this.#last;
+    });
+  }
+}
+
+/** The row alone means closed, whatever it says. */
+export function parseMaintenance(text: string): Maintenance {
+  try {
+    const parsed = maintenanceSchema.safeParse(JSON.parse(text));
+    if (parsed.success) {
+      return { retryAfterSeconds: parsed.data.retry_after_seconds, message: parsed.data.message };
+    }
+  } catch {
+    // Not JSON; the default below stands.
+  }
+  return { retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS, message: null };
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '../clock.ts';
+import { InvalidInputError } from '../errors.ts';
+import type { Maintenance } from './accessControl.ts';
+import { MAINTENANCE_SETTING, MAX_RETRY_AFTER_SECONDS, parseMaintenance } from './maintenance.ts';
+import type { Database } from './schema.ts';
+
+export const MAX_MESSAGE_LENGTH = 200;
+
+export interface MaintenanceStatus extends Maintenance {
+  readonly sinceMs: number;
+}
+
+/** Closes the service to everyone for a while and opens it again; every process of the installation follows. */
+export class MaintenanceSwitch {
+  readonly #db: Database;
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(db: Database, clock: Pick<Clock, 'now'>) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  /** Null while the service is open. */
+  async status(): Promise<MaintenanceStatus | null> {
+    const row = await this.#db
+      .selectFrom('settings')
+      .selectAll()
+      .where('name', '=', MAINTENANCE_SETTING)
+      .executeTakeFirst();
+    return row ? { ...parseMaintenance(row.value), sinceMs: row.updated_ms } : null;
+  }
+
+  /**
+   * Closed already, it goes on with what is given.
+   * @param message Null: the usual words.
+   * @throws {InvalidInputError} When the time or the message is out of bounds.
+   */
+  async close({ retryAfterSeconds, message }: Maintenance): Promise<void> {
+    if (
+      !Number.isInteger(retryAfterSeconds) ||
+      retryAfterSeconds < 1 ||
+      retryAfterSeconds > MAX_RETRY_AFTER_SECONDS
+    ) {
+      throw new InvalidInputError(
+        `retry-after is a whole number of seconds, 1 to ${MAX_RETRY_AFTER_SECONDS}`,
+      );
+    }
+    if (message !== null && (message.length > MAX_MESSAGE_LENGTH || /\p{Cc}/u.test(message))) {
+      throw new InvalidInputError(
+        `a message has at most ${MAX_MESSAGE_LENGTH} characters and no control characters`,
+      );
+    }
+    const value = JSON.stringify({ retry_after_seconds: retryAfterSeconds, message });
+    const row = { name: MAINTENANCE_SETTING, value, updated_ms: this.#clock.now() };
+    await this.#db
+      .insertInto('settings')
+      .values(row)
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+      .execute();
+  }
+
+  async open(): Promise<void> {
+    await this.#db.deleteFrom('settings').where('name', '=', MAINTENANCE_SETTING).execute();
+  }
+}

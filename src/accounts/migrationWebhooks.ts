@@ -1,0 +1,70 @@
+import { type Kysely, sql } from 'kysely';
+
+/** The webhooks' tables. Part of the one migration set in `migrations.ts`. */
+export async function createWebhooks(db: Kysely<unknown>): Promise<void> {
+  await createRegistrations(db);
+  await db.schema
+    .createTable('webhook_events')
+    .addColumn('event_id', 'text', (column) => column.primaryKey())
+    .addColumn('tier', 'text', (column) => column.notNull())
+    .addColumn('ticker', 'text', (column) => column.notNull())
+    .addColumn('market_id', 'text', (column) => column.notNull())
+    .addColumn('detected_at', 'text', (column) => column.notNull())
+    .addColumn('body', 'text', (column) => column.notNull())
+    .addColumn('created_ms', 'bigint', (column) => column.notNull())
+    .execute();
+  await index(db, 'webhook_events', 'age', ['created_ms']);
+  await createDeliveries(db);
+}
+
+async function createRegistrations(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('webhooks')
+    .addColumn('webhook_id', 'text', (column) => column.primaryKey())
+    .addColumn('user_id', 'text', (column) =>
+      column.notNull().references('users.user_id').onDelete('cascade'),
+    )
+    .addColumn('url', 'text', (column) => column.notNull())
+    .addColumn('label', 'text', (column) => column.notNull())
+    .addColumn('tiers', 'text', (column) => column.notNull())
+    .addColumn('tickers', 'text')
+    .addColumn('secret_box', 'text', (column) => column.notNull())
+    .addColumn('previous_secret_box', 'text')
+    .addColumn('previous_until_ms', 'bigint')
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('pause_reason', 'text')
+    .addColumn('paused_ms', 'bigint')
+    .addColumn('consecutive_failures', 'bigint', (column) => column.notNull())
+    .addColumn('created_ms', 'bigint', (column) => column.notNull())
+    .addColumn('active_since_ms', 'bigint', (column) => column.notNull())
+    .execute();
+  await index(db, 'webhooks', 'user', ['user_id']);
+}
+
+async function createDeliveries(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('webhook_deliveries')
+    .addColumn('delivery_id', 'text', (column) => column.primaryKey())
+    .addColumn('webhook_id', 'text', (column) =>
+      column.notNull().references('webhooks.webhook_id').onDelete('cascade'),
+    )
+    .addColumn('event_id', 'text', (column) => column.notNull())
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('attempts', 'bigint', (column) => column.notNull())
+    .addColumn('step', 'bigint', (column) => column.notNull())
+    .addColumn('due_ms', 'bigint', (column) => column.notNull())
+    .addColumn('expires_ms', 'bigint', (column) => column.notNull())
+    .addColumn('created_ms', 'bigint', (column) => column.notNull())
+    .addColumn('attempt_log', 'text', (column) => column.notNull())
+    .execute();
+  await index(db, 'webhook_deliveries', 'webhook', ['webhook_id', 'created_ms', 'delivery_id']);
+  await index(db, 'webhook_deliveries', 'age', ['created_ms']);
+  // Only what still waits: it stays as small as the backlog, whatever the log holds.
+  await sql`create index webhook_deliveries_by_due on webhook_deliveries (webhook_id, due_ms) where state = 'pending'`.execute(
+    db,
+  );
+}
+
+async function index(db: Kysely<unknown>, table: string, name: string, columns: string[]): Promise<void> {
+  await db.schema.createIndex(`${table}_by_${name}`).on(table).columns(columns).execute();
+}

@@ -1,0 +1,68 @@
+import type { Freshness, Moment } from './freshness.ts';
+
+/** Entries kept of each kind: about 400 bytes each. */
+export const MAX_ENTRIES = 20_000;
+
+interface Entry<V> {
+  readonly value: V;
+  readonly readAt: Moment;
+}
+
+/**
+ * Rows of the control database by a key's hash, for as long as they hold. What is not there is kept as well, apart, so
+ * that a stream of invented keys neither reaches the database again and again nor pushes out real ones.
+ */
+export class RowCache<V> {
+  readonly #freshness: Freshness;
+  readonly #find: (hash: string) => Promise<V | null>;
+  readonly #known = new Map<string, Entry<V>>();
+  readonly #unknown = new Map<string, Entry<null>>();
+  readonly #asking = new Map<string, { readAt: Moment; answer: Promise<V | null> }>();
+
+  constructor(freshness: Freshness, find: (hash: string) => Promise<V | null>) {
+    this.#freshness = freshness;
+    this.#find = find;
+  }
+
+  /** At once where it is known at `moment`; else from the database, which several askers ask once. Rejects as `find`. */
+  get(hash: string, moment: Moment): V | null | Promise<V | null> {
+    const known = this.#known.get(hash);
+    if (known && this.#freshness.holds(known.readAt, moment)) return known.value;
+    const unknown = known ?? this.#unknown.get(hash);
+    if (unknown && this.#freshness.holds(unknown.readAt, moment)) return unknown.value;
+    const asking = this.#asking.get(hash);
+    if (asking && this.#freshness.holds(asking.readAt, moment)) return asking.answer;
+    const answer = this.#read(hash, moment);
+    this.#asking.set(hash, { readAt: moment, answer });
+    return answer;
+  }
+
+  /** Entries kept, for tests of the bound. */
+  get size(): number {
+    return this.#known.size + this.#unknown.size;
+  }
+
+  async #read(hash: string, moment: Moment): Promise<V | null> {
+    try {
+      const value = await this.#find(hash);
+      if (value === null) {
+        this.#known.delete(hash);
+        keep(this.#unknown, hash, { value, readAt: moment });
+      } else {
+        this.#unknown.delete(hash);
+        keep(this.#known, hash, { value, readAt: moment });
+      }
+      return value;
+    } finally {
+      if (this.#asking.get(hash)?.readAt === moment) this.#asking.delete(hash);
+    }
+  }
+}
+
+/** What was read longest ago goes first: reading again costs a look-up, noting every use would cost every request. */
+function keep<V>(entries: Map<string, Entry<V>>, hash: string, entry: Entry<V>): void {
+  entries.delete(hash);
+  const [longestAgo] = entries.keys();
+  if (entries.size >= MAX_ENTRIES && longestAgo !== undefined) entries.delete(longestAgo);
+  entries.set(hash, entry);
+}

@@ -1,0 +1,68 @@
+/** Webhooks: who wants to be told, what there is to tell, and how each telling went. */
+import type { Ticker } from '../schema/market.ts';
+import type { PushedTier } from '../schema/opportunity.ts';
+
+export type WebhookState = 'active' | 'paused';
+/** Why it is paused: its owner did it, or ten attempts in a row failed. */
+export type PauseReason = 'owner' | 'failures';
+
+export interface WebhooksTable {
+  webhook_id: string;
+  user_id: string;
+  url: string;
+  label: string;
+  /** JSON list of tiers, never empty. */
+  tiers: string;
+  /** JSON list of tickers; null: all. */
+  tickers: string | null;
+  /** The signing secret, encrypted for this row. */
+  secret_box: string;
+  /** The secret before the last rotation, and until when it is still signed with; both null: none. */
+  previous_secret_box: string | null;
+  previous_until_ms: number | null;
+  state: WebhookState;
+  /** Null while active. */
+  pause_reason: PauseReason | null;
+  paused_ms: number | null;
+  /** Attempts that failed since the last that did not. */
+  consecutive_failures: number;
+  created_ms: number;
+  /** Registered or last resumed: what was detected before is not sent. */
+  active_since_ms: number;
+}
+
+/** One opportunity that somebody is told of. */
+export interface WebhookEventsTable {
+  event_id: string;
+  tier: PushedTier;
+  ticker: Ticker;
+  market_id: string;
+  detected_at: string;
+  /** The bytes that are sent, and signed, each time. */
+  body: string;
+  created_ms: number;
+}
+
+/** `failed`: the receiver wants no more of it (410). `skipped`: the webhook was paused first. `expired`: the market ended first. */
+export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'skipped', 'expired'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** One event for one webhook. The row is there before the first attempt. */
+export interface WebhookDeliveriesTable {
+  /** Follows from webhook and event, and is the `webhook-id` of every attempt. */
+  delivery_id: string;
+  webhook_id: string;
+  event_id: string;
+  state: DeliveryState;
+  /** Attempts that are over. */
+  attempts: number;
+  /** Those that failed since it was last begun: what the next pause follows from. */
+  step: number;
+  /** Not before this. */
+  due_ms: number;
+  /** Not after this. */
+  expires_ms: number;
+  created_ms: number;
+  /** JSON list of the last attempts, oldest first. */
+  attempt_log: string;
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '../clock.ts';
+import { addressGroup } from './limitsAddress.ts';
+import { AdmittedRequests, type Quota } from './limitsWindow.ts';
+
+const WINDOW_MS = 15 * 60_000;
+/** An office behind one address signs in all at once; guessing passwords needs more. */
+const PER_ADDRESS: readonly Quota[] = [{ name: 'address', requests: 100, windowMs: WINDOW_MS }];
+/** From wherever they come: someone with many addresses gets no more tries at one person. */
+const PER_EMAIL: readonly Quota[] = [{ name: 'email', requests: 10, windowMs: WINDOW_MS }];
+/** Names remembered of each kind; beyond it the one that tried longest ago is forgotten. */
+const MAX_NAMES = 20_000;
+
+/**
+ * How often passwords may be tried. An attempt counts before its password is checked, so that many at once are not
+ * more than many in a row; one that succeeds clears what its address of e-mail had used up.
+ */
+export class SignInLimits {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #addresses = new Map<string, AdmittedRequests>();
+  readonly #emails = new Map<string, AdmittedRequests>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** @returns Whole seconds until another attempt is admitted; 0: this one is. */
+  attempt(who: { address: string; email: string | null }): number {
+    const waitMs = this.#take(this.#addresses, addressGroup(who.address), PER_ADDRESS);
+    if (waitMs > 0) return Math.ceil(waitMs / 1000);
+    if (who.email === null) return 0;
+    return Math.ceil(this.#take(this.#emails, who.email, PER_EMAIL) / 1000);
+  }
+
+  succeeded(email: string): void {
+    this.#emails.delete(email);
+  }
+
+  #take(known: Map<string, AdmittedRequests>, name: string, quotas: readonly Quota[]): number {
+    const attempts = known.get(name) ?? new AdmittedRequests(quotas);
+    known.delete(name);
+    const [longestAgo] = known.keys();
+    if (known.size >= MAX_NAMES && longestAgo !== undefined) known.delete(longestAgo);
+    known.set(name, attempts);
+    return attempts.take(this.#clock.monotonic());
+  }
+}

@@ -1,0 +1,350 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_LIVE_KEYS_PER_USER } from '../../src/accounts/keys.ts';
+import { SESSION_IDLE_MS } from '../../src/accounts/sessions.ts';
+import { Browser, openDashboard, PASSWORD } from '../support/dashboard.ts';
+
+const ID = /^[a-z]+_[0-9A-Za-z]{16}$/;
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
+const WRONG = { detail: 'Wrong e-mail address or password' };
+
+describe('signing up', () => {
+  it('signs in, and makes the first user the operator', async () => {
+    const { browser } = await openDashboard();
+    const [first, second] = [browser(), browser()];
+    const made = await first.ask('POST', '/app/sign-up', { email: ' Ann@Example.com', password: PASSWORD });
+    const user = {
+      user_id: expect.stringMatching(ID),
+      email: 'ann@example.com',
+      tier: 'free',
+      operator: true,
+    };
+    expect([made.statusCode, made.json()]).toEqual([200, { user }]);
+    expect((await first.ask('GET', '/app/me')).json()).toEqual(made.json());
+    const other = await second.ask('POST', '/app/sign-up', { email: 'b@example.com', password: PASSWORD });
+    expect(other.json().user).toMatchObject({ email: 'b@example.com', operator: false });
+  });
+
+  it('refuses an address that is taken, by a sign-up or on the command line', async () => {
+    const { browser, signedUp, accounts } = await openDashboard();
+    await signedUp('a@example.com');
+    await accounts.users.create('made@example.com');
+    for (const email of ['A@example.com', 'made@example.com']) {
+      const taken = browser();
+      const answer = await taken.ask('POST', '/app/sign-up', { email, password: PASSWORD });
+      expect([answer.statusCode, answer.json()]).toEqual([
+        409,
+        { detail: 'A user with this e-mail address exists already' },
+      ]);
+      expect(taken.cookie).toBeNull();
+      if (email.startsWith('made')) {
+        expect(await taken.status('POST', '/app/sign-in', { email, password: PASSWORD })).toBe(401);
+      }
+    }
+  });
+
+  it('refuses what is malformed, all of it at once, and repeats no password', async () => {
+    const { browser } = await openDashboard();
+    const body = { email: 'nonsense', password: 'hunter2', more: 'hunter2' };
+    const answer = await browser().ask('POST', '/app/sign-up', body);
+    expect(answer.statusCode).toBe(422);
+    expect(answer.json().detail.map((one: { type: string; loc: string[] }) => [one.type, one.loc])).toEqual([
+      ['value_error', ['body', 'email']],
+      ['string_too_short', ['body', 'password']],
+      ['extra_forbidden', ['body', 'more']],
+    ]);
+    expect(answer.body).not.toContain('hunter2');
+    expect(await browser().status('POST', '/app/sign-up')).toBe(422);
+  });
+});
+
+describe('signing in', () => {
+  it('answers alike for a wrong password, an unknown address and a user without a password', async () => {
+    const { browser, signedUp, accounts } = await openDashboard();
+    await signedUp('a@example.com');
+    await accounts.users.create('made@example.com');
+    for (const email of ['a@example.com', 'nobody@example.com', 'made@example.com']) {
+      const answer = await browser().ask('POST', '/app/sign-in', { email, password: 'not the password' });
+      expect([answer.statusCode, answer.json()]).toEqual([401, WRONG]);
+      expect(answer.headers['www-authenticate']).toBe('Bearer');
+      expect(answer.headers['set-cookie']).toBeUndefined();
+    }
+  });
+
+  it('works with the password however its characters are composed', async () => {
+    const { browser } = await openDashboard();
+    const email = 'a@example.com';
+    await browser().ask('POST', '/app/sign-up', { email, password: 'caf\u00e9 caf\u00e9' });
+    const password = 'cafe\u0301 cafe\u0301';
+    expect(await browser().status('POST', '/app/sign-in', { email, password })).toBe(200);
+  });
+
+  it('ends the session the browser had: what was planted there is worth nothing', async () => {
+    const { app, signedUp } = await openDashboard();
+    const browser = await signedUp('a@example.com');
+    const before = new Browser(app);
+    before.cookie = browser.cookie;
+    await browser.ask('POST', '/app/sign-in', { email: 'a@example.com', password: PASSWORD });
+    expect(browser.cookie).not.toBe(before.cookie);
+    expect([await browser.status('GET', '/app/me'), await before.status('GET', '/app/me')]).toEqual([
+      200, 401,
+    ]);
+  });
+
+  it('is refused to a suspended user, who learns it by the right password alone', async () => {
+    const { browser, signedUp, accounts } = await openDashboard();
+    const signedIn = await signedUp('a@example.com');
+    await accounts.users.update({ email: 'a@example.com' }, { suspended: true });
+    expect(await signedIn.status('GET', '/app/me')).toBe(401);
+    const signIn = (password: string) =>
+      browser().ask('POST', '/app/sign-in', { email: 'a@example.com', password });
+    expect((await signIn(PASSWORD)).json()).toEqual({ detail: 'This user is suspended' });
+    expect((await signIn('not the password')).json()).toEqual(WRONG);
+  });
+
+  it('is limited per address of e-mail: exactly ten of many at once are looked at', async () => {
+    const { browser, clock, signedUp } = await openDashboard({ limited: true });
+    await signedUp('a@example.com');
+    const attempt = (password: string) =>
+      browser().ask('POST', '/app/sign-in', { email: 'a@example.com', password });
+    const answers = await Promise.all(Array.from({ length: 25 }, () => attempt('not the password')));
+    expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(10);
+    const limited = answers.filter(({ statusCode }) => statusCode === 429);
+    expect(limited).toHaveLength(15);
+    expect(limited[0]?.headers['retry-after']).toBe('900');
+    expect((await attempt(PASSWORD)).statusCode).toBe(429);
+    await clock.advance(15 * 60_000);
+    expect((await attempt(PASSWORD)).statusCode).toBe(200);
+  });
+
+  it('is limited per network address, whatever e-mail is tried', async () => {
+    const { browser } = await openDashboard({ limited: true });
+    const attempt = (index: number) =>
+      browser().status('POST', '/app/sign-in', { email: `u${index}@example.com`, password: 'x' });
+    const statuses = [];
+    for (let index = 0; index < 103; index++) statuses.push(await attempt(index));
+    expect(statuses.filter((status) => status === 401)).toHaveLength(100);
+    expect(statuses.slice(100)).toEqual([429, 429, 429]);
+  });
+
+  it('with more at once than can be hashed answers 503 to the rest', async () => {
+    const { browser } = await openDashboard();
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () =>
+        browser().ask('POST', '/app/sign-in', { email: 'a@example.com', password: 'x' }),
+      ),
+    );
+    const busy = answers.filter(({ statusCode }) => statusCode === 503);
+    expect(busy.length).toBeGreaterThan(0);
+    expect(busy[0]?.headers['retry-after']).toBe('1');
+    expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(60 - busy.length);
+  });
+});
+
+describe('a session', () => {
+  it('is needed: without, with another’s form or over it is 401', async () => {
+    const { browser, clock, signedUp } = await openDashboard();
+    const nobody = browser();
+    for (const cookie of [
+      null,
+      'underround_session=',
+      `underround_session=${'x'.repeat(43)}`,
+      '__proto__=1',
+    ]) {
+      nobody.cookie = cookie;
+      expect(await nobody.status('GET', '/app/me'), String(cookie)).toBe(401);
+    }
+    const user = await signedUp('a@example.com');
+    await clock.advance(SESSION_IDLE_MS);
+    expect(await user.status('GET', '/app/me')).toBe(401);
+  });
+
+  it('ends at sign-out, and the cookie with it', async () => {
+    const { app, signedUp } = await openDashboard();
+    const browser = await signedUp('a@example.com');
+    const kept = new Browser(app);
+    kept.cookie = browser.cookie;
+    expect(await browser.status('POST', '/app/sign-out')).toBe(204);
+    expect(browser.cookie).toBeNull();
+    expect(await kept.status('GET', '/app/me')).toBe(401);
+  });
+
+  it('is listed, and ended by its user alone', async () => {
+    const { browser, signedUp } = await openDashboard();
+    const one = await signedUp('a@example.com');
+    const two = browser();
+    await two.ask('POST', '/app/sign-in', { email: 'a@example.com', password: PASSWORD });
+    const other = await signedUp('b@example.com');
+    const { sessions } = (await one.ask('GET', '/app/sessions')).json();
+    expect(sessions).toHaveLength(2);
+    const shape = {
+      session_id: expect.stringMatching(ID),
+      created_at: TIME,
+      last_seen_at: TIME,
+      expires_at: TIME,
+    };
+    expect(sessions[0]).toEqual({
+      ...shape,
+      user_agent: 'lightMyRequest',
+      address: '127.0.0.1',
+      current: expect.any(Boolean),
+    });
+    const theirs = sessions.find(({ current }: { current: boolean }) => !current);
+    const path = `/app/sessions/${theirs.session_id}`;
+    expect(await other.status('DELETE', path)).toBe(404);
+    expect(await one.status('DELETE', path)).toBe(204);
+    expect(await one.status('DELETE', path)).toBe(404);
+    expect([await one.status('GET', '/app/me'), await two.status('GET', '/app/me')]).toEqual([200, 401]);
+  });
+
+  it('all others end and this one is renewed when the password changes', async () => {
+    const { app, browser, signedUp } = await openDashboard();
+    const one = await signedUp('a@example.com');
+    const two = browser();
+    await two.ask('POST', '/app/sign-in', { email: 'a@example.com', password: PASSWORD });
+    const before = new Browser(app);
+    before.cookie = one.cookie;
+    const change = (current_password: string) =>
+      one.ask('POST', '/app/password', { current_password, new_password: 'another password' });
+    const wrong = await change('not the password');
+    expect([wrong.statusCode, wrong.json()]).toEqual([403, { detail: 'The current password is wrong' }]);
+    expect(await two.status('GET', '/app/me')).toBe(200);
+    expect((await change(PASSWORD)).statusCode).toBe(200);
+    const after = [one, two, before].map((one) => one.status('GET', '/app/me'));
+    expect(await Promise.all(after)).toEqual([200, 401, 401]);
+    const signIn = (password: string) =>
+      browser().status('POST', '/app/sign-in', { email: 'a@example.com', password });
+    expect([await signIn(PASSWORD), await signIn('another password')]).toEqual([401, 200]);
+  });
+});
+
+describe('keys', () => {
+  it('are made, used, counted and revoked by their user alone', async () => {
+    const { app, accounts, signedUp } = await openDashboard();
+    const user = await signedUp('a@example.com');
+    const other = await signedUp('b@example.com');
+    const made = await user.ask('POST', '/app/keys', { label: ' my bot ' });
+    const { key, ...shown } = made.json();
+    expect(made.statusCode).toBe(201);
+    expect(key).toMatch(/^svc_live_\w{39}$/);
+    expect(shown).toEqual({
+      ...{ key_id: expect.stringMatching(ID), label: 'my bot', prefix: key.slice(0, 13) },
+      created_at: TIME,
+    });
+    const use = () => app.inject({ url: '/v1/markets', headers: { authorization: `Bearer ${key}` } });
+    expect((await use()).statusCode).toBe(200);
+    await accounts.usage.close();
+    const listed = (await user.ask('GET', '/app/keys')).json();
+    expect(listed).toEqual({ keys: [{ ...shown, last_used_at: null, revoked_at: null, requests_30d: 1 }] });
+    expect((await other.ask('GET', '/app/keys')).json()).toEqual({ keys: [] });
+    const path = `/app/keys/${shown.key_id}`;
+    expect(await other.status('DELETE', path)).toBe(404);
+    expect((await use()).statusCode).toBe(200);
+    expect(await user.status('DELETE', path)).toBe(204);
+    expect((await use()).statusCode).toBe(401);
+    expect((await user.ask('GET', '/app/keys')).json().keys[0].revoked_at).toEqual(TIME);
+  });
+
+  it('are at most so many at once', async () => {
+    const { signedUp } = await openDashboard();
+    const user = await signedUp('a@example.com');
+    for (let count = 0; count < MAX_LIVE_KEYS_PER_USER; count++) {
+      expect(await user.status('POST', '/app/keys', { label: 'x' })).toBe(201);
+    }
+    const more = await user.ask('POST', '/app/keys', { label: 'x' });
+    expect([more.statusCode, more.json().detail]).toEqual([403, 'At most 20 keys at once; revoke one first']);
+  });
+
+  it.each([[''], ['   '], ['a\nb'], ['x'.repeat(129)]])('the label %j is refused', async (label) => {
+    const { signedUp } = await openDashboard();
+    const answer = await (await signedUp('a@example.com')).ask('POST', '/app/keys', { label });
+    const msg = 'Value error, a label has 1 to 128 characters and no control characters';
+    expect([answer.statusCode, answer.json().detail]).toEqual([
+      422,
+      [{ type: 'value_error', loc: ['body', 'label'], msg, input: label, ctx: { error: {} } }],
+    ]);
+  });
+});
+
+describe('an operator', () => {
+  it('sees users, sets tiers and suspends; a key follows at once', async () => {
+    const { app, signedUp } = await openDashboard();
+    const operator = await signedUp('op@example.com');
+    const user = await signedUp('a@example.com');
+    const { key } = (await user.ask('POST', '/app/keys', { label: 'x' })).json();
+    const use = async () =>
+      (await app.inject({ url: '/v1/markets', headers: { authorization: `Bearer ${key}` } })).statusCode;
+    const listed = (await operator.ask('GET', '/app/users?limit=1&offset=1')).json();
+    const record = {
+      ...{ user_id: expect.stringMatching(ID), email: expect.any(String), tier: 'free' },
+      ...{ operator: expect.any(Boolean), suspended: false, created_at: TIME },
+    };
+    expect(listed).toEqual({ users: [record], count: 1, total: 2, limit: 1, offset: 1 });
+    const { user_id } = (await user.ask('GET', '/app/me')).json().user;
+    const path = `/app/users/${user_id}`;
+    const promoted = await operator.ask('PATCH', path, { tier: 'premium' });
+    expect(promoted.json()).toMatchObject({ user_id, tier: 'premium', suspended: false });
+    expect((await user.ask('GET', '/app/me')).json().user.tier).toBe('premium');
+    expect((await operator.ask('PATCH', path, { suspended: true })).json()).toMatchObject({
+      tier: 'premium',
+      suspended: true,
+    });
+    expect([await use(), await user.status('GET', '/app/me')]).toEqual([401, 401]);
+    expect(await operator.status('PATCH', path, { suspended: false })).toBe(200);
+    expect(await use()).toBe(200);
+    expect(await operator.status('PATCH', '/app/users/usr_none', { tier: 'pro' })).toBe(404);
+    expect(await operator.status('PATCH', path, { tier: 'gold' })).toBe(422);
+  });
+
+  it('cannot suspend themselves', async () => {
+    const { signedUp } = await openDashboard();
+    const operator = await signedUp('op@example.com');
+    const { user_id } = (await operator.ask('GET', '/app/me')).json().user;
+    const answer = await operator.ask('PATCH', `/app/users/${user_id}`, { suspended: true });
+    expect([answer.statusCode, answer.json().detail]).toEqual([409, 'An operator cannot suspend themselves']);
+  });
+
+  it('closes the service and opens it again, though it is closed', async () => {
+    const { browser, signedUp } = await openDashboard();
+    const operator = await signedUp('op@example.com');
+    const user = await signedUp('a@example.com');
+    const open = { on: false, retry_after_seconds: null, message: null, since: null };
+    expect((await operator.ask('GET', '/app/maintenance')).json()).toEqual(open);
+    const closed = await operator.ask('PUT', '/app/maintenance', {
+      on: true,
+      retry_after_seconds: 7,
+      message: 'moving',
+    });
+    expect(closed.json()).toEqual({ on: true, retry_after_seconds: 7, message: 'moving', since: TIME });
+    const refused = await user.ask('GET', '/app/markets');
+    expect([refused.statusCode, refused.json(), refused.headers['retry-after']]).toEqual([
+      503,
+      { detail: 'moving' },
+      '7',
+    ]);
+    expect(
+      await browser().status('POST', '/app/sign-up', { email: 'c@example.com', password: PASSWORD }),
+    ).toBe(503);
+    const again = browser();
+    const credentials = { email: 'op@example.com', password: PASSWORD };
+    expect(await again.status('POST', '/app/sign-in', credentials)).toBe(200);
+    expect((await again.ask('PUT', '/app/maintenance', { on: false })).json()).toEqual(open);
+    expect(await user.status('GET', '/app/markets')).toBe(200);
+  });
+
+  it('alone may do so', async () => {
+    const { signedUp, browser } = await openDashboard();
+    await signedUp('op@example.com');
+    const user = await signedUp('a@example.com');
+    for (const [method, path] of [
+      ['GET', '/app/users'],
+      ['PATCH', '/app/users/usr_x'],
+      ['GET', '/app/maintenance'],
+      ['PUT', '/app/maintenance'],
+    ] as const) {
+      const body = method === 'GET' ? undefined : {};
+      const answer = await user.ask(method, path, body);
+      expect([answer.statusCode, answer.json().detail]).toEqual([403, 'Only an operator may do this']);
+      expect(await browser().status(method, path, body)).toBe(401);
+    }
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { allRoutes } from '../../src/api/routes.ts';
+import { openDashboard, PASSWORD, SAME_ORIGIN } from '../support/dashboard.ts';
+
+const routes = allRoutes({} as never).filter(({ path }) => path.startsWith('/app/'));
+const unsafe = routes.filter(({ method }) => method !== 'GET');
+const urlOf = (path: string) => path.replace(/\{\w+\}/g, 'x');
+const REFUSED = { detail: 'Cross-site request refused' };
+
+describe('a request that changes something is taken from a page of our own alone', () => {
+  const refused: readonly [string, Record<string, string>][] = [
+    ['another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a neighbour of the site', { 'sec-fetch-site': 'same-site' }],
+    [
+      'another site that names our origin',
+      { 'sec-fetch-site': 'cross-site', origin: 'http://127.0.0.1:8080' },
+    ],
+    ['something unheard of', { 'sec-fetch-site': 'elsewhere' }],
+    ['nowhere it says', {}],
+    ['another origin', { origin: 'https://evil.example' }],
+    ['our host’s other port', { origin: 'http://127.0.0.1:8081' }],
+    ['a host that begins like ours', { origin: 'http://127.0.0.1:8080.evil.example' }],
+    ['an opaque origin', { origin: 'null' }],
+  ];
+  const taken: readonly [string, Record<string, string>][] = [
+    ['our own page', SAME_ORIGIN],
+    ['the address bar', { 'sec-fetch-site': 'none' }],
+    ['our own page in an old browser', { origin: 'http://127.0.0.1:8080' }],
+    ['the same behind TLS', { origin: 'https://127.0.0.1:8080' }],
+  ];
+
+  it('the table has every such route', () => {
+    expect(unsafe.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+      'DELETE /app/backtest/{job_id}',
+      'DELETE /app/keys/{key_id}',
+      'DELETE /app/paper/strategies/{strategy_id}',
+      'DELETE /app/sessions/{session_id}',
+      'DELETE /app/webhooks/{webhook_id}',
+      'PATCH /app/paper/strategies/{strategy_id}',
+      'PATCH /app/users/{user_id}',
+      'PATCH /app/webhooks/{webhook_id}',
+      'POST /app/backtest',
+      'POST /app/backtest/sweep',
+      'POST /app/keys',
+      'POST /app/paper/strategies',
+      'POST /app/paper/strategies/{strategy_id}/divergence',
+      'POST /app/password',
+      'POST /app/sign-in',
+      'POST /app/sign-out',
+      'POST /app/sign-up',
+      'POST /app/webhooks',
+      'POST /app/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
+      'POST /app/webhooks/{webhook_id}/pause',
+      'POST /app/webhooks/{webhook_id}/redeliver',
+      'POST /app/webhooks/{webhook_id}/resume',
+      'POST /app/webhooks/{webhook_id}/rotate',
+      'POST /app/webhooks/{webhook_id}/test',
+      'PUT /app/maintenance',
+    ]);
+  });
+
+  it('every such route × every origin', async () => {
+    const { signedUp, accounts } = await openDashboard();
+    const browser = await signedUp('op@example.com');
+    const { cookie } = browser;
+    for (const { method, path } of unsafe) {
+      for (const [from, headers] of refused) {
+        browser.cookie = cookie;
+        const answer = await browser.ask(method as 'POST', urlOf(path), {}, headers);
+        expect([answer.statusCode, answer.json()], `${method} ${path} from ${from}`).toEqual([403, REFUSED]);
+        expect(answer.headers['set-cookie']).toBeUndefined();
+      }
+      for (const [from, headers] of taken) {
+        browser.cookie = cookie;
+        const body = path === '/app/sign-out' ? { skip: true } : {};
+        if ('skip' in body) continue;
+        const answer = await browser.ask(method as 'POST', urlOf(path), body, headers);
+        expect(answer.body, `${method} ${path} from ${from}`).not.toContain(REFUSED.detail);
+      }
+    }
+    browser.cookie = cookie;
+    expect(await browser.status('GET', '/app/me')).toBe(200);
+    expect(await accounts.users.count()).toBe(1);
+    const out = await browser.ask('POST', '/app/sign-out', undefined, { origin: 'http://127.0.0.1:8080' });
+    expect(out.statusCode).toBe(204);
+  });
+
+  it('reading is not refused: no other site can read the answer', async () => {
+    const { signedUp } = await openDashboard();
+    const browser = await signedUp('a@example.com');
+    const answer = await browser.ask('GET', '/app/me', undefined, { 'sec-fetch-site': 'cross-site' });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+});
+
+describe('the cookie', () => {
+  const signIn = { email: 'a@example.com', password: PASSWORD };
+
+  it.each([
+    ['127.0.0.1:8080', false],
+    ['localhost:8080', false],
+    ['[::1]:8080', false],
+    ['127.8.9.1', false],
+    ['192.168.1.5:8080', true],
+    ['underround.example', true],
+    ['localhost.evil.example', true],
+    ['127.0.0.1.evil.example', true],
+  ])('asked for as %s: secure %j', async (host, secure) => {
+    const { signedUp } = await openDashboard();
+    const browser = await signedUp('a@example.com');
+    const answer = await browser.ask('POST', '/app/sign-in', signIn, { ...SAME_ORIGIN, host });
+    const cookie = String(answer.headers['set-cookie']);
+    expect(cookie).toMatch(
+      /^underround_session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly(; Secure)?; SameSite=Lax$/,
+    );
+    expect(cookie.includes('; Secure')).toBe(secure);
+  });
+
+  it('is gone after sign-out', async () => {
+    const { signedUp } = await openDashboard();
+    const answer = await (await signedUp('a@example.com')).ask('POST', '/app/sign-out');
+    expect(answer.headers['set-cookie']).toBe(
+      'underround_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax',
+    );
+  });
+
+  it('among others and quoted is found; in a header too long to be ours it is not looked for', async () => {
+    const { signedUp } = await openDashboard();
+    const browser = await signedUp('a@example.com');
+    const own = browser.cookie;
+    browser.cookie = `a=1; b="x; ${own}; c=%zz`;
+    expect(await browser.status('GET', '/app/me')).toBe(200);
+    browser.cookie = `${own}; ${'x'.repeat(9000)}=1`;
+    expect(await browser.status('GET', '/app/me')).toBe(401);
+  });
+});
+
+describe('data routes under the session', () => {
+  const mirrored = routes.filter(({ mirrors }) => mirrors !== undefined);
+
+  it('are all of /v1, and answer the same as with a key', async () => {
+    const originals = allRoutes({} as never).filter(({ path }) => path.startsWith('/v1/'));
+    expect(mirrored.map(({ mirrors }) => mirrors)).toEqual(originals.map(({ path }) => path));
+    const { app, signedUp } = await openDashboard();
+    const browser = await signedUp('a@example.com');
+    const { key } = (await browser.ask('POST', '/app/keys', { label: 'x' })).json();
+    for (const { path, mirrors = '' } of mirrored) {
+      const query = '?ticker=BTC&limit=1&event_type=nonsense';
+      const byKey = await app.inject({
+        url: urlOf(mirrors) + query,
+        headers: { authorization: `Bearer ${key}` },
+      });
+      const bySession = await browser.ask('GET', urlOf(path) + query);
+      expect([bySession.statusCode, bySession.body], path).toEqual([byKey.statusCode, byKey.body]);
+    }
+  });
+
+  it('open no socket for a page of another site: it could read what comes', async () => {
+    const { signedUp } = await openDashboard();
+    const browser = await signedUp('a@example.com');
+    const ask = (headers: Record<string, string>) => browser.ask('GET', '/app/stream', undefined, headers);
+    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, {}]) {
+      const { statusCode, body } = await ask(headers as Record<string, string>);
+      expect([statusCode, body]).toEqual([403, '{"detail":"Cross-site request refused"}']);
+    }
+    // Past the check: this service has no streams.
+    expect((await ask(SAME_ORIGIN)).statusCode).toBe(503);
+  });
+
+  it('need the session: a key is none, and a session is no key', async () => {
+    const { app, browser, signedUp } = await openDashboard();
+    const user = await signedUp('a@example.com');
+    const { key } = (await user.ask('POST', '/app/keys', { label: 'x' })).json();
+    const withKey = { ...SAME_ORIGIN, authorization: `Bearer ${key}` };
+    for (const { path, mirrors = '' } of mirrored) {
+      expect((await browser().ask('GET', urlOf(path), undefined, withKey)).statusCode, path).toBe(401);
+      const headers = { cookie: user.cookie ?? '' };
+      expect((await app.inject({ url: urlOf(mirrors), headers })).statusCode, mirrors).toBe(401);
+    }
+  });
+
+  it('have the tier of the user, and a rate a page can load with', async () => {
+    const { signedUp, clock } = await openDashboard({ limited: true });
+    const user = await signedUp('a@example.com');
+    const old = new Date(clock.now() - 40 * 86_400_000).toISOString();
+    expect(await user.status('GET', `/app/perp/depth?ticker=BTC&start=${old}`)).toBe(403);
+    const statuses = await Promise.all(Array.from({ length: 14 }, () => user.status('GET', '/app/markets')));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(9);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+  });
+});

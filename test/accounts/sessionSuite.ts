@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { issueKey } from '../../src/accounts/keys.ts';
+import { MaintenanceSwitch } from '../../src/accounts/maintenanceSwitch.ts';
+import type { Database } from '../../src/accounts/schema.ts';
+import {
+  MAX_SESSIONS_PER_USER,
+  SESSION_IDLE_MS,
+  SESSION_LIFE_MS,
+  SessionRepository,
+} from '../../src/accounts/sessions.ts';
+import { Usage } from '../../src/accounts/usage.ts';
+import { UserRepository } from '../../src/accounts/users.ts';
+import { silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import { FakeClock } from '../support/fakeClock.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What sessions, usage and maintenance must do on every database: as `repositorySuite`. */
+export function sessionSuite(driver: string, open: () => Promise<Database>): void {
+  describe(`sessions, usage and maintenance on ${driver}`, () => {
+    let db: Database;
+    let clock: FakeClock;
+    let users: UserRepository;
+
+    beforeEach(async () => {
+      db = await open();
+      clock = new FakeClock();
+      users = new UserRepository(db, { clock, randomBytes });
+    });
+    afterEach(async () => {
+      await db.destroy();
+    });
+    const issue = (email: string) =>
+      issueKey(db, { clock, randomBytes }, { email, tier: null, label: 'bot', environment: 'live' });
+
+    describe('sessions', () => {
+      let sessions: SessionRepository;
+      let userId: string;
+      beforeEach(async () => {
+        sessions = new SessionRepository(db, { clock, randomBytes });
+        ({ userId } = await users.create('a@example.com'));
+      });
+      const begin = (from = '127.0.0.1', userAgent = 'Browser/1') =>
+        sessions.create({ userId, userAgent, address: from });
+
+      it('a token finds its session and user, and stands nowhere', async () => {
+        const { token, session } = await begin();
+        expect(token).toMatch(/^[\w-]{43}$/);
+        expect(await sessions.find(token)).toEqual({
+          sessionId: session.sessionId,
+          user: await users.find('a@example.com'),
+        });
+        expect(await sessions.find('x'.repeat(43))).toBeNull();
+        const [row] = await db.selectFrom('sessions').selectAll().execute();
+        expect(row?.token_hash).toMatch(/^[0-9a-f]{64}$/);
+        expect(JSON.stringify(row)).not.toContain(token);
+      });
+
+      it('is over after seven days unused, to the millisecond', async () => {
+        const { token } = await begin();
+        await clock.advance(SESSION_IDLE_MS - 1);
+        expect(await sessions.find(token)).not.toBeNull();
+        await clock.advance(SESSION_IDLE_MS - 1);
+        expect(await sessions.find(token)).not.toBeNull();
+        await clock.advance(SESSION_IDLE_MS);
+        expect(await sessions.list(userId)).toEqual([]);
+        expect(await sessions.find(token)).toBeNull();
+        expect(await db.selectFrom('sessions').selectAll().execute()).toEqual([]);
+      });
+
+      it('is over after thirty days, however much it is used', async () => {
+        const { token, session } = await begin();
+        for (let day = 1; day < 30; day++) {
+          await clock.advance(86_400_000);
+          expect(await sessions.find(token), `day ${day}`).not.toBeNull();
+        }
+        const [late] = await sessions.list(userId);
+        expect(late?.expiresMs).toBe(session.createdMs + SESSION_LIFE_MS);
+        await clock.advance(86_400_000 - 1);
+        expect(await sessions.find(token)).not.toBeNull();
+        await clock.advance(1);
+        expect(await sessions.find(token)).toBeNull();
+      });
+
+      it('its use is noted once a minute', async () => {
+        const { token, session } = await begin();
+        const seen = async () => (await sessions.list(userId))[0]?.lastSeenMs;
+        await clock.advance(59_999);
+        await sessions.find(token);
+        expect(await seen()).toBe(session.createdMs);
+        await clock.advance(1);
+        await sessions.find(token);
+        expect(await seen()).toBe(session.createdMs + 60_000);
+      });
+
+      it('of a suspended user is over, and stays over when the suspension is lifted', async () => {
+        const { token } = await begin();
+        await users.update({ userId }, { suspended: true });
+        expect(await sessions.find(token)).toBeNull();
+        await users.update({ userId }, { suspended: false });
+        expect(await sessions.find(token)).toBeNull();
+      });
+
+      it('ends alone or with all others, and only by its own user', async () => {
+        const [one, two, three] = [await begin(), await begin(), await begin()];
+        const other = await users.create('b@example.com');
+        expect(await sessions.end(other.userId, one.session.sessionId)).toBe(false);
+        expect(await sessions.end(userId, one.session.sessionId)).toBe(true);
+        expect(await sessions.end(userId, one.session.sessionId)).toBe(false);
+        expect(await sessions.find(one.token)).toBeNull();
+        expect(await sessions.find(two.token)).not.toBeNull();
+        await sessions.endAll(userId);
+        expect([await sessions.find(two.token), await sessions.find(three.token)]).toEqual([null, null]);
+      });
+
+      it('one more than a user may have ends the one unused longest', async () => {
+        const first = await begin();
+        for (let count = 1; count < MAX_SESSIONS_PER_USER; count++) {
+          await clock.advance(60_000);
+          await begin();
+        }
+        expect(await sessions.list(userId)).toHaveLength(MAX_SESSIONS_PER_USER);
+        await sessions.find(first.token);
+        await clock.advance(60_000);
+        await begin();
+        expect(await sessions.list(userId)).toHaveLength(MAX_SESSIONS_PER_USER);
+        expect(await sessions.find(first.token)).not.toBeNull();
+      });
+
+      it('keeps the printable beginning of what the browser calls itself', async () => {
+        await begin('::1', `Evil\u0000\u0007é${'x'.repeat(500)}`);
+        const [session] = await sessions.list(userId);
+        expect(session).toMatchObject({ address: '::1', userAgent: `Evil${'x'.repeat(196)}` });
+      });
+    });
+
+    describe('usage', () => {
+      const logged: unknown[] = [];
+      const usageOn = (database: Database) => {
+        const logger = { ...silentLogger, warn: (fields: unknown) => void logged.push(fields) };
+        return new Usage(database, { clock, logger: logger as never, metrics: new Metrics() });
+      };
+
+      it('adds up by key and day, over writes and processes', async () => {
+        const { record, user } = await issue('a@example.com');
+        const other = await issue('b@example.com');
+        const [one, two] = [usageOn(db), usageOn(db)];
+        const today = Math.floor(clock.now() / DAY_MS) * DAY_MS;
+        for (let count = 0; count < 5; count++) one.note(record.keyId);
+        two.note(record.keyId);
+        two.note(other.record.keyId);
+        await Promise.all([one.close(), two.close()]);
+        expect(await one.since(user.userId, today)).toEqual(new Map([[record.keyId, 6]]));
+        await clock.advance(DAY_MS);
+        one.note(record.keyId);
+        await one.close();
+        expect(await one.since(user.userId, today)).toEqual(new Map([[record.keyId, 7]]));
+        expect(await one.since(user.userId, today + DAY_MS)).toEqual(new Map([[record.keyId, 1]]));
+        expect(await one.since(user.userId, today + 2 * DAY_MS)).toEqual(new Map());
+      });
+
+      it('is written a while after the first request, a new day’s apart', async () => {
+        const { record, user } = await issue('a@example.com');
+        const usage = usageOn(db);
+        usage.note(record.keyId);
+        expect(clock.waiting).toBe(1);
+        clock.stepWall(DAY_MS);
+        usage.note(record.keyId);
+        await clock.advance(10_000);
+        await usage.close();
+        expect(clock.waiting).toBe(0);
+        expect(await db.selectFrom('usage').select('requests').execute()).toEqual([
+          { requests: 1 },
+          { requests: 1 },
+        ]);
+        expect(await usage.since(user.userId, 0)).toEqual(new Map([[record.keyId, 2]]));
+        expect(logged).toEqual([]);
+      });
+
+      it('a write that fails is logged and stops nothing', async () => {
+        const usage = usageOn(db);
+        usage.note('key_none');
+        await usage.close();
+        expect(logged.splice(0)).toEqual([{ err: expect.any(Error), keys: 1 }]);
+      });
+    });
+
+    describe('maintenance', () => {
+      it('is closed and opened, and closed again goes on since the first time', async () => {
+        const maintenance = new MaintenanceSwitch(db, clock);
+        expect(await maintenance.status()).toBeNull();
+        const sinceMs = clock.now();
+        await maintenance.close({ retryAfterSeconds: 60, message: null });
+        await clock.advance(1000);
+        await maintenance.close({ retryAfterSeconds: 90, message: 'soon' });
+        expect(await maintenance.status()).toEqual({ retryAfterSeconds: 90, message: 'soon', sinceMs });
+        await maintenance.open();
+        await maintenance.open();
+        expect(await maintenance.status()).toBeNull();
+      });
+    });
+  });
+}
