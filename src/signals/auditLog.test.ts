@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { detection } from '../../test/support/detections.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { startPostgres } from '../../test/support/postgres.ts';
+import { T0 } from '../../test/support/signalRig.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { openPostgres } from '../accounts/databasePostgres.ts';
+import { openSqlite } from '../accounts/databaseSqlite.ts';
+import type { Database } from '../accounts/schema.ts';
+import { AuditLog } from './auditLog.ts';
+import { AuditReader } from './auditReader.ts';
+import { verifyAudit } from './auditVerify.ts';
+
+const postgres = await startPostgres();
+afterAll(() => postgres.stop());
+const DRIVERS = [
+  ['SQLite', false, () => openSqlite(join(temporaryDirectory(), 'control.sqlite'))],
+  [
+    postgres.absent ?? 'PostgreSQL',
+    postgres.absent !== null,
+    async () => openPostgres(await postgres.createDatabase(), new FakeClock()),
+  ],
+] as const;
+const ALL = { sinceMs: null, ticker: null, tier: null, eventType: null };
+const DAY = 86_400_000;
+
+describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
+  const onDatabase = (what: string, run: (db: Database) => Promise<void>) =>
+    test.skipIf(isAbsent)(what, async () => {
+      const db = await open();
+      try {
+        await run(db);
+      } finally {
+        await db.destroy();
+      }
+    });
+
+  onDatabase('writes a market and tier once, whoever tries at the same time', async (db) => {
+    const [one, other] = [new AuditLog(db, new FakeClock()), new AuditLog(db, new FakeClock())];
+    const tries = Array.from({ length: 20 }, (_, i) =>
+      (i % 2 ? one : other).detected(
+        detection({ marketId: `0x${i % 4}`, tier: i % 8 < 4 ? 'logical' : 'stale', detectedMs: T0 + i }),
+      ),
+    );
+    const written = (await Promise.all(tries)).filter(Boolean);
+    expect(written).toHaveLength(8);
+    expect(await verifyAudit(db)).toMatchObject({ ok: true, entries: 8, rows: 8 });
+  });
+
+  onDatabase('keeps what is said of a row later, once, and settles by the payout', async (db) => {
+    const log = new AuditLog(db, new FakeClock());
+    const reader = new AuditReader(db);
+    const pair = detection();
+    const single = detection({
+      ...{
+        tier: 'endgame',
+        direction: 'BUY_NO',
+        detectedMs: T0 + 20_000,
+        fillPrice: 0.9,
+        feePerShare: 0.0063,
+      },
+      legs: [{ token: 'no', levels: [{ price: 9000, size: 5_000_000 }] }],
+    });
+    for (const signal of [pair, single]) await log.detected(signal);
+    const fills = [{ afterMs: 50, fillPrice: null, size: 0 }];
+    await log.executable(pair.auditId, fills);
+    await log.executable(pair.auditId, [{ afterMs: 50, fillPrice: 0.5, size: 1 }]);
+    const market = { marketId: pair.marketId, outcome: null, resolvedTimeMs: T0 + 400_000 };
+    expect(await log.settle(market, 0.5)).toBe(2);
+    expect(await log.settle(market, 0.5)).toBe(0);
+    const rows = await reader.list(ALL, { after: null, limit: 10 });
+    expect(rows.map(({ detection: { tier } }) => tier)).toEqual(['endgame', 'logical']);
+    expect(rows[1]).toMatchObject({ detection: pair, executable: fills });
+    expect(rows[0]?.settlement).toEqual({
+      ...{ outcome: null, payoutYes: 0.5, resolvedMs: T0 + 400_000 },
+      realized: expect.closeTo(0.5 - 0.9 - 0.0063, 12),
+    });
+    expect(rows[1]?.settlement?.realized).toBeCloseTo(1 - 0.93 - 0.034825, 12);
+    // The venue corrects itself: a further entry, and the sums follow.
+    expect(await log.settle({ ...market, outcome: 'Down' }, 0)).toBe(1);
+    expect((await reader.list(ALL, { after: null, limit: 1 }))[0]?.settlement?.realized).toBeCloseTo(
+      1 - 0.9 - 0.0063,
+      12,
+    );
+    expect(await verifyAudit(db)).toMatchObject({ ok: true, entries: 6, rows: 2, fault: null });
+  });
+
+  onDatabase('sums a window by whole days and the cut one, as row by row', async (db) => {
+    const log = new AuditLog(db, new FakeClock());
+    const reader = new AuditReader(db);
+    for (let i = 0; i < 40; i++) {
+      const marketId = `0x${i}`;
+      const [ticker, eventType] = [(['BTC', 'ETH', 'SOL'] as const)[i % 3], i % 7 ? '5m' : 'daily_up_down'];
+      const detectedMs = T0 - i * 0.13 * DAY;
+      await log.detected(
+        detection({
+          marketId,
+          detectedMs: Math.floor(detectedMs),
+          ticker,
+          eventType,
+          evPerShare: 0.01 * i,
+        } as object),
+      );
+      if (i % 4 === 0) await log.settle({ marketId, outcome: 'Up', resolvedTimeMs: T0 }, 1);
+    }
+    const rows = await reader.list(ALL, { after: null, limit: 100 });
+    for (const sinceMs of [null, T0 - DAY / 24, T0 - DAY, T0 - 7 * DAY, T0 - 0.4 * DAY, T0 - DAY / 2]) {
+      for (const ticker of [null, 'ETH'] as const) {
+        const filter = { ...ALL, sinceMs, ticker };
+        const wanted = rows.filter(
+          ({ detection: d }) => d.detectedMs >= (sinceMs ?? 0) && (ticker === null || d.ticker === ticker),
+        );
+        const sums = await reader.sums(filter);
+        const total = (of: (part: (typeof sums)[number]) => number) =>
+          sums.reduce((sum, part) => sum + of(part), 0);
+        expect(total((part) => part.total)).toBe(wanted.length);
+        expect(total((part) => part.resolved)).toBe(wanted.filter(({ settlement }) => settlement).length);
+        expect(total((part) => part.modelEv)).toBeCloseTo(
+          wanted.reduce((sum, { detection: d }) => sum + d.evPerShare, 0),
+          9,
+        );
+        expect(total((part) => part.realized)).toBeCloseTo(
+          wanted.reduce((sum, { settlement }) => sum + (settlement?.realized ?? 0), 0),
+          9,
+        );
+        if (wanted.length === 0) continue;
+        expect(Math.min(...sums.map(({ firstMs }) => firstMs))).toBe(wanted.at(-1)?.detection.detectedMs);
+        expect(Math.max(...sums.map(({ lastMs }) => lastMs))).toBe(wanted[0]?.detection.detectedMs);
+      }
+    }
+  });
+
+  onDatabase('pages newest first without loss or repetition where moments are equal', async (db) => {
+    const log = new AuditLog(db, new FakeClock());
+    const reader = new AuditReader(db);
+    for (let i = 0; i < 25; i++) {
+      const tier = i % 5 === 0 ? 'endgame' : 'logical';
+      await log.detected(detection({ marketId: `0x${i}`, tier, detectedMs: T0 + Math.floor(i / 6) }));
+    }
+    for (const filter of [ALL, { ...ALL, tier: 'endgame' as const }, { ...ALL, sinceMs: T0 + 1 }]) {
+      const whole = await reader.list(filter, { after: null, limit: 100 });
+      const paged: number[] = [];
+      let after = null;
+      for (let page = await reader.list(filter, { after, limit: 4 }); page.length > 0; ) {
+        paged.push(...page.map(({ seq }) => seq));
+        const last = page.at(-1) as (typeof page)[number];
+        after = { detectedMs: last.detection.detectedMs, seq: last.seq };
+        page = await reader.list(filter, { after, limit: 4 });
+      }
+      expect(paged).toEqual(whole.map(({ seq }) => seq));
+      expect(paged.length).toBeGreaterThan(4);
+    }
+  });
+});

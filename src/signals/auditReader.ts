@@ -1,0 +1,223 @@
+import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import type { Database, Schema } from '../accounts/schema.ts';
+import type { AuditKind, AuditRowsTable } from '../accounts/schemaAudit.ts';
+import type { SignalTier } from '../core/signals/signal.ts';
+import type { EventType, Ticker } from '../schema/market.ts';
+import { type ChainHead, readHead } from './auditChain.ts';
+import { dayOf, NANO, type Settlement } from './auditLog.ts';
+import type { Detection } from './detection.ts';
+import type { ExecutableFill } from './executable.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface AuditFilter {
+  /** Detected at or after this; null: since ever. */
+  readonly sinceMs: number | null;
+  readonly ticker: Ticker | null;
+  readonly tier: SignalTier | null;
+  readonly eventType: EventType | null;
+}
+
+/** Sums over rows of one ticker, tier and window kind. */
+export interface AuditSums {
+  readonly ticker: Ticker;
+  readonly tier: SignalTier;
+  readonly eventType: EventType;
+  readonly total: number;
+  readonly resolved: number;
+  readonly modelEv: number;
+  readonly realized: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+export interface AuditPlace {
+  readonly detectedMs: number;
+  readonly seq: number;
+}
+
+/** One row with everything known of it; null where it is not known yet. */
+export interface AuditRecord {
+  readonly seq: number;
+  readonly detection: Detection;
+  readonly executable: readonly ExecutableFill[] | null;
+  readonly settlement: Settlement | null;
+  /** Of the chain's entry that holds the detection. */
+  readonly hash: string;
+  readonly prevHash: string;
+}
+
+/** Reads the audit; what it costs grows with the rows asked for, not with those there are. */
+export class AuditReader {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  head(): Promise<ChainHead> {
+    return readHead(this.#db);
+  }
+
+  /** Rows of the first, cut day, and the days' sums after it. */
+  async sums(filter: AuditFilter): Promise<AuditSums[]> {
+    const { sinceMs } = filter;
+    const firstWholeDay = sinceMs === null ? null : dayOf(sinceMs + DAY_MS - 1);
+    const days = await this.#days(filter, firstWholeDay);
+    if (sinceMs === null || firstWholeDay === null || firstWholeDay === sinceMs) return days;
+    return [...(await this.#cutDay(filter, { sinceMs, beforeMs: firstWholeDay })), ...days];
+  }
+
+  /** Newest first. */
+  async list(filter: AuditFilter, page: { after: AuditPlace | null; limit: number }): Promise<AuditRecord[]> {
+    const { after } = page;
+    let query = filtered(this.#db.selectFrom('audit_rows').selectAll(), filter);
+    if (filter.sinceMs !== null) query = query.where('detected_ms', '>=', filter.sinceMs);
+    if (after !== null) {
+      query = query.where((row: ExpressionBuilder<Schema, 'audit_rows'>) =>
+        row.or([
+          row('detected_ms', '<', after.detectedMs),
+          row.and([row('detected_ms', '=', after.detectedMs), row('seq', '<', after.seq)]),
+        ]),
+      );
+      // The same bound as the index knows it.
+      query = query.where('detected_ms', '<=', after.detectedMs);
+    }
+    const rows = await query
+      .orderBy('detected_ms', 'desc')
+      .orderBy('seq', 'desc')
+      .limit(page.limit)
+      .execute();
+    return await this.records(rows);
+  }
+
+  /** The given rows with all their entries, in the given order. */
+  async records(rows: readonly Pick<AuditRowsTable, 'audit_id' | 'seq'>[]): Promise<AuditRecord[]> {
+    if (rows.length === 0) return [];
+    const ids = rows.map(({ audit_id }) => audit_id);
+    const entries = await this.#db
+      .selectFrom('audit_entries')
+      .select(['audit_id', 'kind', 'body', 'seq', 'hash', 'prev_hash'])
+      .where('audit_id', 'in', ids)
+      .orderBy('seq')
+      .execute();
+    // Of several settlements the last counts.
+    const found = new Map(entries.map((entry) => [`${entry.audit_id}:${entry.kind}`, entry]));
+    const body = <T>(auditId: string, kind: AuditKind): T | null => {
+      const entry = found.get(`${auditId}:${kind}`);
+      return entry === undefined ? null : (JSON.parse(entry.body) as T);
+    };
+    return rows.flatMap(({ audit_id: auditId, seq }) => {
+      const detection = body<Detection>(auditId, 'detected');
+      const entry = found.get(`${auditId}:detected`);
+      if (detection === null || entry === undefined) return [];
+      const executable = body<readonly ExecutableFill[]>(auditId, 'executable');
+      const settlement = body<Settlement>(auditId, 'settled');
+      return [{ seq, detection, executable, settlement, hash: entry.hash, prevHash: entry.prev_hash }];
+    });
+  }
+
+  /** First detections in markets that end after `nowMs`. */
+  async ofOpenMarkets(nowMs: number): Promise<Pick<Detection, 'marketId' | 'tier' | 'detectedMs'>[]> {
+    const rows = this.#db.selectFrom('audit_rows').select(['market_id', 'tier', 'detected_ms']);
+    const found = await rows.where('end_ms', '>', nowMs).execute();
+    return found.map((row) => ({ marketId: row.market_id, tier: row.tier, detectedMs: row.detected_ms }));
+  }
+
+  async hasRows(marketId: string): Promise<boolean> {
+    const rows = this.#db.selectFrom('audit_rows').select('seq').where('market_id', '=', marketId);
+    return (await rows.limit(1).executeTakeFirst()) !== undefined;
+  }
+
+  /** Markets with rows that are not settled, oldest end first. */
+  async unsettled(limit: number): Promise<{ marketId: string; endMs: number }[]> {
+    const rows = this.#db.selectFrom('audit_rows').select(['market_id', 'end_ms']).distinct();
+    const found = rows.where('resolved_ms', 'is', null).orderBy('end_ms').limit(limit);
+    return (await found.execute()).map((row) => ({ marketId: row.market_id, endMs: row.end_ms }));
+  }
+
+  /** Rows detected before `beforeMs` of which it is not known what would have filled, oldest first. */
+  async unexecuted(beforeMs: number, limit: number): Promise<AuditRecord[]> {
+    const rows = this.#db.selectFrom('audit_rows').select(['audit_id', 'seq']);
+    const due = rows.where('executable_ms', 'is', null).where('detected_ms', '<', beforeMs);
+    return await this.records(await due.orderBy('detected_ms').limit(limit).execute());
+  }
+
+  /** Rows that were written and, as far as is known, not told. */
+  async untold(limit: number): Promise<AuditRecord[]> {
+    const rows = this.#db
+      .selectFrom('audit_outbox')
+      .innerJoin('audit_rows', 'audit_rows.audit_id', 'audit_outbox.audit_id')
+      .select(['audit_rows.audit_id', 'audit_rows.seq']);
+    return await this.records(await rows.orderBy('audit_rows.seq').limit(limit).execute());
+  }
+
+  async #days(filter: AuditFilter, fromMs: number | null): Promise<AuditSums[]> {
+    const { ticker, tier, eventType } = filter;
+    let query = this.#db
+      .selectFrom('audit_days')
+      .select(['ticker', 'tier', 'event_type'])
+      .select((day) => [
+        day.fn.sum('total').as('total'),
+        day.fn.sum('resolved').as('resolved'),
+        sql<number>`sum(model_ev_nano) / ${NANO}`.as('model_ev'),
+        sql<number>`sum(realized_nano) / ${NANO}`.as('realized'),
+        day.fn.min('first_ms').as('first_ms'),
+        day.fn.max('last_ms').as('last_ms'),
+      ]);
+    if (ticker !== null) query = query.where('ticker', '=', ticker);
+    if (tier !== null) query = query.where('tier', '=', tier);
+    if (eventType !== null) query = query.where('event_type', '=', eventType);
+    if (fromMs !== null) query = query.where('day_ms', '>=', fromMs);
+    return (await query.groupBy(['ticker', 'tier', 'event_type']).execute()).map(sumsOf);
+  }
+
+  async #cutDay(filter: AuditFilter, range: { sinceMs: number; beforeMs: number }): Promise<AuditSums[]> {
+    const selected = this.#db
+      .selectFrom('audit_rows')
+      .select(['ticker', 'tier', 'event_type'])
+      .select((row) => [
+        row.fn.countAll().as('total'),
+        row.fn.count('realized').as('resolved'),
+        row.fn.sum('model_ev').as('model_ev'),
+        sql<number>`coalesce(sum(realized), 0)`.as('realized'),
+        row.fn.min('detected_ms').as('first_ms'),
+        row.fn.max('detected_ms').as('last_ms'),
+      ])
+      .where('detected_ms', '>=', range.sinceMs)
+      .where('detected_ms', '<', range.beforeMs);
+    const rows = await filtered(selected, filter).groupBy(['ticker', 'tier', 'event_type']).execute();
+    return rows.map(sumsOf);
+  }
+}
+
+function filtered<O>(
+  query: SelectQueryBuilder<Schema, 'audit_rows', O>,
+  { ticker, tier, eventType }: AuditFilter,
+): SelectQueryBuilder<Schema, 'audit_rows', O> {
+  let narrowed = query;
+  if (ticker !== null) narrowed = narrowed.where('ticker', '=', ticker);
+  if (tier !== null) narrowed = narrowed.where('tier', '=', tier);
+  if (eventType !== null) narrowed = narrowed.where('event_type', '=', eventType);
+  return narrowed;
+}
+
+/** PostgreSQL gives sums and counts of integers as text. */
+function sumsOf(row: {
+  ticker: Ticker;
+  tier: SignalTier;
+  event_type: EventType;
+  total: unknown;
+  resolved: unknown;
+  model_ev: unknown;
+  realized: unknown;
+  first_ms: unknown;
+  last_ms: unknown;
+}): AuditSums {
+  return {
+    ...{ ticker: row.ticker, tier: row.tier, eventType: row.event_type },
+    ...{ total: Number(row.total), resolved: Number(row.resolved) },
+    ...{ modelEv: Number(row.model_ev), realized: Number(row.realized) },
+    ...{ firstMs: Number(row.first_ms), lastMs: Number(row.last_ms) },
+  };
+}

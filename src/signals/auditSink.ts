@@ -1,0 +1,116 @@
+import type { Publisher } from '../bus/bus.ts';
+import { type Clock, sleep } from '../clock.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import { type Opportunity, PUSHED_TIERS } from '../schema/opportunity.ts';
+import type { AuditLog } from './auditLog.ts';
+import type { Detection } from './detection.ts';
+import type { DetectionSink } from './detectorHost.ts';
+import type { ExecutableFill } from './executable.ts';
+import { opportunityOf } from './opportunity.ts';
+
+/** Pauses between tries of one write. What waits longer is no opportunity any more. */
+const RETRY_DELAYS_MS = [20, 100, 400];
+/** Detections waiting to be written; beyond it they are refused, and found again while they last. */
+const WAITING_MAX = 1_000;
+
+export interface AuditSinkOptions {
+  readonly audit: Pick<AuditLog, 'detected' | 'told' | 'executable'>;
+  readonly bus: Publisher;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'counter'>;
+}
+
+/** Writes each detection to the audit, and only then tells it. One at a time, in the order they were made. */
+export class AuditSink implements DetectionSink {
+  readonly #options: AuditSinkOptions;
+  readonly #failures;
+  readonly #told;
+  #tail: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  readonly #closing = new AbortController();
+
+  constructor(options: AuditSinkOptions) {
+    this.#options = options;
+    this.#failures = options.metrics.counter(
+      'underround_audit_write_failures_total',
+      'Audit entries that could not be written after bounded tries; a detection among them was not told',
+      ['kind'],
+    );
+    this.#told = options.metrics.counter('underround_opportunities_told_total', 'Opportunities told', [
+      'tier',
+    ]);
+  }
+
+  async detected(detection: Detection): Promise<boolean> {
+    const { audit, log } = this.#options;
+    const { auditId, marketId, tier, direction, detectedMs, receivedMs } = detection;
+    const written = await this.#write('detected', auditId, () => audit.detected(detection));
+    if (written === null) return false;
+    // False: another process was first, and told it.
+    if (!written.value) return true;
+    const line = { auditId, marketId, tier, direction, detectedMs, receivedMs, ev: detection.evPerShare };
+    log.info(line, 'signal.detected');
+    await this.tell(detection);
+    return true;
+  }
+
+  /** Tells a detection that is written, and notes that it was told. Never rejects. */
+  async tell(detection: Detection): Promise<void> {
+    const { audit, bus, clock } = this.#options;
+    const isPushed = PUSHED_TIERS.some((tier) => tier === detection.tier);
+    if (isPushed && clock.now() < detection.endMs) {
+      this.#told.inc({ tier: detection.tier });
+      bus.publish('opportunity', opportunityOf(detection) as Opportunity);
+    }
+    await this.#write('told', detection.auditId, () => audit.told(detection.auditId));
+  }
+
+  async executable(detection: Detection, fills: readonly ExecutableFill[]): Promise<void> {
+    const { audit } = this.#options;
+    await this.#write('executable', detection.auditId, () => audit.executable(detection.auditId, fills));
+  }
+
+  /** Waits for what is being written. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#tail;
+  }
+
+  /** Null where it could not be written. */
+  async #write<T>(kind: string, auditId: string, run: () => Promise<T>): Promise<{ value: T } | null> {
+    if (this.#waiting >= WAITING_MAX) {
+      this.#failed(kind, auditId, new Error('too many audit entries wait'));
+      return null;
+    }
+    this.#waiting++;
+    const written = this.#tail.then(() => this.#tried(kind, auditId, run));
+    this.#tail = written;
+    return await written;
+  }
+
+  async #tried<T>(kind: string, auditId: string, run: () => Promise<T>): Promise<{ value: T } | null> {
+    try {
+      for (const delayMs of [...RETRY_DELAYS_MS, null]) {
+        try {
+          return { value: await run() };
+        } catch (error) {
+          if (delayMs === null || this.#closing.signal.aborted) {
+            this.#failed(kind, auditId, error);
+            return null;
+          }
+          await sleep(this.#options.clock, delayMs, this.#closing.signal);
+        }
+      }
+      return null;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  #failed(kind: string, auditId: string, error: unknown): void {
+    this.#failures.inc({ kind });
+    this.#options.log.error({ err: error, kind, auditId }, 'audit.write_failed');
+  }
+}

@@ -1,0 +1,202 @@
+import type { Transaction } from 'kysely';
+import type { Database, Schema } from '../accounts/schema.ts';
+import type { AuditDaysTable, AuditEntriesTable, AuditRowsTable } from '../accounts/schemaAudit.ts';
+import { entryHash, GENESIS_HASH, readHead } from './auditChain.ts';
+import { dayOf, nanoOf, newRow, type Settlement } from './auditLog.ts';
+import type { Detection } from './detection.ts';
+
+/** Entries and rows read at a time: memory does not grow with the audit beyond one small row each. */
+const PAGE = 2_000;
+
+/** The first thing that is not as it was written. */
+export interface AuditFault {
+  /** Place in the chain, where it is one. */
+  readonly seq: number | null;
+  readonly auditId: string | null;
+  readonly reason: string;
+}
+
+export interface AuditVerdict {
+  readonly ok: boolean;
+  readonly entries: number;
+  readonly rows: number;
+  readonly head: string;
+  readonly fault: AuditFault | null;
+}
+
+class FaultFound extends Error {
+  readonly fault: AuditFault;
+
+  constructor(reason: string, at: { seq?: number; auditId?: string } = {}) {
+    super(reason);
+    this.fault = { seq: at.seq ?? null, auditId: at.auditId ?? null, reason };
+  }
+}
+
+/**
+ * Reads the whole chain, makes from it anew what should stand in the other tables, and compares. It proves that
+ * nothing was changed, taken out, put in or moved since the hash that is known from elsewhere (`knownHash`); without
+ * one, that nothing was by anyone who did not also make all later hashes anew.
+ * @param knownHash A head hash noted down earlier: it must be in the chain.
+ */
+export async function verifyAudit(db: Database, options: { knownHash?: string } = {}): Promise<AuditVerdict> {
+  // One view of all tables, though a server adds entries meanwhile.
+  return await db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (view) => {
+      const verifier = new Verifier(view);
+      try {
+        await verifier.run(options.knownHash ?? null);
+        return { ...verifier.counts, ok: true, fault: null };
+      } catch (error) {
+        if (!(error instanceof FaultFound)) throw error;
+        return { ...verifier.counts, ok: false, fault: error.fault };
+      }
+    });
+}
+
+class Verifier {
+  readonly #db: Transaction<Schema>;
+  readonly #rows = new Map<string, AuditRowsTable>();
+  readonly #days = new Map<string, AuditDaysTable>();
+  #entries = 0;
+  #head = GENESIS_HASH;
+
+  constructor(db: Transaction<Schema>) {
+    this.#db = db;
+  }
+
+  get counts() {
+    return { entries: this.#entries, rows: this.#rows.size, head: this.#head };
+  }
+
+  async run(knownHash: string | null): Promise<void> {
+    const head = await readHead(this.#db);
+    let isKnown = knownHash === null || knownHash === GENESIS_HASH;
+    for await (const entry of this.#chain()) {
+      this.#link(entry);
+      if (entry.hash === knownHash) isKnown = true;
+      this.#take(entry);
+    }
+    if (head.seq !== this.#entries || head.hash !== this.#head) {
+      throw new FaultFound(`the chain ends at ${this.#entries}, but ${head.seq} were written`, {
+        seq: head.seq,
+      });
+    }
+    if (!isKnown) throw new FaultFound('the given head hash is not in the chain');
+    await this.#compareRows();
+    await this.#compareDays();
+  }
+
+  async *#chain(): AsyncIterable<AuditEntriesTable> {
+    for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+      const page = await this.#db
+        .selectFrom('audit_entries')
+        .selectAll()
+        .where('seq', '>', after)
+        .orderBy('seq')
+        .limit(PAGE)
+        .execute();
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.seq;
+    }
+  }
+
+  #link(entry: AuditEntriesTable): void {
+    const at = { seq: entry.seq, auditId: entry.audit_id };
+    if (entry.seq !== this.#entries + 1) {
+      throw new FaultFound(`entry ${this.#entries + 1} is missing or out of place`, at);
+    }
+    if (entry.prev_hash !== this.#head)
+      throw new FaultFound('the entry does not follow the one before it', at);
+    if (entryHash(entry) !== entry.hash)
+      throw new FaultFound('the entry is not what its hash was made of', at);
+    this.#entries = entry.seq;
+    this.#head = entry.hash;
+  }
+
+  #take({ seq, audit_id: auditId, kind, at_ms: atMs, body }: AuditEntriesTable): void {
+    if (kind === 'detected') {
+      const row = newRow(JSON.parse(body) as Detection, seq);
+      if (this.#rows.has(auditId)) throw new FaultFound('detected twice', { seq, auditId });
+      this.#rows.set(auditId, row);
+      const day = this.#day(row);
+      day.total++;
+      day.model_ev_nano += nanoOf(row.model_ev);
+      day.first_ms = Math.min(day.first_ms, row.detected_ms);
+      day.last_ms = Math.max(day.last_ms, row.detected_ms);
+      return;
+    }
+    const row = this.#rows.get(auditId);
+    if (row === undefined) throw new FaultFound(`${kind} before it was detected`, { seq, auditId });
+    if (kind === 'executable') row.executable_ms = atMs;
+    else this.#settle(row, JSON.parse(body) as Settlement);
+  }
+
+  #settle(row: AuditRowsTable, { resolvedMs, realized }: Settlement): void {
+    const day = this.#day(row);
+    if (row.realized === null) day.resolved++;
+    day.realized_nano += nanoOf(realized) - nanoOf(row.realized ?? 0);
+    row.realized = realized;
+    row.resolved_ms = resolvedMs;
+  }
+
+  #day({ detected_ms, ticker, tier, event_type }: AuditRowsTable): AuditDaysTable {
+    const key = dayKey({ day_ms: dayOf(detected_ms), ticker, tier, event_type });
+    const known = this.#days.get(key);
+    if (known !== undefined) return known;
+    const day = {
+      ...{ day_ms: dayOf(detected_ms), ticker, tier, event_type, total: 0, resolved: 0 },
+      ...{ model_ev_nano: 0, realized_nano: 0, first_ms: detected_ms, last_ms: detected_ms },
+    };
+    this.#days.set(key, day);
+    return day;
+  }
+
+  async #compareRows(): Promise<void> {
+    const left = new Set(this.#rows.keys());
+    for (let after = ''; ; ) {
+      const page = await this.#db
+        .selectFrom('audit_rows')
+        .selectAll()
+        .where('audit_id', '>', after)
+        .orderBy('audit_id')
+        .limit(PAGE)
+        .execute();
+      for (const row of page) {
+        const expected = this.#rows.get(row.audit_id);
+        const reason = expected === undefined ? 'a row without an entry' : differenceOf(row, expected);
+        if (reason !== null) throw new FaultFound(reason, { seq: row.seq, auditId: row.audit_id });
+        left.delete(row.audit_id);
+      }
+      const last = page.at(-1);
+      if (last === undefined) break;
+      after = last.audit_id;
+    }
+    const [missing] = left;
+    if (missing !== undefined) throw new FaultFound('a row is missing', { auditId: missing });
+  }
+
+  async #compareDays(): Promise<void> {
+    const days = await this.#db.selectFrom('audit_days').selectAll().execute();
+    for (const day of days) {
+      const expected = this.#days.get(dayKey(day));
+      const reason = expected === undefined ? 'sums of no row' : differenceOf(day, expected);
+      if (reason !== null) throw new FaultFound(`sums of a day: ${reason}`);
+    }
+    if (days.length !== this.#days.size) throw new FaultFound('sums of a day are missing');
+  }
+}
+
+function dayKey(day: Pick<AuditDaysTable, 'day_ms' | 'ticker' | 'tier' | 'event_type'>): string {
+  return `${day.day_ms}:${day.ticker}:${day.tier}:${day.event_type}`;
+}
+
+function differenceOf<T extends object>(found: T, expected: T): string | null {
+  const names = Object.keys(expected) as (keyof T & string)[];
+  const changed = names.find((name) => found[name] !== expected[name]);
+  return changed === undefined ? null : `${changed} was changed`;
+}

@@ -1,0 +1,108 @@
+import { type Clock, every, type Timer } from '../clock.ts';
+import { TakerFee } from '../core/fees.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { Market } from '../schema/market.ts';
+import { loadBookReceivedBy } from '../store/bookReceived.ts';
+import { loadMarket } from '../store/markets.ts';
+import type { StoreReader } from '../store/reader.ts';
+import type { AuditLog } from './auditLog.ts';
+import type { AuditReader, AuditRecord } from './auditReader.ts';
+import { EXECUTABLE_AFTER_MS, executableFill } from './executable.ts';
+
+const PERIOD_MS = 60_000;
+/** What is younger is still being looked at from memory, or its books are not in the store yet. */
+const AGE_MIN_MS = 30_000;
+/** Rows and markets of one round; the rest waits for the next. */
+const ROUND_MAX = 500;
+
+export interface CatchUpOptions {
+  readonly audit: AuditLog;
+  readonly reader: AuditReader;
+  readonly store: StoreReader;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'counter'>;
+}
+
+/**
+ * Finishes audit rows: settles them when their market is, and finds from the store what the live books could not tell
+ * because the process ended first.
+ */
+export class CatchUp {
+  readonly #options: CatchUpOptions;
+  readonly #timer: Timer;
+  readonly #failures;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: CatchUpOptions) {
+    this.#options = options;
+    this.#failures = options.metrics.counter(
+      'underround_audit_catch_up_failures_total',
+      'Rounds of finishing audit rows that failed and are tried again a minute later',
+    );
+    this.#timer = every(options.clock, PERIOD_MS, () => this.round());
+  }
+
+  /** A market's record changed; its rows are settled when it is. */
+  market(market: Market): void {
+    if (market.status !== 'resolved' || market.payoutYes === null) return;
+    this.#run(() => this.#settle(market));
+  }
+
+  /** Looks for what is due; resolves when it is done. Never rejects. */
+  round(): Promise<void> {
+    this.#run(async () => {
+      await this.#fillAll();
+      await this.#settleAll();
+    });
+    return this.#running;
+  }
+
+  async close(): Promise<void> {
+    this.#timer.cancel();
+    await this.#running;
+  }
+
+  #run(work: () => Promise<void>): void {
+    this.#running = this.#running.then(work).catch((error: unknown) => {
+      this.#failures.inc();
+      this.#options.log.error({ err: error }, 'audit.catch_up_failed');
+    });
+  }
+
+  async #settle(market: Market): Promise<void> {
+    const { audit, reader, log } = this.#options;
+    if (market.payoutYes === null || !(await reader.hasRows(market.marketId))) return;
+    const rows = await audit.settle(market, market.payoutYes);
+    const { marketId, outcome, payoutYes } = market;
+    if (rows > 0) log.info({ marketId, outcome, payoutYes, rows }, 'audit.settled');
+  }
+
+  async #settleAll(): Promise<void> {
+    const { reader, store, clock } = this.#options;
+    for (const { marketId, endMs } of await reader.unsettled(ROUND_MAX)) {
+      if (endMs > clock.now() - AGE_MIN_MS) break;
+      const market = await loadMarket(store, marketId);
+      if (market !== null && market.status === 'resolved') await this.#settle(market);
+    }
+  }
+
+  async #fillAll(): Promise<void> {
+    const { reader, clock } = this.#options;
+    for (const record of await reader.unexecuted(clock.now() - AGE_MIN_MS, ROUND_MAX))
+      await this.#fill(record);
+  }
+
+  async #fill({ detection }: AuditRecord): Promise<void> {
+    const { audit, store } = this.#options;
+    const { auditId, marketId, detectedMs, legs } = detection;
+    const fee = new TakerFee(detection.feeRule);
+    const fills = [];
+    for (const afterMs of EXECUTABLE_AFTER_MS) {
+      const book = await loadBookReceivedBy(store, { marketId, timeMs: detectedMs + afterMs });
+      fills.push(executableFill(book, { legs, fee, afterMs }));
+    }
+    await audit.executable(auditId, fills);
+  }
+}

@@ -1,0 +1,252 @@
+import { type Clock, every, type Timer } from '../clock.ts';
+import type { SignalTier } from '../core/signals/signal.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { Gap } from '../schema/gap.ts';
+import { type Market, TICKERS, type Ticker } from '../schema/market.ts';
+import type { BookRecord, BookView, QuoteRecord } from '../schema/records.ts';
+import { type Detection, detectionOf } from './detection.ts';
+import { type Episode, Episodes } from './episodes.ts';
+import type { ExecutableFill } from './executable.ts';
+import { Probes } from './probes.ts';
+import { type PricePoint, TickerPrices } from './tickerPrices.ts';
+import { WatchedMarket } from './watchedMarket.ts';
+
+/** Time alone ends an endgame's range, a price's freshness and a market: so often is looked. */
+const SWEEP_MS = 1_000;
+/** A market that ended so long ago is forgotten. */
+const FORGET_AFTER_MS = 60_000;
+/** A chance whose row could not be written is looked at again after this. */
+const REFUSED_PAUSE_MS = 1_000;
+
+/** Where detections go, before anyone hears of them. */
+export interface DetectionSink {
+  /** Resolves when the row is written and it was told; false when it could not be written. Never rejects. */
+  detected(detection: Detection): Promise<boolean>;
+  /** Never rejects. */
+  executable(detection: Detection, fills: readonly ExecutableFill[]): Promise<void>;
+}
+
+export interface DetectorHostOptions {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly sink: DetectionSink;
+  /** The last whole book of a market, for one of which no change was seen since the start. */
+  readonly bookOf?: (marketId: string) => { readonly yes: BookView; readonly no: BookView } | null;
+  /** First detections that an earlier run wrote, of markets that have not ended. */
+  readonly known?: readonly Pick<Detection, 'marketId' | 'tier' | 'detectedMs'>[];
+}
+
+/** One market with what was said of it. */
+export interface Watch {
+  readonly watched: WatchedMarket;
+  readonly episodes: Episodes;
+  readonly probes: Probes;
+  /** First detections by tier: written, or being written. */
+  readonly first: Map<SignalTier, number>;
+  pausedUntilMs: number;
+}
+
+/**
+ * Runs the detectors over what the recorder shows: on each trusted book change of a market, and on each price of its
+ * underlying. Calls return at once; what is found goes to the sink first.
+ */
+export class DetectorHost {
+  readonly #options: DetectorHostOptions;
+  readonly #prices: Readonly<Record<Ticker, TickerPrices>>;
+  readonly #watches = new Map<string, Watch>();
+  readonly #byTicker = new Map<Ticker, Set<Watch>>(TICKERS.map((ticker) => [ticker, new Set()]));
+  readonly #known = new Map<string, Map<SignalTier, number>>();
+  readonly #sweep: Timer;
+  readonly #found;
+
+  constructor(options: DetectorHostOptions) {
+    const { clock, metrics } = options;
+    this.#options = options;
+    this.#prices = { BTC: new TickerPrices(), ETH: new TickerPrices(), SOL: new TickerPrices() };
+    this.#found = metrics.counter(
+      'underround_signals_found_total',
+      'First detections, one a market and tier',
+      ['tier'],
+    );
+    for (const { marketId, tier, detectedMs } of options.known ?? []) {
+      const first = this.#known.get(marketId) ?? new Map<SignalTier, number>();
+      this.#known.set(marketId, first.set(tier, detectedMs));
+    }
+    this.#sweep = every(clock, SWEEP_MS, () => this.look(clock.now()));
+  }
+
+  /** A new or changed record of a market. */
+  market(market: Market): void {
+    const nowMs = this.#options.clock.now();
+    const watch = this.#watches.get(market.marketId);
+    if (watch !== undefined) {
+      watch.watched.take(market, nowMs);
+      if (market.status === 'resolved') watch.episodes.clear();
+      return;
+    }
+    if (market.status === 'resolved' || market.endTimeMs <= nowMs) return;
+    const watched = WatchedMarket.of(market, nowMs);
+    if (watched !== null) this.#add(watched);
+  }
+
+  /** A change of levels. */
+  book(record: BookRecord): void {
+    const watch = this.#watches.get(record.marketId);
+    if (watch === undefined) return;
+    const { watched } = watch;
+    watch.probes.before(record.receivedTimeMs);
+    watched.takeBook(record);
+    watched.isProven = record.trusted;
+    this.#bookShown(watch, record.receivedTimeMs);
+  }
+
+  /** Best prices or the trust in them changed; the levels behind them come as `book`. */
+  quote(record: QuoteRecord): void {
+    const watch = this.#watches.get(record.marketId);
+    if (watch === undefined) return;
+    const { watched } = watch;
+    if (!watched.hasBook) this.#firstBook(watch);
+    if (record.trusted === watched.isProven) return;
+    watch.probes.before(record.receivedTimeMs);
+    watched.isProven = record.trusted;
+    // Trusted again: the levels may follow in a moment, so only what comes next is looked at.
+    if (!record.trusted) this.#distrust(watch);
+  }
+
+  gap(gap: Gap): void {
+    const watch = this.#watches.get(gap.marketId);
+    if (watch === undefined) return;
+    if (gap.endTimeMs !== null) {
+      watch.watched.openGaps.delete(gap.gapId);
+      return;
+    }
+    watch.probes.before(this.#options.clock.now());
+    watch.watched.openGaps.add(gap.gapId);
+    this.#distrust(watch);
+  }
+
+  /** A price of an underlying: only the markets on it are worth something else now. */
+  tick(point: PricePoint & { readonly ticker: Ticker }): void {
+    this.#prices[point.ticker].push(point);
+    for (const watch of this.#byTicker.get(point.ticker) ?? []) this.#evaluate(watch, point.receivedTimeMs);
+  }
+
+  /** Takes over prices of before the start, oldest first. */
+  prime(points: readonly (PricePoint & { readonly ticker: Ticker })[]): void {
+    for (const point of points) this.#prices[point.ticker].push(point);
+  }
+
+  /** What stands at this moment, audited or not yet. */
+  *standing(): IterableIterator<{ watched: WatchedMarket; episode: Episode; prices: TickerPrices }> {
+    for (const { watched, episodes } of this.#watches.values()) {
+      const prices = this.#prices[watched.ticker];
+      for (const episode of episodes.standing) yield { watched, episode, prices };
+    }
+  }
+
+  /** Ends what time has ended, so that a reader sees nothing that is over. */
+  refresh(nowMs: number): void {
+    for (const watch of this.#watches.values()) {
+      if (watch.episodes.standing.length > 0) this.#evaluate(watch, nowMs);
+    }
+  }
+
+  close(): void {
+    this.#sweep.cancel();
+    for (const { probes } of this.#watches.values()) probes.close();
+  }
+
+  #add(watched: WatchedMarket): void {
+    const { marketId } = watched.market;
+    const watch: Watch = {
+      ...{ watched, episodes: new Episodes(), probes: new Probes(this.#options.clock, watched) },
+      first: this.#known.get(marketId) ?? new Map<SignalTier, number>(),
+      pausedUntilMs: 0,
+    };
+    this.#known.delete(marketId);
+    this.#watches.set(marketId, watch);
+    this.#byTicker.get(watched.ticker)?.add(watch);
+  }
+
+  #firstBook({ watched }: Watch): void {
+    const book = this.#options.bookOf?.(watched.market.marketId) ?? null;
+    if (book !== null) watched.takeBook(book);
+  }
+
+  #bookShown(watch: Watch, receivedTimeMs: number): void {
+    if (!watch.watched.trusted) {
+      this.#distrust(watch);
+      return;
+    }
+    watch.watched.holds.update(watch.watched, receivedTimeMs);
+    this.#evaluate(watch, receivedTimeMs);
+  }
+
+  #distrust({ watched, episodes }: Watch): void {
+    watched.holds.reset();
+    episodes.clear();
+  }
+
+  #evaluate(watch: Watch, receivedMs: number): void {
+    const { watched, episodes } = watch;
+    if (!watched.trusted) return;
+    watched.price(this.#prices[watched.ticker], receivedMs);
+    for (const episode of episodes.update(watched)) this.#begun(watch, episode, receivedMs);
+  }
+
+  #begun(watch: Watch, episode: Episode, receivedMs: number): void {
+    const { first, watched } = watch;
+    const nowMs = this.#options.clock.now();
+    const knownMs = first.get(episode.tier);
+    if (knownMs !== undefined) {
+      episode.detectedMs = knownMs;
+      episode.isAudited = true;
+      return;
+    }
+    if (nowMs < watch.pausedUntilMs) {
+      watch.episodes.drop(episode);
+      return;
+    }
+    episode.detectedMs = freeMoment(first, nowMs);
+    first.set(episode.tier, episode.detectedMs);
+    this.#found.inc({ tier: episode.tier });
+    const { detectedMs, tier } = episode;
+    void this.#audit(watch, episode, detectionOf(watched, episode.signal, { tier, detectedMs, receivedMs }));
+  }
+
+  async #audit(watch: Watch, episode: Episode, detection: Detection): Promise<void> {
+    const { sink } = this.#options;
+    const { legs, detectedMs } = detection;
+    const written = sink.detected(detection);
+    const done = async (fills: readonly ExecutableFill[]) => {
+      if (await written) await sink.executable(detection, fills);
+    };
+    watch.probes.add({ detectedMs, legs, fee: watch.watched.fee, done: (fills) => void done(fills) });
+    if (await written) {
+      episode.isAudited = true;
+      return;
+    }
+    watch.first.delete(episode.tier);
+    watch.episodes.drop(episode);
+    watch.pausedUntilMs = this.#options.clock.now() + REFUSED_PAUSE_MS;
+  }
+
+  /** Looks at every market as it is now, and forgets those that are over. */
+  look(nowMs: number): void {
+    for (const [marketId, watch] of this.#watches) {
+      const { endTimeMs } = watch.watched.market;
+      if (nowMs > endTimeMs + FORGET_AFTER_MS && watch.probes.isIdle) {
+        this.#watches.delete(marketId);
+        this.#byTicker.get(watch.watched.ticker)?.delete(watch);
+      } else this.#evaluate(watch, nowMs);
+    }
+  }
+}
+
+/** The detections of a market are told apart by their moment. */
+function freeMoment(first: ReadonlyMap<SignalTier, number>, nowMs: number): number {
+  const taken = new Set(first.values());
+  let momentMs = nowMs;
+  while (taken.has(momentMs)) momentMs++;
+  return momentMs;
+}

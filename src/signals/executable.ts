@@ -1,0 +1,54 @@
+/** What an order sent at a detection would have got a little later: the price seen is not yet a fill. */
+import type { TakerFee } from '../core/fees.ts';
+import { buyShares, type Fill } from '../core/fills/walk.ts';
+import { sharesOf, TICKS_PER_USDC } from '../core/money.ts';
+import type { Leg } from '../core/signals/signal.ts';
+import type { BookView } from '../schema/records.ts';
+
+/** Milliseconds after a detection: a fast reader, the venue's taker hold, a slow reader. */
+export const EXECUTABLE_AFTER_MS = [50, 250, 500] as const;
+
+/** USDC a share (pair), shares (pairs); null and 0 where nothing was for sale or the book was not to be trusted. */
+export interface ExecutableFill {
+  readonly afterMs: number;
+  readonly fillPrice: number | null;
+  readonly size: number;
+}
+
+/** A market's whole book at one moment. */
+export interface TradedBook {
+  readonly trusted: boolean;
+  readonly yes: BookView;
+  readonly no: BookView;
+}
+
+/**
+ * Buys the legs of a detection again at the prices seen then as limits, up to the sizes seen then. A pair needs both:
+ * what one leg gets beyond the other is not counted.
+ */
+export function executableFill(
+  book: TradedBook | null,
+  { legs, fee, afterMs }: { legs: readonly Leg[]; fee: TakerFee; afterMs: number },
+): ExecutableFill {
+  const none = { afterMs, fillPrice: null, size: 0 };
+  if (book === null || !book.trusted) return none;
+  const wanted = legs.map(({ token, levels }) => ({
+    asks: book[token].asks,
+    size: levels.reduce((sum, level) => sum + level.size, 0),
+    limitPrice: levels.at(-1)?.price ?? 0,
+  }));
+  const sizes = wanted.map(({ asks, ...order }) => buyShares(asks, { ...order, fee })?.size ?? 0);
+  const size = Math.min(...sizes);
+  if (size === 0) return none;
+  let ticks = 0;
+  for (const { asks, limitPrice } of wanted) {
+    const fill = buyShares(asks, { size, limitPrice, fee });
+    if (fill !== null) ticks += averageTicks(fill);
+  }
+  return { afterMs, fillPrice: ticks / TICKS_PER_USDC, size: sharesOf(size) };
+}
+
+/** Unrounded, as a signal's own price is. */
+function averageTicks({ levels, size }: Fill): number {
+  return levels.reduce((sum, level) => sum + level.price * level.size, 0) / size;
+}

@@ -1,0 +1,51 @@
+/** Seconds of exchange prices kept: relayed points come up to a few seconds late. */
+const SECONDS_KEPT = 64;
+/** Fewer pairs than this say nothing; more than that many only pass on. */
+const PAIRS_MIN = 5;
+const PAIRS_MEMORY = 30;
+/** Without a new pair for so long the two feeds may have parted. */
+const AGE_MAX_MS = 30_000;
+
+/**
+ * What a relayed feed and an exchange differ, as the log of their ratio, averaged over about half a minute. The
+ * relayed point of a second is held against the last trade before it.
+ */
+export class FeedBasis {
+  readonly #seconds = new Float64Array(SECONDS_KEPT).fill(-1);
+  readonly #prices = new Float64Array(SECONDS_KEPT);
+  #exchange: string | null = null;
+  #pairs = 0;
+  #mean = 0;
+  #pairedMs = 0;
+
+  traded(timeMs: number, price: number, exchange: string): void {
+    if (exchange !== this.#exchange) this.#begin(exchange);
+    const second = Math.floor(timeMs / 1_000);
+    const slot = second % SECONDS_KEPT;
+    this.#seconds[slot] = second;
+    this.#prices[slot] = price;
+  }
+
+  relayed(timeMs: number, price: number): void {
+    const before = Math.floor(timeMs / 1_000) - 1;
+    const slot = before % SECONDS_KEPT;
+    if (this.#seconds[slot] !== before) return;
+    this.#pairs++;
+    const log = Math.log(price / (this.#prices[slot] as number));
+    this.#mean += (log - this.#mean) / Math.min(this.#pairs, PAIRS_MEMORY);
+    this.#pairedMs = timeMs;
+  }
+
+  /** Null where too little is known of this exchange, or it is too old. */
+  value(exchange: string, nowMs: number): number | null {
+    if (exchange !== this.#exchange || this.#pairs < PAIRS_MIN) return null;
+    return nowMs - this.#pairedMs > AGE_MAX_MS ? null : this.#mean;
+  }
+
+  #begin(exchange: string): void {
+    this.#exchange = exchange;
+    this.#seconds.fill(-1);
+    this.#pairs = 0;
+    this.#mean = 0;
+  }
+}

@@ -1,0 +1,33 @@
+import type { BookView, SideView } from '../schema/records.ts';
+
+const LEVELS_AT_FIRST = 128;
+
+/** One side as it stood when it was copied: the live one is in the middle of an action whenever a price ticks. */
+class SideCopy implements SideView {
+  count = 0;
+  prices = new Uint16Array(LEVELS_AT_FIRST);
+  sizes = new Float64Array(LEVELS_AT_FIRST);
+
+  take({ count, prices, sizes }: SideView): void {
+    if (count > this.prices.length) {
+      this.prices = new Uint16Array(2 * count);
+      this.sizes = new Float64Array(2 * count);
+    }
+    for (let i = 0; i < count; i++) {
+      this.prices[i] = prices[i] as number;
+      this.sizes[i] = sizes[i] as number;
+    }
+    this.count = count;
+  }
+}
+
+/** One token's book, copied in place. */
+export class BookCopy implements BookView {
+  readonly bids = new SideCopy();
+  readonly asks = new SideCopy();
+
+  take({ bids, asks }: BookView): void {
+    this.bids.take(bids);
+    this.asks.take(asks);
+  }
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '../clock.ts';
+import { repricedEdge } from '../core/signals/signal.ts';
+import type { LiveOpportunityBody } from '../schema/api/signals.ts';
+import type { EventType, Ticker } from '../schema/market.ts';
+import { formatTime } from '../schema/time.ts';
+import { detectionOf } from './detection.ts';
+import type { DetectorHost } from './detectorHost.ts';
+import { opportunityOf } from './opportunity.ts';
+import { ENGINE_SIGMA_SECONDS, modelOf } from './watchedMarket.ts';
+
+export interface BoardQuery {
+  /** USDC per share (pair). */
+  readonly minEdge: number;
+  /** Window of the volatility to price with. */
+  readonly sigmaSeconds: number;
+  readonly tickers: readonly Ticker[];
+  readonly eventTypes: readonly EventType[];
+  readonly limit: number;
+}
+
+/** What a reader of the board needs of it. */
+export interface Board {
+  read(query: BoardQuery): { asOfMs: number; opportunities: LiveOpportunityBody[] };
+}
+
+type Standing = ReturnType<DetectorHost['standing']> extends Iterable<infer S> ? S : never;
+
+/** The chances that stand now, from memory. */
+export class LiveBoard implements Board {
+  readonly #host: DetectorHost;
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(host: DetectorHost, clock: Pick<Clock, 'now'>) {
+    this.#host = host;
+    this.#clock = clock;
+  }
+
+  /** Logical first, then by expected P&L; only what is audited. Reading changes nothing but what time has ended. */
+  read(query: BoardQuery): { asOfMs: number; opportunities: LiveOpportunityBody[] } {
+    const asOfMs = this.#clock.now();
+    this.#host.refresh(asOfMs);
+    const { tickers, eventTypes, minEdge, limit } = query;
+    const opportunities = [...this.#host.standing()]
+      .filter(({ episode }) => episode.isAudited)
+      .filter(({ watched }) => tickers.includes(watched.ticker) && eventTypes.includes(watched.eventType))
+      .map((standing) => bodyOf(standing, query.sigmaSeconds))
+      .filter(({ edge_per_share: edge }) => edge >= minEdge)
+      .sort(inOrder);
+    return { asOfMs, opportunities: opportunities.slice(0, limit) };
+  }
+}
+
+function inOrder(a: LiveOpportunityBody, b: LiveOpportunityBody): number {
+  const [aRank, bRank] = [a, b].map(({ tier }) => (tier === 'logical' ? 0 : 1)) as [number, number];
+  if (aRank !== bRank) return aRank - bRank;
+  const difference = b.expected_pnl_per_share - a.expected_pnl_per_share;
+  if (difference !== 0) return difference;
+  return a.market_id < b.market_id ? -1 : 1;
+}
+
+function bodyOf({ watched, episode, prices }: Standing, sigmaSeconds: number): LiveOpportunityBody {
+  const { signal, tier, detectedMs } = episode;
+  const told = opportunityOf(detectionOf(watched, signal, { tier, detectedMs, receivedMs: watched.nowMs }));
+  const { market, terms } = watched;
+  const isEngines = sigmaSeconds === ENGINE_SIGMA_SECONDS;
+  const model = isEngines ? watched.model : modelOf(market, terms);
+  if (!isEngines) {
+    watched.updateModel(model, { prices, sigma: prices.sigma(sigmaSeconds, watched.nowMs) });
+  }
+  const { marketYesMid } = signal;
+  const yesProb = model.yesProb ?? signal.modelYesProb;
+  const edge = isEngines ? signal.edgePerShare : repricedEdge(signal, yesProb);
+  return {
+    ...told,
+    expected_pnl_per_share: edge,
+    model_yes_prob: yesProb,
+    question: market.question,
+    resolution_at: formatTime(market.endTimeMs),
+    seconds_to_resolution: (market.endTimeMs - watched.nowMs) / 1_000,
+    underlying_now: model.spot,
+    strike_price: model.strike,
+    log_diff: model.logDiff,
+    sigma_annual: model.sigmaAnnual,
+    sigma_tau: model.sigmaTau,
+    market_yes_mid: marketYesMid,
+    mismatch_mid: marketYesMid === null ? null : yesProb - marketYesMid,
+    yes_bid: signal.best.yesBid,
+    yes_ask: signal.best.yesAsk,
+    no_bid: signal.best.noBid,
+    no_ask: signal.best.noAsk,
+    edge_per_share: edge,
+    available_size: signal.availableSize,
+  };
+}

@@ -1,0 +1,32 @@
+import type { SignalTier } from '../core/signals/signal.ts';
+import type { Opportunity } from '../schema/opportunity.ts';
+import { formatTime } from '../schema/time.ts';
+import type { Detection } from './detection.ts';
+
+/** Where a market's page lives at the venue. */
+const EVENT_URL = 'https://polymarket.com/event/';
+
+/** An opportunity of any tier; only some are pushed. */
+export type ToldOpportunity = Omit<Opportunity, 'tier'> & { readonly tier: SignalTier };
+
+/** What is told of a detection: the same fields to sockets, webhooks and, with more beside them, the board. */
+export function opportunityOf(detection: Detection): ToldOpportunity {
+  return {
+    type: 'opportunity',
+    tier: detection.tier,
+    ticker: detection.ticker,
+    event_type: detection.eventType,
+    market_id: detection.marketId,
+    polymarket_slug: detection.slug,
+    direction: detection.direction,
+    fill_price: detection.fillPrice,
+    fill_spread: detection.fillSpread,
+    expected_pnl_per_share: detection.evPerShare,
+    est_fee_per_share: detection.feePerShare,
+    tau_minutes: detection.tauSeconds / 60,
+    confidence: detection.confidence,
+    model_yes_prob: detection.modelYesProb,
+    detected_at: formatTime(detection.detectedMs),
+    polymarket_url: EVENT_URL + detection.slug,
+  };
+}

@@ -1,0 +1,69 @@
+import type { Clock, Timer } from '../clock.ts';
+import type { TakerFee } from '../core/fees.ts';
+import type { Leg } from '../core/signals/signal.ts';
+import { EXECUTABLE_AFTER_MS, type ExecutableFill, executableFill, type TradedBook } from './executable.ts';
+
+/** A state is shown at most some 20 ms after its receipt; then nothing of before can still come. */
+const LATE_MAX_MS = 100;
+/** Detections of one market waiting at once: it has four tiers. */
+const WAITING_MAX = 8;
+
+interface Probe {
+  readonly detectedMs: number;
+  readonly legs: readonly Leg[];
+  readonly fee: TakerFee;
+  readonly fills: ExecutableFill[];
+  readonly done: (fills: readonly ExecutableFill[]) => void;
+}
+
+/** Holds the detections of one market against the books that follow them, in the order of receipt. */
+export class Probes {
+  readonly #clock: Clock;
+  readonly #book: TradedBook;
+  #waiting: Probe[] = [];
+  readonly #timers = new Set<Timer>();
+
+  /** @param book The market's book, changed in place as time goes on. */
+  constructor(clock: Clock, book: TradedBook) {
+    this.#clock = clock;
+    this.#book = book;
+  }
+
+  /** @param done Called once, with a fill for each time; never where too many wait or the process ends before. */
+  add(probe: Omit<Probe, 'fills'>): void {
+    if (this.#waiting.length >= WAITING_MAX) return;
+    this.#waiting.push({ ...probe, fills: [] });
+    const lastMs = (EXECUTABLE_AFTER_MS.at(-1) as number) + LATE_MAX_MS;
+    const delayMs = probe.detectedMs + lastMs - this.#clock.now();
+    const timer = this.#clock.after(Math.max(0, delayMs), () => {
+      this.#timers.delete(timer);
+      this.before(this.#clock.now());
+    });
+    this.#timers.add(timer);
+  }
+
+  /** Call it BEFORE the book becomes one received at `timeMs`: up to then the present one was in force. */
+  before(timeMs: number): void {
+    if (this.#waiting.length === 0) return;
+    for (const probe of this.#waiting) {
+      for (const afterMs of EXECUTABLE_AFTER_MS.slice(probe.fills.length)) {
+        if (probe.detectedMs + afterMs >= timeMs) break;
+        probe.fills.push(executableFill(this.#book, { ...probe, afterMs }));
+      }
+    }
+    const isDone = ({ fills }: Probe) => fills.length === EXECUTABLE_AFTER_MS.length;
+    const done = this.#waiting.filter(isDone);
+    if (done.length > 0) this.#waiting = this.#waiting.filter((probe) => !isDone(probe));
+    for (const probe of done) probe.done(probe.fills);
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  close(): void {
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+    this.#waiting = [];
+  }
+}

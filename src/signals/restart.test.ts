@@ -1,0 +1,153 @@
+import { expect, test, vi } from 'vitest';
+import { bookRecord } from '../../test/support/api.ts';
+import { detection } from '../../test/support/detections.ts';
+import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
+import { silentLogger } from '../ops/log.ts';
+import { AuditLog } from './auditLog.ts';
+import { AuditSink } from './auditSink.ts';
+import { verifyAudit } from './auditVerify.ts';
+
+const CHEAP = { yes: [[4600, 80 * SHARE]], no: [[4700, 100 * SHARE]] } as const;
+
+test('after a restart a chance keeps its first moment, and is neither written nor told again', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  rig.book(CHEAP);
+  await rig.settle();
+  await rig.restart();
+  rig.clock.stepWall(5_000);
+  rig.book(CHEAP);
+  await rig.settle();
+  expect(rig.board()).toMatchObject([{ detected_at: '2026-11-20T12:00:10.000+00:00' }]);
+  expect(rig.told).toHaveLength(1);
+  expect(await rig.rows()).toHaveLength(1);
+});
+
+test('what was written but not told before a crash is told by the next start, once', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  await new AuditLog(rig.database, rig.clock).detected(detection());
+  await rig.restart();
+  expect(rig.told).toMatchObject([{ tier: 'logical', detected_at: '2026-11-20T12:00:10.000+00:00' }]);
+  await rig.restart();
+  expect(rig.told).toHaveLength(1);
+});
+
+test('what was not told before its market ended is not told any more', async () => {
+  const rig = await SignalRig.start();
+  await new AuditLog(rig.database, rig.clock).detected(detection());
+  rig.clock.stepWall(300_000);
+  await rig.restart();
+  expect(rig.told).toEqual([]);
+});
+
+test('only logical and endgame chances are told; all are written and on the board', async () => {
+  const rig = await SignalRig.start();
+  rig.market({ eventType: '1h', endTimeMs: T0 + 3_600_000 });
+  for (let second = 0; second < 200; second++) {
+    rig.clock.stepWall(1_000);
+    rig.price(97_000 + Math.sin(second) * (second < 100 ? 40 : 10));
+  }
+  rig.price(97_300);
+  rig.bus.publish('book', {
+    ...bookRecord({
+      ...{ seq: 1, marketId: rig.markets[0]?.marketId as string, timeMs: rig.clock.now() - 40 },
+      ...{ yesBids: [[4900, SHARE]], yesAsks: [[5100, 9 * SHARE]] },
+    }),
+  });
+  await rig.settle();
+  expect(rig.board()).toMatchObject([{ tier: 'stale', direction: 'BUY_YES', fill_price: 0.51 }]);
+  expect((await rig.rows()).map(({ detection: { tier } }) => tier)).toEqual(['stale']);
+  expect(rig.told).toEqual([]);
+  // The same chance stands on: its tier stays, its price has grown old.
+  rig.clock.stepWall(31_000);
+  rig.price(97_300);
+  await rig.settle();
+  expect(rig.board()).toMatchObject([{ tier: 'stale', confidence: 'stable' }]);
+  expect(await rig.rows()).toHaveLength(1);
+  // Another window, another sigma and price; the engine's own fields stay.
+  const [wide, narrow] = [rig.board({ sigmaSeconds: 3600 })[0], rig.board({ sigmaSeconds: 60 })[0]];
+  expect(wide?.sigma_annual).not.toBe(narrow?.sigma_annual);
+  expect(wide?.expected_pnl_per_share).not.toBe(narrow?.expected_pnl_per_share);
+  expect(narrow).toMatchObject({ tier: 'stale', confidence: 'stable', detected_at: wide?.detected_at });
+});
+
+test('rows a crash left unfinished are finished from the store: fills by receipt, and what was paid', async () => {
+  const rig = await SignalRig.start();
+  await new AuditLog(rig.database, rig.clock).detected(detection());
+  const asked: number[] = [];
+  const level = { yes_bid: [], yes_ask: [4600], no_bid: [], no_ask: [4700] };
+  const stored = {
+    ...{ trusted: true, mirrored: false },
+    ...Object.fromEntries(Object.entries(level).map(([side, px]) => [`${side}_px`, px])),
+    ...Object.fromEntries(Object.entries(level).map(([side, px]) => [`${side}_shares`, px.map(() => 50)])),
+  };
+  rig.store = {
+    ...rig.store,
+    rows: async <R>(query: string, params: Record<string, unknown> = {}) => {
+      if (query.includes('FROM underlying')) return [] as R[];
+      if (query.includes('FROM books')) {
+        asked.push(params.timeMs as number);
+        return [stored] as R[];
+      }
+      // Trust was lost between 50 and 250 ms.
+      if (query.includes('FROM quotes')) return [{ trusted: (params.timeMs as number) < T0 + 10_100 }] as R[];
+      const market = { marketId: params.marketId, status: 'resolved', outcome: 'Up', payoutYes: 1 };
+      return [{ ...market, resolvedTimeMs: T0 + 310_000 }] as R[];
+    },
+  };
+  rig.clock.stepWall(400_000);
+  await rig.restart();
+  await vi.waitFor(async () => expect((await rig.rows())[0]?.settlement).not.toBeNull());
+  expect(asked).toEqual([T0 + 10_050, T0 + 10_250, T0 + 10_500]);
+  expect((await rig.rows())[0]).toMatchObject({
+    executable: [
+      { afterMs: 50, fillPrice: 0.93, size: 50 },
+      { afterMs: 250, fillPrice: null, size: 0 },
+      { afterMs: 500, fillPrice: null, size: 0 },
+    ],
+    settlement: { outcome: 'Up', payoutYes: 1, resolvedMs: T0 + 310_000 },
+  });
+  await rig.restart();
+  await rig.settle();
+  expect(await verifyAudit(rig.database)).toMatchObject({ ok: true, entries: 3, rows: 1 });
+});
+
+test('a signal whose row cannot be written is not told; the next state tries again after a second', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  await rig.database.schema.alterTable('audit_entries').renameTo('gone').execute();
+  rig.book(CHEAP);
+  for (let i = 0; i < 5; i++) await rig.clock.advance(200);
+  expect([rig.told, rig.board()]).toEqual([[], []]);
+  const failures = await rig.metrics.registry.getSingleMetric('underround_audit_write_failures_total')?.get();
+  expect(failures?.values).toMatchObject([{ labels: { kind: 'detected' }, value: 1 }]);
+  await rig.database.schema.alterTable('gone').renameTo('audit_entries').execute();
+  await rig.clock.advance(2_000);
+  rig.book(CHEAP);
+  await rig.settle();
+  expect(rig.told).toHaveLength(1);
+  expect(rig.board()).toHaveLength(1);
+  expect(await verifyAudit(rig.database)).toMatchObject({ ok: true, rows: 1 });
+});
+
+test('a write that works at the third try is told once', async () => {
+  const rig = await SignalRig.start();
+  let tries = 0;
+  const log = new AuditLog(rig.database, rig.clock);
+  const flaky = {
+    detected: (signal: Parameters<AuditLog['detected']>[0]) => {
+      tries++;
+      return tries < 3 ? Promise.reject(new Error('busy')) : log.detected(signal);
+    },
+    told: (auditId: string) => log.told(auditId),
+    executable: async () => {},
+  };
+  const { bus, clock, metrics } = rig;
+  const sink = new AuditSink({ audit: flaky, bus, clock, metrics, log: silentLogger });
+  const written = sink.detected(detection());
+  await clock.advance(500);
+  expect(await written).toBe(true);
+  expect(tries).toBe(3);
+  expect(rig.told).toHaveLength(1);
+});

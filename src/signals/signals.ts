@@ -1,0 +1,92 @@
+/** The signals role: detectors on the bus, the audit they write to, and what readers see of both. */
+import type { Database } from '../accounts/schema.ts';
+import type { Publisher, Subscriber } from '../bus/bus.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { Market } from '../schema/market.ts';
+import type { BookView } from '../schema/records.ts';
+import { loadSecondPrices } from '../store/bookReceived.ts';
+import type { StoreReader } from '../store/reader.ts';
+import { AuditLog } from './auditLog.ts';
+import { AuditReader } from './auditReader.ts';
+import { AuditSink } from './auditSink.ts';
+import { CatchUp } from './catchUp.ts';
+import { DetectorHost } from './detectorHost.ts';
+import { type Board, LiveBoard } from './liveBoard.ts';
+
+/** Prices of before the start that volatility is measured from. */
+const HISTORY_MS = 3_600_000;
+/** Rows an earlier run wrote and did not tell; more were not written in the moment before a crash. */
+const UNTOLD_MAX = 1_000;
+
+export interface SignalsOptions {
+  readonly database: Database;
+  readonly store: StoreReader;
+  readonly bus: Publisher & Subscriber;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Markets being recorded, and their books as last shown. */
+  readonly markets: () => Iterable<Market>;
+  readonly bookOf: (marketId: string) => { readonly yes: BookView; readonly no: BookView } | null;
+}
+
+/** What the API reads. */
+export interface SignalReaders {
+  readonly board: Board;
+  readonly audit: Pick<AuditReader, 'sums' | 'list' | 'head'>;
+}
+
+export interface Signals extends SignalReaders {
+  /** Stops detecting, then waits for what is being written. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the detectors: first what an earlier run knew, then the bus, then what that run had written and not told.
+ * @throws When the control database cannot be read.
+ */
+export async function startSignals(options: SignalsOptions): Promise<Signals> {
+  const { database, store, bus, clock, log, metrics } = options;
+  const parts = { clock, log, metrics };
+  const [audit, reader] = [new AuditLog(database, clock), new AuditReader(database)];
+  const sink = new AuditSink({ ...parts, audit, bus });
+  const known = await reader.ofOpenMarkets(clock.now());
+  const untold = await reader.untold(UNTOLD_MAX);
+  const host = new DetectorHost({ clock, metrics, sink, known, bookOf: options.bookOf });
+  const catchUp = new CatchUp({ ...parts, audit, reader, store });
+  await primeVolatility(host, options);
+  for (const market of options.markets()) host.market(market);
+  const subscriptions = [
+    bus.subscribe('market', (market) => {
+      host.market(market);
+      catchUp.market(market);
+    }),
+    bus.subscribe('book', (record) => host.book(record)),
+    bus.subscribe('quote', (record) => host.quote(record)),
+    bus.subscribe('gap', (gap) => host.gap(gap)),
+    bus.subscribe('underlying', (event) => host.tick(event)),
+  ];
+  for (const { detection } of untold) await sink.tell(detection);
+  void catchUp.round();
+  return {
+    board: new LiveBoard(host, clock),
+    audit: reader,
+    close: async () => {
+      for (const unsubscribe of subscriptions) unsubscribe();
+      host.close();
+      await sink.close();
+      await catchUp.close();
+    },
+  };
+}
+
+/** A store that does not answer costs half a minute without a volatility, not the signals. */
+async function primeVolatility(host: DetectorHost, { store, clock, log }: SignalsOptions): Promise<void> {
+  try {
+    host.prime(await loadSecondPrices(store, clock.now() - HISTORY_MS));
+  } catch (error) {
+    log.warn({ err: error }, 'signals.history_missing');
+  }
+}

@@ -1,0 +1,121 @@
+import { UNDERLYING_AGE_MAX_MS } from '../collect/underlyingPrices.ts';
+import { SecondPrices } from '../core/pricing/secondPrices.ts';
+import { VolatilityEstimator } from '../core/pricing/volatilityEstimator.ts';
+import type { UnderlyingEvent, UnderlyingSource } from '../schema/events.ts';
+import { FeedBasis } from './feedBasis.ts';
+
+/** Sources of a spot price, the one with the most trades first. The relayed average is none. */
+export const SPOT_SOURCES = ['binance_spot', 'coinbase_spot', 'chainlink'] as const;
+export type SpotSource = (typeof SPOT_SOURCES)[number];
+
+/** Whose price decides: the relayed feed, or an exchange. */
+export type Decider = 'chainlink' | 'exchange';
+
+/** A value and where it was read; `basis` says that an exchange's price was shifted to the deciding feed's level. */
+export interface Spot {
+  readonly price: number;
+  readonly source: SpotSource;
+  readonly basis: number | null;
+}
+
+export interface Sigma {
+  readonly annual: number;
+  readonly source: SpotSource;
+  readonly windowSeconds: number;
+}
+
+/** What is kept of one price for a moment of the past: enough to go on with after a restart. */
+export type PricePoint = Pick<UnderlyingEvent, 'source' | 'price' | 'eventTimeMs' | 'receivedTimeMs'>;
+
+/** One ticker's last prices by source, and an hour of them a second each, in memory. */
+export class TickerPrices {
+  readonly #last = new Map<UnderlyingSource, PricePoint>();
+  readonly #estimators = new Map(SPOT_SOURCES.map((source) => [source, new VolatilityEstimator()] as const));
+  readonly #deciding = new SecondPrices();
+  readonly #basis = new FeedBasis();
+  readonly #sigmas = new Map<number, Sigma | null>();
+  #sigmaSecond = -1;
+
+  push(point: PricePoint): void {
+    const { source, price, eventTimeMs } = point;
+    const last = this.#last.get(source);
+    if (last === undefined || eventTimeMs >= last.eventTimeMs) this.#last.set(source, point);
+    if (source === 'twap60') return;
+    this.#estimators.get(source)?.push(eventTimeMs, price);
+    if (source === 'chainlink') {
+      this.#deciding.push(eventTimeMs, price);
+      this.#basis.relayed(eventTimeMs, price);
+    } else if (source === this.#fastest(point.receivedTimeMs)) this.#basis.traded(eventTimeMs, price, source);
+  }
+
+  /**
+   * The price now, as whoever decides sees it. A relayed feed comes seconds late, so where it decides the exchange's
+   * price is taken, shifted by what the two differ.
+   * @returns Null where no source is fresh.
+   */
+  spot(decider: Decider, nowMs: number): Spot | null {
+    const fast = this.#fastest(nowMs);
+    const relayed = this.#fresh('chainlink', nowMs);
+    if (fast === null) return relayed && { price: relayed.price, source: 'chainlink', basis: null };
+    const { price } = this.#last.get(fast) as PricePoint;
+    if (decider === 'exchange') return { price, source: fast, basis: null };
+    const basis = this.#basis.value(fast, nowMs);
+    if (basis !== null) return { price: price * Math.exp(basis), source: fast, basis };
+    return relayed === null
+      ? { price, source: fast, basis: null }
+      : { price: relayed.price, source: 'chainlink', basis: null };
+  }
+
+  /** Fresh prices by source, unshifted. */
+  sources(nowMs: number): { source: SpotSource; price: number }[] {
+    return SPOT_SOURCES.flatMap((source) => {
+      const point = this.#fresh(source, nowMs);
+      return point === null ? [] : [{ source, price: point.price }];
+    });
+  }
+
+  /** Volatility over windows of that length, worked out at most once a second. */
+  sigma(windowSeconds: number, nowMs: number): Sigma | null {
+    const second = Math.floor(nowMs / 1_000);
+    if (second !== this.#sigmaSecond) this.#sigmas.clear();
+    this.#sigmaSecond = second;
+    const known = this.#sigmas.get(windowSeconds);
+    if (known !== undefined) return known;
+    const sigma = this.#sigmaOf(windowSeconds, nowMs);
+    this.#sigmas.set(windowSeconds, sigma);
+    return sigma;
+  }
+
+  /**
+   * Mean of the deciding feed since `fromMs`, as far as it has been relayed; what is still on its way is taken as the
+   * price now.
+   */
+  insideMean({ fromMs, nowMs, spot }: { fromMs: number; nowMs: number; spot: number }): number | null {
+    const toMs = Math.min(nowMs, this.#last.get('chainlink')?.eventTimeMs ?? 0);
+    const seconds = Math.floor(nowMs / 1_000) - Math.floor(fromMs / 1_000);
+    const relayed = Math.floor(toMs / 1_000) - Math.floor(fromMs / 1_000);
+    if (seconds - Math.max(relayed, 0) > UNDERLYING_AGE_MAX_MS / 1_000) return null;
+    if (relayed <= 0) return spot;
+    const mean = this.#deciding.mean({ fromMs, toMs });
+    return mean === null ? null : (mean * relayed + spot * (seconds - relayed)) / seconds;
+  }
+
+  #sigmaOf(windowSeconds: number, nowMs: number): Sigma | null {
+    for (const source of SPOT_SOURCES) {
+      if (this.#fresh(source, nowMs) === null) continue;
+      const annual = this.#estimators.get(source)?.sigmaAnnual(windowSeconds) ?? null;
+      if (annual !== null) return { annual, source, windowSeconds };
+    }
+    return null;
+  }
+
+  #fastest(nowMs: number): 'binance_spot' | 'coinbase_spot' | null {
+    if (this.#fresh('binance_spot', nowMs) !== null) return 'binance_spot';
+    return this.#fresh('coinbase_spot', nowMs) === null ? null : 'coinbase_spot';
+  }
+
+  #fresh(source: SpotSource, nowMs: number): PricePoint | null {
+    const point = this.#last.get(source);
+    return point === undefined || nowMs - point.receivedTimeMs > UNDERLYING_AGE_MAX_MS ? null : point;
+  }
+}

@@ -1,0 +1,126 @@
+import { TakerFee } from '../core/fees.ts';
+import { BestHolds } from '../core/signals/bestHolds.ts';
+import { MarketModel } from '../core/signals/marketModel.ts';
+import type { MarketState } from '../core/signals/signal.ts';
+import { feeOfMarket, settlementOfMarket, venueRulesAt } from '../core/venueRules.ts';
+import type { SettlementRule } from '../core/venueRulesTable.ts';
+import { type EventType, type Market, type Ticker, UNKNOWN } from '../schema/market.ts';
+import type { BookView } from '../schema/records.ts';
+import { BookCopy } from './ladderCopy.ts';
+import type { Decider, Sigma, Spot, SpotSource, TickerPrices } from './tickerPrices.ts';
+
+/** What the engine prices with; a reader may ask for another window. */
+export const ENGINE_SIGMA_SECONDS = 600;
+
+/** What a market's record and the venue's rules say about trading it. */
+export interface TradingTerms {
+  readonly settlement: SettlementRule;
+  readonly feeRule: ReturnType<typeof feeOfMarket>;
+  readonly takerHoldMs: number;
+}
+
+/** One market as the detectors look at it: its last whole book, whether to trust it, and the model's value. */
+export class WatchedMarket implements MarketState {
+  readonly ticker: Ticker;
+  readonly eventType: EventType;
+  readonly yes = new BookCopy();
+  readonly no = new BookCopy();
+  readonly holds = new BestHolds();
+  market: Market;
+  terms: TradingTerms;
+  fee: TakerFee;
+  model: MarketModel;
+  /** A whole book has been seen. */
+  hasBook = false;
+  /** The last state shown was proven, and no gap stands. */
+  isProven = false;
+  readonly openGaps = new Set<string>();
+  nowMs = 0;
+  spot: Spot | null = null;
+  sigma: Sigma | null = null;
+  sources: readonly { readonly source: SpotSource; readonly price: number }[] = [];
+  sourcePrices: readonly number[] = [];
+
+  private constructor(market: Market, known: { ticker: Ticker; eventType: EventType; terms: TradingTerms }) {
+    this.market = market;
+    this.ticker = known.ticker;
+    this.eventType = known.eventType;
+    this.terms = known.terms;
+    this.fee = new TakerFee(known.terms.feeRule);
+    this.model = modelOf(market, known.terms);
+  }
+
+  /** Null for a market of which too little is known to price it. */
+  static of(market: Market, nowMs: number): WatchedMarket | null {
+    const { ticker, eventType } = market;
+    const terms = termsOf(market, nowMs);
+    if (ticker === UNKNOWN || eventType === UNKNOWN || terms === null) return null;
+    return new WatchedMarket(market, { ticker, eventType, terms });
+  }
+
+  get trusted(): boolean {
+    return this.hasBook && this.isProven && this.openGaps.size === 0;
+  }
+
+  /** Takes over a newer version of the record. */
+  take(market: Market, nowMs: number): void {
+    const terms = termsOf(market, nowMs);
+    if (terms === null) return;
+    if (JSON.stringify(terms.feeRule) !== JSON.stringify(this.terms.feeRule)) {
+      this.fee = new TakerFee(terms.feeRule);
+    }
+    this.market = market;
+    this.terms = terms;
+    this.model = modelOf(market, terms);
+  }
+
+  takeBook({ yes, no }: { yes: BookView; no: BookView }): void {
+    this.yes.take(yes);
+    this.no.take(no);
+    this.hasBook = true;
+  }
+
+  /** Works out what the market is worth at `nowMs`, which never goes back. */
+  price(prices: TickerPrices, nowMs: number): void {
+    this.nowMs = Math.max(this.nowMs, nowMs);
+    this.spot = prices.spot(deciderOf(this.market, this.terms), this.nowMs);
+    this.sigma = prices.sigma(ENGINE_SIGMA_SECONDS, this.nowMs);
+    this.sources = prices.sources(this.nowMs);
+    this.sourcePrices = this.sources.map(({ price }) => price);
+    this.updateModel(this.model, { prices, sigma: this.sigma });
+  }
+
+  /** Brings a model of this market to its present readings with a given volatility. */
+  updateModel(model: MarketModel, { prices, sigma }: { prices: TickerPrices; sigma: Sigma | null }): void {
+    const { nowMs, market } = this;
+    const spot = this.spot?.price ?? null;
+    const isInside =
+      spot !== null && nowMs > model.averageFromMs && this.terms.settlement.kind === 'chainlink_twap';
+    model.update({
+      nowMs,
+      strike: nowMs < market.startTimeMs ? null : market.strikePrice,
+      spot,
+      sigmaAnnual: sigma?.annual ?? null,
+      insideMean: isInside ? prices.insideMean({ fromMs: model.averageFromMs, nowMs, spot }) : null,
+    });
+  }
+}
+
+export function modelOf(market: Pick<Market, 'endTimeMs'>, { settlement }: TradingTerms): MarketModel {
+  return new MarketModel({ endTimeMs: market.endTimeMs, settlement });
+}
+
+function termsOf(market: Market, nowMs: number): TradingTerms | null {
+  const { ticker, eventType } = market;
+  const settlement = settlementOfMarket(market);
+  if (ticker === UNKNOWN || eventType === UNKNOWN || settlement === null) return null;
+  const feeRule = feeOfMarket({ ...market, ticker, eventType }, nowMs);
+  const takerHoldMs = market.takerDelayMs ?? venueRulesAt(eventType, ticker, nowMs).takerHoldMs;
+  return { settlement, feeRule, takerHoldMs };
+}
+
+/** A strike estimated from an exchange's trades is off by what the feeds differ; its own price is off by the same. */
+function deciderOf(market: Market, { settlement }: TradingTerms): Decider {
+  const isRelayed = settlement.kind === 'chainlink_spot' || settlement.kind === 'chainlink_twap';
+  return isRelayed && market.strikeBasis !== 'binance_trades' ? 'chainlink' : 'exchange';
+}
