@@ -1,0 +1,51 @@
+import { SnapshotPrinter } from '../api/snapshotText.ts';
+import { sharesOf } from '../core/money.ts';
+import type { BookRecord, SideView } from '../schema/records.ts';
+import type { BookRow, RowSide } from '../store/bookRows.ts';
+
+/** A book as it stands; a view, as in records. */
+export type LiveBook = Pick<BookRecord, 'eventTimeMs' | 'trusted' | 'underlyingPrice' | 'yes' | 'no'>;
+
+/** Prints live books exactly as `GET /v1/snapshots` prints them once they are stored. */
+export class BookText {
+  readonly #printers = new Map<string, SnapshotPrinter>();
+  readonly #row: BookRow = {
+    ...{ timeMs: 0, trusted: false, mirrored: false, underlyingPrice: null },
+    ...{ yesBids: rowSide(), yesAsks: rowSide(), noBids: rowSide(), noAsks: rowSide() },
+  };
+
+  /** @returns Everything of a snapshot but its opening brace; a view that the next call may not touch. */
+  print(book: LiveBook, ticker: string): Buffer {
+    const row = this.#row;
+    row.timeMs = book.eventTimeMs;
+    row.trusted = book.trusted;
+    row.underlyingPrice = book.underlyingPrice;
+    fill(row.yesBids, book.yes.bids);
+    fill(row.yesAsks, book.yes.asks);
+    fill(row.noBids, book.no.bids);
+    fill(row.noAsks, book.no.asks);
+    const printer = this.#printer(ticker);
+    printer.print(row, '');
+    return printer.take().subarray(1);
+  }
+
+  #printer(ticker: string): SnapshotPrinter {
+    const known = this.#printers.get(ticker);
+    if (known !== undefined) return known;
+    const made = new SnapshotPrinter(ticker);
+    this.#printers.set(ticker, made);
+    return made;
+  }
+}
+
+function rowSide(): RowSide {
+  return { count: 0, prices: new Uint16Array(0), shares: new Float64Array(0) };
+}
+
+function fill(into: RowSide, from: SideView): void {
+  const { count, sizes } = from;
+  if (into.shares.length < count) into.shares = new Float64Array(count * 2);
+  into.count = count;
+  into.prices = from.prices;
+  for (let i = 0; i < count; i++) into.shares[i] = sharesOf(sizes[i] as number);
+}

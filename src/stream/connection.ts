@@ -1,0 +1,155 @@
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import { type Clock, every, type Timer } from '../clock.ts';
+import type { Logger } from '../ops/log.ts';
+import type { StreamMetrics } from './streamMetrics.ts';
+
+export const PING_MS = 25_000;
+/** Pings a client may leave unanswered; any message or pong answers. */
+const SILENT_PINGS_MAX = 2;
+/** With this much waiting for a client in our memory it is under pressure: it gets nothing more until that has left. */
+export const PRESSURE_BYTES = 256 * 1024;
+/** With this much waiting it is closed. Only answers to its own commands and its first snapshots go beyond pressure. */
+export const BUFFERED_BYTES_MAX = 1024 * 1024;
+/** A client under pressure that takes nothing for this long is closed. */
+export const STALLED_MS = 5_000;
+
+export const CLOSE = {
+  goingAway: { code: 1001, reason: 'service is stopping' },
+  forbidden: { code: 1008, reason: 'key no longer permits this' },
+  silent: { code: 1008, reason: 'two pings without an answer' },
+  failed: { code: 1011, reason: 'internal error' },
+  slow: { code: 1013, reason: 'too slow' },
+} as const;
+export type CloseCause = keyof typeof CLOSE;
+
+/** `binary: false`: the bytes are text. Compression costs ten times what it saves here. */
+const AS_TEXT = { binary: false, compress: false };
+const PING = Buffer.from('{"type":"ping"}');
+
+export interface ConnectionParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: StreamMetrics;
+  /** Which stream, for metrics. */
+  readonly stream: string;
+}
+
+/** One admitted client: sends within bounds, keeps alive, and closes what is silent or too slow. */
+export class Connection {
+  /** Told when what waited has left. */
+  onDrained: (() => void) | null = null;
+  /** Text of a client's message. */
+  onText: ((text: string) => void) | null = null;
+  /** Once, whoever closed it. */
+  onClosed: (() => void) | null = null;
+  readonly #socket: WebSocket;
+  readonly #parts: ConnectionParts;
+  readonly #ping: Timer;
+  #stalled: Timer | null = null;
+  #unanswered = 0;
+  #isOpen = true;
+
+  /** @param transport Under the socket; tells when it has drained. */
+  constructor(socket: WebSocket, transport: Duplex, parts: ConnectionParts) {
+    this.#socket = socket;
+    this.#parts = parts;
+    this.#ping = every(parts.clock, PING_MS, () => this.#pingClient());
+    transport.on('drain', () => {
+      this.#stalled?.cancel();
+      this.#stalled = null;
+      if (this.#isOpen) this.onDrained?.();
+    });
+    socket.on('pong', () => {
+      this.#unanswered = 0;
+    });
+    socket.on('message', (data, isBinary) => {
+      this.#unanswered = 0;
+      if (this.#isOpen) this.#received(isBinary ? '' : String(data));
+    });
+    socket.once('close', () => this.#ended('client'));
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  /** So much waits that nothing should be sent before `onDrained`. */
+  get isPressed(): boolean {
+    if (this.#socket.bufferedAmount < PRESSURE_BYTES) return false;
+    this.#watchStall();
+    return true;
+  }
+
+  /** @param message Text as bytes, which are not copied: they must not change any more. */
+  send(message: Buffer): void {
+    if (!this.#isOpen) return;
+    this.#socket.send(message, AS_TEXT);
+    const { metrics, stream } = this.#parts;
+    metrics.sent(stream, message.length);
+  }
+
+  /** For what a client asked for itself: closes it when it asks without reading. */
+  answer(text: string): void {
+    this.send(Buffer.from(text));
+    this.checkBuffered();
+  }
+
+  checkBuffered(): void {
+    if (this.#isOpen && this.#socket.bufferedAmount > BUFFERED_BYTES_MAX) this.close('slow');
+  }
+
+  close(cause: CloseCause): void {
+    if (!this.#isOpen) return;
+    const { code, reason } = CLOSE[cause];
+    this.#ended(cause);
+    this.#socket.close(code, reason);
+  }
+
+  /** A defect of ours ends this connection, not the process. */
+  #received(text: string): void {
+    try {
+      this.onText?.(text);
+    } catch (error) {
+      this.#parts.log.error({ err: error, stream: this.#parts.stream }, 'stream.command_failed');
+      this.close('failed');
+    }
+  }
+
+  #watchStall(): void {
+    if (this.#stalled !== null) return;
+    const before = this.#socket.bufferedAmount;
+    this.#stalled = this.#parts.clock.after(STALLED_MS, () => {
+      this.#stalled = null;
+      if (!this.#isOpen) return;
+      if (this.#socket.bufferedAmount >= before) this.close('slow');
+      else if (this.isPressed) return;
+      else this.onDrained?.();
+    });
+  }
+
+  #pingClient(): void {
+    if (this.#unanswered >= SILENT_PINGS_MAX) {
+      this.close('silent');
+      return;
+    }
+    this.#unanswered++;
+    this.send(PING);
+    // Every client library answers this one by itself.
+    this.#socket.ping();
+    this.checkBuffered();
+  }
+
+  #ended(cause: string): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#ping.cancel();
+    this.#stalled?.cancel();
+    this.#parts.metrics.closed(this.#parts.stream, cause);
+    this.onClosed?.();
+  }
+}

@@ -1,0 +1,239 @@
+import type { ChangeLog, Entry } from './changeLog.ts';
+import { CommandError, errorText, parseCommand } from './commands.ts';
+import type { Connection } from './connection.ts';
+import { formatPlace, type StreamPlace } from './cursor.ts';
+import type { StreamedMarket } from './streamedMarket.ts';
+import type { StreamMetrics } from './streamMetrics.ts';
+import { type Selection, Wants } from './wants.ts';
+
+/** What a client needs of the stream it is a client of. */
+export interface MarketSource {
+  readonly run: string;
+  readonly log: ChangeLog;
+  readonly metrics: StreamMetrics;
+  /** Of those followed; null: unknown. */
+  find(marketId: string): StreamedMarket | null;
+  /** @param since Log number: markets resolved after it count as going on. */
+  matching(wants: Wants, since: number): StreamedMarket[];
+  join(client: MarketClient, market: StreamedMarket): void;
+  leave(client: MarketClient, market: StreamedMarket): void;
+  /** Has `deliver` called soon. */
+  wake(client: MarketClient): void;
+}
+
+/** What a client has of one market. */
+interface Sent {
+  /** Newest change it got or was told that it missed. */
+  change: number;
+  /** Log number of the newest notice it got. */
+  notice: number;
+}
+
+/**
+ * One client of `/v1/stream`. It keeps no queue: it has a position in the log all clients share, and is sent what lies
+ * between there and the head. So a slow one costs its socket's buffer and nothing else.
+ */
+export class MarketClient {
+  readonly wants = new Wants();
+  readonly #connection: Connection;
+  readonly #source: MarketSource;
+  readonly #sent = new Map<StreamedMarket, Sent>();
+  #position: number;
+  /** It was under pressure: of what it has not got, only the newest of each market is sent. */
+  #newestOnly = false;
+  /** It resumed and has not caught up: it gets everything, as fast as it takes it. */
+  #replaying = false;
+  /** Skipped changes it has not been told of. */
+  readonly #untold = new Map<StreamedMarket, number>();
+  /** The log dropped something before it was sent. */
+  #isBehindLog = false;
+  isWoken = false;
+
+  constructor(connection: Connection, source: MarketSource) {
+    this.#connection = connection;
+    this.#source = source;
+    this.#position = source.log.head;
+    connection.onText = (text) => this.#command(text);
+    connection.onDrained = () => source.wake(this);
+  }
+
+  get markets(): IterableIterator<StreamedMarket> {
+    return this.#sent.keys();
+  }
+
+  /** Sends what has happened since, until all is sent or the client is under pressure. */
+  deliver(): void {
+    const { log } = this.#source;
+    if (this.#position < log.first - 1) this.#isBehindLog = true;
+    while (this.#position < log.head) {
+      if (!this.#connection.isOpen) return;
+      if (this.#connection.isPressed) {
+        this.#newestOnly = !this.#replaying;
+        return;
+      }
+      const entry = log.at(Math.max(this.#position + 1, log.first));
+      if (entry === null) break;
+      this.#offer(entry);
+      this.#position = entry.seq;
+    }
+    this.#tellSkipped();
+    this.#newestOnly = this.#replaying = false;
+    if (this.#isBehindLog) this.#catchUp();
+  }
+
+  /** A market that came to be after the client asked for its series. */
+  offerMarket(market: StreamedMarket): void {
+    if (this.#sent.has(market) || !this.wants.matches(market.record)) return;
+    this.#join([market]);
+  }
+
+  forget(market: StreamedMarket): void {
+    this.#sent.delete(market);
+    this.#untold.delete(market);
+    this.wants.forget(market.record.marketId);
+  }
+
+  #offer(entry: Entry): void {
+    const sent = this.#sent.get(entry.market);
+    if (sent === undefined) return;
+    if (entry.change === null) {
+      if (entry.seq <= sent.notice) return;
+      sent.notice = entry.seq;
+      this.#connection.send(entry.message);
+      return;
+    }
+    const ahead = entry.change - sent.change;
+    if (ahead <= 0) return;
+    sent.change = entry.change;
+    const isSkipped = this.#newestOnly && entry.change < entry.market.changes;
+    const skipped = isSkipped ? ahead : ahead - 1;
+    if (skipped > 0) this.#untold.set(entry.market, (this.#untold.get(entry.market) ?? 0) + skipped);
+    if (isSkipped) return;
+    // First what was skipped of any market: the cursor of what follows stands behind all of it.
+    this.#tellSkipped();
+    this.#connection.send(entry.message);
+  }
+
+  #tellSkipped(): void {
+    if (this.#untold.size === 0) return;
+    for (const [market, count] of this.#untold) {
+      const message = { type: 'skipped', market_id: market.record.marketId, count };
+      this.#connection.send(Buffer.from(JSON.stringify(message)));
+      this.#source.metrics.skipped(count);
+    }
+    this.#untold.clear();
+  }
+
+  /** The log dropped changes before they could be sent: what the client holds is made new. */
+  #catchUp(): void {
+    this.#isBehindLog = false;
+    const behind = [...this.#sent].flatMap(([market, sent]) => {
+      const skipped = market.changes - sent.change - 1;
+      if (skipped < 0) return [];
+      if (skipped > 0) this.#untold.set(market, skipped);
+      return [market];
+    });
+    this.#tellSkipped();
+    this.#sendStates(behind);
+  }
+
+  #command(text: string): void {
+    // What happened before it was asked goes first; where nothing holds it up, snapshots are of this moment.
+    this.deliver();
+    try {
+      const command = parseCommand(text);
+      if (command.kind === 'pong') return;
+      if (command.kind === 'subscribe') this.#subscribe(command.selection, command.resume);
+      else this.#unsubscribe(command.selection);
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      this.#connection.answer(errorText(error.message));
+    }
+  }
+
+  #subscribe(selection: Selection, resume: StreamPlace | null): void {
+    const { log, run } = this.#source;
+    const unknown = selection.marketIds.find((marketId) => this.#source.find(marketId) === null);
+    if (unknown !== undefined) throw new CommandError(`unknown market_id ${unknown.slice(0, 80)}`);
+    if (resume !== null && resume.run === run && resume.seq > log.head) {
+      throw new CommandError('resume is not a cursor of this stream');
+    }
+    this.wants.add(selection);
+    this.#acknowledge();
+    if (resume === null || !this.#resume(resume)) this.#join(this.#joining(log.head));
+    this.#connection.checkBuffered();
+  }
+
+  #unsubscribe(selection: Selection): void {
+    this.wants.remove(selection);
+    for (const market of [...this.#sent.keys()]) {
+      if (this.wants.matches(market.record)) continue;
+      this.#sent.delete(market);
+      this.#untold.delete(market);
+      this.#source.leave(this, market);
+    }
+    this.#acknowledge();
+  }
+
+  #acknowledge(): void {
+    this.#connection.answer(JSON.stringify({ type: 'ack', subscribed: this.wants.toJson() }));
+  }
+
+  #joining(since: number): StreamedMarket[] {
+    return this.#source.matching(this.wants, since).filter((market) => !this.#sent.has(market));
+  }
+
+  #join(markets: readonly StreamedMarket[]): void {
+    for (const market of markets) {
+      this.#source.join(this, market);
+      this.#sent.set(market, { change: 0, notice: this.#source.log.head });
+    }
+    this.#sendStates(markets);
+  }
+
+  /**
+   * Goes on where the client stopped.
+   * @returns False when anything after that place is no longer kept: then everything begins with snapshots again.
+   */
+  #resume(place: StreamPlace): boolean {
+    if (place.run !== this.#source.run) return false;
+    const markets = this.#joining(place.seq);
+    if (!markets.every((market) => market.isKeptSince(place.seq))) return false;
+    for (const sent of this.#sent.values()) sent.notice = Math.max(sent.notice, this.#position);
+    this.#position = Math.min(this.#position, place.seq);
+    for (const market of markets) {
+      this.#source.join(this, market);
+      const change = this.#stateAt(market, place.seq)?.change ?? 0;
+      this.#sent.set(market, { change, notice: place.seq });
+    }
+    // The connection had ended within the first snapshots.
+    const { upTo } = place;
+    if (upTo !== null) this.#sendStates(markets.filter(({ ordinal }) => ordinal > upTo));
+    this.#replaying = true;
+    this.#source.wake(this);
+    return true;
+  }
+
+  /**
+   * Snapshots as of the client's position. All but the last say in their cursor how far they got, so that who loses the
+   * connection between two of them is not taken for having all.
+   */
+  #sendStates(markets: readonly StreamedMarket[]): void {
+    const states = markets.flatMap((market) => {
+      const state = this.#stateAt(market, this.#position);
+      return state === null ? [] : [{ market, state }];
+    });
+    states.sort((a, b) => a.market.ordinal - b.market.ordinal);
+    const { run } = this.#source;
+    for (const [i, { market, state }] of states.entries()) {
+      const upTo = i === states.length - 1 ? null : market.ordinal;
+      const sent = this.#sent.get(market);
+      if (sent !== undefined) sent.change = state.change;
+      this.#connection.send(market.snapshot(state, formatPlace({ run, seq: this.#position, upTo })));
+    }
+  }
+
+  #stateAt(market: StreamedMarket, seq: number) {
+    return market.stateAt(this.#source.log, seq);
+  }
+}

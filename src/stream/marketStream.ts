@@ -1,0 +1,218 @@
+import type { Subscriber } from '../bus/bus.ts';
+import { type Clock, every, type Timer } from '../clock.ts';
+import { ACTION_QUIET_MS } from '../core/marketBook.ts';
+import type { Gap } from '../schema/gap.ts';
+import type { Market } from '../schema/market.ts';
+import type { BookRecord } from '../schema/records.ts';
+import { formatTime } from '../schema/time.ts';
+import { BookText, type LiveBook } from './bookText.ts';
+import { ChangeLog, RETAINED_MS } from './changeLog.ts';
+import type { Connection } from './connection.ts';
+import { formatPlace } from './cursor.ts';
+import { FanOut } from './fanOut.ts';
+import { MarketClient, type MarketSource } from './marketClient.ts';
+import { StreamedMarket } from './streamedMarket.ts';
+import type { StreamMetrics } from './streamMetrics.ts';
+import type { Wants } from './wants.ts';
+
+const SWEEP_MS = 5_000;
+/** A book half applied when it is asked for is whole, or told as a change, by then. */
+const AWAIT_MS = ACTION_QUIET_MS + 5;
+
+/** What the stream reads of the recorder beside the bus. */
+export interface LiveBooks {
+  markets(): Iterable<Market>;
+  market(marketId: string): Market | null;
+  /** The book after its last finished action; null before the first, `unfinished` while an action is half applied. */
+  book(marketId: string): LiveBook | 'unfinished' | null;
+}
+
+/** `/v1/stream`: every book change of the markets a client asked for, printed once for all clients. */
+export class MarketStream implements MarketSource {
+  readonly run: string;
+  readonly log = new ChangeLog();
+  readonly metrics: StreamMetrics;
+  readonly #books: LiveBooks;
+  readonly #clock: Clock;
+  readonly #text = new BookText();
+  readonly #fanOut = new FanOut();
+  readonly #markets = new Map<string, StreamedMarket>();
+  readonly #clients = new Set<MarketClient>();
+  readonly #leaves: (() => void)[];
+  readonly #sweep: Timer;
+  #awaiting: Timer | null = null;
+  #ordinal = 0;
+  /** Monotonic; until then what a client may come back for is kept. */
+  #wantedUntilMs = Number.NEGATIVE_INFINITY;
+
+  /** @param options.run Names this run of the service in cursors: 12 hex digits of chance. */
+  constructor(options: {
+    run: string;
+    bus: Subscriber;
+    books: LiveBooks;
+    clock: Clock;
+    metrics: StreamMetrics;
+  }) {
+    const { bus, clock } = options;
+    this.run = options.run;
+    this.metrics = options.metrics;
+    this.#books = options.books;
+    this.#clock = clock;
+    for (const market of options.books.markets()) this.#add(market);
+    this.#leaves = [
+      bus.subscribe('book', (record) => this.#changed(record)),
+      bus.subscribe('quote', ({ marketId, trusted }) => this.#markets.get(marketId)?.trust(trusted)),
+      bus.subscribe('market', (market) => this.#marketChanged(market)),
+      bus.subscribe('gap', (gap) => this.#gap(gap)),
+    ];
+    this.#sweep = every(clock, SWEEP_MS, () => this.#tidy());
+  }
+
+  /** Takes over an admitted connection; its owner closes it. */
+  add(connection: Connection): void {
+    const client = new MarketClient(connection, this);
+    this.#clients.add(client);
+    connection.onClosed = () => this.#remove(client);
+  }
+
+  close(): void {
+    for (const leave of this.#leaves) leave();
+    this.#sweep.cancel();
+    this.#awaiting?.cancel();
+  }
+
+  find(marketId: string): StreamedMarket | null {
+    return this.#markets.get(marketId) ?? null;
+  }
+
+  matching(wants: Wants, since: number): StreamedMarket[] {
+    return [...this.#markets.values()].filter((market) =>
+      wants.matches(market.record, market.wasOverBy(since)),
+    );
+  }
+
+  join(client: MarketClient, market: StreamedMarket): void {
+    if (market.warmSeq === null) this.#warm(market);
+    market.idleSinceMs = null;
+    market.subscribers.add(client);
+  }
+
+  leave(client: MarketClient, market: StreamedMarket): void {
+    market.subscribers.delete(client);
+    if (market.subscribers.size === 0) market.idleSinceMs = this.#clock.monotonic();
+  }
+
+  wake(client: MarketClient): void {
+    this.#fanOut.wake(client);
+  }
+
+  #remove(client: MarketClient): void {
+    this.#clients.delete(client);
+    this.#wantedUntilMs = this.#clock.monotonic() + RETAINED_MS;
+    for (const market of client.markets) this.leave(client, market);
+  }
+
+  #changed(record: BookRecord): void {
+    const market = this.#markets.get(record.marketId);
+    if (market === undefined || market.warmSeq === null) return;
+    this.#publishBook(market, record);
+  }
+
+  #publishBook(market: StreamedMarket, book: LiveBook): void {
+    market.isAwaited = false;
+    const seq = this.log.head + 1;
+    const cursor = `${formatPlace({ run: this.run, seq, upTo: null })}",`;
+    const message = Buffer.concat([
+      market.head,
+      Buffer.from(cursor, 'latin1'),
+      this.#text.print(book, market.record.ticker),
+    ]);
+    const bodyAt = market.head.length + cursor.length;
+    const { trusted } = book;
+    market.newest = { change: ++market.changes, body: message.subarray(bodyAt), trusted };
+    this.#append(market, { seq, change: market.changes, message, bodyAt, trusted });
+  }
+
+  #append(
+    market: StreamedMarket,
+    entry: { seq: number; change: number | null; message: Buffer; bodyAt: number; trusted: boolean },
+  ): void {
+    this.log.append({ ...entry, market, timeMs: this.#clock.monotonic() });
+    for (const client of market.subscribers) this.#fanOut.wake(client);
+  }
+
+  #notice(market: StreamedMarket, notice: object): void {
+    if (market.warmSeq === null) return;
+    const message = Buffer.from(JSON.stringify(notice));
+    this.#append(market, { seq: this.log.head + 1, change: null, message, bodyAt: 0, trusted: false });
+  }
+
+  #marketChanged(record: Market): void {
+    const market = this.#markets.get(record.marketId);
+    if (market === undefined) {
+      const added = this.#add(record);
+      for (const client of this.#clients) client.offerMarket(added);
+      return;
+    }
+    const before = market.record;
+    market.record = record;
+    const { marketId, status, outcome } = record;
+    if (before.status === status && before.outcome === outcome) return;
+    if (status === 'resolved') market.resolvedSeq ??= this.log.head;
+    this.#notice(market, { type: 'market', market_id: marketId, status, outcome });
+  }
+
+  #gap({ marketId, gapId, cause, startTimeMs, endTimeMs }: Gap): void {
+    const market = this.#markets.get(marketId);
+    if (market === undefined) return;
+    const state = endTimeMs === null ? 'open' : 'closed';
+    const at = formatTime(endTimeMs ?? startTimeMs);
+    this.#notice(market, { type: 'gap', market_id: marketId, gap_id: gapId, state, cause, at });
+  }
+
+  /** A market found while clients are here, or may come back, is kept from its first change on. */
+  #add(record: Market): StreamedMarket {
+    const market = new StreamedMarket(record, { ordinal: this.#ordinal++, sinceSeq: this.log.head });
+    this.#markets.set(record.marketId, market);
+    const nowMs = this.#clock.monotonic();
+    if (this.#clients.size > 0 || nowMs < this.#wantedUntilMs) this.#warm(market);
+    return market;
+  }
+
+  #warm(market: StreamedMarket): void {
+    const book = this.#books.book(market.record.marketId);
+    market.isAwaited = book === 'unfinished';
+    const known = book === null || book === 'unfinished' ? null : book;
+    const body = known && Buffer.from(this.#text.print(known, market.record.ticker));
+    market.warm(this.log.head, known && body && { body, trusted: known.trusted });
+    market.idleSinceMs = this.#clock.monotonic();
+    if (market.isAwaited) this.#awaitBooks();
+  }
+
+  /** Asks again for books that were half applied; if the action changed them, the bus has told them meanwhile. */
+  #awaitBooks(): void {
+    this.#awaiting ??= this.#clock.after(AWAIT_MS, () => {
+      this.#awaiting = null;
+      for (const market of this.#markets.values()) {
+        if (!market.isAwaited) continue;
+        const book = this.#books.book(market.record.marketId);
+        if (book === 'unfinished') this.#awaitBooks();
+        else if (book === null) market.isAwaited = false;
+        else this.#publishBook(market, book);
+      }
+    });
+  }
+
+  #tidy(): void {
+    const nowMs = this.#clock.monotonic();
+    this.log.drop(nowMs);
+    this.metrics.retained(this.log.bytes);
+    for (const [marketId, market] of this.#markets) {
+      const idleMs = market.idleSinceMs === null ? 0 : nowMs - market.idleSinceMs;
+      if (market.warmSeq !== null && idleMs > RETAINED_MS) market.cool();
+      if (this.#books.market(marketId) !== null) continue;
+      for (const client of market.subscribers) client.forget(market);
+      this.#markets.delete(marketId);
+    }
+  }
+}

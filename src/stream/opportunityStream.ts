@@ -1,0 +1,91 @@
+import type { Subscriber } from '../bus/bus.ts';
+import type { Opportunity } from '../schema/opportunity.ts';
+import { errorText, parseCommand } from './commands.ts';
+import type { Connection } from './connection.ts';
+import { FanOut, type Served } from './fanOut.ts';
+
+/** Opportunities kept for clients under pressure; who falls further behind is closed, since none may be left out. */
+const KEPT_MAX = 1000;
+
+interface Kept {
+  readonly ticker: string;
+  readonly message: Buffer;
+}
+
+/** `/v1/arb/ws`: every opportunity from now on, as it was detected. */
+export class OpportunityStream {
+  readonly #fanOut = new FanOut();
+  readonly #clients = new Set<OpportunityClient>();
+  readonly #leave: () => void;
+  /** The last ones; `#count` is the number of the newest. */
+  readonly kept: Kept[] = [];
+  #count = 0;
+
+  constructor(bus: Subscriber) {
+    this.#leave = bus.subscribe('opportunity', (opportunity) => this.#tell(opportunity));
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(connection: Connection, tickers: readonly string[]): void {
+    const client = new OpportunityClient(connection, { stream: this, tickers });
+    this.#clients.add(client);
+    connection.onDrained = () => this.#fanOut.wake(client);
+    connection.onClosed = () => void this.#clients.delete(client);
+  }
+
+  close(): void {
+    this.#leave();
+  }
+
+  #tell(opportunity: Opportunity): void {
+    this.#count++;
+    this.kept.push({ ticker: opportunity.ticker, message: Buffer.from(JSON.stringify(opportunity)) });
+    if (this.kept.length > KEPT_MAX) this.kept.shift();
+    for (const client of this.#clients) this.#fanOut.wake(client);
+  }
+}
+
+class OpportunityClient implements Served {
+  isWoken = false;
+  readonly #connection: Connection;
+  readonly #stream: OpportunityStream;
+  readonly #tickers: ReadonlySet<string>;
+  #position: number;
+
+  constructor(
+    connection: Connection,
+    { stream, tickers }: { stream: OpportunityStream; tickers: readonly string[] },
+  ) {
+    this.#connection = connection;
+    this.#stream = stream;
+    this.#tickers = new Set(tickers);
+    this.#position = stream.count;
+    connection.onText = (text) => {
+      if (!isPong(text)) connection.answer(errorText('this stream takes no commands but pong'));
+    };
+  }
+
+  deliver(): void {
+    const { count, kept } = this.#stream;
+    if (this.#position < count - kept.length) {
+      this.#connection.close('slow');
+      return;
+    }
+    while (this.#position < count && this.#connection.isOpen && !this.#connection.isPressed) {
+      const next = kept[kept.length - (count - this.#position)];
+      this.#position++;
+      if (next !== undefined && this.#tickers.has(next.ticker)) this.#connection.send(next.message);
+    }
+  }
+}
+
+function isPong(text: string): boolean {
+  try {
+    return parseCommand(text).kind === 'pong';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,106 @@
+import type { Market } from '../schema/market.ts';
+import type { ChangeLog, Entry } from './changeLog.ts';
+import type { MarketClient } from './marketClient.ts';
+
+/** A state of a book, ready to be sent with any cursor. */
+export interface PrintedState {
+  readonly change: number;
+  /** From `"ts"` on. */
+  readonly body: Buffer;
+  readonly trusted: boolean;
+}
+
+/**
+ * One market as the stream sees it. While somebody listens, or did within the retention, it is warm: every change is
+ * printed and kept. A cold one costs nothing.
+ */
+export class StreamedMarket {
+  record: Market;
+  /** Order of discovery, which is the order of snapshots. */
+  readonly ordinal: number;
+  /** Log number when it was discovered. */
+  readonly sinceSeq: number;
+  readonly subscribers = new Set<MarketClient>();
+  /** Log number since when every change was kept; null: cold. */
+  warmSeq: number | null = null;
+  /** Changes counted so far. */
+  changes = 0;
+  newest: PrintedState | null = null;
+  /** Log number of its newest dropped message: a client that stands before it has missed something. */
+  droppedSeq = 0;
+  /** Log number before which it was resolved; null: it is not, or was when first seen. */
+  resolvedSeq: number | null = null;
+  /** The book was half applied when it was asked for. */
+  isAwaited = false;
+  /** Since when nobody listens, monotonic; null: somebody does. */
+  idleSinceMs: number | null = null;
+  /** Everything before the cursor. */
+  readonly head: Buffer;
+  /** The state before its oldest kept change. */
+  #base: PrintedState | null = null;
+
+  constructor(record: Market, { ordinal, sinceSeq }: { ordinal: number; sinceSeq: number }) {
+    this.record = record;
+    this.ordinal = ordinal;
+    this.sinceSeq = sinceSeq;
+    const { marketId, eventType } = record;
+    this.head = Buffer.from(
+      `{"type":"snapshot","market_id":${JSON.stringify(marketId)},"event_type":"${eventType}","cursor":"`,
+    );
+  }
+
+  /** Begins to keep changes. @param state The book as it stands; null: none yet. */
+  warm(seq: number, state: Omit<PrintedState, 'change'> | null): void {
+    this.warmSeq = seq;
+    this.newest = this.#base = state && { ...state, change: this.changes };
+  }
+
+  cool(): void {
+    this.warmSeq = null;
+    this.newest = this.#base = null;
+    this.isAwaited = false;
+  }
+
+  dropped(entry: Entry): void {
+    if (this.warmSeq === null || entry.seq <= this.warmSeq) return;
+    this.droppedSeq = entry.seq;
+    if (entry.change !== null) this.#base = stateOf(entry, entry.change);
+  }
+
+  /** Whether the log has everything of this market after entry `seq`. */
+  isKeptSince(seq: number): boolean {
+    if (this.warmSeq === null || this.droppedSeq > seq) return false;
+    return this.warmSeq <= seq || (this.sinceSeq >= seq && this.warmSeq === this.sinceSeq);
+  }
+
+  /** It had been resolved by entry `seq`, or nobody can tell any more what came after. */
+  wasOverBy(seq: number): boolean {
+    if (this.record.status !== 'resolved') return false;
+    return this.resolvedSeq === null || this.resolvedSeq < seq || !this.isKeptSince(seq);
+  }
+
+  /** The book as of a log number, as far as it is kept; null: there was none yet. */
+  stateAt(log: ChangeLog, seq: number): PrintedState | null {
+    if (seq >= log.head) return this.newest;
+    const entry = log.changeAt(this, seq);
+    if (entry === null || entry.change === null || entry.seq <= (this.warmSeq ?? 0)) return this.#base;
+    return stateOf(entry, entry.change);
+  }
+
+  /** A snapshot under the given cursor, with the trust of this moment where it is the newest. */
+  snapshot(state: PrintedState, cursor: string): Buffer {
+    return Buffer.concat([this.head, Buffer.from(`${cursor}",`), state.body]);
+  }
+
+  /** The trust changed and the book did not. */
+  trust(trusted: boolean): void {
+    if (this.newest === null || this.newest.trusted === trusted) return;
+    const { change, body } = this.newest;
+    const kept = body.subarray(0, body.length - `${this.newest.trusted}}`.length);
+    this.newest = { change, trusted, body: Buffer.concat([kept, Buffer.from(`${trusted}}`)]) };
+  }
+}
+
+function stateOf({ message, bodyAt, trusted }: Entry, change: number): PrintedState {
+  return { change, trusted, body: message.subarray(bodyAt) };
+}

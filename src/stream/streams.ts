@@ -1,0 +1,51 @@
+import type { LiveKeys } from '../accounts/liveKeys.ts';
+import type { Subscriber } from '../bus/bus.ts';
+import type { Clock } from '../clock.ts';
+import type { Recorder } from '../collect/recorder.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import { type LiveBooks, MarketStream } from './marketStream.ts';
+import { OpenConnections } from './openConnections.ts';
+import { OpportunityStream } from './opportunityStream.ts';
+import { StreamMetrics } from './streamMetrics.ts';
+
+export interface StreamsOptions {
+  /** Names this run of the service: 12 hex digits of chance. */
+  readonly run: string;
+  readonly bus: Subscriber;
+  readonly books: LiveBooks;
+  readonly liveKeys: Pick<LiveKeys, 'watch'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The live streams of one process, and who is connected to them. */
+export class Streams {
+  readonly markets: MarketStream;
+  readonly opportunities: OpportunityStream;
+  readonly connections: OpenConnections;
+
+  constructor(options: StreamsOptions) {
+    const metrics = new StreamMetrics(options.metrics);
+    this.markets = new MarketStream({ ...options, metrics });
+    this.opportunities = new OpportunityStream(options.bus);
+    this.connections = new OpenConnections({ ...options, metrics });
+  }
+
+  /** Parts from all clients; no new one is admitted. */
+  async close(): Promise<void> {
+    await this.connections.close();
+    this.markets.close();
+    this.opportunities.close();
+  }
+}
+
+/** The recorder as the streams read it. */
+export function recordedBooks(recorder: Pick<Recorder, 'markets' | 'market' | 'recorded'>): LiveBooks {
+  return {
+    markets: () => recorder.markets(),
+    market: (marketId) => recorder.market(marketId),
+    book: (marketId) => recorder.recorded(marketId)?.liveBook() ?? null,
+  };
+}

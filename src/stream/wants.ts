@@ -1,0 +1,63 @@
+import { EVENT_TYPES, type Market, TICKERS } from '../schema/market.ts';
+
+/** What one command names. Tickers and event types together mean markets that are of both. */
+export interface Selection {
+  /** Null: not named, which means all of them if the other is. */
+  readonly tickers: readonly string[] | null;
+  readonly eventTypes: readonly string[] | null;
+  readonly marketIds: readonly string[];
+}
+
+/** What a client wants to see: series that new markets join, and single markets. */
+export class Wants {
+  readonly #series = new Set<string>();
+  readonly #marketIds = new Set<string>();
+  /** Markets of a wanted series that were unsubscribed singly. */
+  readonly #without = new Set<string>();
+
+  add(selection: Selection): void {
+    for (const series of seriesOf(selection)) this.#series.add(series);
+    for (const marketId of selection.marketIds) {
+      this.#without.delete(marketId);
+      this.#marketIds.add(marketId);
+    }
+  }
+
+  remove(selection: Selection): void {
+    for (const series of seriesOf(selection)) this.#series.delete(series);
+    for (const marketId of selection.marketIds) {
+      this.#marketIds.delete(marketId);
+      this.#without.add(marketId);
+    }
+  }
+
+  /** @param isOver Of a series only what still goes on is wanted; a single market also when it is resolved. */
+  matches({ marketId, ticker, eventType, status }: Market, isOver = status === 'resolved'): boolean {
+    if (this.#marketIds.has(marketId)) return true;
+    if (isOver || this.#without.has(marketId)) return false;
+    return this.#series.has(`${ticker}:${eventType}`);
+  }
+
+  /** Markets that are no more need no remembering. */
+  forget(marketId: string): void {
+    this.#marketIds.delete(marketId);
+    this.#without.delete(marketId);
+  }
+
+  /** As an `ack` says it. */
+  toJson() {
+    const named = (names: readonly string[], at: 0 | 1) =>
+      names.filter((name) => [...this.#series].some((series) => series.split(':')[at] === name));
+    return {
+      tickers: named(TICKERS, 0),
+      event_types: named(EVENT_TYPES, 1),
+      market_ids: [...this.#marketIds],
+    };
+  }
+}
+
+function seriesOf({ tickers, eventTypes }: Selection): string[] {
+  if (tickers === null && eventTypes === null) return [];
+  const [each, all] = [tickers ?? TICKERS, eventTypes ?? EVENT_TYPES];
+  return each.flatMap((ticker) => all.map((eventType) => `${ticker}:${eventType}`));
+}
