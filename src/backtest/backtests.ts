@@ -1,0 +1,198 @@
+import { type Clock, every, sleep, type Timer } from '../clock.ts';
+import { BacktestFailedError, StoreUnavailableError } from '../errors.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import { type JobQueue, LEASE_MS } from './jobQueue.ts';
+import { type RunnerParts, runJob } from './jobRunner.ts';
+import type { Job, JobRepository, NewJob } from './jobs.ts';
+import { Turns } from './turns.ts';
+
+/** Jobs one process has under way; the threads are shared among their users task by task. */
+const JOBS_MAX = 8;
+/** How often a process looks for jobs others have queued or left, and says that it lives. */
+const LOOK_MS = 1_000;
+const WAIT_POLL_MS = 100;
+
+const UNREACHABLE = 'the data store could not be reached; submit the job again';
+const DEFECT = 'the job failed for a reason of the service’s own, which is in its log';
+
+interface Running {
+  readonly job: Job;
+  readonly controller: AbortController;
+  readonly ended: Promise<void>;
+  progress: number;
+}
+
+export interface BacktestsParts extends Omit<RunnerParts, 'turns'> {
+  readonly jobs: JobRepository;
+  readonly queue: JobQueue;
+  /** No other process runs jobs of this database. */
+  readonly alone: boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Takes jobs, runs them in turn, and forgets none: the table is the truth, this is whoever works on it. */
+export class Backtests {
+  readonly jobs: JobRepository;
+  readonly #parts: BacktestsParts;
+  readonly #turns: Turns;
+  readonly #running = new Map<string, Running>();
+  readonly #ended;
+  #timer: Timer | null = null;
+  #pumping: Promise<void> | null = null;
+  #again = false;
+  #closed = false;
+
+  constructor(parts: BacktestsParts) {
+    this.jobs = parts.jobs;
+    this.#parts = parts;
+    this.#turns = new Turns(parts.workers.threads);
+    this.#ended = parts.metrics.counter('underround_backtest_jobs_total', 'Backtests and sweeps that ended', [
+      'kind',
+      'outcome',
+    ]);
+  }
+
+  /** Takes up what was left, and starts to look for work. */
+  async start(): Promise<void> {
+    const { queue, alone, log } = this.#parts;
+    const recovered = await queue.recover({ alone });
+    if (recovered > 0) log.info({ jobs: recovered }, 'backtest.recovered');
+    this.#timer = every(this.#parts.clock, LOOK_MS, () => void this.#look());
+    this.#pump();
+  }
+
+  /** @returns Null where the user has as many jobs as they may. */
+  async submit(wanted: NewJob): Promise<Job | null> {
+    const job = await this.jobs.create(wanted);
+    if (job !== null) this.#pump();
+    return job;
+  }
+
+  /** The job once it has ended, or as it stands after `limitMs`; null where the user has none such. */
+  async wait(
+    jobId: string,
+    owner: { userId: string },
+    { limitMs, signal }: { limitMs: number; signal: AbortSignal },
+  ): Promise<Job | null> {
+    const { clock } = this.#parts;
+    const deadline = clock.monotonic() + limitMs;
+    for (;;) {
+      const job = await this.jobs.find(jobId, owner);
+      const ended = job === null || (job.status !== 'queued' && job.status !== 'running');
+      const leftMs = deadline - clock.monotonic();
+      if (ended || leftMs <= 0 || signal.aborted) return job;
+      await sleep(clock, Math.min(WAIT_POLL_MS, leftMs), signal);
+    }
+  }
+
+  /** @returns False where the user has none such. A job that has ended stays as it is. */
+  async cancel(jobId: string, owner: { userId: string }): Promise<boolean> {
+    const found = await this.jobs.cancel(jobId, owner);
+    if (found) this.#running.get(jobId)?.controller.abort();
+    return found;
+  }
+
+  /** Stops; jobs under way go back into the queue. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#timer?.cancel();
+    await this.#pumping;
+    const running = [...this.#running.values()];
+    for (const { controller } of running) controller.abort();
+    await Promise.all(running.map(({ ended }) => ended));
+    await this.#parts.workers.close();
+  }
+
+  async #look(): Promise<void> {
+    const { queue, log } = this.#parts;
+    try {
+      for (const { job, progress, controller } of this.#running.values()) {
+        if (!(await queue.keep(job.jobId, progress))) controller.abort();
+      }
+      await queue.recover({ alone: false });
+    } catch (error) {
+      // The next look tries again; a lease outlives many of them.
+      log.warn({ err: error, leaseMs: LEASE_MS }, 'backtest.look_failed');
+    }
+    this.#pump();
+  }
+
+  /** Starts what may start; calls while it does so have it look once more. */
+  #pump(): void {
+    if (this.#pumping !== null) {
+      this.#again = true;
+      return;
+    }
+    this.#pumping = this.#fill()
+      .catch((error: unknown) => this.#parts.log.warn({ err: error }, 'backtest.claim_failed'))
+      .finally(() => {
+        this.#pumping = null;
+        if (this.#again && !this.#closed) this.#pump();
+      });
+  }
+
+  async #fill(): Promise<void> {
+    this.#again = false;
+    while (!this.#closed && this.#running.size < JOBS_MAX) {
+      const job = await this.#parts.queue.claim();
+      if (job === null) return;
+      const controller = new AbortController();
+      const running = { job, controller, progress: 0, ended: Promise.resolve() };
+      this.#running.set(job.jobId, { ...running, ended: this.#run(running) });
+    }
+  }
+
+  async #run(running: Omit<Running, 'ended'>): Promise<void> {
+    const { job, controller } = running;
+    const { clock, log, queue } = this.#parts;
+    const started = clock.monotonic();
+    const { jobId, userId, kind } = job;
+    let outcome = 'complete';
+    let failure: unknown = null;
+    try {
+      const onProgress = (share: number) => {
+        const known = this.#running.get(jobId);
+        if (known) known.progress = share;
+      };
+      const parts = { ...this.#parts, turns: this.#turns };
+      const result = await runJob(parts, job, { signal: controller.signal, onProgress });
+      if (!(await queue.finish(jobId, { result }))) outcome = 'cancelled';
+    } catch (error) {
+      failure = error;
+      outcome = await this.#unfinished(running, error);
+    } finally {
+      this.#running.delete(jobId);
+    }
+    const durationMs = Math.round(clock.monotonic() - started);
+    this.#ended.inc({ kind, outcome });
+    const line = { job_id: jobId, user_id: userId, kind, outcome, duration_ms: durationMs };
+    if (outcome === 'failed') log.warn({ ...line, err: failure }, 'backtest.ended');
+    else log.info(line, 'backtest.ended');
+    if (!this.#closed) this.#pump();
+  }
+
+  async #unfinished({ job, controller }: Omit<Running, 'ended'>, error: unknown): Promise<string> {
+    const { queue, log } = this.#parts;
+    try {
+      if (controller.signal.aborted) {
+        if (!this.#closed) return 'cancelled';
+        await queue.giveBack(job.jobId);
+        return 'given_back';
+      }
+      await queue.finish(job.jobId, { error: toldOf(error) });
+    } catch (unsaved) {
+      // Its lease runs out, and it is tried again.
+      log.error({ err: unsaved, job_id: job.jobId }, 'backtest.not_saved');
+    }
+    return 'failed';
+  }
+}
+
+/** What its user reads; never an internal text. */
+function toldOf(error: unknown): string {
+  if (error instanceof BacktestFailedError) return error.message;
+  return error instanceof StoreUnavailableError ? UNREACHABLE : DEFECT;
+}

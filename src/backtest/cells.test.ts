@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_PARAMS } from '../schema/api/strategies.ts';
+import type { SweepSpec } from '../schema/backtest.ts';
+import type { Strategy } from '../schema/strategy.ts';
+import { axisProblems } from './asked.ts';
+import { axisValues, type Cell, cellsOf, sweepableParams } from './cells.ts';
+
+const CONDITIONS: Strategy = {
+  type: 'condition_based',
+  entry: [
+    { metric: 'token_price', operator: 'below', value: 0.4 },
+    { metric: 'seconds_to_end', operator: 'above', value: 60 },
+  ],
+  take_profit: [{ metric: 'token_price', operator: 'above', value: 0.8 }],
+  ...{ stop_loss: [], side: 'buy_yes', max_trades_per_market: 1 },
+};
+const SPEC: SweepSpec = {
+  ...{ strategy: CONDITIONS, universe: { ticker: 'BTC', event_type: '5m' }, sizeUsd: 10 },
+  ...{ params: DEFAULT_PARAMS, startMs: null, endMs: 0, marketLimit: 5, yAxis: null },
+  xAxis: { param: 'entry.1.value', start: 30, end: 90, steps: 3 },
+};
+
+describe('an axis', () => {
+  test.each([
+    [{ param: 'threshold', start: 0.1, end: 0.5, steps: 5 }, [0.1, 0.2, 0.3, 0.4, 0.5]],
+    [{ param: 'threshold', start: 0.9, end: 0.7, steps: 3 }, [0.9, 0.8, 0.7]],
+    [{ param: 'threshold', start: 0.3, end: 0.5, steps: 1 }, [0.3]],
+    [{ param: 'lookback', start: 10, end: 20, steps: 4 }, [10, 13, 17, 20]],
+  ])('%j', (axis, values) => expect(axisValues(axis)).toEqual(values));
+
+  test('varies what its strategy has, inside conditions too', () => {
+    expect(sweepableParams(CONDITIONS)).toEqual([
+      ...['entry.0.value', 'entry.1.value', 'take_profit.0.value', 'max_trades_per_market'],
+      ...['latency_ms', 'max_fill_price', 'size_usd'],
+    ]);
+    const cells = cellsOf(SPEC) as Cell[];
+    const values = cells.map(
+      ({ strategy }) => strategy.type === 'condition_based' && strategy.entry[1]?.value,
+    );
+    expect(values).toEqual([30, 60, 90]);
+    expect(CONDITIONS.entry[1]?.value).toBe(60);
+  });
+
+  test('rows of equal y, and a reason where a value cannot be', () => {
+    const yAxis = { param: 'size_usd', start: 0, end: 20, steps: 3 };
+    const cells = cellsOf({ ...SPEC, yAxis });
+    expect(cells.map((cell) => (typeof cell === 'string' ? cell : cell.sizeUsd))).toEqual([
+      ...Array(3).fill('Input should be greater than or equal to 1'),
+      ...[10, 10, 10, 20, 20, 20],
+    ]);
+  });
+});
+
+describe('axes that are refused', () => {
+  const asked = (x: string, y: string | null) => {
+    const axis = (param: string) => ({ param, start: 0, end: 1, steps: 2 });
+    return axisProblems({
+      ...{ strategy: CONDITIONS, universe: SPEC.universe, size_usd: 10, params: DEFAULT_PARAMS },
+      ...{ start: null, end: null, market_limit: null },
+      ...{ x_axis: axis(x), y_axis: y === null ? null : axis(y) },
+    }).map(({ type, loc, input }) => ({ type, loc, input }));
+  };
+
+  test('a parameter of another strategy', () => {
+    expect(asked('threshold', 'entry.2.value')).toEqual([
+      { type: 'literal_error', loc: ['body', 'x_axis', 'param'], input: 'threshold' },
+      { type: 'literal_error', loc: ['body', 'y_axis', 'param'], input: 'entry.2.value' },
+    ]);
+  });
+
+  test('one parameter twice', () => {
+    expect(asked('latency_ms', 'latency_ms')).toEqual([
+      { type: 'value_error', loc: ['body', 'y_axis', 'param'], input: 'latency_ms' },
+    ]);
+    expect(asked('latency_ms', null)).toEqual([]);
+  });
+});

@@ -1,0 +1,192 @@
+/** One job from its universe to the bytes of its result. */
+
+import { createHash } from 'node:crypto';
+import type { Resolution, TapeGap } from '../core/replay/tape.ts';
+import { compileStrategy } from '../core/strategies/compile.ts';
+import { VENUE_RULES_VERSION } from '../core/venueRules.ts';
+import { BacktestFailedError } from '../errors.ts';
+import type { BacktestSpec, JobSpec, Receipt, SweepSpec } from '../schema/backtest.ts';
+import type { Market } from '../schema/market.ts';
+import type { StoreReader } from '../store/reader.ts';
+import { resolutionOf, type TapeTerms, tapeMarketOf } from '../store/tapes.ts';
+import { loadTapeGaps, loadUniverse } from '../store/universe.ts';
+import { cellCount } from './cells.ts';
+import { notSwept } from './marketReplay.ts';
+import { backtestResult, type ReplayedMarket } from './report.ts';
+import { checkSwept, sweepResult } from './sweepReport.ts';
+import type { MarketSource } from './task.ts';
+import type { Turns } from './turns.ts';
+import type { Workers } from './workerPool.ts';
+
+/** Nothing here is left to chance; the receipt says so in the field that would tell. */
+const SEED = 1;
+/** Levels a side by what a position costs: what lies deeper fills nothing, which never flatters. */
+const DEPTHS = [
+  { sizeUsdMax: 100, levels: 15 },
+  { sizeUsdMax: 1_000, levels: 40 },
+] as const;
+const DEPTH_MAX = 200;
+/** Cells a thread replays at once where a sweep has too few markets to keep all threads busy. */
+const CELLS_PER_TASK_MIN = 64;
+/** Where a sweep stands when all is replayed and the cells are weighed against each other. */
+const JUDGE_PROGRESS = 0.95;
+/** Trades of all cells that are kept to be summed up: 320 MB. */
+const TRADES_MAX = 20_000_000;
+const TOO_MANY_TRADES = 'the cells made more trades than can be summed up; ask for fewer cells or markets';
+
+export interface RunnerParts {
+  readonly store: StoreReader;
+  readonly workers: Workers;
+  readonly turns: Turns;
+  /** Named in receipts. */
+  readonly codeVersion: string;
+}
+
+/** The job as the runner needs it. */
+export interface RunnableJob {
+  readonly jobId: string;
+  readonly userId: string;
+  readonly spec: JobSpec;
+}
+
+interface Work {
+  readonly signal: AbortSignal;
+  /** Told the share that is done, 0..1. */
+  readonly onProgress: (share: number) => void;
+}
+
+interface MarketTask {
+  readonly source: MarketSource;
+  readonly resolution: Resolution | null;
+}
+
+/**
+ * @returns The result as JSON.
+ * @throws {BacktestFailedError} When there is nothing to replay, or the worker threads end.
+ * @throws {StoreUnavailableError} When the store cannot be reached.
+ */
+export async function runJob(parts: RunnerParts, job: RunnableJob, work: Work): Promise<string> {
+  const { spec } = job;
+  const { universe, startMs, endMs, marketLimit: limit } = spec;
+  const markets = await loadUniverse(parts.store, { universe, startMs, endMs, limit });
+  work.signal.throwIfAborted();
+  const ids = markets.map(({ marketId }) => marketId);
+  const gaps = await loadTapeGaps(parts.store, ids);
+  const tasks = markets.map((market) => taskOf(market, gaps.get(market.marketId) ?? [], spec));
+  const result =
+    spec.kind === 'backtest'
+      ? await backtest(parts, job, { spec, tasks, work })
+      : await sweep(parts, job, { spec, tasks, work });
+  return JSON.stringify(result);
+}
+
+async function backtest(
+  parts: RunnerParts,
+  job: RunnableJob,
+  { spec, tasks, work }: { spec: BacktestSpec; tasks: readonly MarketTask[]; work: Work },
+) {
+  const { strategy, params, sizeUsd } = spec;
+  const cell = { strategy, params, sizeUsd };
+  const outcomes = await inLanes(parts, tasks, work, async (task) => {
+    const run = () => parts.workers.run({ kind: 'one', ...task, cell }, work.signal);
+    return await parts.turns.run(job.userId, run);
+  });
+  const markets = outcomes.map(
+    (outcome, at): ReplayedMarket => ({ ...outcome, market: (tasks[at] as MarketTask).source.market }),
+  );
+  return backtestResult(markets, { spec, receipt: receiptOf(parts, outcomes) });
+}
+
+async function sweep(
+  parts: RunnerParts,
+  job: RunnableJob,
+  { spec, tasks, work }: { spec: SweepSpec; tasks: readonly MarketTask[]; work: Work },
+) {
+  const cells = cellCount(spec);
+  const ranges = rangesOf(cells, { markets: tasks.length, threads: parts.workers.threads });
+  const inTurn = <T>(run: () => Promise<T>) => parts.turns.run(job.userId, run);
+  const part: Work = { ...work, onProgress: (share) => work.onProgress(share * JUDGE_PROGRESS) };
+  let trades = 0;
+  const markets = await inLanes(parts, tasks, part, async ({ source, resolution }) => {
+    const load = { kind: 'load', source, resolution } as const;
+    const loaded = await inTurn(() => parts.workers.run(load, work.signal));
+    const market = tapeMarketOf(source.market);
+    if ('skipped' in loaded) return { hash: '', market, ranges: [notSwept(loaded.skipped, cells)] };
+    const of = { kind: 'cells', tape: loaded.tape, resolution, jobId: job.jobId, spec } as const;
+    const swept = await Promise.all(
+      ranges.map((range) => inTurn(() => parts.workers.run({ ...of, ...range }, work.signal))),
+    );
+    trades += swept.reduce((sum, { pnl }) => sum + pnl.length, 0);
+    if (trades > TRADES_MAX) throw new BacktestFailedError(TOO_MANY_TRADES);
+    return { hash: loaded.hash, market, ranges: swept };
+  });
+  checkSwept(markets, spec);
+  const judged = await inTurn(() => parts.workers.run({ kind: 'judge', markets, spec }, work.signal));
+  return sweepResult(markets, { spec, judged, receipt: receiptOf(parts, markets) });
+}
+
+/** Does the tasks in order, some at a time; results stand in the order of the tasks. */
+async function inLanes<T>(
+  { workers }: RunnerParts,
+  tasks: readonly MarketTask[],
+  { signal, onProgress }: Work,
+  run: (task: MarketTask) => Promise<T>,
+): Promise<T[]> {
+  const results: T[] = new Array(tasks.length);
+  let [next, done] = [0, 0];
+  const lane = async () => {
+    try {
+      while (next < tasks.length) {
+        signal.throwIfAborted();
+        const at = next++;
+        results[at] = await run(tasks[at] as MarketTask);
+        onProgress(++done / tasks.length);
+      }
+    } catch (error) {
+      // The other lanes begin nothing more.
+      next = tasks.length;
+      throw error;
+    }
+  };
+  // One more than can run, so that no thread waits for this one to hand it the next.
+  await Promise.all(Array.from({ length: workers.threads + 1 }, lane));
+  return results;
+}
+
+function taskOf(market: Market, gaps: readonly TapeGap[], spec: JobSpec): MarketTask {
+  return { source: { market, gaps, terms: termsOf(spec) }, resolution: resolutionOf(market) };
+}
+
+/** What has to be read for every cell of the job. */
+function termsOf(spec: JobSpec): TapeTerms {
+  const { books, model } = compileStrategy(spec.strategy).needs;
+  const needsBooks = books || spec.params.fill_mode === 'walk_book';
+  const axes = spec.kind === 'sweep' ? [spec.xAxis, spec.yAxis] : [];
+  const ofSize = axes.find((axis) => axis?.param === 'size_usd');
+  const sizeUsd = ofSize ? Math.max(ofSize.start, ofSize.end) : spec.sizeUsd;
+  const depth = DEPTHS.find(({ sizeUsdMax }) => sizeUsd <= sizeUsdMax)?.levels ?? DEPTH_MAX;
+  return { depth: needsBooks ? depth : null, prices: model };
+}
+
+function rangesOf(
+  cells: number,
+  { markets, threads }: { markets: number; threads: number },
+): { from: number; to: number }[] {
+  const wanted = markets >= threads ? 1 : Math.min(threads, Math.ceil(cells / CELLS_PER_TASK_MIN));
+  const size = Math.ceil(cells / wanted);
+  return Array.from({ length: Math.ceil(cells / size) }, (_, at) => ({
+    from: at * size,
+    to: Math.min(cells, (at + 1) * size),
+  }));
+}
+
+function receiptOf({ codeVersion }: RunnerParts, markets: readonly { readonly hash: string }[]): Receipt {
+  const sum = createHash('sha256');
+  for (const { hash } of markets) sum.update(`${hash}\n`);
+  return {
+    data_hash: sum.digest('hex'),
+    venue_rules: VENUE_RULES_VERSION,
+    code_version: codeVersion,
+    seed: SEED,
+  };
+}

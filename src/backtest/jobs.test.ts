@@ -1,0 +1,5 @@
+import { jobSuite } from '../../test/backtest/jobSuite.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { openDatabase } from '../accounts/database.ts';
+
+jobSuite('SQLite', () => openDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));

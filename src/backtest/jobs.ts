@@ -1,0 +1,157 @@
+import type { Selectable } from 'kysely';
+import { createId, type RowSources } from '../accounts/ids.ts';
+import type { Database } from '../accounts/schema.ts';
+import type { BacktestJobsTable } from '../accounts/schemaJobs.ts';
+import type { JobKind, JobSpec, JobStatus } from '../schema/backtest.ts';
+
+/** A job without its result, which may be megabytes. */
+export interface Job {
+  readonly jobId: string;
+  readonly userId: string;
+  readonly kind: JobKind;
+  readonly status: JobStatus;
+  readonly progress: number;
+  readonly submittedMs: number;
+  readonly startedMs: number | null;
+  readonly completedMs: number | null;
+  readonly spec: JobSpec;
+  readonly error: string | null;
+  readonly attempts: number;
+}
+
+export interface NewJob {
+  readonly userId: string;
+  readonly spec: JobSpec;
+  /** Jobs of the user that may wait or run at once, this one among them; null: it does not count. */
+  readonly cap: number | null;
+}
+
+export interface JobPlace {
+  readonly submittedMs: number;
+  readonly jobId: string;
+}
+
+export const SUMMARY = [
+  ...(['job_id', 'user_id', 'kind', 'status', 'progress', 'submitted_ms', 'started_ms'] as const),
+  ...(['completed_ms', 'spec', 'error', 'attempts'] as const),
+] as const;
+const ACTIVE: readonly JobStatus[] = ['queued', 'running'];
+
+/** The users' jobs, of any process. */
+export class JobRepository {
+  readonly #db: Database;
+  readonly #sources: RowSources;
+
+  constructor(db: Database, sources: RowSources) {
+    this.#db = db;
+    this.#sources = sources;
+  }
+
+  /** @returns Null where the user has as many jobs as they may. */
+  async create({ userId, spec, cap }: NewJob): Promise<Job | null> {
+    const { clock, randomBytes } = this.#sources;
+    const nowMs = clock.now();
+    return await this.#db.transaction().execute(async (transaction) => {
+      if (cap !== null) {
+        // Locks the user's row, so that two requests at once do not both count before either has made its job.
+        const owner = transaction.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
+        await owner.where('user_id', '=', userId).execute();
+        const active = await transaction
+          .selectFrom('backtest_jobs')
+          .select((jobs) => jobs.fn.countAll<number>().as('count'))
+          .where('user_id', '=', userId)
+          .where('status', 'in', ACTIVE)
+          .where('baseline_ms', 'is', null)
+          .executeTakeFirstOrThrow();
+        if (active.count >= cap) return null;
+      }
+      const row = await transaction
+        .insertInto('backtest_jobs')
+        .values({
+          ...{ job_id: createId('bt', randomBytes), user_id: userId, kind: spec.kind, status: 'queued' },
+          ...{ progress: 0, submitted_ms: nowMs, started_ms: null, completed_ms: null },
+          ...{ spec: JSON.stringify(spec), result: null, error: null },
+          ...{ baseline_ms: cap === null ? nowMs : null, runner: null, seen_ms: null, attempts: 0 },
+        })
+        .returning(SUMMARY)
+        .executeTakeFirstOrThrow();
+      return toJob(row);
+    });
+  }
+
+  /** @param owner Only a job of this user: another's is not there. */
+  async find(jobId: string, owner: { userId: string }): Promise<Job | null> {
+    const found = this.#db.selectFrom('backtest_jobs').select(SUMMARY).where('job_id', '=', jobId);
+    const row = await found.where('user_id', '=', owner.userId).executeTakeFirst();
+    return row ? toJob(row) : null;
+  }
+
+  /** JSON as it was stored; null where there is none. */
+  async result(jobId: string): Promise<string | null> {
+    const found = this.#db.selectFrom('backtest_jobs').select('result').where('job_id', '=', jobId);
+    return (await found.executeTakeFirst())?.result ?? null;
+  }
+
+  /** Newest first. */
+  async list(
+    userId: string,
+    { limit, offset, after }: { limit: number; offset: number; after: JobPlace | null },
+  ): Promise<Job[]> {
+    let query = this.#db
+      .selectFrom('backtest_jobs')
+      .select(SUMMARY)
+      .where('user_id', '=', userId)
+      .orderBy('submitted_ms', 'desc')
+      .orderBy('job_id', 'desc')
+      .limit(limit);
+    if (after === null) query = query.offset(offset);
+    else {
+      const { submittedMs, jobId } = after;
+      query = query.where((job) =>
+        job.or([
+          job('submitted_ms', '<', submittedMs),
+          job.and([job('submitted_ms', '=', submittedMs), job('job_id', '<', jobId)]),
+        ]),
+      );
+    }
+    return (await query.execute()).map(toJob);
+  }
+
+  async count(userId: string): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom('backtest_jobs')
+      .select((jobs) => jobs.fn.countAll<number>().as('count'))
+      .where('user_id', '=', userId)
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** Ends a job that waits or runs; one that has ended stays as it is. @returns False where there is none. */
+  async cancel(jobId: string, owner: { userId: string }): Promise<boolean> {
+    const job = await this.find(jobId, owner);
+    if (job === null) return false;
+    await this.#db
+      .updateTable('backtest_jobs')
+      .set({ status: 'cancelled', completed_ms: this.#sources.clock.now(), runner: null })
+      .where('job_id', '=', jobId)
+      .where('status', 'in', ACTIVE)
+      .execute();
+    return true;
+  }
+}
+
+export function toJob(row: Pick<Selectable<BacktestJobsTable>, (typeof SUMMARY)[number]>): Job {
+  return {
+    jobId: row.job_id,
+    userId: row.user_id,
+    kind: row.kind,
+    status: row.status,
+    progress: row.progress,
+    submittedMs: row.submitted_ms,
+    startedMs: row.started_ms,
+    completedMs: row.completed_ms,
+    spec: JSON.parse(row.spec) as JobSpec,
+    error: row.error,
+    attempts: row.attempts,
+  };
+}

@@ -1,0 +1,16 @@
+import { afterAll, describe } from 'vitest';
+import { jobSuite } from '../../test/backtest/jobSuite.ts';
+import { startPostgres } from '../../test/support/postgres.ts';
+import { openDatabase } from '../accounts/database.ts';
+
+const postgres = await startPostgres();
+afterAll(() => postgres.stop());
+
+describe.skipIf(postgres.absent)(
+  `on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,
+  () => {
+    jobSuite('PostgreSQL', async () =>
+      openDatabase({ dataDir: '/nonexistent', databaseUrl: await postgres.createDatabase() }),
+    );
+  },
+);

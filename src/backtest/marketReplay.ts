@@ -1,0 +1,104 @@
+/** One market of a job: what a worker thread does with it. Pure but for the reading of the tape. */
+import { hash } from 'node:crypto';
+import { MICRO_PER_USDC } from '../core/fees.ts';
+import type { Trade } from '../core/replay/position.ts';
+import { prepareMarket } from '../core/replay/prepare.ts';
+import { coverageOf, type MarketReplay, replayMarket, type SkipReason } from '../core/replay/replay.ts';
+import type { SessionTerms } from '../core/replay/session.ts';
+import type { MarketTape, Resolution } from '../core/replay/tape.ts';
+import { compileStrategy } from '../core/strategies/compile.ts';
+import type { Cell } from './cells.ts';
+
+/** What one backtest made of one market. */
+export interface MarketOutcome {
+  readonly replay: MarketReplay;
+  /** `coverageOf` the market. */
+  readonly coverage: number;
+}
+
+/** What the cells of a sweep made of one market. */
+export interface MarketSweep {
+  /** Set where no cell could replay it. */
+  readonly skipped: SkipReason | null;
+  readonly coverage: number;
+  /** Trades of cell `n`: from `offsets[n]` up to `offsets[n + 1]`. */
+  readonly offsets: Uint32Array;
+  readonly closedMs: Float64Array;
+  /** Whole micro-USD. */
+  readonly pnl: Float64Array;
+}
+
+const NOTHING_MISSED = { no_depth: 0, untrusted: 0, unconfirmed: 0 };
+
+export function notReplayed(skipped: SkipReason): MarketOutcome {
+  return { replay: { skipped, trades: [], missed: NOTHING_MISSED }, coverage: 0 };
+}
+
+export function notSwept(skipped: SkipReason, cells: number): MarketSweep {
+  const none = { closedMs: new Float64Array(0), pnl: new Float64Array(0) };
+  return { skipped, coverage: 0, offsets: new Uint32Array(cells + 1), ...none };
+}
+
+export function replayOne(tape: MarketTape, resolution: Resolution | null, cell: Cell): MarketOutcome {
+  const terms = termsOf(cell);
+  const prepared = prepareMarket(tape, terms.strategy.needs);
+  return { replay: replayMarket(prepared, terms, { resolution }), coverage: coverageOf(prepared) };
+}
+
+/** @param cells A text is a cell that cannot be: it trades nothing. */
+export function replayCells(
+  tape: MarketTape,
+  resolution: Resolution | null,
+  cells: readonly (Cell | string)[],
+): MarketSweep {
+  const runs = cells.map((cell) => (typeof cell === 'string' ? null : termsOf(cell)));
+  // The rows are made once, with all that any cell reads.
+  const prepared = prepareMarket(tape, { model: runs.some((run) => run?.strategy.needs.model) });
+  const offsets = new Uint32Array(cells.length + 1);
+  const trades: Trade[] = [];
+  let [tried, skips] = [0, 0];
+  let skipped: SkipReason | null = null;
+  for (const [at, terms] of runs.entries()) {
+    if (terms !== null) {
+      const replay = replayMarket(prepared, terms, { resolution });
+      trades.push(...replay.trades);
+      tried++;
+      if (replay.skipped !== null) skips++;
+      skipped ??= replay.skipped;
+    }
+    offsets[at + 1] = trades.length;
+  }
+  return {
+    skipped: tried === skips ? skipped : null,
+    coverage: coverageOf(prepared),
+    offsets,
+    closedMs: Float64Array.from(trades, ({ closedMs }) => closedMs ?? Number.NaN),
+    pnl: Float64Array.from(trades, ({ pnl }) => pnl ?? 0),
+  };
+}
+
+function termsOf({ strategy, params, sizeUsd }: Cell): SessionTerms {
+  return { strategy: compileStrategy(strategy), size: Math.round(sizeUsd * MICRO_PER_USDC), params };
+}
+
+/** SHA-256 over everything a replay of the market can read, in hex. */
+export function tapeHash(
+  { market, quotes, books, prices, gaps }: MarketTape,
+  resolution: Resolution | null,
+): string {
+  const parts: string[] = [JSON.stringify({ market, gaps, resolution })];
+  const columns = [quotes, books ?? {}, prices ?? {}].flatMap((part) => Object.entries(part));
+  for (const [name, column] of columns) {
+    if (ArrayBuffer.isView(column)) parts.push(`${name} ${bytesHash(column)}`);
+    else if (column !== null) {
+      for (const [inner, view] of Object.entries(column as object)) {
+        parts.push(`${name}.${inner} ${bytesHash(view as ArrayBufferView)}`);
+      }
+    }
+  }
+  return hash('sha256', parts.join('\n'), 'hex');
+}
+
+function bytesHash({ buffer, byteOffset, byteLength }: ArrayBufferView): string {
+  return hash('sha256', Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength), 'hex');
+}

@@ -1,0 +1,99 @@
+/** What a backtest answers: the summary of the core in the words of the API. */
+import { MICRO_PER_USDC } from '../core/fees.ts';
+import { UNITS_PER_SHARE } from '../core/money.ts';
+import type { Trade } from '../core/replay/position.ts';
+import type { SkipReason } from '../core/replay/replay.ts';
+import { summarize } from '../core/replay/summary.ts';
+import { BacktestFailedError } from '../errors.ts';
+import type { BacktestResultBody, BacktestTradeBody } from '../schema/api/backtests.ts';
+import type { BacktestSpec, Receipt } from '../schema/backtest.ts';
+import type { Market } from '../schema/market.ts';
+import { formatTime, formatTimeOrNull } from '../schema/time.ts';
+import { tapeMarketOf } from '../store/tapes.ts';
+import type { MarketOutcome } from './marketReplay.ts';
+
+export interface ReplayedMarket extends MarketOutcome {
+  readonly market: Market;
+}
+
+/**
+ * @param markets The whole universe, oldest first.
+ * @throws {BacktestFailedError} When none of it could be replayed: nothing is not a result of 0.
+ */
+export function backtestResult(
+  markets: readonly ReplayedMarket[],
+  { spec, receipt }: { spec: BacktestSpec; receipt: Receipt },
+): BacktestResultBody {
+  checkReplayed(
+    markets.map(({ replay }) => replay.skipped),
+    spec,
+  );
+  const results = markets.map(({ market, ...outcome }) => ({ ...outcome, market: tapeMarketOf(market) }));
+  const summary = summarize(results, spec.sizeUsd);
+  return {
+    markets_total: summary.marketsTotal,
+    markets_traded: summary.marketsTraded,
+    markets_skipped: markets.flatMap(({ market, replay: { skipped } }) =>
+      skipped === null ? [] : [{ market_id: market.marketId, reason: skipped }],
+    ),
+    trades_total: summary.tradesTotal,
+    trades_won: summary.tradesWon,
+    win_rate: summary.winRate,
+    total_pnl: summary.totalPnl,
+    total_fees: summary.totalFees,
+    avg_pnl_per_trade: summary.avgPnlPerTrade,
+    avg_slippage: summary.avgSlippage,
+    profit_factor: summary.profitFactor,
+    sharpe_per_market: summary.sharpePerMarket,
+    sharpe_ratio: summary.sharpeRatio,
+    sortino_ratio: summary.sortinoRatio,
+    calmar_ratio: summary.calmarRatio,
+    max_drawdown: summary.maxDrawdown,
+    coverage: summary.coverage ?? 0,
+    equity_curve: summary.equityCurve.map(({ marketId, timeMs, cumulativePnl }) => ({
+      market_id: marketId,
+      ts: formatTime(timeMs),
+      cumulative_pnl: cumulativePnl,
+    })),
+    trades: markets.flatMap(({ market, replay }) => replay.trades.map((trade) => tradeBody(market, trade))),
+    receipt,
+  };
+}
+
+/** @throws {BacktestFailedError} When no market was replayed, saying why not. */
+export function checkReplayed(
+  skips: readonly (SkipReason | null)[],
+  { universe }: Pick<BacktestSpec, 'universe'>,
+): void {
+  if (skips.length === 0) {
+    const { ticker, event_type: eventType } = universe;
+    throw new BacktestFailedError(`no ${ticker} ${eventType} market ended in the range asked for`);
+  }
+  if (skips.some((skip) => skip === null)) return;
+  throw new BacktestFailedError(`none of ${skips.length} markets could be replayed: ${countedSkips(skips)}`);
+}
+
+/** `3 gap, 1 unresolved`. */
+export function countedSkips(skips: readonly (SkipReason | null)[]): string {
+  const counts = new Map<SkipReason, number>();
+  for (const skip of skips) if (skip !== null) counts.set(skip, (counts.get(skip) ?? 0) + 1);
+  return [...counts].map(([reason, count]) => `${count} ${reason}`).join(', ');
+}
+
+function tradeBody(market: Market, trade: Trade): BacktestTradeBody {
+  return {
+    market_id: market.marketId,
+    side: trade.token === 'yes' ? 'buy_yes' : 'buy_no',
+    opened_at: formatTime(trade.openedMs),
+    closed_at: formatTimeOrNull(trade.closedMs),
+    entry_price: trade.entryPrice,
+    exit_price: trade.exitPrice,
+    shares: trade.size / UNITS_PER_SHARE,
+    size_usd: trade.principal / MICRO_PER_USDC,
+    fees_usd: trade.fees / MICRO_PER_USDC,
+    slippage: trade.slippage,
+    net_pnl: trade.pnl === null ? null : trade.pnl / MICRO_PER_USDC,
+    outcome: market.outcome,
+    exit_reason: trade.exitReason,
+  };
+}

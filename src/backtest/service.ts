@@ -1,0 +1,62 @@
+/** Puts the parts of backtesting together for one process. */
+import { availableParallelism } from 'node:os';
+import type { RandomBytes } from '../accounts/base62.ts';
+import type { Database } from '../accounts/schema.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import { API_VERSION } from '../schema/version.ts';
+import { socketPath } from '../store/paths.ts';
+import type { StoreReader } from '../store/reader.ts';
+import { Backtests } from './backtests.ts';
+import { codeVersion } from './codeVersion.ts';
+import { JobQueue } from './jobQueue.ts';
+import { JobRepository } from './jobs.ts';
+import { WorkerPool } from './workerPool.ts';
+
+export interface BacktestServiceParts {
+  readonly config: Pick<Config, 'dataDir' | 'clickhouseUrl' | 'databaseUrl'>;
+  readonly database: Database;
+  readonly store: StoreReader;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** The worker threads' built entry. */
+  readonly workerEntry?: string;
+}
+
+/** @throws {StoreUnavailableError} When the control database cannot be reached. */
+export async function startBacktests(parts: BacktestServiceParts): Promise<Backtests> {
+  const { database, clock, randomBytes, config, log } = parts;
+  const runner = `run_${Buffer.from(randomBytes(8)).toString('hex')}`;
+  const backtests = new Backtests({
+    ...{ store: parts.store, clock, log, metrics: parts.metrics, codeVersion: codeVersion(API_VERSION) },
+    jobs: new JobRepository(database, { clock, randomBytes }),
+    queue: new JobQueue(database, { clock, runner }),
+    workers: startWorkers(parts),
+    // One service runs on a data directory; a PostgreSQL database may have several.
+    alone: config.databaseUrl === null,
+  });
+  await backtests.start();
+  return backtests;
+}
+
+/** Threads beside the service's own; they are made when the first job comes. */
+export function startWorkers({
+  config,
+  log,
+  workerEntry,
+}: Pick<BacktestServiceParts, 'config' | 'log' | 'workerEntry'>): WorkerPool {
+  const { clickhouseUrl, dataDir } = config;
+  return new WorkerPool({
+    threads: availableParallelism(),
+    settings:
+      clickhouseUrl === null
+        ? { url: 'http://engine.local', socketPath: socketPath(dataDir) }
+        : { url: clickhouseUrl, socketPath: null },
+    ...(workerEntry === undefined ? {} : { entry: workerEntry }),
+    onCrash: (error) => log.error({ err: error }, 'backtest.worker_died'),
+  });
+}

@@ -1,0 +1,55 @@
+/** What the service and its worker threads say to each other. */
+import type { MarketTape, Resolution, TapeGap } from '../core/replay/tape.ts';
+import type { SweepSpec } from '../schema/backtest.ts';
+import type { Market } from '../schema/market.ts';
+import type { TapeTerms } from '../store/tapes.ts';
+import type { Cell } from './cells.ts';
+import type { MarketOutcome, MarketSweep } from './marketReplay.ts';
+import type { JudgedSweep, SweptMarket } from './sweepReport.ts';
+
+/** Where a thread finds the time-series store; null in tests that bring their own tapes. */
+export interface WorkerSettings {
+  readonly url: string;
+  /** Unix socket of the embedded engine; null: by the URL. */
+  readonly socketPath: string | null;
+}
+
+/** A market to be read from the store. */
+export interface MarketSource {
+  readonly market: Market;
+  readonly gaps: readonly TapeGap[];
+  readonly terms: TapeTerms;
+}
+
+/** A tape in shared memory, so that several threads replay the one that was read. */
+export interface LoadedMarket {
+  readonly tape: MarketTape;
+  readonly hash: string;
+}
+
+export type Task =
+  | { readonly kind: 'load'; readonly source: MarketSource; readonly resolution: Resolution | null }
+  | {
+      readonly kind: 'one';
+      readonly source: MarketSource;
+      readonly resolution: Resolution | null;
+      readonly cell: Cell;
+    }
+  | {
+      readonly kind: 'cells';
+      readonly tape: MarketTape;
+      readonly resolution: Resolution | null;
+      readonly jobId: string;
+      readonly spec: SweepSpec;
+      /** Of the sweep's cells. */
+      readonly from: number;
+      readonly to: number;
+    }
+  | { readonly kind: 'judge'; readonly markets: readonly SweptMarket[]; readonly spec: SweepSpec };
+
+export interface TaskResults {
+  readonly load: LoadedMarket | { readonly skipped: 'too_large' };
+  readonly one: MarketOutcome & { readonly hash: string };
+  readonly cells: MarketSweep;
+  readonly judge: JudgedSweep;
+}

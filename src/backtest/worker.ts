@@ -1,0 +1,69 @@
+/** Entry of a worker thread: reads and replays one market at a time, apart from the service's event loop and memory. */
+import { Agent } from 'node:http';
+import { workerData } from 'node:worker_threads';
+import { sleep, systemClock } from '../clock.ts';
+import { TooMuchDataError } from '../errors.ts';
+import { silentLogger } from '../ops/log.ts';
+import { StoreClient } from '../store/client.ts';
+import { loadTape } from '../store/tapes.ts';
+import { type Cell, cellsOf } from './cells.ts';
+import { notReplayed, replayCells, replayOne, tapeHash } from './marketReplay.ts';
+import { judgeSweep } from './sweepReport.ts';
+import type { LoadedMarket, MarketSource, Task, TaskResults, WorkerSettings } from './task.ts';
+
+const SOCKETS_MAX = 4;
+
+let client: StoreClient | null = null;
+/** The newest sweep's: its tasks come one after another. */
+let known: { jobId: string; cells: (Cell | string)[] } | null = null;
+
+/** Does one task; abandoning it means ending the thread. */
+export default async function work<T extends Task>(task: T): Promise<TaskResults[T['kind']]>;
+export default async function work(task: Task): Promise<TaskResults[Task['kind']]> {
+  switch (task.kind) {
+    case 'load':
+      return (await load(task)) ?? { skipped: 'too_large' };
+    case 'one': {
+      const loaded = await load(task);
+      if (loaded === null) return { ...notReplayed('too_large'), hash: '' };
+      return { ...replayOne(loaded.tape, task.resolution, task.cell), hash: loaded.hash };
+    }
+    case 'cells': {
+      if (known?.jobId !== task.jobId) known = { jobId: task.jobId, cells: cellsOf(task.spec) };
+      return replayCells(task.tape, task.resolution, known.cells.slice(task.from, task.to));
+    }
+    case 'judge':
+      return judgeSweep(task.markets, cellsOf(task.spec));
+  }
+}
+
+async function load({
+  source,
+  resolution,
+}: {
+  source: MarketSource;
+  resolution: Parameters<typeof tapeHash>[1];
+}): Promise<LoadedMarket | null> {
+  try {
+    const tape = await loadTape(store(), source, new AbortController().signal);
+    return { tape, hash: tapeHash(tape, resolution) };
+  } catch (error) {
+    if (error instanceof TooMuchDataError) return null;
+    throw error;
+  }
+}
+
+/** The engine is the service's: a thread only asks, and waits when it is being started again. */
+function store(): StoreClient {
+  if (client !== null) return client;
+  const { url, socketPath } = workerData as WorkerSettings;
+  const agent =
+    socketPath === null ? null : new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX, ...{ socketPath } });
+  const access = {
+    ...{ url, agent, hostPid: null },
+    whenReady: (limitMs: number) => sleep(systemClock, limitMs),
+    close: async () => undefined,
+  };
+  client = new StoreClient({ access, clock: systemClock, log: silentLogger });
+  return client;
+}

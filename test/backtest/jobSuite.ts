@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Database } from '../../src/accounts/schema.ts';
+import { UserRepository } from '../../src/accounts/users.ts';
+import { ATTEMPTS_MAX, JobQueue, LEASE_MS } from '../../src/backtest/jobQueue.ts';
+import { JobRepository } from '../../src/backtest/jobs.ts';
+import { DEFAULT_PARAMS } from '../../src/schema/api/strategies.ts';
+import type { JobSpec } from '../../src/schema/backtest.ts';
+import { FakeClock } from '../support/fakeClock.ts';
+
+const SPEC: JobSpec = {
+  ...{ kind: 'backtest', universe: { ticker: 'BTC', event_type: '5m' }, sizeUsd: 10, params: DEFAULT_PARAMS },
+  strategy: { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' },
+  ...{ startMs: null, endMs: 1_795_176_000_000, marketLimit: 50 },
+};
+
+/** What both databases must do for jobs. */
+export function jobSuite(name: string, open: () => Promise<Database>): void {
+  const begin = async () => {
+    const database = await open();
+    onTestFinished(() => database.destroy());
+    const clock = new FakeClock();
+    const sources = { clock, randomBytes };
+    const users = new UserRepository(database, sources);
+    const jobs = new JobRepository(database, sources);
+    const user = async (email: string) => (await users.findOrCreate(email)).userId;
+    const queue = (runner: string) => new JobQueue(database, { clock, runner });
+    const submit = async (userId: string, cap: number | null = 10) => {
+      await clock.advance(1);
+      return await jobs.create({ userId, spec: SPEC, cap });
+    };
+    return { clock, jobs, user, queue, submit };
+  };
+
+  describe(`jobs in ${name}`, () => {
+    test('a cap holds however many ask at once; a baseline does not count', async () => {
+      const { jobs, user, submit } = await begin();
+      const userId = await user('a@example.com');
+      await submit(userId, null);
+      const asked = Array.from({ length: 8 }, () => jobs.create({ userId, spec: SPEC, cap: 3 }));
+      const made = await Promise.all(asked);
+      expect(made.filter((job) => job !== null)).toHaveLength(3);
+      const one = made.find((job) => job !== null);
+      await jobs.cancel(one?.jobId as string, { userId });
+      expect(await submit(userId, 3)).not.toBeNull();
+    });
+
+    test('newest first, paged by offset and by place; another user’s are not there', async () => {
+      const { jobs, user, submit } = await begin();
+      const [a, b] = [await user('a@example.com'), await user('b@example.com')];
+      const made = [];
+      for (let i = 0; i < 5; i++) made.push((await submit(a))?.jobId as string);
+      const ids = async (offset: number, after: Parameters<typeof jobs.list>[1]['after'] = null) =>
+        (await jobs.list(a, { limit: 2, offset, after })).map(({ jobId }) => jobId);
+      expect(await ids(0)).toEqual([made[4], made[3]]);
+      expect(await ids(3)).toEqual([made[1], made[0]]);
+      const [, second] = await jobs.list(a, { limit: 2, offset: 0, after: null });
+      expect(await ids(0, second)).toEqual([made[2], made[1]]);
+      expect([await jobs.count(a), await jobs.count(b)]).toEqual([5, 0]);
+      expect(await jobs.find(made[0] as string, { userId: b })).toBeNull();
+      expect(await jobs.cancel(made[0] as string, { userId: b })).toBe(false);
+      expect((await jobs.find(made[0] as string, { userId: a }))?.status).toBe('queued');
+    });
+
+    test('users take turns, whatever one of them has queued', async () => {
+      const { user, queue, submit } = await begin();
+      const [a, b, c] = [
+        await user('a@example.com'),
+        await user('b@example.com'),
+        await user('c@example.com'),
+      ];
+      for (let i = 0; i < 4; i++) await submit(a);
+      await submit(b);
+      await submit(c);
+      const runner = queue('one');
+      const taken = [];
+      for (let i = 0; i < 6; i++) taken.push((await runner.claim())?.userId);
+      expect(taken).toEqual([a, b, c, a, a, a]);
+      expect(await runner.claim()).toBeNull();
+    });
+
+    test('of two processes that ask at once each gets another job', async () => {
+      const { user, queue, submit } = await begin();
+      const a = await user('a@example.com');
+      for (let i = 0; i < 4; i++) await submit(a);
+      const [one, two] = [queue('one'), queue('two')];
+      const claims = await Promise.all([one.claim(), two.claim(), one.claim(), two.claim()]);
+      const ids = claims.flatMap((job) => (job === null ? [] : [job.jobId]));
+      expect(new Set(ids).size).toBe(ids.length);
+    });
+
+    test('what a process that is gone left running starts again, a few times', async () => {
+      const { clock, jobs, user, queue, submit } = await begin();
+      const userId = await user('a@example.com');
+      const jobId = (await submit(userId))?.jobId as string;
+      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+        expect((await queue(`run ${attempt}`).claim())?.attempts).toBe(attempt);
+        expect(await queue('next').recover({ alone: false })).toBe(0);
+        const status = async () => (await jobs.find(jobId, { userId }))?.status;
+        expect(await status()).toBe('running');
+        await clock.advance(LEASE_MS + 1);
+        await queue('next').recover({ alone: false });
+        expect(await status()).toBe(attempt < ATTEMPTS_MAX ? 'queued' : 'failed');
+      }
+      expect((await jobs.find(jobId, { userId }))?.error).toMatch(/several times/);
+    });
+
+    test('only who runs a job can end it, and a cancelled one stays cancelled', async () => {
+      const { jobs, user, queue, submit } = await begin();
+      const userId = await user('a@example.com');
+      const jobId = (await submit(userId))?.jobId as string;
+      const [one, two] = [queue('one'), queue('two')];
+      await one.claim();
+      expect(await two.keep(jobId, 0.5)).toBe(false);
+      expect(await one.keep(jobId, 0.5)).toBe(true);
+      expect((await jobs.find(jobId, { userId }))?.progress).toBe(0.5);
+      await jobs.cancel(jobId, { userId });
+      expect(await one.finish(jobId, { result: '{}' })).toBe(false);
+      const found = await jobs.find(jobId, { userId });
+      expect([found?.status, await jobs.result(jobId)]).toEqual(['cancelled', null]);
+    });
+
+    test('a process that ends gives its jobs back without counting the try', async () => {
+      const { jobs, user, queue, submit } = await begin();
+      const userId = await user('a@example.com');
+      const jobId = (await submit(userId))?.jobId as string;
+      await queue('one').claim();
+      await queue('one').giveBack(jobId);
+      expect(await jobs.find(jobId, { userId })).toMatchObject({
+        status: 'queued',
+        attempts: 0,
+        progress: 0,
+      });
+    });
+  });
+}
