@@ -1,0 +1,111 @@
+/** Paper against the backtests it is to be compared with: its baseline, and the recording of the window it ran in. */
+import type { Clock } from '../clock.ts';
+import type { BacktestResultBody, BacktestTradeBody } from '../schema/api/backtests.ts';
+import type { RunBody } from '../schema/api/paper.ts';
+import type { ComparisonJobs } from './papers.ts';
+import { type PositionBody, positionBody } from './positionBody.ts';
+import type { PositionReader } from './positions.ts';
+import type { PaperStrategy } from './strategies.ts';
+
+/** Positions that are compared, and differences that are shown. */
+const COMPARED_MAX = 100_000;
+const SHOWN_MAX = 200;
+
+export interface Difference {
+  readonly market_id: string;
+  readonly opened_at: string;
+  readonly found_in: 'live' | 'backtest' | 'both';
+  readonly live_net_pnl: number | null;
+  readonly backtest_net_pnl: number | null;
+}
+
+export interface Divergence {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly live: RunBody;
+  readonly baseline: RunBody;
+  readonly window: RunBody | null;
+  readonly same: number | null;
+  readonly differing: readonly Difference[];
+}
+
+interface Parts {
+  readonly positions: Pick<PositionReader, 'between'>;
+  readonly backtests: ComparisonJobs;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+interface Run {
+  readonly body: RunBody;
+  readonly result: BacktestResultBody | null;
+  readonly endMs: number | null;
+}
+
+export async function divergenceOf(strategy: PaperStrategy, parts: Parts): Promise<Divergence> {
+  const { strategyId, windowBacktestId, baselineId } = strategy;
+  const baseline = await runOf(baselineId, strategy, parts);
+  const window = windowBacktestId === null ? null : await runOf(windowBacktestId, strategy, parts);
+  const fromMs = strategy.activeFromMs;
+  const toMs = Math.max(fromMs, window?.endMs ?? strategy.entriesUntilMs ?? parts.clock.now());
+  const range = { startMs: fromMs, endMs: toMs, limit: COMPARED_MAX };
+  const rows = (await parts.positions.between(strategyId, range)).map(positionBody);
+  const closed = rows.filter((row) => row.closed_at !== null);
+  const compared = window?.result ? compare(closed, window.result.trades) : null;
+  return {
+    ...{ fromMs, toMs, live: liveRun(closed), baseline: baseline.body, window: window?.body ?? null },
+    ...{ same: compared?.same ?? null, differing: compared?.differing ?? [] },
+  };
+}
+
+async function runOf(jobId: string, { userId }: PaperStrategy, { backtests }: Parts): Promise<Run> {
+  const job = await backtests.jobs.find(jobId, { userId });
+  const text = job?.status === 'complete' ? await backtests.jobs.result(jobId) : null;
+  const result = text === null ? null : (JSON.parse(text) as BacktestResultBody);
+  const body = {
+    ...{ backtest_id: jobId, status: job?.status ?? ('gone' as const) },
+    ...{ trades: result?.trades_total ?? null, win_rate: result?.win_rate ?? null },
+    ...{ net_pnl: result?.total_pnl ?? null, fees: result?.total_fees ?? null },
+    ...{ avg_pnl_per_trade: result?.avg_pnl_per_trade ?? null, avg_slippage: result?.avg_slippage ?? null },
+  };
+  return { body, result, endMs: job?.spec.endMs ?? null };
+}
+
+function liveRun(closed: readonly PositionBody[]): RunBody {
+  const sum = (of: (row: PositionBody) => number) => closed.reduce((total, row) => total + of(row), 0);
+  const mean = (total: number) => (closed.length === 0 ? null : total / closed.length);
+  const pnl = sum((row) => row.net_pnl ?? 0);
+  return {
+    ...{ backtest_id: null, status: 'live', trades: closed.length, net_pnl: pnl },
+    ...{ win_rate: mean(closed.filter((row) => (row.net_pnl ?? 0) > 0).length) },
+    ...{ fees: sum((row) => row.fees_usd), avg_pnl_per_trade: mean(pnl) },
+    avg_slippage: mean(sum((row) => row.slippage)),
+  };
+}
+
+function compare(
+  live: readonly PositionBody[],
+  replayed: readonly BacktestTradeBody[],
+): { same: number; differing: Difference[] } {
+  const keyOf = (row: BacktestTradeBody) => `${row.market_id} ${row.opened_at}`;
+  const left = new Map(replayed.map((row) => [keyOf(row), row]));
+  const differing: Difference[] = [];
+  let same = 0;
+  for (const { position_id: _id, ...own } of live) {
+    const other = left.get(keyOf(own)) ?? null;
+    left.delete(keyOf(own));
+    if (JSON.stringify(own) === JSON.stringify(other)) same++;
+    else differing.push(difference(own, other));
+  }
+  for (const other of left.values()) differing.push(difference(null, other));
+  differing.sort((a, b) => (a.opened_at < b.opened_at ? -1 : 1));
+  return { same, differing: differing.slice(0, SHOWN_MAX) };
+}
+
+function difference(live: BacktestTradeBody | null, replayed: BacktestTradeBody | null): Difference {
+  const either = (live ?? replayed) as BacktestTradeBody;
+  return {
+    ...{ market_id: either.market_id, opened_at: either.opened_at },
+    found_in: live === null ? 'backtest' : replayed === null ? 'live' : 'both',
+    ...{ live_net_pnl: live?.net_pnl ?? null, backtest_net_pnl: replayed?.net_pnl ?? null },
+  };
+}

@@ -1,0 +1,30 @@
+/** What the runner needs of others, and what it keeps of a market. */
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { Market } from '../schema/market.ts';
+import type { SessionChanged } from './livePaper.ts';
+import type { PaperMarket } from './paperMarket.ts';
+import type { KnownSession } from './positions.ts';
+import type { RecordBuffer } from './recordBuffer.ts';
+import type { Recording } from './recording.ts';
+
+export interface PaperRunnerParts {
+  readonly recording: Recording;
+  /** Markets being recorded. */
+  readonly markets: () => Iterable<Market>;
+  /** What the table tells of sessions in a market. */
+  readonly sessionsOf: (marketId: string) => Promise<KnownSession[]>;
+  /** Takes what is to be written. */
+  readonly changed: SessionChanged;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'counter'>;
+}
+
+export interface Tracked {
+  record: Market;
+  paper: PaperMarket;
+  /** While its past is being read. */
+  buffer: RecordBuffer | null;
+}
