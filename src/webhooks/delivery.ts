@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import type { DeliveryState } from '../accounts/schemaWebhooks.ts';
+import type { Ticker } from '../schema/market.ts';
+import type { Opportunity, PushedTier } from '../schema/opportunity.ts';
+
+/** Attempts shown in a delivery's log; one that is retried for a day has more. */
+export const MAX_LOGGED_ATTEMPTS = 20;
+const ID_DIGITS = 24;
+
+/** What came of one attempt, as the log keeps it. */
+export interface LoggedAttempt {
+  readonly at_ms: number;
+  /** Null where no whole reply came. */
+  readonly status: number | null;
+  readonly latency_ms: number;
+  /** Null on success. */
+  readonly error: string | null;
+  /** The first part of the reply's body, escaped. */
+  readonly response_head: string;
+}
+
+/** One event on its way to one webhook, while it is in memory. */
+export interface Delivery {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  readonly tier: PushedTier;
+  readonly ticker: Ticker;
+  /** Sent and signed byte by byte. */
+  readonly body: Buffer;
+  readonly expiresMs: number;
+  readonly attempts: number;
+  readonly step: number;
+  readonly dueMs: number;
+  readonly log: readonly LoggedAttempt[];
+}
+
+/** What a delivery's row becomes. */
+export interface DeliveryChange {
+  readonly delivery: Delivery;
+  readonly state: DeliveryState;
+}
+
+/** The same opportunity has the same id, however often it is told. */
+export function eventIdOf({
+  market_id,
+  detected_at,
+}: Pick<Opportunity, 'market_id' | 'detected_at'>): string {
+  return `ev_${digestOf(`${market_id}|${detected_at}`)}`;
+}
+
+/** And so has every copy of it that one webhook gets. */
+export function deliveryIdOf(webhookId: string, eventId: string): string {
+  return `dl_${digestOf(`${webhookId}|${eventId}`)}`;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, ID_DIGITS);
+}

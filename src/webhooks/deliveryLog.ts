@@ -1,0 +1,206 @@
+import { type SelectQueryBuilder, sql } from 'kysely';
+import type { RowSources } from '../accounts/ids.ts';
+import type { Database, Schema } from '../accounts/schema.ts';
+import type { DeliveryState } from '../accounts/schemaWebhooks.ts';
+import { InvalidInputError } from '../errors.ts';
+import type { Ticker } from '../schema/market.ts';
+import type { Opportunity, PushedTier } from '../schema/opportunity.ts';
+import { formatTime } from '../schema/time.ts';
+import { deliveryIdOf, type LoggedAttempt } from './delivery.ts';
+import { toEvent } from './event.ts';
+import type { Webhook } from './registration.ts';
+
+/** What is asked for by hand is tried this long, its market's end or not. */
+export const REDELIVERY_WINDOW_MS = 15 * 60_000;
+/** Deliveries of one request to send a range again. */
+export const REDELIVERIES_MAX = 1_000;
+const TEST_TAU_MINUTES = 10;
+/** No market has it, so no receiver acts on a test. */
+const TEST_MARKET_ID = `0x${'0'.repeat(64)}`;
+
+/** A delivery as its owner sees it. */
+export interface LoggedDelivery {
+  readonly deliveryId: string;
+  readonly state: DeliveryState;
+  readonly tier: PushedTier;
+  readonly ticker: Ticker;
+  readonly marketId: string;
+  readonly detectedAt: string;
+  readonly attempts: number;
+  readonly dueMs: number;
+  readonly expiresMs: number;
+  readonly createdMs: number;
+  readonly log: readonly LoggedAttempt[];
+}
+
+export interface LogPlace {
+  readonly createdMs: number;
+  readonly deliveryId: string;
+}
+
+/** Deliveries accepted in [startMs, endMs) that are in one of the states; null: no bound, any that is over. */
+export interface LogRange {
+  readonly startMs: number | null;
+  readonly endMs: number | null;
+  readonly state: DeliveryState | null;
+}
+
+/** What was delivered and how; sending it again. */
+export class DeliveryLog {
+  readonly #db: Database;
+  readonly #sources: RowSources;
+
+  constructor(db: Database, sources: RowSources) {
+    this.#db = db;
+    this.#sources = sources;
+  }
+
+  /** Newest first. @param after Only what comes after this place. */
+  async page(
+    webhookId: string,
+    { limit, after, range }: { limit: number; after: LogPlace | null; range: LogRange },
+  ): Promise<LoggedDelivery[]> {
+    let query = inRange(this.#of(webhookId), range)
+      .innerJoin('webhook_events as event', 'event.event_id', 'delivery.event_id')
+      .select(['event.tier', 'event.ticker', 'event.market_id', 'event.detected_at'])
+      .selectAll('delivery')
+      .orderBy('delivery.created_ms', 'desc')
+      .orderBy('delivery.delivery_id', 'desc')
+      .limit(limit);
+    if (after !== null) {
+      const { createdMs, deliveryId } = after;
+      query = query.where((row) =>
+        row.or([
+          row('delivery.created_ms', '<', createdMs),
+          row.and([row('delivery.created_ms', '=', createdMs), row('delivery.delivery_id', '<', deliveryId)]),
+        ]),
+      );
+    }
+    const rows = await query.execute();
+    return rows.map((row) => ({
+      ...{ deliveryId: row.delivery_id, state: row.state, tier: row.tier, ticker: row.ticker },
+      ...{ marketId: row.market_id, detectedAt: row.detected_at, attempts: row.attempts },
+      ...{ dueMs: row.due_ms, expiresMs: row.expires_ms, createdMs: row.created_ms },
+      log: JSON.parse(row.attempt_log),
+    }));
+  }
+
+  async count(webhookId: string, range: LogRange): Promise<number> {
+    const query = inRange(this.#of(webhookId), range).select((row) => row.fn.countAll<number>().as('count'));
+    return (await query.executeTakeFirstOrThrow()).count;
+  }
+
+  /**
+   * Sends one again, under the same id. One that waits is due at once.
+   * @returns False when the webhook has no such delivery.
+   * @throws {InvalidInputError} When the webhook is paused.
+   */
+  async redeliver(webhook: Webhook, deliveryId: string): Promise<boolean> {
+    const ids = await this.#of(webhook.webhookId)
+      .select('delivery.delivery_id')
+      .where('delivery.delivery_id', '=', deliveryId)
+      .execute();
+    return (await this.#sendAgain(webhook, ids)) > 0;
+  }
+
+  /**
+   * Sends a range again, oldest first, at most `REDELIVERIES_MAX`.
+   * @returns How many.
+   * @throws {InvalidInputError} When the webhook is paused.
+   */
+  async redeliverRange(webhook: Webhook, range: LogRange): Promise<number> {
+    const ids = await inRange(this.#of(webhook.webhookId), range)
+      .select('delivery.delivery_id')
+      .where('delivery.state', '<>', sql.lit('pending'))
+      .orderBy('delivery.created_ms')
+      .orderBy('delivery.delivery_id')
+      .limit(REDELIVERIES_MAX)
+      .execute();
+    return await this.#sendAgain(webhook, ids);
+  }
+
+  /**
+   * An event of the very form of real ones, of a market that does not exist, for this webhook alone.
+   * @returns The delivery's id.
+   * @throws {InvalidInputError} When the webhook is paused.
+   */
+  async sendTest(webhook: Webhook): Promise<string> {
+    if (webhook.state === 'paused') throw pausedWebhook();
+    const nowMs = this.#sources.clock.now();
+    const event = toEvent(testOpportunity(webhook, nowMs));
+    if (event === null) throw new TypeError('the test event is malformed');
+    // Two tests within a millisecond are two events.
+    const { randomBytes } = this.#sources;
+    const row = { ...event.row, event_id: `ev_${Buffer.from(randomBytes(12)).toString('hex')}` };
+    const deliveryId = deliveryIdOf(webhook.webhookId, row.event_id);
+    await this.#db.transaction().execute(async (db) => {
+      await db
+        .insertInto('webhook_events')
+        .values({ ...row, created_ms: nowMs })
+        .execute();
+      const delivery = {
+        ...{ delivery_id: deliveryId, webhook_id: webhook.webhookId, event_id: row.event_id },
+        ...({ state: 'pending', attempts: 0, step: 0, attempt_log: '[]' } as const),
+        ...{ due_ms: nowMs, created_ms: nowMs, expires_ms: event.expiresMs },
+      };
+      await db.insertInto('webhook_deliveries').values(delivery).execute();
+    });
+    return deliveryId;
+  }
+
+  async #sendAgain(webhook: Webhook, rows: readonly { delivery_id: string }[]): Promise<number> {
+    if (webhook.state === 'paused') throw pausedWebhook();
+    if (rows.length === 0) return 0;
+    const nowMs = this.#sources.clock.now();
+    const untilMs = nowMs + REDELIVERY_WINDOW_MS;
+    const done = await this.#db
+      .updateTable('webhook_deliveries')
+      .set((row) => ({
+        ...{ state: 'pending', step: 0, due_ms: nowMs },
+        expires_ms: row
+          .case()
+          .when('expires_ms', '<', untilMs)
+          .then(untilMs)
+          .else(row.ref('expires_ms'))
+          .end(),
+      }))
+      .where(
+        'delivery_id',
+        'in',
+        rows.map(({ delivery_id }) => delivery_id),
+      )
+      .executeTakeFirst();
+    return Number(done.numUpdatedRows);
+  }
+
+  #of(webhookId: string) {
+    return this.#db.selectFrom('webhook_deliveries as delivery').where('delivery.webhook_id', '=', webhookId);
+  }
+}
+
+type Deliveries<O> = SelectQueryBuilder<Schema & { delivery: Schema['webhook_deliveries'] }, 'delivery', O>;
+
+function inRange<O>(query: Deliveries<O>, { startMs, endMs, state }: LogRange): Deliveries<O> {
+  let bounded = query;
+  if (startMs !== null) bounded = bounded.where('delivery.created_ms', '>=', startMs);
+  if (endMs !== null) bounded = bounded.where('delivery.created_ms', '<', endMs);
+  if (state !== null) bounded = bounded.where('delivery.state', '=', state);
+  return bounded;
+}
+
+function pausedWebhook(): InvalidInputError {
+  return new InvalidInputError('the webhook is paused; resume it first');
+}
+
+function testOpportunity({ tiers, tickers }: Webhook, nowMs: number): Opportunity {
+  const [tier = 'logical'] = tiers;
+  const [ticker = 'BTC'] = tickers ?? [];
+  return {
+    ...{ type: 'opportunity', tier, ticker, event_type: '5m', market_id: TEST_MARKET_ID },
+    ...{ polymarket_slug: 'test-event', direction: tier === 'logical' ? 'BUY_BOTH' : 'BUY_YES' },
+    ...{ fill_price: 1, fill_spread: 0, expected_pnl_per_share: 0, est_fee_per_share: 0 },
+    ...{ tau_minutes: TEST_TAU_MINUTES, confidence: 'stale', model_yes_prob: 0.5 },
+    detected_at: formatTime(nowMs),
+    polymarket_url: 'https://polymarket.com/event/test-event',
+  };
+}

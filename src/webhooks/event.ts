@@ -1,0 +1,28 @@
+import type { WebhookEventsTable } from '../accounts/schemaWebhooks.ts';
+import { type Opportunity, opportunitySchema } from '../schema/opportunity.ts';
+import { eventIdOf } from './delivery.ts';
+
+const MINUTE_MS = 60_000;
+
+/** An opportunity as webhooks keep it: what is sent, and how long that is worth anything. */
+export interface WebhookEvent {
+  readonly row: Omit<WebhookEventsTable, 'created_ms'>;
+  readonly detectedMs: number;
+  /** The market's end. */
+  readonly expiresMs: number;
+}
+
+/** Null where it is not what the interface promises its receivers; then nothing is sent. */
+export function toEvent(opportunity: Opportunity): WebhookEvent | null {
+  const parsed = opportunitySchema.safeParse(opportunity);
+  if (!parsed.success) return null;
+  const body = parsed.data;
+  const detectedMs = Date.parse(body.detected_at);
+  if (Number.isNaN(detectedMs)) return null;
+  const { tier, ticker, market_id, detected_at } = body;
+  return {
+    row: { event_id: eventIdOf(body), tier, ticker, market_id, detected_at, body: JSON.stringify(body) },
+    detectedMs,
+    expiresMs: Math.round(detectedMs + body.tau_minutes * MINUTE_MS),
+  };
+}

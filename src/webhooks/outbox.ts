@@ -1,0 +1,185 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database, Schema } from '../accounts/schema.ts';
+import type { Clock } from '../clock.ts';
+import { type Delivery, type DeliveryChange, deliveryIdOf } from './delivery.ts';
+import type { WebhookEvent } from './event.ts';
+import { type SigningWebhook, wants } from './registration.ts';
+
+/** Rows of one statement. Powers of two up to here, so that there are few distinct statements to prepare. */
+const ROWS_PER_STATEMENT_MAX = 128;
+const NO_LOG = '[]';
+
+/** What becomes of a registration: its count of failures, and that it is paused. */
+export interface WebhookStanding {
+  readonly webhookId: string;
+  /** The change is dropped where its owner resumed it since. */
+  readonly activeSinceMs: number;
+  readonly consecutiveFailures: number;
+  readonly paused: boolean;
+}
+
+/** The rows behind the deliveries. An event is accepted when `accept` resolves: from then on no crash loses it. */
+export class Outbox {
+  readonly #db: Database;
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(db: Database, clock: Pick<Clock, 'now'>) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  /**
+   * Writes events with a delivery for each webhook that wants them, all in one transaction. An event that was
+   * accepted before, by any process, is passed over.
+   * @param current Asked within the transaction: who is registered, and sent to, at this moment.
+   */
+  async accept(
+    events: readonly WebhookEvent[],
+    current: (db: Kysely<Schema>) => Promise<readonly SigningWebhook[]>,
+  ): Promise<Delivery[]> {
+    return await this.#db.transaction().execute(async (db) => {
+      const webhooks = await current(db);
+      const wanted = events.map((event) => ({
+        event,
+        by: webhooks.filter((webhook) => isFor(webhook, event)),
+      }));
+      const told = wanted.filter(({ by }) => by.length > 0);
+      if (told.length === 0) return [];
+      const nowMs = this.#clock.now();
+      const inserted = await db
+        .insertInto('webhook_events')
+        .values(told.map(({ event }) => ({ ...event.row, created_ms: nowMs })))
+        .onConflict((conflict) => conflict.column('event_id').doNothing())
+        .returning('event_id')
+        .execute();
+      const fresh = new Set(inserted.map(({ event_id }) => event_id));
+      const deliveries = told.flatMap(({ event, by }) => {
+        // The first of two equal ones in a batch stands for both.
+        if (!fresh.delete(event.row.event_id)) return [];
+        const body = Buffer.from(event.row.body);
+        return by.map(({ webhookId }) => newDelivery(event, { webhookId, body, nowMs }));
+      });
+      for (const chunk of chunksOf(deliveries)) await insert(db, chunk, nowMs);
+      return deliveries.map(({ delivery }) => delivery);
+    });
+  }
+
+  /** Writes what became of deliveries and registrations, in one transaction. */
+  async settle(changes: readonly DeliveryChange[], standings: readonly WebhookStanding[]): Promise<void> {
+    const nowMs = this.#clock.now();
+    await this.#db.transaction().execute(async (db) => {
+      for (const chunk of chunksOf(changes)) await update(db, chunk);
+      for (const standing of standings) await stand(db, standing, nowMs);
+    });
+  }
+
+  /** How many deliveries wait, by webhook. */
+  async waiting(): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#db
+      .selectFrom('webhook_deliveries')
+      .select((row) => ['webhook_id', row.fn.countAll<number>().as('count')])
+      .where('state', '=', sql.lit('pending'))
+      .groupBy('webhook_id')
+      .execute();
+    return new Map(rows.map(({ webhook_id, count }) => [webhook_id, count]));
+  }
+
+  /** The first that wait for a webhook, soonest due first. */
+  async pull(webhookId: string, limit: number): Promise<Delivery[]> {
+    const rows = await this.#db
+      .selectFrom('webhook_deliveries as delivery')
+      .innerJoin('webhook_events as event', 'event.event_id', 'delivery.event_id')
+      .selectAll('delivery')
+      .select(['event.tier', 'event.ticker', 'event.body'])
+      .where('delivery.webhook_id', '=', webhookId)
+      .where('delivery.state', '=', sql.lit('pending'))
+      .orderBy('delivery.due_ms')
+      .orderBy('delivery.delivery_id')
+      .limit(limit)
+      .execute();
+    return rows.map((row) => ({
+      ...{ deliveryId: row.delivery_id, webhookId: row.webhook_id, tier: row.tier, ticker: row.ticker },
+      ...{ body: Buffer.from(row.body), expiresMs: row.expires_ms, attempts: row.attempts, step: row.step },
+      ...{ dueMs: row.due_ms, log: JSON.parse(row.attempt_log) },
+    }));
+  }
+
+  /** Gives up what waits although its market ended `graceMs` ago. */
+  async expire(graceMs: number): Promise<number> {
+    const done = await this.#db
+      .updateTable('webhook_deliveries')
+      .set({ state: 'expired' })
+      .where('state', '=', sql.lit('pending'))
+      .where('expires_ms', '<=', this.#clock.now() - graceMs)
+      .executeTakeFirst();
+    return Number(done.numUpdatedRows);
+  }
+}
+
+/** Nobody gets what was detected before they asked for it, or while they were paused. */
+function isFor(webhook: SigningWebhook, { row, detectedMs }: WebhookEvent): boolean {
+  return webhook.state === 'active' && wants(webhook, row) && detectedMs >= webhook.activeSinceMs;
+}
+
+function newDelivery(event: WebhookEvent, facts: { webhookId: string; body: Buffer; nowMs: number }) {
+  const { event_id: eventId, tier, ticker } = event.row;
+  const { webhookId, body, nowMs } = facts;
+  const deliveryId = deliveryIdOf(webhookId, eventId);
+  const delivery: Delivery = {
+    ...{ deliveryId, webhookId, tier, ticker, body, expiresMs: event.expiresMs },
+    ...{ attempts: 0, step: 0, dueMs: nowMs, log: [] },
+  };
+  return { delivery, eventId };
+}
+
+async function insert(
+  db: Kysely<Schema>,
+  deliveries: readonly { delivery: Delivery; eventId: string }[],
+  nowMs: number,
+): Promise<void> {
+  const rows = deliveries.map(({ delivery, eventId }) => ({
+    ...{ delivery_id: delivery.deliveryId, webhook_id: delivery.webhookId, event_id: eventId },
+    ...({ state: 'pending', attempts: 0, step: 0, due_ms: nowMs } as const),
+    ...{ expires_ms: delivery.expiresMs, created_ms: nowMs, attempt_log: NO_LOG },
+  }));
+  await db.insertInto('webhook_deliveries').values(rows).execute();
+}
+
+/** One statement for many rows; PostgreSQL takes untyped parameters for text, hence the casts. */
+async function update(db: Kysely<Schema>, changes: readonly DeliveryChange[]): Promise<void> {
+  const rows = changes.map(({ delivery: { deliveryId, attempts, step, dueMs, log }, state }) => {
+    return sql`(${deliveryId}, ${state}, ${attempts}, ${step}, ${dueMs}, ${JSON.stringify(log)})`;
+  });
+  await sql`
+    update webhook_deliveries set state = v.column2, attempts = cast(v.column3 as bigint),
+      step = cast(v.column4 as bigint), due_ms = cast(v.column5 as bigint), attempt_log = v.column6
+    from (values ${sql.join(rows)}) as v where webhook_deliveries.delivery_id = v.column1`.execute(db);
+}
+
+async function stand(db: Kysely<Schema>, standing: WebhookStanding, nowMs: number): Promise<void> {
+  const { webhookId, activeSinceMs, consecutiveFailures, paused } = standing;
+  const row = await db
+    .updateTable('webhooks')
+    .set({
+      consecutive_failures: consecutiveFailures,
+      ...(paused ? ({ state: 'paused', pause_reason: 'failures', paused_ms: nowMs } as const) : {}),
+    })
+    .where('webhook_id', '=', webhookId)
+    .where('state', '=', 'active')
+    .where('active_since_ms', '=', activeSinceMs)
+    .returning('webhook_id')
+    .executeTakeFirst();
+  if (!row || !paused) return;
+  const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
+  await waiting.where('webhook_id', '=', webhookId).where('state', '=', sql.lit('pending')).execute();
+}
+
+function chunksOf<T>(rows: readonly T[]): T[][] {
+  const chunks: T[][] = [];
+  for (let at = 0; at < rows.length; ) {
+    const size = Math.min(ROWS_PER_STATEMENT_MAX, 2 ** Math.floor(Math.log2(rows.length - at)));
+    chunks.push(rows.slice(at, at + size));
+    at += size;
+  }
+  return chunks;
+}

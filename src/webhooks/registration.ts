@@ -1,0 +1,71 @@
+import type { Selectable } from 'kysely';
+import type { PauseReason, WebhookState, WebhooksTable } from '../accounts/schemaWebhooks.ts';
+import type { Ticker } from '../schema/market.ts';
+import type { PushedTier } from '../schema/opportunity.ts';
+import type { SecretBox } from './secretBox.ts';
+
+/** A webhook as its owner sees it: without its secret. */
+export interface Webhook {
+  readonly webhookId: string;
+  readonly userId: string;
+  readonly url: string;
+  readonly label: string;
+  readonly tiers: readonly PushedTier[];
+  /** Null: all. */
+  readonly tickers: readonly Ticker[] | null;
+  readonly state: WebhookState;
+  readonly pauseReason: PauseReason | null;
+  readonly pausedMs: number | null;
+  readonly consecutiveFailures: number;
+  readonly createdMs: number;
+  readonly activeSinceMs: number;
+  /** Until when the secret before the last rotation is signed with as well; null: there is none. */
+  readonly previousUntilMs: number | null;
+}
+
+/** What signs a webhook's deliveries. */
+export interface Secrets {
+  /** Null where it cannot be decrypted: the key is another than when it was made. */
+  readonly current: string | null;
+  readonly previous: string | null;
+  readonly previousUntilMs: number | null;
+}
+
+export interface SigningWebhook extends Webhook {
+  readonly secrets: Secrets;
+}
+
+export function toWebhook(row: Selectable<WebhooksTable>): Webhook {
+  return {
+    webhookId: row.webhook_id,
+    userId: row.user_id,
+    url: row.url,
+    label: row.label,
+    tiers: JSON.parse(row.tiers),
+    tickers: row.tickers === null ? null : JSON.parse(row.tickers),
+    state: row.state,
+    pauseReason: row.pause_reason,
+    pausedMs: row.paused_ms,
+    consecutiveFailures: row.consecutive_failures,
+    createdMs: row.created_ms,
+    activeSinceMs: row.active_since_ms,
+    previousUntilMs: row.previous_until_ms,
+  };
+}
+
+export function toSigningWebhook(row: Selectable<WebhooksTable>, box: SecretBox): SigningWebhook {
+  const { webhook_id: id, secret_box: current, previous_secret_box: previous } = row;
+  return {
+    ...toWebhook(row),
+    secrets: {
+      current: box.open(current, id),
+      previous: previous === null ? null : box.open(previous, id),
+      previousUntilMs: row.previous_until_ms,
+    },
+  };
+}
+
+/** Whether an opportunity of this tier and ticker is for this webhook. */
+export function wants(webhook: Webhook, { tier, ticker }: { tier: PushedTier; ticker: Ticker }): boolean {
+  return webhook.tiers.includes(tier) && (webhook.tickers === null || webhook.tickers.includes(ticker));
+}

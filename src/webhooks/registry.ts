@@ -1,0 +1,227 @@
+import { createId, type RowSources } from '../accounts/ids.ts';
+import { checkLabel } from '../accounts/keys.ts';
+import type { Database } from '../accounts/schema.ts';
+import { InvalidInputError } from '../errors.ts';
+import { TICKERS, type Ticker } from '../schema/market.ts';
+import { PUSHED_TIERS, type PushedTier } from '../schema/opportunity.ts';
+import { toWebhook, type Webhook } from './registration.ts';
+import { noteChange } from './revision.ts';
+import type { SecretBox } from './secretBox.ts';
+import { createSecret } from './signature.ts';
+import { parseTarget, type TargetGuard } from './target.ts';
+
+/** Webhooks a user may have at once. */
+export const MAX_WEBHOOKS_PER_USER = 20;
+/** How long the secret before a rotation is still signed with. */
+export const ROTATION_OVERLAP_MS = 86_400_000;
+
+export interface NewWebhook {
+  readonly userId: string;
+  readonly url: string;
+  readonly label: string;
+  /** Null: all. */
+  readonly tiers: readonly PushedTier[] | null;
+  readonly tickers: readonly Ticker[] | null;
+}
+
+/** What is left out stays; `tickers: null` means all. */
+export interface WebhookChange {
+  readonly label?: string;
+  readonly tiers?: readonly PushedTier[];
+  readonly tickers?: readonly Ticker[] | null;
+}
+
+/** `secret` is the only copy in the clear there will ever be: show it, do not keep it. */
+export interface IssuedWebhook {
+  readonly secret: string;
+  readonly webhook: Webhook;
+}
+
+/** Which webhook: of one user, or, without one, whoever's (the operator's command line). */
+export interface WebhookName {
+  readonly webhookId: string;
+  readonly userId?: string;
+}
+
+/** What owners do with their webhooks. A running sender hears of each change before it sends the next event. */
+export class WebhookRegistry {
+  readonly #db: Database;
+  readonly #sources: RowSources;
+  readonly #guard: TargetGuard;
+  readonly #box: SecretBox;
+
+  constructor(db: Database, parts: { sources: RowSources; guard: TargetGuard; box: SecretBox }) {
+    this.#db = db;
+    this.#sources = parts.sources;
+    this.#guard = parts.guard;
+    this.#box = parts.box;
+  }
+
+  /**
+   * Registers one; null when the user has as many as a user may. The caller has checked the tier.
+   * @throws {InvalidInputError} When the URL is none that is sent to, or a member is invalid.
+   */
+  async create(wanted: NewWebhook): Promise<IssuedWebhook | null> {
+    const label = checkLabel(wanted.label);
+    const url = parseTarget(wanted.url);
+    await this.#guard.checkRegistration(url);
+    const { clock, randomBytes } = this.#sources;
+    const webhookId = createId('wh', randomBytes);
+    const secret = createSecret(randomBytes);
+    const nowMs = clock.now();
+    const row = {
+      webhook_id: webhookId,
+      user_id: wanted.userId,
+      url: url.href,
+      label,
+      tiers: listText(PUSHED_TIERS, wanted.tiers ?? PUSHED_TIERS),
+      tickers: wanted.tickers === null ? null : listText(TICKERS, wanted.tickers),
+      secret_box: this.#box.seal(secret, webhookId),
+      ...{ previous_secret_box: null, previous_until_ms: null },
+      ...({ state: 'active', pause_reason: null, paused_ms: null, consecutive_failures: 0 } as const),
+      ...{ created_ms: nowMs, active_since_ms: nowMs },
+    };
+    const stored = await this.#db.transaction().execute(async (db) => {
+      // Locks the user's row, so that two requests at once do not both count before either has made its own.
+      const owner = db.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
+      await owner.where('user_id', '=', wanted.userId).execute();
+      const existing = await db
+        .selectFrom('webhooks')
+        .select((webhooks) => webhooks.fn.countAll<number>().as('count'))
+        .where('user_id', '=', wanted.userId)
+        .executeTakeFirstOrThrow();
+      if (existing.count >= MAX_WEBHOOKS_PER_USER) return false;
+      await db.insertInto('webhooks').values(row).execute();
+      await noteChange(db, this.#sources);
+      return true;
+    });
+    return stored ? { secret, webhook: toWebhook(row) } : null;
+  }
+
+  /** Oldest first; of one user when `userId` is given. */
+  async list(filter: { userId?: string } = {}): Promise<Webhook[]> {
+    const query = this.#db.selectFrom('webhooks').selectAll().orderBy('created_ms').orderBy('webhook_id');
+    const { userId } = filter;
+    const rows = await (userId === undefined ? query : query.where('user_id', '=', userId)).execute();
+    return rows.map(toWebhook);
+  }
+
+  /** Null when there is none. */
+  async find(name: WebhookName): Promise<Webhook | null> {
+    const query = this.#db.selectFrom('webhooks').selectAll().where('webhook_id', '=', name.webhookId);
+    const { userId } = name;
+    const row = await (userId === undefined ? query : query.where('user_id', '=', userId)).executeTakeFirst();
+    return row ? toWebhook(row) : null;
+  }
+
+  /** @throws {InvalidInputError} When there is none, or a member is invalid. */
+  async update(name: WebhookName, change: WebhookChange): Promise<Webhook> {
+    const { label, tiers, tickers } = change;
+    return await this.#set(name, {
+      ...(label === undefined ? {} : { label: checkLabel(label) }),
+      ...(tiers === undefined ? {} : { tiers: listText(PUSHED_TIERS, tiers) }),
+      ...(tickers === undefined ? {} : { tickers: tickers === null ? null : listText(TICKERS, tickers) }),
+    });
+  }
+
+  /** Nothing more is sent, and what waits is skipped. Paused again keeps reason and time. @throws {InvalidInputError} */
+  async pause(name: WebhookName): Promise<Webhook> {
+    const known = await this.#known(name);
+    if (known.state === 'paused') return known;
+    return await this.#set(name, {
+      ...({ state: 'paused', pause_reason: 'owner' } as const),
+      paused_ms: this.#sources.clock.now(),
+    });
+  }
+
+  /** Sends again what is detected from now on, and forgets the failures. @throws {InvalidInputError} */
+  async resume(name: WebhookName): Promise<Webhook> {
+    const known = await this.#known(name);
+    if (known.state === 'active') return known;
+    return await this.#set(name, {
+      ...({ state: 'active', pause_reason: null, paused_ms: null, consecutive_failures: 0 } as const),
+      active_since_ms: this.#sources.clock.now(),
+    });
+  }
+
+  /** A new secret; the one before is signed with for 24 hours more. @throws {InvalidInputError} */
+  async rotate(name: WebhookName): Promise<IssuedWebhook> {
+    const { clock, randomBytes } = this.#sources;
+    const { webhookId } = await this.#known(name);
+    const secret = createSecret(randomBytes);
+    const webhook = await this.#set(name, {
+      secret_box: this.#box.seal(secret, webhookId),
+      // Only the newest of those before: of two rotations within a day the first secret is over.
+      previous_secret_box: { copyOf: 'secret_box' },
+      previous_until_ms: clock.now() + ROTATION_OVERLAP_MS,
+    });
+    return { secret, webhook };
+  }
+
+  /** It and its log are gone. @throws {InvalidInputError} When there is none. */
+  async delete(name: WebhookName): Promise<void> {
+    const { webhookId } = await this.#known(name);
+    await this.#db.transaction().execute(async (db) => {
+      await db.deleteFrom('webhooks').where('webhook_id', '=', webhookId).execute();
+      await noteChange(db, this.#sources);
+    });
+  }
+
+  async #known(name: WebhookName): Promise<Webhook> {
+    const found = await this.find(name);
+    if (found === null) throw unknownWebhook();
+    return found;
+  }
+
+  async #set(name: WebhookName, change: ColumnChange): Promise<Webhook> {
+    const { webhookId } = await this.#known(name);
+    const { previous_secret_box: before, ...values } = change;
+    return await this.#db.transaction().execute(async (db) => {
+      const row = await db
+        .updateTable('webhooks')
+        .set((webhooks) => ({
+          webhook_id: webhooks.ref('webhook_id'),
+          ...values,
+          ...(before === undefined ? {} : { previous_secret_box: webhooks.ref(before.copyOf) }),
+        }))
+        .where('webhook_id', '=', webhookId)
+        .returningAll()
+        .executeTakeFirst();
+      if (!row) throw unknownWebhook();
+      if (change.state === 'paused') {
+        const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
+        await waiting.where('webhook_id', '=', webhookId).where('state', '=', 'pending').execute();
+      }
+      await noteChange(db, this.#sources);
+      return toWebhook(row);
+    });
+  }
+}
+
+interface ColumnChange {
+  readonly label?: string;
+  readonly tiers?: string;
+  readonly tickers?: string | null;
+  readonly state?: 'active' | 'paused';
+  readonly pause_reason?: 'owner' | null;
+  readonly paused_ms?: number | null;
+  readonly consecutive_failures?: number;
+  readonly active_since_ms?: number;
+  readonly secret_box?: string;
+  readonly previous_secret_box?: { readonly copyOf: 'secret_box' };
+  readonly previous_until_ms?: number;
+}
+
+/** The id is not echoed: whatever was given by mistake must not reach a log. */
+function unknownWebhook(): InvalidInputError {
+  return new InvalidInputError('no webhook with this id; `webhooks list` shows the ids');
+}
+
+/** In the order of the enumeration, each once. @throws {InvalidInputError} When it is empty or holds anything else. */
+function listText<T extends string>(known: readonly T[], given: readonly T[]): string {
+  const unknown = given.find((value) => !known.includes(value));
+  if (given.length === 0 || unknown !== undefined) {
+    throw new InvalidInputError(`must be some of ${known.join(', ')}`);
+  }
+  return JSON.stringify(known.filter((value) => given.includes(value)));
+}

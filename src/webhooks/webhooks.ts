@@ -1,0 +1,38 @@
+import type { RowSources } from '../accounts/ids.ts';
+import type { Database } from '../accounts/schema.ts';
+import type { Config } from '../config.ts';
+import { AddressPolicy } from './addresses.ts';
+import { DeliveryLog } from './deliveryLog.ts';
+import { WebhookRegistry } from './registry.ts';
+import { openSecretBox, type SecretBox } from './secretBox.ts';
+import { type ResolveHost, TargetGuard } from './target.ts';
+
+/** What owners do with webhooks, from the dashboard and from the command line. */
+export interface Webhooks {
+  readonly registry: WebhookRegistry;
+  readonly log: DeliveryLog;
+  readonly guard: TargetGuard;
+  readonly box: SecretBox;
+}
+
+/** The same beside a sender in this process, which hears of a change at once. */
+export interface WebhookControl extends Pick<Webhooks, 'registry' | 'log'> {
+  wake(): void;
+}
+
+/** @throws {ConfigError} When a network that is allowed, or the key of the secrets, cannot be read. */
+export function openWebhooks(
+  database: Database,
+  parts: {
+    config: Pick<Config, 'dataDir' | 'secretKey' | 'webhookAllowedNetworks'>;
+    sources: RowSources;
+    resolve?: ResolveHost;
+  },
+): Webhooks {
+  const { config, sources, resolve } = parts;
+  const policy = new AddressPolicy(config.webhookAllowedNetworks);
+  const guard = resolve === undefined ? new TargetGuard(policy) : new TargetGuard(policy, resolve);
+  const box = openSecretBox(config, sources.randomBytes);
+  const registry = new WebhookRegistry(database, { sources, guard, box });
+  return { registry, log: new DeliveryLog(database, sources), guard, box };
+}
