@@ -21,7 +21,16 @@ export interface Config {
     spotFallbackWsUrl: VenueUrl;
   };
   webhookAllowedNetworks: readonly string[];
+  /** 32 bytes, base64 or hexadecimal, that webhook secrets are encrypted with; null: a file in the data directory. */
+  secretKey: string | null;
   rateLimits: boolean;
+  /** PEM files; null: plain HTTP. */
+  tlsCertFile: string | null;
+  tlsKeyFile: string | null;
+  /** Whose word about the client's address is believed; null: nobody's. */
+  trustProxy: string | null;
+  /** A JSON file that changes parts of the tier table; null: none. */
+  tiersFile: string | null;
   keyEnvironment: 'live' | 'test';
   clickhouseUrl: string | null;
   databaseUrl: string | null;
@@ -64,7 +73,12 @@ const environment = z.object({
   UNDERROUND_SPOT_REST_URL: http('https://data-api.binance.vision'),
   UNDERROUND_SPOT_FALLBACK_WS_URL: webSocket('wss://ws-feed.exchange.coinbase.com'),
   UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: z.string().default(''),
+  UNDERROUND_SECRET_KEY: z.string().optional(),
   UNDERROUND_RATE_LIMITS: z.enum(['on', 'off']).default('on'),
+  UNDERROUND_TLS_CERT: z.string().optional(),
+  UNDERROUND_TLS_KEY: z.string().optional(),
+  UNDERROUND_TRUST_PROXY: z.string().optional(),
+  UNDERROUND_TIERS_FILE: z.string().optional(),
   UNDERROUND_KEY_ENV: z.enum(['live', 'test']).default('live'),
   CLICKHOUSE_URL: optionalUrl,
   DATABASE_URL: optionalUrl,
@@ -101,7 +115,12 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
       spotFallbackWsUrl: env.UNDERROUND_SPOT_FALLBACK_WS_URL,
     },
     webhookAllowedNetworks: env.UNDERROUND_WEBHOOK_ALLOWED_NETWORKS.split(',').filter((cidr) => cidr !== ''),
+    secretKey: env.UNDERROUND_SECRET_KEY ?? null,
     rateLimits: env.UNDERROUND_RATE_LIMITS === 'on',
+    tlsCertFile: env.UNDERROUND_TLS_CERT ?? null,
+    tlsKeyFile: env.UNDERROUND_TLS_KEY ?? null,
+    trustProxy: env.UNDERROUND_TRUST_PROXY ?? null,
+    tiersFile: env.UNDERROUND_TIERS_FILE ?? null,
     keyEnvironment: env.UNDERROUND_KEY_ENV,
     clickhouseUrl: env.CLICKHOUSE_URL ?? null,
     databaseUrl: env.DATABASE_URL ?? null,

@@ -71,3 +71,23 @@ export class StoreRefusedError extends UnderroundError {
     this.storeCode = options.storeCode;
   }
 }
+
+/** Too much of the same work waits already. Try again in a moment. */
+export class BusyError extends UnderroundError {
+  readonly code = 'busy';
+}
+
+/** A webhook's target leads to an address nothing is sent to. Its owner must change it, or the operator allow it. */
+export class TargetRefusedError extends UnderroundError {
+  readonly code = 'target_refused';
+}
+
+/** A recorded market is larger than what may be held in memory at once. */
+export class TooMuchDataError extends UnderroundError {
+  readonly code = 'too_much_data';
+}
+
+/** A backtest cannot give a result; its message is what its user is told. */
+export class BacktestFailedError extends UnderroundError {
+  readonly code = 'backtest_failed';
+}

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import type { Accounts } from './accounts/accounts.ts';
 import type { DataSource, LiveState } from './api/parts.ts';
+import { Bus } from './bus/bus.ts';
+import { PublishingSink } from './bus/publishingSink.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Collector } from './collect/collector.ts';
 import { Recorder } from './collect/recorder.ts';
@@ -46,9 +49,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const engine = options.engine === undefined ? {} : { engine: options.engine };
   const opening = openStore({ dataDir, clickhouseUrl, clock, log, metrics, ...engine });
   const [store, { Collector }] = await Promise.all([opening, import('./collect/collector.ts')]);
-  const recorder = new Recorder({ sink: store.writer, clock, log, metrics, timeBy: 'clock' });
-  const collector = new Collector({ venues: config.venues, recorder, clock, random, log, metrics });
-  const recording = { store, recorder, collector };
+  const bus = new Bus({ log, metrics });
+  const sink = new PublishingSink(store.writer, bus);
+  const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
+  const isDropping = () => store.writer.isDropping;
+  const feeds = { venues: config.venues, recorder, isDropping };
+  const collector = new Collector({ ...feeds, clock, random, log, metrics });
+  const recording = { store, recorder, collector, bus };
   try {
     collector.start(await resumeRecording({ store, recorder, clock, log }));
     return await serveRecording(recording, { ...options, clock });
@@ -62,24 +69,73 @@ interface Recording {
   store: Store;
   recorder: Recorder;
   collector: Collector;
+  bus: Bus;
 }
 
 async function serveRecording(
   recording: Recording,
-  { config, log, metrics, clock, dataSource }: ServiceOptions & { clock: Clock },
+  { config, log, metrics, clock, random = Math.random, dataSource }: ServiceOptions & { clock: Clock },
 ): Promise<Service> {
-  const { store, recorder } = recording;
-  const [{ openAccounts }, { createApi }] = await Promise.all([
+  const { store, recorder, bus } = recording;
+  const [
+    { openAccounts },
+    { RateLimits },
+    { loadTiers },
+    { createApi },
+    { loadTransport },
+    streaming,
+    { startSignals },
+    { startWebhooks },
+    { startBacktests },
+    { startPaper },
+    { storedRecording },
+  ] = await Promise.all([
     import('./accounts/accounts.ts'),
+    import('./accounts/limits.ts'),
+    import('./accounts/tiers.ts'),
     import('./api/server.ts'),
+    import('./api/transport.ts'),
+    import('./stream/streams.ts'),
+    import('./signals/signals.ts'),
+    import('./webhooks/service.ts'),
+    import('./backtest/service.ts'),
+    import('./paper/service.ts'),
+    import('./paper/recording.ts'),
   ]);
+  const tiers = loadTiers(config.tiersFile);
+  const transport = loadTransport(config);
   const accounts = await openAccounts({ config, clock, randomBytes, logger: log, metrics });
   const probe = new StoreProbe({ clock, ask: () => store.rows('SELECT 1') });
   const live = liveState({ recorder, clock, probe });
-  const api = createApi({ store, accounts: accounts.authenticator, live, clock, log, metrics, dataSource });
+  const { liveKeys } = accounts;
+  const run = randomBytes(6).toString('hex');
+  const books = streaming.recordedBooks(recorder);
+  const streams = new streaming.Streams({ run, bus, books, liveKeys, clock, log, metrics });
+  const { database } = accounts;
+  // Before the detectors, so that nothing they tell goes unheard.
+  const sending = { config, database, bus, clock, random, randomBytes, log, metrics };
+  const webhooks = await startWebhooks(sending);
+  const watched = { markets: () => recorder.markets(), bookOf: bookOf(recorder) };
+  const signals = await startSignals({ ...watched, database, store, bus, clock, log, metrics });
+  const replaying = { config, database, store, clock, randomBytes, log, metrics };
+  const backtests = await startBacktests(replaying);
+  const trading = { recording: storedRecording(store), markets: () => recorder.markets(), bus, backtests };
+  const paper = await startPaper({ ...trading, database, clock, randomBytes, log, metrics });
+  const api = createApi({
+    ...{ store, live, streams, signals, webhooks, backtests, paper: paper.papers },
+    ...{ clock, log, metrics, dataSource },
+    accounts: accounts.access,
+    control: accounts,
+    ...{ tiers, transport },
+    rateLimits: config.rateLimits ? new RateLimits(clock) : null,
+  });
   const stopServing = async () => {
     probe.stop();
     await api.close();
+    await paper.close();
+    await backtests.close();
+    await signals.close();
+    await webhooks.close();
     await accounts.close();
   };
   try {
@@ -102,6 +158,14 @@ async function stopRecording({ store, recorder, collector }: Recording): Promise
   await collector.close();
   recorder.close();
   await store.close();
+}
+
+/** A market's books as last shown; null before both tokens' are known. */
+function bookOf(recorder: Recorder) {
+  return (marketId: string) => {
+    const book = recorder.recorded(marketId)?.book;
+    return book?.yes.known && book.no.known ? book : null;
+  };
 }
 
 function liveState({
@@ -128,5 +192,5 @@ function liveState({
 
 function addressOf(api: FastifyInstance, host: string): string {
   const { port } = api.server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `${api.server instanceof TlsServer ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { API_VERSION } from './description/openapi.ts';
+import { API_VERSION } from '../schema/version.ts';
 
 /** A range that ended this long ago gets no more rows from any feed, however late they come. */
 export const SETTLED_AFTER_MS = 10 * 60_000;
@@ -46,10 +46,12 @@ export function validityOf(
   };
 }
 
-/** Everything under `/v1` that does not say otherwise is not to be kept: it is private and may change. */
+const PRIVATE = /^\/(?:v1|app)\//;
+
+/** Everything under `/v1` and `/app` that does not say otherwise is not to be kept: it is private and may change. */
 export function forbidKeeping(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.url.startsWith('/v1/')) reply.header('cache-control', 'no-store');
+    if (PRIVATE.test(request.url)) reply.header('cache-control', 'no-store');
     done();
   });
 }

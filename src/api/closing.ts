@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import type { Clock, Timer } from '../clock.ts';
 
@@ -12,11 +13,13 @@ export const CLOSE_GRACE_MS = 5_000;
 export function closeInTime(app: FastifyInstance, clock: Clock): void {
   const silent = new Set<Socket>();
   let grace: Timer | null = null;
-  app.server.on('connection', (socket: Socket) => {
+  // Requests name the encrypted socket; a handshake that never ends has a limit of its own.
+  app.server.on(app.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     silent.add(socket);
     socket.once('close', () => silent.delete(socket));
   });
   app.server.on('request', (request) => silent.delete(request.socket));
+  app.server.on('upgrade', (request) => silent.delete(request.socket));
   app.addHook('preClose', (done) => {
     for (const socket of silent) socket.destroy();
     grace = clock.after(CLOSE_GRACE_MS, () => app.server.closeAllConnections());

@@ -335,7 +335,8 @@ test('/v1/markets lists the newest record of each market, newest end first', asy
     close_price: 97_001,
     outcome: 'Up',
     payout_yes: 1,
-    coverage: 1,
+    // A gap of one second of five minutes; another one began after them.
+    coverage: 0.996667,
     resolved_at: '2026-11-20T12:06:00.000+00:00',
     volume: 1234.5,
     liquidity: null,

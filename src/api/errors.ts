@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { StoreUnavailableError } from '../errors.ts';
+import { BusyError, StoreUnavailableError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import { RequestRefusedError } from './refusal.ts';
 
@@ -17,6 +17,10 @@ export function answerError(
   if (error instanceof RequestRefusedError) {
     reply.headers(error.headers);
     return sendDetail(reply, error.status, error.detail);
+  }
+  if (error instanceof BusyError) {
+    reply.header('retry-after', '1');
+    return sendDetail(reply, 503, 'Too busy at this moment, retry');
   }
   // The client is gone and its query was cancelled; the access log says so, and nobody reads an answer.
   if (reply.raw.destroyed) return reply;

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { SignedIn } from '../accounts/accessControl.ts';
 import type { Identity } from '../accounts/authenticate.ts';
 import type { ApiParts } from './parts.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     identity: Identity | null;
+    session: SignedIn | null;
     startedAtMs: number;
     /** The store failed after the body had begun, and the connection was cut. */
     bodyFailed: boolean;
@@ -19,6 +21,8 @@ const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 const CLIENT_REQUEST_ID = /^[\w.:-]{1,64}$/;
 /** nginx's status for "the client closed the request": only logged, never sent. */
 const CLIENT_CLOSED = 499;
+/** Logged when a stream ends, with how long it lasted. */
+const SWITCHED = 101;
 /** Logged for an answer that could not be finished; its head had already said 200. */
 const BODY_CUT = 502;
 
@@ -50,6 +54,7 @@ export function observeRequests(
     },
   );
   app.decorateRequest('identity', null);
+  app.decorateRequest('session', null);
   app.decorateRequest('startedAtMs', 0);
   app.decorateRequest('bodyFailed', false);
   app.addHook('onRequest', (request, reply, done) => {
@@ -64,7 +69,7 @@ export function observeRequests(
       const durationMs = clock.monotonic() - request.startedAtMs;
       const { method } = request;
       const route = routeName(request);
-      duration.observe({ method, route, status: String(status) }, durationMs / 1000);
+      duration.observe({ method, route, status }, durationMs / 1000);
       log.info(
         {
           request_id: request.id,
@@ -79,14 +84,27 @@ export function observeRequests(
       );
     };
     reply.raw.once('finish', () => tell(reply.raw.statusCode));
-    reply.raw.once('close', () => tell(request.bodyFailed ? BODY_CUT : CLIENT_CLOSED));
+    reply.raw.once('close', () => {
+      if (request.upgrade) tell(SWITCHED);
+      else tell(request.bodyFailed ? BODY_CUT : CLIENT_CLOSED);
+    });
     done();
   });
 }
 
+const UNKNOWN = 'unknown';
+/** By the router's spelling, so that no request spells it anew. There are as many as routes. */
+const routeNames = new Map<string, string>();
+
 /** The declared path, never the one asked for: unknown paths must not grow the metrics. */
 function routeName(request: FastifyRequest): string {
-  return request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown').replace(/:(\w+)/g, '{$1}');
+  const url = request.is404 ? undefined : request.routeOptions.url;
+  if (url === undefined) return UNKNOWN;
+  const known = routeNames.get(url);
+  if (known !== undefined) return known;
+  const name = url.replace(/:(\w+)/g, '{$1}');
+  routeNames.set(url, name);
+  return name;
 }
 
 /** Bytes on the wire, head included; an in-process request has no wire. */

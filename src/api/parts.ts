@@ -1,9 +1,19 @@
-import type { AuthFailure, Identity } from '../accounts/authenticate.ts';
+import type { AccessControl } from '../accounts/accessControl.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { RateLimits } from '../accounts/limits.ts';
+import type { TierTable } from '../accounts/tiers.ts';
+import type { Backtests } from '../backtest/backtests.ts';
+import type { JobRepository } from '../backtest/jobs.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import type { Papers } from '../paper/papers.ts';
 import type { Market } from '../schema/market.ts';
+import type { SignalReaders } from '../signals/signals.ts';
 import type { StoreReader } from '../store/reader.ts';
+import type { Streams } from '../stream/streams.ts';
+import type { WebhookControl } from '../webhooks/webhooks.ts';
+import type { Transport } from './transport.ts';
 
 /** What the recorder knows at this moment; reading it never waits. */
 export interface LiveState {
@@ -16,18 +26,40 @@ export interface LiveState {
   market?(marketId: string): Pick<Market, 'marketId' | 'eventType' | 'ticker'> | null;
 }
 
-export interface Authentication {
-  authenticate(authorization: string | undefined): Promise<Identity | AuthFailure>;
-}
-
 /** Where the served data comes from; anything but `live` is said in a header of every answer. */
 export type DataSource = 'live' | 'simulated' | 'replay';
 
 /** Everything the API is built on. */
 export interface ApiParts {
   readonly store: StoreReader;
-  readonly accounts: Authentication;
+  readonly accounts: AccessControl;
+  /** What the dashboard works on. */
+  readonly control: Pick<
+    Accounts,
+    'users' | 'keys' | 'sessions' | 'passwords' | 'maintenance' | 'usage' | 'issueOwnKey' | 'settled'
+  >;
+  /** Who is told of opportunities. */
+  readonly webhooks: WebhookControl;
+  /** Plain HTTP from nobody's proxy where it is left out. */
+  readonly transport?: Transport;
+  /** What each tier may do. */
+  readonly tiers: TierTable;
+  /** Null: request rates are not limited. */
+  readonly rateLimits: RateLimits | null;
   readonly live: LiveState;
+  /** Null: this process has none to serve. */
+  readonly streams: Streams | null;
+  /** What the detectors see now, and what they have written down. */
+  readonly signals: SignalReaders;
+  /** Backtests and sweeps: submitted, read, cancelled. */
+  readonly backtests: Pick<Backtests, 'submit' | 'wait' | 'cancel'> & {
+    readonly jobs: Pick<JobRepository, 'find' | 'list' | 'count' | 'result'>;
+  };
+  /** Paper strategies: made, changed, read. */
+  readonly paper: Pick<Papers, 'create' | 'change' | 'delete' | 'divergence' | 'replayWindow'> & {
+    readonly strategies: Pick<Papers['strategies'], 'find' | 'list'>;
+    readonly positions: Pick<Papers['positions'], 'list' | 'count' | 'closed'>;
+  };
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -21,9 +21,17 @@ export class RequestRefusedError extends UnderroundError {
 }
 
 export const badRequest = (detail: string) => new RequestRefusedError(400, detail);
+export const forbidden = (detail: string) => new RequestRefusedError(403, detail);
 export const notFound = (detail: string) => new RequestRefusedError(404, detail);
 export const invalid = (problems: readonly Problem[]) => new RequestRefusedError(422, problems);
 export const unauthorized = (detail: string) =>
   new RequestRefusedError(401, detail, { 'www-authenticate': 'Bearer' });
 export const methodNotAllowed = (allowed: readonly string[]) =>
   new RequestRefusedError(405, 'Method Not Allowed', { allow: allowed.join(', ') });
+export const tooManyRequests = (detail: string, retryAfterSeconds: number) =>
+  new RequestRefusedError(429, detail, { 'retry-after': String(retryAfterSeconds) });
+export const conflict = (detail: string) => new RequestRefusedError(409, detail);
+export const underMaintenance = (retryAfterSeconds: number, message: string | null = null) =>
+  new RequestRefusedError(503, message ?? 'Under maintenance, retry later', {
+    'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))),
+  });

@@ -1,29 +1,21 @@
-import { Readable } from 'node:stream';
-import type { ChunkEnds } from '../store/queries/books.ts';
-import {
-  type Chunk,
-  countRows,
-  findPage,
-  type Page,
-  type PagePlan,
-  type PageRequest,
-  pageRows,
-} from '../store/queries/keyset.ts';
+import { pipeline, Readable, type Transform } from 'node:stream';
+import { countRows, findPage, type Page, type PageRequest, pageRows } from '../store/queries/keyset.ts';
 import type { QueryParams, Source } from '../store/queries/sql.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { validityOf } from './caching.ts';
-import { type BodyChunk, joinChunks } from './chunks.ts';
 import { type CursorScope, decodeCursor, encodeCursor, SEQ_TIE } from './cursor.ts';
+import type { HistoryWindow } from './history.ts';
 import { badRequest } from './refusal.ts';
 import type { Answer, RawRequest } from './route.ts';
 import { rowsBody } from './rowsBody.ts';
 
-/** How the engine prints the rows as one JSON array. */
+/** How the engine gives the rows. */
 export interface RowFormat {
   readonly format: string;
   readonly settings: Readonly<Record<string, string | number>>;
 }
 
+/** As one JSON array. */
 export const OBJECT_ARRAY: RowFormat = {
   format: 'JSONEachRow',
   settings: {
@@ -48,10 +40,11 @@ export interface PagingParameters {
 /** What a list is: which rows, how each is printed, and what stands around them. */
 export interface RowList {
   readonly source: Source;
-  /** What a row prints; a list read in chunks makes each chunk's lines part of one array. */
-  readonly columns: string | ((part: { page: Page; ends: ChunkEnds }) => string);
+  readonly columns: string;
   readonly columnParams?: QueryParams;
   readonly format: RowFormat;
+  /** Makes the array of what the engine gives, where the engine does not print it itself. */
+  readonly print?: (page: Page) => Transform;
   /** Name of the array. */
   readonly key: string;
   /** Fields before and after the array, in order. */
@@ -60,12 +53,14 @@ export interface RowList {
 }
 
 /**
- * Reads the paging parameters of a request.
- * @throws {RequestRefusedError} 400 for a range that ends before it starts, and for a foreign or broken cursor.
+ * Reads the paging parameters of a request, within the history its tier may read.
+ * @throws {RequestRefusedError} 400 for a range that ends before it starts, and for a foreign or broken cursor; then 403
+ *   for a start before the history window.
  */
 export function pageRequest(
   scope: CursorScope,
   parameters: PagingParameters,
+  history: HistoryWindow,
 ): { request: PageRequest; scope: CursorScope } {
   const { start, end, limit, offset = 0, order = 'asc', cursor, interval_ms: intervalMs = null } = parameters;
   checkRange(start, end);
@@ -73,7 +68,15 @@ export function pageRequest(
   const place = decodeCursor(bound, cursor, SEQ_TIE);
   const after = place && { timeMs: place.timeMs, seq: place.tie };
   return {
-    request: { startMs: start, endMs: end, descending: order === 'desc', limit, offset, after, intervalMs },
+    request: {
+      startMs: history.start(start, { resumed: after !== null }),
+      endMs: end,
+      descending: order === 'desc',
+      limit,
+      offset,
+      after,
+      intervalMs,
+    },
     scope: bound,
   };
 }
@@ -101,11 +104,11 @@ export async function findRows(
   store: StoreReader,
   source: Source,
   request: PageRequest,
-  { withTotal, signal, plan }: { withTotal: boolean; signal: AbortSignal; plan?: PagePlan },
+  { withTotal, signal }: { withTotal: boolean; signal: AbortSignal },
 ): Promise<FoundPage> {
   // A limit of 0 asks for the count alone.
   const [page, total] = await Promise.all([
-    request.limit === 0 ? null : findPage(store, source, request, plan ? { signal, plan } : { signal }),
+    request.limit === 0 ? null : findPage(store, source, request, signal),
     withTotal || request.limit === 0 ? countRows(store, source, request, signal) : 0,
   ]);
   return { page, total };
@@ -143,35 +146,16 @@ export async function answerRows(
   if (!page) return { headers, body: `${prefix}[]${suffix}` };
   // The head of a streamed answer carries no length, so nothing needs to be read for it.
   if (raw.headOnly) return { headers, body: Readable.from([]) };
-  const chunks = page.chunks.map((chunk, i) => bodyChunk(store, list, { request, page, chunk, i, raw }));
-  const rows = chunks.length === 1 ? await (chunks[0] as BodyChunk).open() : joinChunks(chunks);
-  return { headers, body: rowsBody(rows, { prefix, suffix }) };
-}
-
-function bodyChunk(
-  store: StoreReader,
-  list: RowList,
-  {
-    request,
-    page,
-    chunk,
-    i,
-    raw,
-  }: { request: PageRequest; page: Page; chunk: Chunk; i: number; raw: Pick<RawRequest, 'signal'> },
-): BodyChunk {
-  const ends: ChunkEnds = {
-    open: i === 0 ? '[' : ',',
-    close: i === page.chunks.length - 1 ? ']' : ' ',
-  };
-  const columns = typeof list.columns === 'string' ? list.columns : list.columns({ page, ends });
-  const [low, high] = request.descending ? [chunk.last, chunk.first] : [chunk.first, chunk.last];
-  const { query, params } = pageRows(list.source, request, { low, high }, columns);
+  const { query, params } = pageRows(list.source, request, page, list.columns);
   const { format, settings } = list.format;
-  return {
-    closing: ends.close,
-    open: () =>
-      store.stream(query, { ...params, ...list.columnParams }, { format, settings, signal: raw.signal }),
-  };
+  const given = await store.stream(
+    query,
+    { ...params, ...list.columnParams },
+    { format, settings, signal: raw.signal },
+  );
+  // Either end's failure, and a body nobody reads any more, destroys the other end.
+  const rows = list.print ? pipeline(given, list.print(page), () => {}) : given;
+  return { headers, body: rowsBody(rows, { prefix, suffix }) };
 }
 
 /** The text before and after the array `key` of an object. */

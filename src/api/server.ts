@@ -1,17 +1,26 @@
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { isAuthFailure } from '../accounts/authenticate.ts';
-import type { Clock } from '../clock.ts';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RouteOptions,
+} from 'fastify';
+import type { Logger } from '../ops/log.ts';
+import { Admission } from './admission.ts';
 import { forbidKeeping } from './caching.ts';
+import { Call } from './call.ts';
 import { closeInTime } from './closing.ts';
 import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
 import { answerError, handleErrors, refuseConnection } from './errors.ts';
 import { parseJsonBody } from './jsonBody.ts';
 import { observeRequests, requestIds } from './lifecycle.ts';
+import { servePages } from './pages/serve.ts';
 import type { ApiParts } from './parts.ts';
-import { parseQuery, type QueryParameters } from './queryString.ts';
-import { methodNotAllowed, notFound, unauthorized } from './refusal.ts';
-import type { Answer, RawRequest, Route } from './route.ts';
+import { parseQuery } from './queryString.ts';
+import { methodNotAllowed, notFound } from './refusal.ts';
+import type { Answer, Route } from './route.ts';
 import { allRoutes } from './routes.ts';
+import { serveSockets } from './sockets.ts';
+import { PLAIN } from './transport.ts';
 
 const BODY_MAX_BYTES = 1024 * 1024;
 /** A request head that does not come whole within this is refused. */
@@ -23,8 +32,10 @@ const PATH_PARAMETER_MAX = 16 * 1024;
 
 /** The HTTP service, not yet listening. Every route comes from one list, `routes.ts`. */
 export function createApi(parts: ApiParts): FastifyInstance {
-  const { log } = parts;
+  const { log, transport = PLAIN } = parts;
   const app: FastifyInstance = Fastify({
+    ...(transport.tls ? { https: transport.tls } : {}),
+    trustProxy: transport.trustProxy ?? false,
     logger: false,
     genReqId: requestIds(),
     bodyLimit: BODY_MAX_BYTES,
@@ -42,8 +53,12 @@ export function createApi(parts: ApiParts): FastifyInstance {
   handleErrors(app, log);
   closeInTime(app, parts.clock);
   const routes = allRoutes(parts);
-  refuseUnknown(app, routes);
-  for (const declared of routes) register(app, declared, parts);
+  const admission = new Admission(parts);
+  refuseUnknown(app, [...routes, ...servePages(app)], admission);
+  const options = (declared: Route) => routeOptions(declared, { ...parts, admission });
+  for (const declared of routes) if (!declared.socket) app.route(options(declared));
+  const sockets = routes.filter(({ socket }) => socket);
+  serveSockets(app, sockets, { options, parts });
   return app;
 }
 
@@ -51,7 +66,8 @@ export function createApi(parts: ApiParts): FastifyInstance {
 function readBodiesAsJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
-    parseJsonBody(body),
+    // An empty body is none, as with FastAPI, whatever media type was announced for it.
+    body === '' ? undefined : parseJsonBody(body),
   );
   // A media type that cannot be read would be refused before its body is.
   app.addHook('onRequest', (request, _reply, done) => {
@@ -60,73 +76,72 @@ function readBodiesAsJson(app: FastifyInstance): void {
   });
 }
 
-function register(app: FastifyInstance, declared: Route, { accounts, clock, log }: ApiParts): void {
-  app.route({
+function routeOptions(
+  declared: Route,
+  parts: Pick<ApiParts, 'clock' | 'log' | 'tiers'> & { admission: Admission },
+): RouteOptions {
+  const { log, admission } = parts;
+  return {
     method: declared.method === 'GET' ? ['GET', 'HEAD'] : declared.method,
     url: declared.path.replace(/\{(\w+)\}/g, ':$1'),
-    ...(declared.auth === 'key'
-      ? {
-          // Before any body is read: who has no key sends no megabytes.
-          onRequest: async (request: FastifyRequest) => {
-            const result = await accounts.authenticate(request.headers.authorization);
-            if (isAuthFailure(result)) throw unauthorized(result.detail);
-            request.identity = result;
-          },
-        }
-      : {}),
-    handler: async (request, reply) => {
-      const answer = await declared.handle(rawRequest(request, reply, clock));
-      if (typeof answer.body !== 'string') {
-        answer.body.once('error', (error) => {
-          if (reply.raw.destroyed) return;
-          request.bodyFailed = true;
-          log.error({ err: error, request_id: request.id, route: declared.path }, 'http.body_failed');
-        });
+    // With a callback, so that a request whose key is known waits for no promise.
+    onRequest: (request, reply, done) => {
+      try {
+        const waiting = admission.admit({ route: declared, request, reply });
+        if (waiting) waiting.then(() => done(), done);
+        else done();
+      } catch (error) {
+        done(error as Error);
       }
-      return send(answer, request, reply);
     },
-  });
-}
-
-function rawRequest(request: FastifyRequest, reply: FastifyReply, clock: Clock): RawRequest {
-  let controller: AbortController | null = null;
-  return {
-    query: request.query as QueryParameters,
-    path: request.params as Record<string, string>,
-    identity: request.identity,
-    headOnly: request.method === 'HEAD',
-    conditions: { url: request.url, ifNoneMatch: request.headers['if-none-match'], nowMs: clock.now() },
-    // Made only where a handler asks for it: most small answers never do.
-    get signal() {
-      if (!controller) {
-        const made = new AbortController();
-        reply.raw.once('close', () => {
-          if (!reply.raw.writableFinished) made.abort();
-        });
-        controller = made;
-      }
-      return controller.signal;
+    // The same: an answer that is there at once is sent at once.
+    handler: (request, reply) => {
+      const answer = declared.handle(new Call(request, reply, parts));
+      if (!(answer instanceof Promise)) return void send(answer, { request, reply, log });
+      answer.then(
+        (late) => send(late, { request, reply, log }),
+        (error: unknown) => reply.send(error),
+      );
     },
   };
 }
 
-async function send(answer: Answer, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { status = 200, contentType = 'application/json', headers, body } = answer;
+function send(
+  { status = 200, contentType = 'application/json', headers, body }: Answer,
+  context: { request: FastifyRequest; reply: FastifyReply; log: Logger },
+): void {
+  const { request, reply, log } = context;
+  if (typeof body !== 'string') {
+    body.once('error', (error) => {
+      if (reply.raw.destroyed) return;
+      request.bodyFailed = true;
+      const route = request.routeOptions.url;
+      log.error({ err: error, request_id: request.id, route }, 'http.body_failed');
+    });
+  }
   reply.code(status);
   if (headers) reply.headers(headers);
-  if (status === 304) return reply.send();
+  if (status === 304 || status === 204) return void reply.send();
   reply.type(contentType);
-  if (!worthCompressing(body)) return reply.send(body);
+  if (!worthCompressing(body)) return void reply.send(body);
   if (!reply.hasHeader('vary')) reply.header('vary', 'Accept-Encoding');
   const accepted = acceptedEncodings(request.headers['accept-encoding']);
-  if (accepted.length === 0 || request.method === 'HEAD') return reply.send(body);
-  const encoded = await compress(body, accepted);
-  if (encoded.encoding !== null) reply.header('content-encoding', encoded.encoding);
-  return reply.send(encoded.body);
+  if (accepted.length === 0 || request.method === 'HEAD') return void reply.send(body);
+  compress(body, accepted).then(
+    (encoded) => {
+      if (encoded.encoding !== null) reply.header('content-encoding', encoded.encoding);
+      reply.send(encoded.body);
+    },
+    (error: unknown) => reply.send(error),
+  );
 }
 
 /** 404 for unknown paths and 405 for known ones, decided before a key or a body is looked at. */
-function refuseUnknown(app: FastifyInstance, routes: readonly Route[]): void {
+function refuseUnknown(
+  app: FastifyInstance,
+  routes: readonly Pick<Route, 'path' | 'method'>[],
+  admission: Admission,
+): void {
   const known = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   for (const { path, method } of routes) {
     const entry = known.get(path) ?? {
@@ -137,8 +152,9 @@ function refuseUnknown(app: FastifyInstance, routes: readonly Route[]): void {
     if (method === 'GET') entry.methods.add('HEAD');
     known.set(path, entry);
   }
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
+    if (request.url.startsWith('/v1/')) admission.tellStanding(request, reply);
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = [...known.values()]
       .filter(({ pattern }) => pattern.test(path))

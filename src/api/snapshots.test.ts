@@ -182,7 +182,7 @@ test.each([
   ['asc', 6000],
   ['desc', 5201],
   ['desc', 6000],
-] as const)('a page read in chunks is whole and in order (%s, %i)', async (order, limit) => {
+] as const)('a page of several blocks is whole and in order (%s, %i)', async (order, limit) => {
   const market = `0xcc${order}${limit}`;
   const { writer } = opened.store;
   writer.market({ ...marketRecord({ marketId: market }), seq: 3 });

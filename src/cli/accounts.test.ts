@@ -1,45 +1,13 @@
 import { readdirSync } from 'node:fs';
-import { Command } from 'commander';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { commandLine } from '../../test/support/commandLine.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { registerKeys } from './keys.ts';
+import { registerMaintenance } from './maintenance.ts';
 import { registerUsers } from './users.ts';
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
-let dataDir: string;
-let environment: NodeJS.ProcessEnv;
-
-beforeEach(() => {
-  dataDir = temporaryDirectory();
-  environment = process.env;
-  process.env = { UNDERROUND_DATA_DIR: dataDir };
-});
-afterEach(() => {
-  process.env = environment;
-  process.exitCode = undefined;
-  vi.restoreAllMocks();
-});
-
-/** Runs one command line as the binary would. */
-async function run(...words: string[]) {
-  const out = vi.spyOn(console, 'log').mockImplementation(() => {});
-  const err = vi.spyOn(console, 'error').mockImplementation(() => {});
-  process.exitCode = undefined;
-  const program = new Command('underround').exitOverride();
-  registerKeys(program);
-  registerUsers(program);
-  await program.parseAsync(words, { from: 'user' });
-  const result = { out: out.mock.calls.map(String), err: err.mock.calls.map(String), exit: process.exitCode };
-  vi.restoreAllMocks();
-  return result;
-}
-
-/** The same, with `--json`; fails where the command is refused. */
-async function json(...words: string[]) {
-  const { out, err, exit } = await run(...words, '--json');
-  expect({ lines: out.length, err, exit }).toEqual({ lines: 1, err: [], exit: undefined });
-  return JSON.parse(out[0] ?? '');
-}
+const { run, json, dataDir } = commandLine(registerKeys, registerUsers, registerMaintenance);
 
 describe('keys', () => {
   it('create prints the key with what it belongs to', async () => {
@@ -128,7 +96,7 @@ describe('keys', () => {
   it('--data-dir goes before the environment', async () => {
     const elsewhere = temporaryDirectory();
     await json('keys', 'create', '--email', 'a@example.com', '--data-dir', elsewhere);
-    expect(readdirSync(dataDir)).toEqual([]);
+    expect(readdirSync(dataDir())).toEqual([]);
     expect((await json('keys', 'list', '--data-dir', elsewhere)).keys).toHaveLength(1);
   });
 });
@@ -140,6 +108,8 @@ describe('users', () => {
       user_id: expect.stringMatching(/^usr_[0-9A-Za-z]{16}$/),
       email: 'a@example.com',
       tier: 'free',
+      operator: false,
+      suspended: false,
       created_at: TIME,
     });
     const moved = await json('users', 'set-tier', '--email', 'a@example.com', '--tier', 'premium');
@@ -147,9 +117,50 @@ describe('users', () => {
     expect(await json('users', 'list')).toEqual({ users: [moved] });
     const table = (await run('users', 'list')).out.join('').split('\n');
     expect(table.map((line) => line.split(/ {2,}/))).toEqual([
-      ['USER_ID', 'EMAIL', 'TIER', 'CREATED'],
-      [made.user_id, 'a@example.com', 'premium', made.created_at],
+      ['USER_ID', 'EMAIL', 'TIER', 'STATE', 'CREATED'],
+      [made.user_id, 'a@example.com', 'premium', 'active', made.created_at],
     ]);
+  });
+
+  it('are suspended and let in again', async () => {
+    const made = await json('users', 'create', '--email', 'a@example.com');
+    const suspended = await json('users', 'suspend', '--email', 'A@example.com');
+    expect(suspended).toEqual({ ...made, suspended: true });
+    expect((await run('users', 'list')).out.join('')).toContain(' suspended ');
+    expect(await json('users', 'unsuspend', '--email', 'a@example.com')).toEqual(made);
+    expect((await json('users', 'list')).users).toEqual([made]);
+  });
+});
+
+describe('maintenance', () => {
+  const OPEN = { on: false, retry_after_seconds: null, message: null, since: null };
+
+  it('is switched on, changed and switched off', async () => {
+    expect(await json('maintenance', 'status')).toEqual(OPEN);
+    const first = await json('maintenance', 'on');
+    expect(first).toEqual({ on: true, retry_after_seconds: 60, message: null, since: TIME });
+    const words = ['--retry-after', '120', '--message', 'back at noon'];
+    const second = { ...first, retry_after_seconds: 120, message: 'back at noon' };
+    expect(await json('maintenance', 'on', ...words)).toEqual(second);
+    expect(await json('maintenance', 'status')).toEqual(second);
+    expect((await run('maintenance', 'status')).out).toEqual([
+      `closed since ${first.since}, clients retry after 120 s: back at noon`,
+    ]);
+    expect(await json('maintenance', 'off')).toEqual(OPEN);
+    expect((await run('maintenance', 'off')).out).toEqual(['open']);
+  });
+
+  it.each([['0'], ['1.5'], ['x'], [''], ['86401']])('refuses to tell clients to wait %j', async (seconds) => {
+    const line = 'retry-after is a whole number of seconds, 1 to 86400';
+    const refused = await run('maintenance', 'on', '--retry-after', seconds);
+    expect(refused).toEqual({ out: [], err: [`underround: ${line}`], exit: 1 });
+    expect(await json('maintenance', 'status')).toEqual(OPEN);
+  });
+
+  it('refuses a message of more than one line', async () => {
+    const line = 'a message has at most 200 characters and no control characters';
+    const refused = await run('maintenance', 'on', '--message', 'a\nb');
+    expect(refused).toEqual({ out: [], err: [`underround: ${line}`], exit: 1 });
   });
 });
 
@@ -171,6 +182,11 @@ describe('a refusal is one line on standard error and exit status 1', () => {
     [
       'unknown user',
       ['users', 'set-tier', '--email', 'a@example.com', '--tier', 'pro'],
+      'no user with this e-mail address',
+    ],
+    [
+      'unknown user to suspend',
+      ['users', 'suspend', '--email', 'a@example.com'],
       'no user with this e-mail address',
     ],
     [

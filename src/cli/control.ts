@@ -1,6 +1,8 @@
 import type { RowSources } from '../accounts/ids.ts';
 import type { KeyRepository } from '../accounts/keys.ts';
+import type { MaintenanceSwitch } from '../accounts/maintenanceSwitch.ts';
 import type { Database } from '../accounts/schema.ts';
+import type { SessionRepository } from '../accounts/sessions.ts';
 import type { UserRepository } from '../accounts/users.ts';
 import type { Config } from '../config.ts';
 
@@ -11,6 +13,10 @@ export interface Control {
   readonly sources: RowSources;
   readonly users: UserRepository;
   readonly keys: KeyRepository;
+  readonly sessions: SessionRepository;
+  readonly maintenance: MaintenanceSwitch;
+  /** Resolves when what was committed before holds in every server. */
+  settled(): Promise<void>;
 }
 
 export interface ControlOptions {
@@ -41,25 +47,32 @@ export async function withControl(
 }
 
 async function openControl(options: ControlOptions): Promise<Control> {
-  const [{ loadConfig }, { systemClock }, { openDatabase }, { UserRepository }, { KeyRepository }, crypto] =
+  const [configModule, time, databaseModule, users, keys, sessions, maintenance, freshness, crypto] =
     await Promise.all([
       import('../config.ts'),
       import('../clock.ts'),
       import('../accounts/database.ts'),
       import('../accounts/users.ts'),
       import('../accounts/keys.ts'),
+      import('../accounts/sessions.ts'),
+      import('../accounts/maintenanceSwitch.ts'),
+      import('../accounts/freshness.ts'),
       import('node:crypto'),
     ]);
-  const loaded = loadConfig();
+  const loaded = configModule.loadConfig();
   const config = { ...loaded, dataDir: options.dataDir ?? loaded.dataDir };
-  const database = await openDatabase(config);
-  const sources = { clock: systemClock, randomBytes: crypto.randomBytes };
+  const clock = time.systemClock;
+  const database = await databaseModule.openDatabase(config);
+  const sources = { clock, randomBytes: crypto.randomBytes };
   return {
     config,
     database,
     sources,
-    users: new UserRepository(database, sources),
-    keys: new KeyRepository(database, sources),
+    users: new users.UserRepository(database, sources),
+    keys: new keys.KeyRepository(database, sources),
+    sessions: new sessions.SessionRepository(database, sources),
+    maintenance: new maintenance.MaintenanceSwitch(database, clock),
+    settled: () => (config.databaseUrl === null ? Promise.resolve() : freshness.leaseOver(clock)),
   };
 }
 

@@ -5,6 +5,7 @@ import { ImportLedger } from '../collect/importLedger.ts';
 import { importRecording } from '../collect/importRecording.ts';
 import { recordingsUnder } from '../collect/recordedFiles.ts';
 import { Recorder } from '../collect/recorder.ts';
+import { Strikes } from '../collect/strikes.ts';
 import type { Config } from '../config.ts';
 import { InvalidInputError } from '../errors.ts';
 import { createLogger } from '../ops/log.ts';
@@ -25,7 +26,8 @@ export async function importInto(config: Config, target: string, { again }: { ag
   try {
     const sink = new CountingSink(store.writer);
     const recorder = new Recorder({ ...common, sink, timeBy: 'receipt' });
-    const router = new FrameRouter({ recorder, log });
+    const strikes = new Strikes({ candles: null, log, metrics: common.metrics });
+    const router = new FrameRouter({ recorder, log, strikes });
     const ledger = new ImportLedger(dataDir);
     let [frames, skipped] = [0, 0];
     for (const file of files) {

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { OwnedApiKey } from '../accounts/keys.ts';
+import { formatTime } from '../schema/time.ts';
 import { type ControlOptions, parseTier, withControl } from './control.ts';
-import { formatTable, formatTime } from './table.ts';
+import { formatTable } from './table.ts';
 
 interface CreateOptions extends ControlOptions {
   readonly email: string;
@@ -42,11 +43,13 @@ export function registerKeys(program: Command): void {
 }
 
 function create(options: CreateOptions): Promise<void> {
-  return withControl(options, async ({ database, sources, config }) => {
+  return withControl(options, async ({ database, sources, config, settled }) => {
     const { issueKey } = await import('../accounts/keys.ts');
     const tier = options.tier === undefined ? null : await parseTier(options.tier);
     const wanted = { email: options.email, tier, label: options.label, environment: config.keyEnvironment };
     const { key, record, user } = await issueKey(database, sources, wanted);
+    // The tier is of all the user's keys.
+    if (tier !== null) await settled();
     if (options.json) {
       const shown = { key_id: record.keyId, key, label: record.label, email: user.email, tier: user.tier };
       console.log(JSON.stringify(shown));
@@ -73,8 +76,9 @@ function list(options: ListOptions): Promise<void> {
 }
 
 function revoke(keyId: string, options: ControlOptions): Promise<void> {
-  return withControl(options, async ({ keys }) => {
+  return withControl(options, async ({ keys, settled }) => {
     const { revokedMs } = await keys.revoke(keyId);
+    await settled();
     const revokedAt = revokedMs === null ? null : formatTime(revokedMs);
     const json = JSON.stringify({ key_id: keyId, revoked_at: revokedAt });
     console.log(options.json ? json : `${keyId} is revoked since ${revokedAt}`);

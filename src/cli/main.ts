@@ -1,15 +1,23 @@
 import { Command } from 'commander';
+import { registerAudit } from './audit.ts';
+import { registerBacktest } from './backtest.ts';
 import { registerDemo } from './demo.ts';
 import { registerImport } from './import.ts';
 import { registerKeys } from './keys.ts';
+import { registerMaintenance } from './maintenance.ts';
 import { registerServe } from './serve.ts';
 import { registerUsers } from './users.ts';
+import { registerWebhooks } from './webhooks.ts';
 
 const program = new Command('underround');
 program.description('Records order books of prediction markets, proves what it recorded, and serves it.');
 registerDemo(program);
 registerServe(program);
 registerImport(program);
+registerBacktest(program);
 registerKeys(program);
 registerUsers(program);
+registerWebhooks(program);
+registerMaintenance(program);
+registerAudit(program);
 await program.parseAsync();

@@ -3,10 +3,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { randomBase62 } from '../accounts/base62.ts';
 import { issueKey } from '../accounts/keys.ts';
 import { systemClock } from '../clock.ts';
 import { FrameRouter, type RoutedFeed } from '../collect/frameRouter.ts';
 import { Recorder } from '../collect/recorder.ts';
+import { Strikes } from '../collect/strikes.ts';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
@@ -25,7 +27,12 @@ const HOUR_MS = 3_600_000;
 const HISTORY_DENSITY = 0.005;
 /** Marks a directory as the demo's own, which the next demo may empty. */
 const MARKER = '.underround-demo';
+const DEMO_EMAIL = 'demo@example.com';
+/** 95 bits, for a service that may stand on a network. */
+const DEMO_PASSWORD_LENGTH = 16;
 const FRAMES_PER_TURN = 200;
+/** Cheap pairs an hour and market: some minutes pass between two of all, so that the board has something to show. */
+const CHANCES_PER_HOUR = 2;
 /** History that ends less than this before now is near enough for the live feeds to go on from. */
 const CAUGHT_UP_MS = 1500;
 const ROUTES: Record<RecordedFeed, RoutedFeed> = {
@@ -52,13 +59,19 @@ export async function runDemo(
     ...asked,
     dataDir: `${asked.dataDir.replace(/\/+$/, '')}-demo`,
     clickhouseUrl: null,
+    databaseUrl: null,
   };
   // The demo's reader wants its own words, not the recorder's; problems still show.
   const log = modules.createLogger(process.env.UNDERROUND_LOG_LEVEL ? asked.logLevel : 'error');
   await checkAddress(config);
   await freshDirectory(config.dataDir);
   const startTimeMs = systemClock.now() - options.hours * HOUR_MS;
-  const model = new VenueModel({ seed: options.seed, startTimeMs, density: HISTORY_DENSITY });
+  const model = new VenueModel({
+    seed: options.seed,
+    startTimeMs,
+    density: HISTORY_DENSITY,
+    chancesPerHour: CHANCES_PER_HOUR,
+  });
   await recordHistory({ model, config, log });
   model.density = options.density;
   const venues = new VenueServer({ model, clock: systemClock, logger: log });
@@ -107,7 +120,8 @@ async function recordHistory({
   const common = { clock: systemClock, log, metrics: new Metrics() };
   const store = await openStore({ ...common, dataDir: config.dataDir, clickhouseUrl: null });
   const recorder = new Recorder({ ...common, sink: store.writer, timeBy: 'receipt' });
-  const router = new FrameRouter({ recorder, log });
+  const strikes = new Strikes({ candles: null, log, metrics: common.metrics });
+  const router = new FrameRouter({ recorder, log, strikes });
   const progress = new Progress('recording simulated history');
   const from = model.nowMs;
   let frames = 0;
@@ -130,11 +144,13 @@ async function recordHistory({
 }
 
 async function welcome({ url, accounts }: Service, config: Config): Promise<string> {
+  const password = randomBase62(DEMO_PASSWORD_LENGTH, randomBytes);
+  await accounts.users.signUp(DEMO_EMAIL, await accounts.passwords.hash(password));
   const { key } = await issueKey(
     accounts.database,
     { clock: systemClock, randomBytes },
     {
-      email: 'demo@example.com',
+      email: DEMO_EMAIL,
       tier: 'premium',
       label: 'demo',
       environment: config.keyEnvironment,
@@ -146,6 +162,7 @@ async function welcome({ url, accounts }: Service, config: Config): Promise<stri
 
   base URL   ${url}
   key        ${key}   (premium)
+  login      ${DEMO_EMAIL}   ${password}   (operator)
 
   curl -s ${url}/health
   curl -s ${authorization} "${url}/v1/markets/resolved?limit=3"

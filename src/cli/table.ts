@@ -16,8 +16,3 @@ export function formatTable(
     )
     .join('\n');
 }
-
-/** Unix milliseconds as the API writes times: UTC, milliseconds, explicit offset. */
-export function formatTime(timeMs: number): string {
-  return new Date(timeMs).toISOString().replace('Z', '+00:00');
-}

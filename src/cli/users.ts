@@ -1,51 +1,82 @@
 import type { Command } from 'commander';
 import type { User } from '../accounts/users.ts';
+import { formatTime } from '../schema/time.ts';
 import { type ControlOptions, parseTier, withControl } from './control.ts';
-import { formatTable, formatTime } from './table.ts';
+import { readSecret } from './readSecret.ts';
+import { formatTable } from './table.ts';
 
-interface TierOptions extends ControlOptions {
+interface UserOptions extends ControlOptions {
   readonly email: string;
+}
+
+interface TierOptions extends UserOptions {
   readonly tier: string;
 }
 
-/** `underround users create|set-tier|list`: works while a server runs and before one ever ran. */
+/** `underround users create|set-tier|suspend|unsuspend|set-password|list`: works while a server runs and before one ever ran. */
 export function registerUsers(program: Command): void {
-  const users = program.command('users').description('users: create, set their tier, list');
-  users
-    .command('create')
-    .description('make a user')
-    .requiredOption('--email <email>', 'e-mail address')
+  const users = program.command('users').description('users: create, set tier or password, suspend, list');
+  const ofUser = (name: string, description: string) =>
+    common(
+      users
+        .command(name)
+        .description(description)
+        .requiredOption('--email <email>', 'e-mail address of the user'),
+    );
+  ofUser('create', 'make a user, who cannot sign in until `users set-password`')
     .option('--tier <tier>', 'free, pro, plus or premium', 'free')
-    .option('--json', 'print JSON')
-    .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
     .action(create);
-  users
-    .command('set-tier')
-    .description("set a user's tier; it holds from the next request of each of the user's keys")
-    .requiredOption('--email <email>', 'e-mail address')
+  ofUser('set-tier', "set a user's tier; it holds from the next request of each of the user's keys")
     .requiredOption('--tier <tier>', 'free, pro, plus or premium')
-    .option('--json', 'print JSON')
-    .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
     .action(setTier);
-  users
-    .command('list')
-    .description('list users')
+  ofUser('suspend', 'keep a user out: their sessions end, none of their keys is admitted').action(
+    (options: UserOptions) => setSuspended(options, true),
+  );
+  ofUser('unsuspend', 'let a suspended user in again; their keys work as before').action(
+    (options: UserOptions) => setSuspended(options, false),
+  );
+  ofUser(
+    'set-password',
+    'set the password a user signs in with, read from standard input; their sessions end',
+  ).action(setPassword);
+  common(users.command('list').description('list users')).action(list);
+}
+
+function common(command: Command): Command {
+  return command
     .option('--json', 'print JSON')
-    .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
-    .action(list);
+    .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)');
 }
 
 function create(options: TierOptions): Promise<void> {
   return withControl(options, async ({ users }) => {
-    const user = await users.create(options.email, await parseTier(options.tier));
-    console.log(options.json ? JSON.stringify(toJson(user)) : toTable([user]));
+    show(options, await users.create(options.email, await parseTier(options.tier)));
   });
 }
 
 function setTier(options: TierOptions): Promise<void> {
-  return withControl(options, async ({ users }) => {
+  return withControl(options, async ({ users, settled }) => {
     const user = await users.setTier(options.email, await parseTier(options.tier));
-    console.log(options.json ? JSON.stringify(toJson(user)) : toTable([user]));
+    await settled();
+    show(options, user);
+  });
+}
+
+function setSuspended(options: UserOptions, suspended: boolean): Promise<void> {
+  return withControl(options, async ({ users, settled }) => {
+    const user = await users.update(options, { suspended });
+    await settled();
+    show(options, user);
+  });
+}
+
+function setPassword(options: UserOptions): Promise<void> {
+  return withControl(options, async ({ users, sessions }) => {
+    const { Passwords, checkPassword } = await import('../accounts/passwords.ts');
+    const password = checkPassword(await readSecret('New password: '));
+    const user = await users.setPassword(options, await new Passwords().hash(password));
+    await sessions.endAll(user.userId);
+    show(options, user);
   });
 }
 
@@ -56,16 +87,18 @@ function list(options: ControlOptions): Promise<void> {
   });
 }
 
-function toJson(user: User) {
-  return {
-    user_id: user.userId,
-    email: user.email,
-    tier: user.tier,
-    created_at: formatTime(user.createdMs),
-  };
+function show(options: ControlOptions, user: User): void {
+  console.log(options.json ? JSON.stringify(toJson(user)) : toTable([user]));
+}
+
+function toJson({ userId, email, tier, operator, suspended, createdMs }: User) {
+  return { user_id: userId, email, tier, operator, suspended, created_at: formatTime(createdMs) };
 }
 
 function toTable(users: readonly User[]): string {
-  const rows = users.map(toJson).map((user) => [user.user_id, user.email, user.tier, user.created_at]);
-  return formatTable(['USER_ID', 'EMAIL', 'TIER', 'CREATED'], rows);
+  const rows = users.map((user) => {
+    const state = user.suspended ? 'suspended' : user.operator ? 'operator' : 'active';
+    return [user.userId, user.email, user.tier, state, formatTime(user.createdMs)];
+  });
+  return formatTable(['USER_ID', 'EMAIL', 'TIER', 'STATE', 'CREATED'], rows);
 }

@@ -40,6 +40,12 @@ const retryAfter = {
   'Retry-After': header('Seconds to wait', { type: 'integer', format: 'int64', minimum: 1 }),
 };
 
+/** On every answer under `/v1`, unless the operator switched request rates off. */
+export const RATE_LIMIT_HEADERS = {
+  'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
+  RateLimit: { $ref: '#/components/headers/RateLimit' },
+};
+
 interface Refusal {
   readonly name: string;
   readonly description: string;
@@ -56,30 +62,64 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   },
   401: {
     name: 'Unauthorized',
-    description: 'The key is missing, malformed, unknown or revoked',
+    description:
+      'The key is missing, malformed, unknown or revoked, or its user suspended; there is no session, or it is over',
     headers: { 'WWW-Authenticate': header('`Bearer`') },
   },
-  403: { name: 'Forbidden', description: 'The key’s tier does not permit this' },
+  403: {
+    name: 'Forbidden',
+    description:
+      'The user’s tier, or their not being an operator, does not permit this; or a time is before the tier’s history window, and `detail` gives the earliest allowed',
+  },
   404: { name: 'NotFound', description: 'There is no such thing' },
+  409: { name: 'Conflict', description: 'It contradicts what is there already' },
   422: {
     name: 'ValidationFailed',
     description: 'Parameters that are missing, of the wrong type or out of bounds: all of them at once',
     schema: 'ValidationError',
   },
-  429: { name: 'TooManyRequests', description: 'The tier’s rate limit is used up', headers: retryAfter },
+  426: {
+    name: 'UpgradeRequired',
+    description: 'This is a WebSocket: ask for an upgrade',
+    headers: { Upgrade: header('`websocket`') },
+  },
+  429: {
+    name: 'TooManyRequests',
+    description:
+      'The tier’s requests of this second or minute are used up, or an address sent too many bad keys',
+    headers: { ...retryAfter, ...RATE_LIMIT_HEADERS },
+  },
   500: { name: 'ServerError', description: 'A bug of the service; retry once' },
   502: { name: 'StoreUnavailable', description: 'The data store is unreachable; retry with back-off' },
-  503: { name: 'Unavailable', description: 'Maintenance, or not ready yet', headers: retryAfter },
+  503: {
+    name: 'Unavailable',
+    description: 'Maintenance: ask again after `Retry-After`; or not ready yet',
+    headers: retryAfter,
+  },
 };
 
 /** The statuses an operation can answer beside its success, from what it declares. */
-export function refusalsOf({ auth, method, queryFields, pathFields }: Route): number[] {
-  if (auth === 'none') return [500, 503];
-  const names = Object.keys({ ...queryFields, ...pathFields });
-  const statuses = [401, 403, 422, 429, 500, 502, 503];
-  if (Object.keys(queryFields).length > 0 || method !== 'GET') statuses.push(400);
-  if (names.includes('market_id') || Object.keys(pathFields).length > 0) statuses.push(404);
-  return statuses.sort((a, b) => a - b);
+export function refusalsOf({
+  auth,
+  method,
+  queryFields,
+  pathFields,
+  bodyMembers,
+  refusals = [],
+}: Route): number[] {
+  const statuses = new Set([500, 503, ...refusals]);
+  const add = (...more: number[]) => more.forEach((status) => void statuses.add(status));
+  if (bodyMembers !== null) add(422, 502);
+  if (auth === 'none') return sorted(statuses);
+  add(401, 403, 422, 429, 502);
+  if (Object.keys(queryFields).length > 0 || (method !== 'GET' && auth === 'key')) add(400);
+  if (Object.keys({ ...queryFields, ...pathFields }).includes('market_id')) add(404);
+  if (Object.keys(pathFields).length > 0) add(404);
+  return sorted(statuses);
+}
+
+function sorted(statuses: ReadonlySet<number>): number[] {
+  return [...statuses].sort((a, b) => a - b);
 }
 
 export function refusalReference(status: number): { $ref: string } {

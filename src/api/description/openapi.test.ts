@@ -3,6 +3,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { testApi, unaskedStore } from '../../../test/support/api.ts';
+import { PAGE_PATHS } from '../pages/paths.ts';
+import { ASSET_PATHS } from '../pages/serve.ts';
 import { allRoutes } from '../routes.ts';
 import { describeApi } from './openapi.ts';
 import { schemaReference } from './shapes.ts';
@@ -10,6 +12,7 @@ import { schemaReference } from './shapes.ts';
 // Declaring routes asks nothing of the parts they run on.
 const routes = allRoutes({} as never);
 const document = describeApi(routes);
+const OPEN_IN_DASHBOARD = ['/app/sign-up', '/app/sign-in'];
 
 test('is valid OpenAPI 3.1', async () => {
   const result = await new Validator().validate(structuredClone(document) as never);
@@ -32,23 +35,29 @@ test('docs/openapi.json is what the sources say; else run npm run generate', () 
 test('has every route the server has, and no other', async () => {
   const app = testApi({ store: unaskedStore });
   await app.ready();
+  // What a browser opens is no operation of the interface.
+  const pages = new Set([...PAGE_PATHS, ...ASSET_PATHS]);
   // A tree: four characters of indentation a level, each line the rest of a path and its methods.
   const stack: string[] = [];
   const served = app
     .printRoutes({ commonPrefix: false })
     .split('\n')
     .flatMap((line) => {
-      const [, indent = '', part = '', methods = ''] = /^(\W*?)(\/\S*)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? [];
-      const path = (stack[indent.length / 4 - 1] ?? '') + part;
+      const [, indent = '', part = '', methods = ''] =
+        /^([│├└─ ]*)(\S+)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? [];
+      const path = ((stack[indent.length / 4 - 1] ?? '') + part).replace('//', '/');
       stack[indent.length / 4] = path;
       const named = path.replace(/:(\w+)/g, '{$1}');
+      if (pages.has(named)) return [];
       return methods.split(', ').flatMap((name) => (['', 'HEAD'].includes(name) ? [] : [`${name} ${named}`]));
     });
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
   expect(described.length).toBeGreaterThan(15);
-  expect(served.sort()).toEqual(described.sort());
+  const mirrored = routes.flatMap(({ method, path, mirrors }) => (mirrors ? [`${method} ${path}`] : []));
+  expect(mirrored.length).toBeGreaterThan(10);
+  expect(served.sort()).toEqual([...described, ...mirrored].sort());
   await app.close();
 });
 
@@ -59,9 +68,10 @@ test('every operation has its own id, names its parameters, and says who may cal
   const ids = operations.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { path, operation } of operations) {
-    const isOpen = !path.startsWith('/v1/');
-    expect(operation.security, path).toEqual(isOpen ? [] : [{ ApiKey: [] }]);
-    expect('401' in operation.responses, path).toBe(!isOpen);
+    const isOpen = !/^\/(?:v1|app)\//.test(path) || OPEN_IN_DASHBOARD.includes(path);
+    const credential = path.startsWith('/app/') ? { Session: [] } : { ApiKey: [] };
+    expect(operation.security, path).toEqual(isOpen ? [] : [credential]);
+    if (path !== '/app/sign-in') expect('401' in operation.responses, path).toBe(!isOpen);
     const inPath = operation.parameters.filter((parameter) => parameter.in === 'path');
     expect(
       inPath.map(({ name }) => `{${name}}`),

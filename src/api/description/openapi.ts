@@ -1,12 +1,14 @@
+import { bodySchema, type Members } from '../../schema/api/body.ts';
 import { type Field, type Fields, fieldSchema } from '../../schema/api/fields.ts';
+import { API_VERSION } from '../../schema/version.ts';
 import type { Route } from '../route.ts';
-import { ERROR_SCHEMAS, errorResponses, refusalReference, refusalsOf } from './errors.ts';
+import { SESSION_COOKIE } from '../sessionCookie.ts';
+import { ERROR_SCHEMAS, errorResponses, RATE_LIMIT_HEADERS, refusalReference, refusalsOf } from './errors.ts';
 import { componentSchemas, schemaReference } from './shapes.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Version of the interface, not of the package. */
-export const API_VERSION = '0.1.0';
 
 export interface Parameter {
   readonly name: string;
@@ -23,6 +25,7 @@ export interface Operation {
   readonly description?: string;
   readonly security: readonly JsonObject[];
   readonly parameters: readonly Parameter[];
+  readonly requestBody?: JsonObject;
   readonly responses: Readonly<Record<string, JsonObject>>;
 }
 
@@ -49,12 +52,24 @@ const DESCRIPTION = `Recorded order books of crypto prediction markets, and what
 - Unknown query parameters are ignored; of a repeated one the last counts.
 - \`next_cursor\` goes back as \`cursor\` for the next page; its cost does not grow with depth, and pages stay stable while data arrives.
 - Bodies are compressed as \`Accept-Encoding\` asks (zstd, br, gzip). Every \`GET\` answers \`HEAD\` too.
+- Request rates, caps and how far back data may be read depend on the key’s tier. A \`start\` (\`since\`) left out means the earliest the tier may read; one before it is 403, and \`detail\` says from when.
 - Every error is JSON with \`detail\`.`;
 
 /** An operation belongs to the first whose prefix its path has. */
 const TAGS = [
   { name: 'Statistics', description: 'What outcomes say about prices', prefix: '/v1/stats/' },
+  {
+    name: 'Backtests',
+    description: 'Strategies replayed on what was recorded, with what their figures are worth',
+    prefix: '/v1/backtest',
+  },
   { name: 'Market data', description: 'What was recorded: markets, books, prices, trades', prefix: '/v1/' },
+  {
+    name: 'Dashboard',
+    description:
+      'Accounts, sessions and keys, for a browser of this very origin. What changes anything is refused (403) unless `Sec-Fetch-Site` says `same-origin` or `none`, or, without it, `Origin` is this service. Every `/v1` operation is also under `/app` with the session in place of the key, e.g. `/app/markets`.',
+    prefix: '/app/',
+  },
   { name: 'Service', description: 'Is it well, and what can it do; no key needed', prefix: '/' },
 ];
 
@@ -71,8 +86,9 @@ const VALIDATORS = {
 };
 const NOT_MODIFIED = { description: 'The answer the client has kept is still good', headers: VALIDATORS };
 
-/** Describes the given operations, all of them and nothing else. */
-export function describeApi(routes: readonly Route[]): ApiDocument {
+/** Describes the given operations, all of them and nothing else; those that mirror another once, where it is. */
+export function describeApi(all: readonly Route[]): ApiDocument {
+  const routes = all.filter(({ mirrors }) => mirrors === undefined);
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
@@ -92,6 +108,13 @@ export function describeApi(routes: readonly Route[]): ApiDocument {
     components: {
       securitySchemes: {
         ApiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `svc_live_...`' },
+        Session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: SESSION_COOKIE,
+          description:
+            'Set by `/app/sign-up` and `/app/sign-in`; over after 7 days unused, at the latest after 30',
+        },
       },
       headers: {
         ETag: {
@@ -100,6 +123,16 @@ export function describeApi(routes: readonly Route[]): ApiDocument {
         },
         CacheControl: {
           description: '`private, max-age=...` where the answer has an `ETag`, else `no-store`',
+          schema: { type: 'string' },
+        },
+        RateLimitPolicy: {
+          description:
+            'The tier’s rates, e.g. `"second";q=50;w=1, "minute";q=2000;w=60`; where no key was good, that of bad keys from one address',
+          schema: { type: 'string' },
+        },
+        RateLimit: {
+          description:
+            'Requests left of each rate, and seconds until the next used one is free again: `"second";r=49;t=1, "minute";r=1999;t=60`',
           schema: { type: 'string' },
         },
         RequestId: {
@@ -118,32 +151,48 @@ function tagOf(path: string): string {
   return TAGS.find(({ prefix }) => path.startsWith(prefix))?.name ?? 'Service';
 }
 
+const SECURITY: Readonly<Record<Route['auth'], readonly JsonObject[]>> = {
+  none: [],
+  key: [{ ApiKey: [] }],
+  session: [{ Session: [] }],
+  operator: [{ Session: [] }],
+};
+
 function operation(route: Route): Operation {
-  const { method, path, auth, summary, description, queryFields, pathFields } = route;
+  const { method, path, auth, summary, description, queryFields, pathFields, bodyMembers } = route;
   return {
     operationId: operationId(method, path),
     tags: [tagOf(path)],
     summary,
     ...(description === undefined ? {} : { description }),
-    security: auth === 'key' ? [{ ApiKey: [] }] : [],
+    security: SECURITY[auth],
     parameters: [
       ...parameters(pathFields, 'path'),
       ...parameters(queryFields, 'query'),
       ...(route.cacheable ? [IF_NONE_MATCH] : []),
     ],
+    ...(bodyMembers === null ? {} : { requestBody: requestBody(bodyMembers) }),
     responses: {
-      200: success(route),
+      [route.socket ? 101 : (route.success ?? 200)]: success(route),
       ...(route.cacheable ? { 304: { $ref: '#/components/responses/NotModified' } } : {}),
       ...Object.fromEntries(refusalsOf(route).map((status) => [status, refusalReference(status)])),
     },
   };
 }
 
-function success({ response, cacheable, produces = 'text/plain' }: Route): JsonObject {
+function requestBody(members: Members): JsonObject {
+  return { required: true, content: { 'application/json': { schema: bodySchema(members) } } };
+}
+
+function success(route: Route): JsonObject {
+  const { auth, response, socket, success: status, cacheable, produces = 'text/plain' } = route;
   const headers = {
     'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+    ...(auth === 'none' ? {} : RATE_LIMIT_HEADERS),
     ...(cacheable ? VALIDATORS : {}),
   };
+  if (socket) return { description: 'The connection is a WebSocket from here on', headers };
+  if (status === 204) return { description: 'Success, without a body', headers };
   const content = response
     ? { 'application/json': { schema: schemaReference(response) } }
     : { [produces]: { schema: { type: 'string' } } };

@@ -64,13 +64,15 @@ function operationSection({
   method: string;
   operation: Operation;
 }): Html {
-  const { operationId, summary, description = '', security, parameters, responses } = operation;
+  const { operationId, summary, description = '', parameters, responses } = operation;
+  const body = bodySchemaOf(operation);
   return html`
 <section id="${operationId}">
 <h3><span class="method">${method.toUpperCase()}</span> <code>${path}</code></h3>
 <p><strong>${inline(summary)}.</strong> ${inline(description)}</p>
 ${parameters.length === 0 ? '' : parameterTable(parameters)}
-<pre><code>${example(path, { isOpen: security.length === 0, parameters })}</code></pre>
+${body === null ? '' : schemaTable(body)}
+<pre><code>${example({ path, method, operation })}</code></pre>
 <table><thead><tr><th>Status</th><th>Answer</th></tr></thead><tbody>
 ${Object.entries(responses).map(([status, response]) => html`<tr><td>${status}</td><td>${answerText(response)}</td></tr>`)}
 </tbody></table>
@@ -86,17 +88,43 @@ function parameterTable(parameters: readonly Parameter[]): Html {
   return html`<table><thead><tr><th>Parameter</th><th>In</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${rows}</tbody></table>`;
 }
 
-/** A line to paste; `$BASE` and `$KEY` are the reader's. */
-function example(
-  path: string,
-  { isOpen, parameters }: { isOpen: boolean; parameters: readonly Parameter[] },
-): string {
-  const query = parameters
+/** A line to paste; `$BASE`, `$KEY` and the cookie jar are the reader's. */
+function example({
+  path,
+  method,
+  operation,
+}: {
+  path: string;
+  method: string;
+  operation: Operation;
+}): string {
+  const query = operation.parameters
     .filter(({ in: place, required }) => place === 'query' && required)
     .map(({ name, schema }) => `${name}=${sample(name, schema)}`)
     .join('&');
   const url = `$BASE${path.replace(/\{(\w+)\}/g, (_all, name: string) => sample(name, {}))}${query === '' ? '' : `?${query}`}`;
-  return `curl -s ${isOpen ? '' : '-H "Authorization: Bearer $KEY" '}"${url}"`;
+  const body = bodySchemaOf(operation);
+  const words = [
+    'curl -s',
+    ...(method === 'get' ? [] : [`-X ${method.toUpperCase()}`]),
+    ...(path.startsWith('/app/') ? ['-b jar -c jar'] : []),
+    ...(path.startsWith('/app/') && method !== 'get' ? ['-H "Origin: $BASE"'] : []),
+    ...(operation.security.some((one) => 'ApiKey' in one) ? ['-H "Authorization: Bearer $KEY"'] : []),
+    `"${url}"`,
+    ...(body === null ? [] : [`-d '${JSON.stringify(sampleBody(body))}'`]),
+  ];
+  return words.join(' ');
+}
+
+function bodySchemaOf({ requestBody }: Operation): JsonObject | null {
+  const content = requestBody?.content as Record<string, { schema: JsonObject }> | undefined;
+  return content?.['application/json']?.schema ?? null;
+}
+
+function sampleBody({ properties, required }: JsonObject): JsonObject {
+  const names = (required ?? []) as readonly string[];
+  const known = properties as Record<string, JsonObject>;
+  return Object.fromEntries(names.map((name) => [name, known[name]?.type === 'boolean' ? true : '...']));
 }
 
 function sample(name: string, { enum: values }: JsonObject): string {

@@ -1,12 +1,22 @@
 import { z } from 'zod';
+import * as accountResources from '../../schema/api/accountResources.ts';
+import * as backtests from '../../schema/api/backtests.ts';
+import * as paper from '../../schema/api/paper.ts';
 import * as resources from '../../schema/api/resources.ts';
+import * as signals from '../../schema/api/signals.ts';
 import type { JsonSchema } from '../../schema/api/types.ts';
+import * as webhookResources from '../../schema/api/webhookResources.ts';
 
 /** Shapes in the order the description lists them, by the name it gives them: `candleShape` is `Candle`. */
 const NAMES = new Map<z.ZodType, string>(
-  Object.entries(resources).flatMap(([name, shape]) =>
-    shape instanceof z.ZodType ? [[shape, componentName(name)] as const] : [],
-  ),
+  Object.entries({
+    ...resources,
+    ...accountResources,
+    ...signals,
+    ...backtests,
+    ...paper,
+    ...webhookResources,
+  }).flatMap(([name, shape]) => (shape instanceof z.ZodType ? [[shape, componentName(name)] as const] : [])),
 );
 
 /** Every named shape as a JSON Schema (2020-12); they refer to each other by name. */
@@ -19,7 +29,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
   );
 }
 
-/** @throws {TypeError} For a shape that is not exported by `schema/api/resources.ts`: it would have no name. */
+/** @throws {TypeError} For a shape that is not exported by `schema/api/resources.ts`, `accountResources.ts`, `signals.ts` or `webhookResources.ts`: it would have no name. */
 export function schemaReference(shape: z.ZodType): { $ref: string } {
   const name = NAMES.get(shape);
   if (name === undefined) throw new TypeError('the shape of an answer must be exported by resources.ts');

@@ -25,6 +25,7 @@ export function calibrationRoute({ store }: Pick<ApiParts, 'store'>): Route {
     method: 'GET',
     path: '/v1/stats/calibration',
     auth: 'key',
+    access: { feature: 'market_data' },
     summary: 'How often markets resolved Up, by the probability their price gave before',
     description:
       'The implied probability of a resolved market is its last two-sided, trusted YES mid at or before `minutes_before` ' +
@@ -43,13 +44,13 @@ export function calibrationRoute({ store }: Pick<ApiParts, 'store'>): Route {
       max_markets: withDefault(integer({ ge: 10, le: 10_000 }), 2000, 'The newest so many resolved markets'),
     },
     response: calibrationShape,
-    handle: async ({ query, signal }) => {
+    handle: async ({ query, history, signal }) => {
       const { ticker, event_type: eventType, minutes_before: minutesBefore, since, until } = query;
       checkRange(since, until, ['since', 'until']);
       const { buckets, withoutMid } = await sumCalibration(
         store,
         {
-          ...{ ticker, eventType, sinceMs: since, untilMs: until },
+          ...{ ticker, eventType, sinceMs: history.start(since, { name: 'since' }), untilMs: until },
           // By way of microseconds, so that 0.07 minutes are 4,200 ms and not the float just above.
           beforeMs: Math.round(minutesBefore * MINUTE_MICROSECONDS) / 1000,
           buckets: query.buckets,

@@ -35,6 +35,7 @@ export function candlesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
     method: 'GET',
     path: '/v1/candles',
     auth: 'key',
+    access: { feature: 'market_data' },
     summary: 'Open, high, low, close of the YES mid and traded volume, in buckets aligned to UTC',
     description:
       'A bucket with trades but no two-sided mid takes the last known mid; a bucket with neither is omitted.',
@@ -48,13 +49,14 @@ export function candlesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
     },
     response: candlesShape,
     cacheable: true,
-    handle: async ({ query, signal, headOnly, conditions }) => {
+    handle: async ({ query, history, signal, headOnly, conditions }) => {
       const { market_id: marketId, timeframe, start, end, limit } = query;
       checkRange(start, end);
       const scope: CursorScope = ['candles', marketId, timeframe, start, end];
       const timeframeMs = TIMEFRAME_MS[timeframe];
       const after = decodeCursor(scope, query.cursor, /^-$/);
-      const startMs = after ? Math.max(start, after.timeMs + timeframeMs) : start;
+      const allowed = history.start(start, { resumed: after !== null }) ?? start;
+      const startMs = after ? Math.max(allowed, after.timeMs + timeframeMs) : allowed;
       const request = { marketId, startMs, endMs: Math.max(startMs, end), timeframeMs, limit };
       const market = await knownMarket(parts, marketId, signal);
       const page = limit === 0 ? null : await findCandles(parts.store, request, signal);

@@ -14,6 +14,7 @@ export function gapsRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
     method: 'GET',
     path: '/v1/gaps',
     auth: 'key',
+    access: { feature: 'market_data' },
     summary: 'Stretches of a market’s recording that cannot be trusted, any of which lies in the range',
     query: {
       market_id: parameter.marketId,
@@ -23,11 +24,12 @@ export function gapsRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
       cursor: parameter.cursor,
     },
     response: gapsShape,
-    handle: async ({ query, signal }) => {
-      const { market_id: marketId, start: startMs, end: endMs, limit } = query;
-      checkRange(startMs, endMs);
-      const scope: CursorScope = ['gaps', marketId, startMs, endMs];
+    handle: async ({ query, history, signal }) => {
+      const { market_id: marketId, start, end: endMs, limit } = query;
+      checkRange(start, endMs);
+      const scope: CursorScope = ['gaps', marketId, start, endMs];
       const place = decodeCursor(scope, query.cursor, GAP_ID_TIE);
+      const startMs = history.start(start, { resumed: place !== null });
       const market = await knownMarket(parts, marketId, signal);
       const after = place && { startTimeMs: place.timeMs, gapId: place.tie };
       const request = { marketId, startMs, endMs, limit: limit + 1, after };

@@ -1,4 +1,5 @@
 import { healthShape, probeShape } from '../../schema/api/resources.ts';
+import { formatTime } from '../../schema/time.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
 
@@ -18,6 +19,7 @@ export function healthRoutes({
       method: 'GET',
       path: '/health',
       auth: 'none',
+      access: { feature: null, duringMaintenance: true },
       summary: 'Whether snapshots arrive',
       response: healthShape,
       handle: () => {
@@ -25,7 +27,7 @@ export function healthRoutes({
         return {
           body: JSON.stringify({
             ok: latest !== null && clock.now() - latest < FRESH_MS,
-            latest_snapshot: latest === null ? null : isoUtc(latest),
+            latest_snapshot: latest === null ? null : formatTime(latest),
             snapshots_last_5min: live.snapshotsLast5Min(),
           }),
         };
@@ -35,6 +37,7 @@ export function healthRoutes({
       method: 'GET',
       path: '/livez',
       auth: 'none',
+      access: { feature: null, duringMaintenance: true },
       summary: 'The process answers',
       response: probeShape,
       handle: () => ({ body: '{"ok":true}' }),
@@ -43,6 +46,7 @@ export function healthRoutes({
       method: 'GET',
       path: '/readyz',
       auth: 'none',
+      access: { feature: null, duringMaintenance: true },
       summary: 'The service can do its work',
       response: probeShape,
       handle: () => {
@@ -59,6 +63,7 @@ export function healthRoutes({
       method: 'GET',
       path: '/metrics',
       auth: 'none',
+      access: { feature: null, duringMaintenance: true },
       summary: 'Metrics in the Prometheus text format',
       response: null,
       produces: 'text/plain',
@@ -68,8 +73,4 @@ export function healthRoutes({
       }),
     }),
   ];
-}
-
-function isoUtc(timeMs: number): string {
-  return new Date(timeMs).toISOString().replace('Z', '+00:00');
 }

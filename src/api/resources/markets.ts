@@ -5,6 +5,7 @@ import { type MarketBody, marketListShape, marketShape } from '../../schema/api/
 import { literal } from '../../schema/api/types.ts';
 import { countMarkets, findMarket, listMarkets, type MarketFilter } from '../../store/queries/markets.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
+import type { HistoryWindow } from '../history.ts';
 import type { ApiParts } from '../parts.ts';
 import { notFound } from '../refusal.ts';
 import { type Answer, type Route, route } from '../route.ts';
@@ -37,30 +38,35 @@ export function marketRoutes({ store }: Pick<ApiParts, 'store'>): Route[] {
       method: 'GET',
       path: '/v1/markets',
       auth: 'key',
+      access: { feature: 'market_data' },
       summary: 'Markets, newest end first',
       query: { ...filters, status },
       response: marketListShape,
-      handle: ({ query, signal }) => answerList(store, query, { status: query.status, signal }),
+      handle: ({ query, history, signal }) =>
+        answerList(store, query, { status: query.status, history, signal }),
     }),
     route({
       method: 'GET',
       path: '/v1/markets/resolved',
       auth: 'key',
+      access: { feature: 'market_data' },
       summary: 'Resolved markets, newest end first',
       query: filters,
       response: marketListShape,
-      handle: ({ query, signal }) => answerList(store, query, { status: 'resolved', signal }),
+      handle: ({ query, history, signal }) =>
+        answerList(store, query, { status: 'resolved', history, signal }),
     }),
     route({
       method: 'GET',
       path: '/v1/markets/{market_id}',
       auth: 'key',
+      access: { feature: 'market_data' },
       summary: 'One market',
       pathFields: { market_id: parameter.marketId },
       response: marketShape,
-      handle: async ({ path, signal }) => {
-        const known = MARKET_ID_TIE.test(path.market_id);
-        const market = known ? await findMarket(store, path.market_id, signal) : null;
+      handle: async (request) => {
+        const { market_id: marketId } = request.path;
+        const market = MARKET_ID_TIE.test(marketId) ? await findMarket(store, marketId, request) : null;
         if (!market) throw notFound('Market not found');
         return { body: JSON.stringify(market) };
       },
@@ -71,13 +77,18 @@ export function marketRoutes({ store }: Pick<ApiParts, 'store'>): Route[] {
 async function answerList(
   store: ApiParts['store'],
   parameters: ListParameters,
-  { status, signal }: { status: MarketFilter['status']; signal: AbortSignal },
+  {
+    status,
+    history,
+    signal,
+  }: { status: MarketFilter['status']; history: HistoryWindow; signal: AbortSignal },
 ): Promise<Answer> {
-  const { ticker, event_type: eventType, since: sinceMs, until: untilMs, limit, cursor } = parameters;
-  checkRange(sinceMs, untilMs, ['since', 'until']);
-  const filter = { ticker, eventType, status, sinceMs, untilMs };
-  const scope: CursorScope = ['markets', ...Object.values(filter)];
+  const { ticker, event_type: eventType, since, until: untilMs, limit, cursor } = parameters;
+  checkRange(since, untilMs, ['since', 'until']);
+  const scope: CursorScope = ['markets', ticker, eventType, status, since, untilMs];
   const place = decodeCursor(scope, cursor, MARKET_ID_TIE);
+  const sinceMs = history.start(since, { name: 'since', resumed: place !== null });
+  const filter = { ticker, eventType, status, sinceMs, untilMs };
   if (limit === 0) {
     const count = await countMarkets(store, filter, signal);
     return { body: JSON.stringify({ markets: [], count, next_cursor: null }) };

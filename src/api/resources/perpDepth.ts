@@ -10,6 +10,7 @@ export function perpDepthRoute({ store }: Pick<ApiParts, 'store'>): Route {
     method: 'GET',
     path: '/v1/perp/depth',
     auth: 'key',
+    access: { feature: 'market_data' },
     summary: 'Order-book snapshots of the perpetual-futures venue, top 50 a side',
     query: {
       ticker: parameter.requiredTicker,
@@ -22,9 +23,9 @@ export function perpDepthRoute({ store }: Pick<ApiParts, 'store'>): Route {
     },
     response: perpDepthShape,
     cacheable: true,
-    handle: async ({ query, signal, headOnly, conditions }) => {
+    handle: async ({ query, history, signal, headOnly, conditions }) => {
       const { ticker, limit, offset } = query;
-      const { request, scope } = pageRequest(['perp_depth', ticker], query);
+      const { request, scope } = pageRequest(['perp_depth', ticker], query, history);
       const source = perpDepthOf(ticker);
       const found = await findRows(store, source, request, { withTotal: true, signal });
       return answerRows(

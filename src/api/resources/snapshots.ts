@@ -3,14 +3,15 @@ import { optional, required } from '../../schema/api/fields.ts';
 import * as parameter from '../../schema/api/parameters.ts';
 import { orderbookShape, snapshotsShape } from '../../schema/api/resources.ts';
 import { integer } from '../../schema/api/types.ts';
-import { arrayLines, booksOf, PLAIN_BOOK, snapshotText, TEXT_LINES } from '../../store/queries/books.ts';
-import type { PagePlan } from '../../store/queries/keyset.ts';
+import { bookColumns, booksOf } from '../../store/queries/books.ts';
 import { findBook } from '../../store/queries/orderbook.ts';
+import type { HistoryWindow } from '../history.ts';
 import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
 import { notFound } from '../refusal.ts';
 import { type Answer, type Route, route } from '../route.ts';
-import { answerRows, findRows, pageRequest } from '../rows.ts';
+import { answerRows, findRows, pageRequest, type RowFormat } from '../rows.ts';
+import { snapshotArray, snapshotText } from '../snapshotText.ts';
 
 type Parts = Pick<ApiParts, 'store' | 'live'>;
 
@@ -21,8 +22,12 @@ const interval = optional(
 );
 const at = optional(datetime, 'The moment; now when absent');
 
-/** A small chunk first, for an early first byte; then few large ones, since each costs a statement. */
-const PLAN: PagePlan = { chunkRows: [400, 4800], allRows: PLAIN_BOOK };
+/** A tenth of the text, and read once: see `snapshotText.ts`. */
+const BINARY_ROWS: RowFormat = {
+  format: 'RowBinary',
+  // Rows this short are cheaper in larger blocks than the store's own.
+  settings: { query_plan_optimize_lazy_materialization: 0, max_block_size: '2048' },
+};
 
 export function snapshotRoutes(parts: Parts): Route[] {
   return [snapshotsRoute(parts), snapshotAtRoute(parts), orderbookRoute(parts)];
@@ -33,6 +38,7 @@ function snapshotsRoute(parts: Parts): Route {
     method: 'GET',
     path: '/v1/snapshots',
     auth: 'key',
+    access: { feature: 'market_data' },
     summary: 'Order-book snapshots of a market, one for every change',
     description: 'Levels are best first. Nothing is sampled away. The body streams.',
     query: {
@@ -47,26 +53,19 @@ function snapshotsRoute(parts: Parts): Route {
     },
     response: snapshotsShape,
     cacheable: true,
-    handle: async ({ query, signal, headOnly, conditions }) => {
-      const { request, scope } = pageRequest(['snapshots', query.market_id], query);
+    handle: async ({ query, history, signal, headOnly, conditions }) => {
+      const { request, scope } = pageRequest(['snapshots', query.market_id], query, history);
       const source = booksOf(query.market_id);
       const market = await knownMarket(parts, query.market_id, signal);
-      const found = await findRows(parts.store, source, request, { withTotal: false, signal, plan: PLAN });
+      const found = await findRows(parts.store, source, request, { withTotal: false, signal });
       return answerRows(
         parts.store,
         {
           source,
-          columns: ({ page, ends }) =>
-            arrayLines(
-              snapshotText({ hasDepth: query.depth !== null, plain: page.all }),
-              ends,
-              request.descending,
-            ),
-          columnParams: {
-            underlying_ticker: JSON.stringify(market.ticker),
-            ...(query.depth === null ? {} : { depth: query.depth }),
-          },
-          format: TEXT_LINES,
+          columns: bookColumns({ hasDepth: query.depth !== null }),
+          ...(query.depth === null ? {} : { columnParams: { depth: query.depth } }),
+          format: BINARY_ROWS,
+          print: ({ count }) => snapshotArray({ count, ticker: market.ticker }),
           key: 'snapshots',
           head: ({ count }) => ({ market_id: market.marketId, count }),
         },
@@ -81,12 +80,15 @@ function snapshotAtRoute(parts: Parts): Route {
     method: 'GET',
     path: '/v1/snapshot-at/{ts}',
     auth: 'key',
+    access: { feature: 'market_data' },
     summary: 'The snapshot in force at a time: the last at or before it',
     pathFields: { ts: required(datetime, 'The moment') },
     query: { market_id: parameter.marketId },
     response: orderbookShape,
-    handle: ({ path, query, signal }) =>
-      answerBook(parts, { marketId: query.market_id, atMs: path.ts, signal }),
+    handle: ({ path, query, history, signal }) => {
+      history.check(path.ts, 'ts');
+      return answerBook(parts, { marketId: query.market_id, atMs: path.ts, history, signal });
+    },
   });
 }
 
@@ -95,21 +97,32 @@ function orderbookRoute(parts: Parts): Route {
     method: 'GET',
     path: '/v1/markets/{market_id}/orderbook',
     auth: 'key',
+    access: { feature: 'market_data' },
     summary: 'The newest snapshot of a market, or the one in force at a time',
     pathFields: { market_id: parameter.marketId },
     query: { at },
     response: orderbookShape,
-    handle: ({ path, query, signal }) =>
-      answerBook(parts, { marketId: path.market_id, atMs: query.at, signal }),
+    handle: ({ path, query, history, signal }) => {
+      history.check(query.at, 'at');
+      return answerBook(parts, { marketId: path.market_id, atMs: query.at, history, signal });
+    },
   });
 }
 
 async function answerBook(
   parts: Parts,
-  { marketId, atMs, signal }: { marketId: string; atMs: number | null; signal: AbortSignal },
+  {
+    marketId,
+    atMs,
+    history,
+    signal,
+  }: { marketId: string; atMs: number | null; history: HistoryWindow; signal: AbortSignal },
 ): Promise<Answer> {
   const market = await knownMarket(parts, marketId, signal);
-  const book = await findBook(parts.store, { marketId, ticker: market.ticker, atMs }, signal);
+  const book = await findBook(parts.store, { marketId, atMs }, signal);
   if (book === null) throw notFound('No snapshot at or before this time');
-  return { body: `{"market_id":${JSON.stringify(market.marketId)},${book.slice(1)}` };
+  // The last snapshot of a market that ended long ago is in force ever after, and as old as it is.
+  history.check(book.timeMs, 'the snapshot in force');
+  const text = snapshotText(book, market.ticker);
+  return { body: `{"market_id":${JSON.stringify(market.marketId)},${text.slice(1)}` };
 }

@@ -11,6 +11,7 @@ export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route 
     method: 'GET',
     path: '/v1/markets/{market_id}/timeseries',
     auth: 'key',
+    access: { feature: 'market_data' },
     summary: 'YES mid and spread, one point for each change of a YES best price or of trust',
     description: '`mid_yes` and `spread_yes` are null while the YES book is one-sided or not trusted.',
     pathFields: { market_id: parameter.marketId },
@@ -24,9 +25,9 @@ export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route 
     },
     response: timeseriesShape,
     cacheable: true,
-    handle: async ({ path, query, signal, headOnly, conditions }) => {
+    handle: async ({ path, query, history, signal, headOnly, conditions }) => {
       const { limit, offset } = query;
-      const { request, scope } = pageRequest(['timeseries', path.market_id], query);
+      const { request, scope } = pageRequest(['timeseries', path.market_id], query, history);
       const source = yesQuotesOf(path.market_id);
       const market = await knownMarket(parts, path.market_id, signal);
       const found = await findRows(parts.store, source, request, { withTotal: true, signal });

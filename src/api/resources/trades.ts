@@ -22,12 +22,13 @@ export function tradesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
     method: 'GET',
     path: '/v1/trades',
     auth: 'key',
+    access: { feature: 'market_data' },
     summary: 'Trades of a market; `side` is the taker’s',
     query: { market_id: parameter.marketId, ...paging },
     response: tradesShape,
     cacheable: true,
-    handle: async ({ query, signal, headOnly, conditions }) => {
-      const { request, scope } = pageRequest(['trades', query.market_id], query);
+    handle: async ({ query, history, signal, headOnly, conditions }) => {
+      const { request, scope } = pageRequest(['trades', query.market_id], query, history);
       const source = tradesOf(query.market_id);
       const market = await knownMarket(parts, query.market_id, signal);
       const found = await findRows(parts.store, source, request, { withTotal: false, signal });
@@ -51,6 +52,7 @@ export function underlyingRoute({ store }: Pick<ApiParts, 'store'>): Route {
     method: 'GET',
     path: '/v1/underlying',
     auth: 'key',
+    access: { feature: 'market_data' },
     summary: 'Prices of the underlying asset from one source',
     query: {
       ticker: parameter.requiredTicker,
@@ -59,9 +61,9 @@ export function underlyingRoute({ store }: Pick<ApiParts, 'store'>): Route {
     },
     response: underlyingShape,
     cacheable: true,
-    handle: async ({ query, signal, headOnly, conditions }) => {
+    handle: async ({ query, history, signal, headOnly, conditions }) => {
       const { ticker, source: feed } = query;
-      const { request, scope } = pageRequest(['underlying', ticker, feed], query);
+      const { request, scope } = pageRequest(['underlying', ticker, feed], query, history);
       const source = underlyingOf(ticker, feed);
       const found = await findRows(store, source, request, { withTotal: false, signal });
       return answerRows(

@@ -1,0 +1,134 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Maintenance } from '../accounts/accessControl.ts';
+import { type AuthFailure, type Identity, isAuthFailure } from '../accounts/authenticate.ts';
+import type { RateVerdict } from '../accounts/limits.ts';
+import { permits, type TierLimits } from '../accounts/tiers.ts';
+import type { ApiParts } from './parts.ts';
+import type { QueryParameters } from './queryString.ts';
+import { forbidden, tooManyRequests, unauthorized, underMaintenance } from './refusal.ts';
+import type { Route } from './route.ts';
+import { checkSameOrigin } from './sameOrigin.ts';
+import { sessionToken } from './sessionCookie.ts';
+
+/** Requests of a signed-in user whose tier has less. */
+const DASHBOARD_FLOOR = { requests_per_second: 10, requests_per_minute: 300 };
+
+type Call = { readonly route: Route; readonly request: FastifyRequest; readonly reply: FastifyReply };
+
+/**
+ * The one place that decides whether a request reaches its handler, in this order: maintenance (503), key (401), request
+ * rate (429), the tier's permission for the route (403). It comes before any body is read, so that who has no key sends
+ * no megabytes. What it knows from memory it decides at once; only a look-up makes it a promise.
+ */
+export class Admission {
+  readonly #parts: Pick<ApiParts, 'accounts' | 'tiers' | 'rateLimits'>;
+
+  constructor(parts: Pick<ApiParts, 'accounts' | 'tiers' | 'rateLimits'>) {
+    this.#parts = parts;
+  }
+
+  /** @throws {RequestRefusedError} When the request is not admitted; a promise rejects with it. */
+  admit(call: Call): void | Promise<void> {
+    const { accounts } = this.#parts;
+    const moment = accounts.moment();
+    if (call.route.access.duringMaintenance) return this.#identify(call, moment);
+    const state = accounts.maintenance(moment);
+    if (state instanceof Promise) return state.then((late) => this.#checkMaintenance(late, call, moment));
+    return this.#checkMaintenance(state, call, moment);
+  }
+
+  /** Says how an address stands on answers that come before any key is looked at. */
+  tellStanding(request: FastifyRequest, reply: FastifyReply): void {
+    const { rateLimits } = this.#parts;
+    if (rateLimits) tell(reply, rateLimits.standing(request.ip));
+  }
+
+  #checkMaintenance(state: Maintenance | null, call: Call, moment: number): void | Promise<void> {
+    if (state === null) return this.#identify(call, moment);
+    this.tellStanding(call.request, call.reply);
+    throw underMaintenance(state.retryAfterSeconds, state.message);
+  }
+
+  #identify(call: Call, moment: number): void | Promise<void> {
+    if (isDashboard(call.route)) checkSameOrigin(call.request, { isSocket: call.route.socket });
+    if (call.route.auth === 'none') return;
+    if (call.route.auth !== 'key') return this.#signedIn(call);
+    const result = this.#parts.accounts.authenticate(authorizationOf(call), moment);
+    if (result instanceof Promise) return result.then((late) => this.#judge(late, call));
+    this.#judge(result, call);
+  }
+
+  #judge(result: Identity | AuthFailure, { route, request, reply }: Call): void {
+    const { rateLimits, tiers } = this.#parts;
+    if (isAuthFailure(result)) {
+      const verdict = rateLimits?.failure(request.ip);
+      if (verdict) tell(reply, verdict);
+      if (!verdict || verdict.retryAfterSeconds === 0) throw unauthorized(result.detail);
+      throw tooManyRequests('Too many requests with a bad key from this address', verdict.retryAfterSeconds);
+    }
+    request.identity = result;
+    this.#checkRate(result, result.keyId, tiers[result.tier], reply);
+    this.#checkTier(route, result);
+  }
+
+  /** As with a key, by the session cookie; a page asks for several things at once, so no tier is slower than the floor. */
+  async #signedIn({ route, request, reply }: Call): Promise<void> {
+    const { accounts, tiers } = this.#parts;
+    const token = sessionToken(request);
+    const session = token === null ? null : await accounts.signedIn(token);
+    if (session === null) throw unauthorized('Not signed in, or the session is over');
+    const { userId, email, tier, operator } = session.user;
+    request.session = session;
+    request.identity = { keyId: session.sessionId, userId, email, tier };
+    this.#checkRate(request.identity, userId, atLeast(tiers[tier]), reply);
+    if (route.auth === 'operator' && !operator) throw forbidden('Only an operator may do this');
+    this.#checkTier(route, request.identity);
+  }
+
+  #checkRate({ tier }: Identity, client: string, limits: TierLimits, reply: FastifyReply): void {
+    const verdict = this.#parts.rateLimits?.request(client, limits);
+    if (!verdict) return;
+    tell(reply, verdict);
+    if (verdict.retryAfterSeconds > 0) {
+      throw tooManyRequests(`Rate limit of tier ${tier} exceeded`, verdict.retryAfterSeconds);
+    }
+  }
+
+  #checkTier({ access: { feature } }: Route, { tier }: Identity): void {
+    if (feature !== null && !permits(this.#parts.tiers[tier], feature)) {
+      throw forbidden(`Tier ${tier} does not include this endpoint`);
+    }
+  }
+}
+
+/** The header; for a socket without one, the key of its query: browsers can send no header with it. */
+function authorizationOf({ route, request }: Call): string | undefined {
+  const { authorization } = request.headers;
+  if (authorization !== undefined || !route.socket) return authorization;
+  const key = (request.query as QueryParameters).api_key;
+  return key === undefined ? undefined : `Bearer ${key}`;
+}
+
+function tell(reply: FastifyReply, { policy, limit }: RateVerdict): void {
+  reply.header('ratelimit-policy', policy).header('ratelimit', limit);
+}
+
+const floors = new WeakMap<TierLimits, TierLimits>();
+
+/** The same object for the same tier, because the rates are remembered by it. */
+function atLeast(limits: TierLimits): TierLimits {
+  const known = floors.get(limits);
+  if (known) return known;
+  const { requests_per_second, requests_per_minute } = DASHBOARD_FLOOR;
+  const raised = {
+    ...limits,
+    requests_per_second: Math.max(limits.requests_per_second, requests_per_second),
+    requests_per_minute: Math.max(limits.requests_per_minute, requests_per_minute),
+  };
+  floors.set(limits, raised);
+  return raised;
+}
+
+function isDashboard({ path }: Route): boolean {
+  return path.startsWith('/app/');
+}

@@ -1,0 +1,41 @@
+/** Members of request bodies that mean the same on every dashboard route that has them. */
+import { checkLabel, MAX_LABEL_LENGTH } from '../../accounts/keys.ts';
+import { PASSWORD_MAX, PASSWORD_MIN } from '../../accounts/passwords.ts';
+import { normaliseEmail } from '../../accounts/users.ts';
+import { InvalidInputError } from '../../errors.ts';
+import { jsonText, requiredMember, secretMember } from '../../schema/api/body.ts';
+import { Invalid, type Type, text } from '../../schema/api/types.ts';
+
+/** Normalised as it is read, so that limits and look-ups mean one mailbox however it is typed. */
+export const email = requiredMember(
+  jsonText(checked({ type: 'string', format: 'email' }, normaliseEmail)),
+  'E-mail address',
+);
+export const label = requiredMember(
+  jsonText(checked({ type: 'string', minLength: 1, maxLength: MAX_LABEL_LENGTH }, checkLabel)),
+  'What the key is for',
+);
+/** As the user typed it; a bound on it alone would tell nothing to who tries one. */
+export const password = secretMember(jsonText(text({ maxLength: PASSWORD_MAX })), 'Password');
+export const newPassword = secretMember(
+  jsonText(text({ minLength: PASSWORD_MIN, maxLength: PASSWORD_MAX })),
+  'Password',
+);
+
+/** A text that a rule of our own reads; worded as Pydantic words what a validator of its user refuses. */
+export function checked(
+  schema: Readonly<Record<string, unknown>>,
+  read: (text: string) => string,
+): Type<string> {
+  return {
+    schema,
+    parse(value) {
+      try {
+        return read(value);
+      } catch (error) {
+        if (!(error instanceof InvalidInputError)) throw error;
+        return new Invalid({ type: 'value_error', msg: `Value error, ${error.message}`, ctx: { error: {} } });
+      }
+    },
+  };
+}

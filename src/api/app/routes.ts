@@ -1,0 +1,34 @@
+import type { ApiParts } from '../parts.ts';
+import type { Route } from '../route.ts';
+import { keyRoutes } from './keys.ts';
+import { maintenanceRoutes } from './maintenance.ts';
+import { sessionRoutes } from './sessions.ts';
+import { signInRoutes } from './signIn.ts';
+import { userRoutes } from './users.ts';
+import { webhookDeliveryRoutes } from './webhookDeliveries.ts';
+import { webhookRoutes } from './webhooks.ts';
+
+/** The dashboard's own routes: accounts, sessions, keys, and what an operator does. */
+export function dashboardRoutes(parts: ApiParts): Route[] {
+  return [
+    ...signInRoutes(parts),
+    ...sessionRoutes(parts),
+    ...keyRoutes(parts),
+    ...webhookRoutes(parts),
+    ...webhookDeliveryRoutes(parts),
+    ...userRoutes(parts),
+    ...maintenanceRoutes(parts),
+  ];
+}
+
+/** Every operation that needs a key once more under `/app`, for a signed-in browser: the same handler, the user's tier. */
+export function mirroredRoutes(routes: readonly Route[]): Route[] {
+  return routes
+    .filter(({ auth, path }) => auth === 'key' && path.startsWith('/v1/'))
+    .map((declared) => ({
+      ...declared,
+      path: declared.path.replace(/^\/v1\//, '/app/'),
+      auth: 'session' as const,
+      mirrors: declared.path,
+    }));
+}

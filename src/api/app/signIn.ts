@@ -1,0 +1,127 @@
+import { SignInLimits } from '../../accounts/signInLimits.ts';
+import type { User } from '../../accounts/users.ts';
+import { currentUserShape } from '../../schema/api/accountResources.ts';
+import type { ApiParts } from '../parts.ts';
+import { conflict, forbidden, tooManyRequests, unauthorized } from '../refusal.ts';
+import { type Answer, type Client, type Route, route } from '../route.ts';
+import { setSessionCookie } from '../sessionCookie.ts';
+import { email, newPassword, password } from './members.ts';
+import { signedIn } from './signedIn.ts';
+
+type Parts = Pick<ApiParts, 'control' | 'clock' | 'rateLimits'>;
+
+/** Signing up, in and out, who one is, and another password. */
+export function signInRoutes(parts: Parts): Route[] {
+  const limits = new SignInLimits(parts.clock);
+  /** @throws {RequestRefusedError} 429 with the time to wait. */
+  const admit = (client: Client, address: string | null) => {
+    if (parts.rateLimits === null) return;
+    const waitSeconds = limits.attempt({ address: client.address, email: address });
+    if (waitSeconds > 0) throw tooManyRequests('Too many attempts to sign in, retry later', waitSeconds);
+  };
+  return [
+    route({
+      method: 'POST',
+      path: '/app/sign-up',
+      auth: 'none',
+      access: { feature: null },
+      summary: 'Make an account and sign in; the first one is the operator’s',
+      body: { email, password: newPassword },
+      response: currentUserShape,
+      refusals: [403, 409, 429],
+      handle: async ({ body, client }) => {
+        admit(client, null);
+        const { users, passwords } = parts.control;
+        const user = await users.signUp(body.email, await passwords.hash(body.password));
+        if (!user) throw conflict('A user with this e-mail address exists already');
+        return await begin(parts, client, user);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/app/sign-in',
+      auth: 'none',
+      access: { feature: null, duringMaintenance: true },
+      summary: 'Sign in; begins a session and ends the one the browser had',
+      body: { email, password },
+      response: currentUserShape,
+      refusals: [401, 403, 429],
+      handle: async ({ body, client }) => {
+        admit(client, body.email);
+        const { users, passwords } = parts.control;
+        const known = await users.findWithPassword({ email: body.email });
+        // Checked for nobody too: neither words nor time tell who exists.
+        const right = await passwords.verify(known?.passwordHash ?? null, body.password);
+        if (!known || !right) throw unauthorized('Wrong e-mail address or password');
+        if (known.suspended) throw forbidden('This user is suspended');
+        limits.succeeded(body.email);
+        return await begin(parts, client, known);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/app/sign-out',
+      auth: 'session',
+      access: { feature: null, duringMaintenance: true },
+      summary: 'End this session',
+      success: 204,
+      response: null,
+      handle: async (request) => {
+        const { user, sessionId } = signedIn(request);
+        await parts.control.sessions.end(user.userId, sessionId);
+        return { status: 204, headers: cookie(null, request.client), body: '' };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/app/me',
+      auth: 'session',
+      access: { feature: null, duringMaintenance: true },
+      summary: 'Who is signed in',
+      response: currentUserShape,
+      handle: (request) => ({ body: userText(signedIn(request).user) }),
+    }),
+    passwordRoute(parts, admit),
+  ];
+}
+
+function passwordRoute(parts: Parts, admit: (client: Client, email: string) => void): Route {
+  return route({
+    method: 'POST',
+    path: '/app/password',
+    auth: 'session',
+    access: { feature: null },
+    summary: 'Set another password; every other session of the user ends',
+    body: { current_password: password, new_password: newPassword },
+    response: currentUserShape,
+    handle: async (request) => {
+      const { user } = signedIn(request);
+      const { body, client } = request;
+      admit(client, user.email);
+      const { users, passwords, sessions } = parts.control;
+      const known = await users.findWithPassword(user);
+      const right = await passwords.verify(known?.passwordHash ?? null, body.current_password);
+      if (!right) throw forbidden('The current password is wrong');
+      await users.setPassword(user, await passwords.hash(body.new_password));
+      await sessions.endAll(user.userId);
+      return await begin(parts, client, user);
+    },
+  });
+}
+
+/** A new session, whatever the browser had before: a token from before the sign-in must not be worth anything after. */
+async function begin({ control }: Parts, client: Client, user: User): Promise<Answer> {
+  const { sessions } = control;
+  const before = client.sessionToken === null ? null : await sessions.find(client.sessionToken);
+  if (before) await sessions.end(before.user.userId, before.sessionId);
+  const { token } = await sessions.create({ userId: user.userId, ...client });
+  return { headers: cookie(token, client), body: userText(user) };
+}
+
+function cookie(token: string | null, client: Client): Record<string, string> {
+  return { 'set-cookie': setSessionCookie(token, { secure: client.secureCookies }) };
+}
+
+function userText({ userId, email, tier, operator }: User): string {
+  return JSON.stringify({ user: { user_id: userId, email, tier, operator } });
+}

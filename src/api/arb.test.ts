@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { KEY, testApi, unaskedStore } from '../../test/support/api.ts';
+import { detection } from '../../test/support/detections.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { T0 } from '../../test/support/signalRig.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { openSqlite } from '../accounts/databaseSqlite.ts';
+import type { Database } from '../accounts/schema.ts';
+import { AuditLog } from '../signals/auditLog.ts';
+import { AuditReader } from '../signals/auditReader.ts';
+
+const NOW = T0 + 3_600_000;
+const clock = new FakeClock(NOW);
+let db: Database;
+const asked: object[] = [];
+const board = {
+  read: (query: object) => {
+    asked.push(query);
+    return { asOfMs: NOW, opportunities: [] };
+  },
+};
+const apiOn = (database: Database) =>
+  testApi({ store: unaskedStore, clock, signals: { board, audit: new AuditReader(database) } });
+
+beforeEach(async () => {
+  db = await openSqlite(join(temporaryDirectory(), 'control.sqlite'));
+  const log = new AuditLog(db, clock);
+  const base = { detectedMs: NOW - 600_000, legs: detection().legs };
+  await log.detected(detection(base));
+  await log.detected(
+    detection({ ...base, marketId: '0x2', ticker: 'ETH', eventType: 'daily_up_down', tier: 'stale' }),
+  );
+  await log.detected(detection({ ...base, marketId: '0x3', tier: 'endgame', detectedMs: NOW - 7_200_000 }));
+  await log.executable(detection().auditId, [{ afterMs: 50, fillPrice: 0.93, size: 80 }]);
+  await log.settle({ marketId: detection().marketId, outcome: 'Up', resolvedTimeMs: NOW - 1_000 }, 1);
+});
+afterEach(() => db.destroy());
+
+async function get(path: string, database = db) {
+  const api = apiOn(database);
+  const { statusCode, body } = await api.inject({ url: path, headers: KEY });
+  await api.close();
+  return { status: statusCode, body: JSON.parse(body) };
+}
+
+const EV = 0.035175;
+const NOTHING = { total: 0, resolved: 0, avg_model_ev: null, avg_realized: null, total_realized: 0 };
+const close = (value: number) => expect.closeTo(value, 9);
+
+test('the aggregate has every bucket in order; daily windows count in all but their own', async () => {
+  const paid = { avg_model_ev: close(EV), avg_realized: close(EV), total_realized: close(EV) };
+  const open = { total: 1, resolved: 0, avg_model_ev: close(EV), avg_realized: null, total_realized: 0 };
+  expect(await get('/v1/arb/audit/aggregate')).toEqual({
+    status: 200,
+    body: {
+      window: 'all',
+      since: '2026-11-20T11:00:00.000+00:00',
+      as_of: '2026-11-20T13:00:00.000+00:00',
+      overall: {
+        ...{ total: 3, resolved: 1, open: 2, logical_total: 1, logical_resolved: 1, ...paid },
+        first_detection: '2026-11-20T11:00:00.000+00:00',
+        last_detection: '2026-11-20T12:50:00.000+00:00',
+      },
+      by_ticker: [
+        { bucket: 'BTC', total: 2, resolved: 1, ...paid },
+        { bucket: 'ETH', ...open },
+        { bucket: 'SOL', ...NOTHING },
+      ],
+      by_tier: [
+        { bucket: 'logical', total: 1, resolved: 1, ...paid },
+        { bucket: 'endgame', ...open },
+        { bucket: 'stable', ...NOTHING },
+        { bucket: 'stale', ...open },
+      ],
+      by_event_type: [
+        { bucket: '5m', total: 2, resolved: 1, ...paid },
+        ...['15m', '1h', '4h'].map((bucket) => ({ bucket, ...NOTHING })),
+      ],
+    },
+  });
+});
+
+test('a window counts from its start; an empty audit has nulls and zeros', async () => {
+  const { body } = await get('/v1/arb/audit/aggregate?window=1h');
+  expect(body).toMatchObject({ since: '2026-11-20T12:00:00.000+00:00', overall: { total: 2 } });
+  const nothing = await openSqlite(join(temporaryDirectory(), 'control.sqlite'));
+  expect((await get('/v1/arb/audit/aggregate', nothing)).body).toMatchObject({
+    since: null,
+    overall: {
+      ...{ ...NOTHING, open: 0, logical_total: 0, logical_resolved: 0 },
+      ...{ first_detection: null, last_detection: null },
+    },
+  });
+  expect((await get('/v1/arb/audit', nothing)).body).toEqual({ count: 0, rows: [], next_cursor: null });
+  await nothing.destroy();
+});
+
+test('rows page newest first and carry what became of them', async () => {
+  const first = await get('/v1/arb/audit?limit=2');
+  expect(first.body.rows.map(({ tier }: { tier: string }) => tier)).toEqual(['stale', 'logical']);
+  expect(first.body.rows[1]).toMatchObject({
+    ...{ audit_id: detection().auditId, direction: 'BUY_BOTH', fill_price: 0.93, available_size: 80 },
+    executable: [{ after_ms: 50, fill_price: 0.93, size: 80 }],
+    ...{ resolved_at: '2026-11-20T12:59:59.000+00:00', outcome: 'Up', realized_per_share: close(EV) },
+  });
+  const second = await get(`/v1/arb/audit?limit=2&cursor=${first.body.next_cursor}`);
+  expect(second.body).toMatchObject({ count: 1, rows: [{ tier: 'endgame' }], next_cursor: null });
+  // Each row's entry follows the one of the row before it: nothing else was written between them.
+  expect(first.body.rows[1].prev_hash).toBe('0'.repeat(64));
+  expect(first.body.rows[0].prev_hash).toBe(first.body.rows[1].hash);
+  const counted = await get('/v1/arb/audit?limit=0&ticker=BTC');
+  expect(counted.body).toEqual({ count: 2, rows: [], next_cursor: null });
+  const foreign = await get(`/v1/arb/audit?tier=stale&cursor=${first.body.next_cursor}`);
+  expect(foreign).toEqual({ status: 400, body: { detail: 'cursor is not valid for this query' } });
+});
+
+test('the board gets the parameters as they were meant', async () => {
+  asked.length = 0;
+  await get('/v1/arb/live?min_edge_pp=0.1&vol_window_sec=900&tickers=ETH,BTC&event_types=5m&limit=7');
+  expect(asked).toEqual([
+    { minEdge: 0.1, sigmaSeconds: 900, tickers: ['BTC', 'ETH'], eventTypes: ['5m'], limit: 7 },
+  ]);
+});

@@ -1,0 +1,151 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { testApi } from '../../test/support/api.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { type Asked, STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
+import type { Tier } from '../schema/tier.ts';
+import { allRoutes } from './routes.ts';
+
+const clock = new FakeClock();
+const DAY_MS = 86_400_000;
+const iso = (timeMs: number) => new Date(timeMs).toISOString();
+/** Of 31 days. */
+const earliestMs = clock.now() - 31 * DAY_MS;
+const inside = iso(earliestMs);
+const outside = iso(earliestMs - 60_001);
+
+function api(tier: Tier, asked: Asked[] = []) {
+  const identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier };
+  const app = testApi({
+    store: stubStore({ asked }),
+    clock,
+    accounts: {
+      moment: () => 0,
+      maintenance: () => null,
+      authenticate: () => identity,
+      signedIn: async () => null,
+    },
+  });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+/** Every operation that reads recorded time, with the parameter that says from when. */
+const RANGES: readonly (readonly [url: string, name: string])[] = [
+  ['/v1/perp/depth?ticker=BTC', 'start'],
+  ['/v1/markets?', 'since'],
+  ['/v1/markets/resolved?', 'since'],
+  [`/v1/markets/${STUB_MARKET}/timeseries?`, 'start'],
+  [`/v1/snapshots?market_id=${STUB_MARKET}`, 'start'],
+  [`/v1/trades?market_id=${STUB_MARKET}`, 'start'],
+  ['/v1/underlying?ticker=BTC&source=binance_spot', 'start'],
+  [`/v1/candles?market_id=${STUB_MARKET}&timeframe=5m&end=2026-11-20`, 'start'],
+  ['/v1/stats/calibration?', 'since'],
+  [`/v1/gaps?market_id=${STUB_MARKET}`, 'start'],
+];
+const MOMENTS = [
+  [(at: string) => `/v1/snapshot-at/${at}?market_id=${STUB_MARKET}`, 'ts'],
+  [(at: string) => `/v1/markets/${STUB_MARKET}/orderbook?at=${at}`, 'at'],
+] as const;
+
+test('the table has every parameter that says from when or at what time', () => {
+  const declared = allRoutes({} as never)
+    .filter(({ path, mirrors }) => path.startsWith('/v1/') && mirrors === undefined)
+    .flatMap(({ pathFields, queryFields }) => Object.keys({ ...pathFields, ...queryFields }))
+    .filter((name) => ['start', 'since', 'at', 'ts', 'from', 'after'].includes(name));
+  expect(declared).toHaveLength(RANGES.length + MOMENTS.length);
+});
+
+const refusal = (name: string) => ({
+  detail: `${name} is before the history window of your tier; the earliest allowed time is ${inside.replace('Z', '+00:00')}`,
+});
+
+describe.each(RANGES)('%s', (url, name) => {
+  test(`${name} before the window is 403 and says what is allowed, which then is`, async () => {
+    const asked: Asked[] = [];
+    const app = api('free', asked);
+    const refused = await app.inject({ url: `${url}&${name}=${outside}` });
+    expect([refused.statusCode, refused.json()]).toEqual([403, refusal(name)]);
+    expect(asked).toEqual([]);
+    expect((await app.inject({ url: `${url}&${name}=${inside}` })).statusCode).toBe(200);
+  });
+
+  test(`${name} is free without a window`, async () => {
+    expect((await api('premium').inject({ url: `${url}&${name}=2020-01-01` })).statusCode).toBe(200);
+  });
+
+  // Candles need one.
+  if (url.includes('candles')) return;
+  test(`no ${name} means the earliest allowed`, async () => {
+    const [left, given]: [Asked[], Asked[]] = [[], []];
+    await api('free', left).inject({ url });
+    await api('free', given).inject({ url: `${url}&${name}=${inside}` });
+    expect(left).toEqual(given);
+    const unbounded: Asked[] = [];
+    await api('premium', unbounded).inject({ url });
+    expect(unbounded).not.toEqual(given);
+  });
+});
+
+test('plus reads 60 days', async () => {
+  const at = (timeMs: number) => `/v1/perp/depth?ticker=BTC&start=${iso(timeMs)}`;
+  const app = api('plus');
+  expect((await app.inject({ url: at(clock.now() - 59 * DAY_MS) })).statusCode).toBe(200);
+  expect((await app.inject({ url: at(clock.now() - 61 * DAY_MS) })).statusCode).toBe(403);
+});
+
+describe.each(MOMENTS)('%s', (url, name) => {
+  test('before the window is 403', async () => {
+    const refused = await api('free').inject({ url: url(outside) });
+    expect([refused.statusCode, refused.json()]).toEqual([403, refusal(name)]);
+    expect((await api('free').inject({ url: url(iso(clock.now())) })).statusCode).toBe(200);
+    expect((await api('premium').inject({ url: url('2020-01-01') })).statusCode).toBe(200);
+  });
+
+  test('in the window, a snapshot in force since before it is 403', async () => {
+    const later = new FakeClock(clock.now() + 40 * DAY_MS);
+    const identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier: 'free' as const };
+    const access = { moment: () => 0, maintenance: () => null, signedIn: async () => null };
+    const app = testApi({
+      store: stubStore(),
+      clock: later,
+      accounts: { ...access, authenticate: () => identity },
+    });
+    onTestFinished(() => app.close());
+    const refused = await app.inject({ url: url(iso(later.now())) });
+    expect(refused.statusCode).toBe(403);
+    expect(refused.json().detail).toMatch(/^the snapshot in force is before the history window/);
+  });
+});
+
+test('a cursor goes on while the window slides, and never beyond it', async () => {
+  const asked: Asked[] = [];
+  const moving = new FakeClock();
+  const identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier: 'free' as const };
+  const rows = stubStore({ asked });
+  const two = { found: 2, first: ['1792497600000', '1'], last: ['1792497600000', '1'] };
+  const app = testApi({
+    store: {
+      ...rows,
+      rows: async <T>(query: string, params: Record<string, unknown> = {}) => {
+        const answer = await rows.rows<T>(query, params as never);
+        return query.includes('AS first, ') ? ([two] as T[]) : answer;
+      },
+    },
+    clock: moving,
+    accounts: {
+      moment: () => 0,
+      maintenance: () => null,
+      authenticate: () => identity,
+      signedIn: async () => null,
+    },
+  });
+  onTestFinished(() => app.close());
+  const url = `/v1/perp/depth?ticker=BTC&limit=1&start=${inside}`;
+  const { next_cursor: cursor } = (await app.inject({ url })).json();
+  expect(cursor).toEqual(expect.any(String));
+  await moving.advance(DAY_MS);
+  expect((await app.inject({ url })).statusCode).toBe(403);
+  asked.length = 0;
+  expect((await app.inject({ url: `${url}&cursor=${cursor}` })).statusCode).toBe(200);
+  expect(JSON.stringify(asked)).toContain(String(earliestMs + DAY_MS));
+});

@@ -1,0 +1,37 @@
+/** What a page may do in its browser: run and load what this service serves, and nothing else. */
+const PAGE_RULES = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+];
+
+const COMMON = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+/** Of files whose name changes with their content. */
+export const ASSET_HEADERS = { ...COMMON, 'cache-control': 'public, max-age=31536000, immutable' } as const;
+
+/**
+ * Of the page itself, which names the files of one build and so is asked for again each time.
+ * @param nonce Of the style elements the component kit makes; new for each answer.
+ */
+export function pageHeaders(nonce: string): Record<string, string> {
+  return {
+    ...COMMON,
+    'cache-control': 'no-store',
+    'content-security-policy': [...PAGE_RULES, `style-src 'self' 'nonce-${nonce}'`].join('; '),
+    'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+    'x-frame-options': 'DENY',
+  };
+}

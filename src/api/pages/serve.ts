@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { acceptedEncodings } from '../compress.ts';
+import { notFound } from '../refusal.ts';
+import { type Asset, type AssetEncoding, type Build, readBuild } from './assets.ts';
+import { ASSET_HEADERS, pageHeaders } from './headers.ts';
+import { PAGE_PATHS } from './paths.ts';
+
+/** Where `npm run build` leaves the dashboard, seen from the sources and from what is built of them. */
+export const BUILT_PAGES = fileURLToPath(new URL('../../../dist/web', import.meta.url));
+/** What stands in the built page where each answer's nonce belongs; `web/vite.config.ts` writes it. */
+export const NONCE_PLACEHOLDER = '__UNDERROUND_NONCE__';
+const NONCE_BYTES = 16;
+export const ASSET_PATHS = ['/assets/{file}', '/favicon.svg'];
+
+/**
+ * Serves the dashboard: one page at every path of `PAGE_PATHS`, which then asks `/app/*`, and the files it names.
+ * @returns What is served, for answers to other methods.
+ */
+export function servePages(app: FastifyInstance, directory = BUILT_PAGES): { path: string; method: 'GET' }[] {
+  let build: Build | null = null;
+  // Read when first asked for: most processes of the tests never are.
+  const read = () => {
+    build ??= readBuild(directory);
+    if (build === null) throw notFound('The dashboard is not built: run `npm run build`');
+    return build;
+  };
+  for (const path of PAGE_PATHS) {
+    app.get(toFastify(path), { exposeHeadRoute: true }, (_request, reply) => sendPage(read(), reply));
+  }
+  for (const path of ASSET_PATHS) {
+    app.get(toFastify(path), { exposeHeadRoute: true }, (request, reply) =>
+      sendAsset(read(), request, reply),
+    );
+  }
+  return [...PAGE_PATHS, ...ASSET_PATHS].map((path) => ({ path, method: 'GET' }));
+}
+
+function toFastify(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+function sendPage({ page }: Build, reply: FastifyReply): FastifyReply {
+  const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+  return reply
+    .headers(pageHeaders(nonce))
+    .type('text/html; charset=utf-8')
+    .send(page.replaceAll(NONCE_PLACEHOLDER, nonce));
+}
+
+async function sendAsset(
+  { assets }: Build,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const path = request.url.split('?', 1)[0] ?? '';
+  const asset = assets.get(path);
+  if (!asset) throw notFound('Not Found');
+  reply.headers(ASSET_HEADERS).header('vary', 'Accept-Encoding').type(asset.type);
+  const encoding = encodingFor(asset, request);
+  if (encoding === null) return reply.send(asset.bytes);
+  return reply.header('content-encoding', encoding).send(await asset.packed(encoding));
+}
+
+function encodingFor(asset: Asset, { headers }: FastifyRequest): AssetEncoding | null {
+  if (!asset.isPackable) return null;
+  const accepted: readonly string[] = acceptedEncodings(headers['accept-encoding']);
+  if (accepted.includes('br')) return 'br';
+  return accepted.includes('gzip') ? 'gzip' : null;
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import type { Config } from '../config.ts';
+import { ConfigError } from '../errors.ts';
+
+/** How requests reach the service. */
+export interface Transport {
+  /** PEM texts; null: plain HTTP. */
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  /**
+   * Whether what an address says of the address before it is believed.
+   * @param hop 0 for the address that connected, 1 for the one it names, and so on.
+   */
+  readonly trustProxy: ((address: string, hop: number) => boolean) | null;
+}
+
+export const PLAIN: Transport = { tls: null, trustProxy: null };
+
+const HOPS_MAX = 16;
+
+/** @throws {ConfigError} When certificate and key cannot be used, or the proxies make no sense. */
+export function loadTransport(config: Pick<Config, 'tlsCertFile' | 'tlsKeyFile' | 'trustProxy'>): Transport {
+  return {
+    tls: loadTls(config.tlsCertFile, config.tlsKeyFile),
+    trustProxy: config.trustProxy === null ? null : parseTrust(config.trustProxy),
+  };
+}
+
+function loadTls(certFile: string | null, keyFile: string | null): Transport['tls'] {
+  if (certFile === null && keyFile === null) return null;
+  if (certFile === null || keyFile === null) {
+    throw new ConfigError('UNDERROUND_TLS_CERT and UNDERROUND_TLS_KEY go together');
+  }
+  try {
+    const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+    createSecureContext(pair);
+    return pair;
+  } catch (cause) {
+    throw new ConfigError(`UNDERROUND_TLS_CERT, UNDERROUND_TLS_KEY: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Addresses and networks, a number of hops, or both: `10.0.0.0/8, 127.0.0.1, 2`. */
+function parseTrust(text: string): NonNullable<Transport['trustProxy']> {
+  const refused = new ConfigError(
+    `UNDERROUND_TRUST_PROXY: addresses, networks in CIDR notation and at most one number of hops (1 to ${HOPS_MAX}), separated by commas`,
+  );
+  const list = new BlockList();
+  let [addresses, hops] = [0, Number.POSITIVE_INFINITY];
+  for (const item of text.split(',').map((part) => part.trim())) {
+    if (/^\d{1,2}$/.test(item)) {
+      if (hops !== Number.POSITIVE_INFINITY || Number(item) < 1 || Number(item) > HOPS_MAX) throw refused;
+      hops = Number(item);
+      continue;
+    }
+    const [address = '', bits, ...more] = item.split('/');
+    const family = isIP(address);
+    const most = family === 6 ? 128 : 32;
+    if (family === 0 || more.length > 0 || !/^\d{1,3}$/.test(bits ?? '0') || Number(bits ?? 0) > most)
+      throw refused;
+    list.addSubnet(address, Number(bits ?? most), family === 6 ? 'ipv6' : 'ipv4');
+    addresses++;
+  }
+  return (address, hop) => hop < hops && (addresses === 0 || isListed(list, address));
+}
+
+function isListed(list: BlockList, address: string): boolean {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  const family = isIP(plain);
+  return family !== 0 && list.check(plain, family === 6 ? 'ipv6' : 'ipv4');
+}

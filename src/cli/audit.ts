@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { type ControlOptions, withControl } from './control.ts';
+
+interface VerifyOptions extends ControlOptions {
+  readonly head?: string;
+}
+
+/** `underround audit verify|head`: works while a server runs. */
+export function registerAudit(program: Command): void {
+  const audit = program.command('audit').description('the signal audit: prove it unchanged, note its head');
+  const command = (name: string, description: string) =>
+    audit
+      .command(name)
+      .description(description)
+      .option('--json', 'print JSON')
+      .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)');
+  command(
+    'verify',
+    'prove that no entry was changed, removed, inserted or moved; exit 1 and the first fault if one was',
+  )
+    .option('--head <hash>', 'a head noted down earlier, which must be in the chain')
+    .action(verify);
+  command('head', 'show the newest hash: noted down elsewhere, it proves everything before it').action(head);
+}
+
+function verify(options: VerifyOptions): Promise<void> {
+  return withControl(options, async ({ database }) => {
+    const { verifyAudit } = await import('../signals/auditVerify.ts');
+    const known = options.head === undefined ? {} : { knownHash: options.head };
+    const { ok, entries, rows, head: hash, fault } = await verifyAudit(database, known);
+    if (!ok) process.exitCode = 1;
+    if (options.json) {
+      console.log(JSON.stringify({ ok, entries, rows, head: hash, fault }));
+    } else if (fault === null) {
+      console.log(`audit unchanged: ${rows} signals in ${entries} entries, head ${hash}`);
+    } else {
+      const place = [fault.seq === null ? [] : `entry ${fault.seq}`, fault.auditId ?? []].flat().join(', ');
+      console.log(`audit CHANGED${place === '' ? '' : ` at ${place}`}: ${fault.reason}`);
+    }
+  });
+}
+
+function head(options: ControlOptions): Promise<void> {
+  return withControl(options, async ({ database }) => {
+    const { readHead } = await import('../signals/auditChain.ts');
+    const { seq, hash } = await readHead(database);
+    console.log(options.json ? JSON.stringify({ seq, hash }) : `${hash}  after ${seq} entries`);
+  });
+}

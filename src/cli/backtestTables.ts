@@ -1,0 +1,91 @@
+/** Results of backtests as a person reads them. */
+import type { BacktestResultBody, SweepCellBody, SweepResultBody } from '../schema/api/backtests.ts';
+import { formatTable } from './table.ts';
+
+const TRADES_SHOWN = 20;
+
+export function printBacktest(result: BacktestResultBody): string {
+  const skipped = new Map<string, number>();
+  for (const { reason } of result.markets_skipped) skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+  const reasons = [...skipped].map(([reason, count]) => `${count} ${reason}`).join(', ');
+  const rows: [string, string | null][] = [
+    ['markets', `${result.markets_total}, traded in ${result.markets_traded}`],
+    ['left out', reasons || 'none'],
+    ['coverage', percent(result.coverage)],
+    ['trades', `${result.trades_total}, won ${result.trades_won}`],
+    ['win rate', percent(result.win_rate)],
+    ['total P&L', usd(result.total_pnl)],
+    ['fees', usd(result.total_fees)],
+    ['P&L a trade', usd(result.avg_pnl_per_trade)],
+    ['slippage a share', fixed(result.avg_slippage, 5)],
+    ['profit factor', fixed(result.profit_factor)],
+    ['Sharpe a market', fixed(result.sharpe_per_market, 4)],
+    ['Sharpe a year', fixed(result.sharpe_ratio)],
+    ['Sortino a year', fixed(result.sortino_ratio)],
+    ['Calmar', fixed(result.calmar_ratio)],
+    ['max drawdown', usd(result.max_drawdown)],
+    ['data', result.receipt.data_hash.slice(0, 16)],
+  ];
+  return `${formatTable(['RESULT', ''], rows)}\n\n${tradesTable(result)}`;
+}
+
+function tradesTable({ trades }: BacktestResultBody): string {
+  const shown = trades.slice(-TRADES_SHOWN);
+  const headings = ['MARKET', 'SIDE', 'OPENED', 'ENTRY', 'EXIT', 'SHARES', 'FEES', 'P&L', 'WHY'];
+  const rows = shown.map((trade) => [
+    `${trade.market_id.slice(0, 10)}..`,
+    trade.side,
+    trade.opened_at,
+    fixed(trade.entry_price, 4),
+    fixed(trade.exit_price, 4),
+    fixed(trade.shares),
+    fixed(trade.fees_usd),
+    fixed(trade.net_pnl),
+    trade.exit_reason,
+  ]);
+  if (trades.length === 0)
+    return 'No trades: the strategy’s condition was never met, or nothing was for sale.';
+  const more = trades.length > shown.length ? `\n(the last ${shown.length} of ${trades.length} trades)` : '';
+  return formatTable(headings, rows) + more;
+}
+
+/** The grid of P&L; rows are the y axis. */
+export function printSweep(result: SweepResultBody): string {
+  const { x_axis: x, y_axis: y, best } = result;
+  const bestCell = best === null ? undefined : result.cells[best.y]?.[best.x];
+  const headings = [`${y === null ? '' : `${y.param} \\ `}${x.param}`, ...x.values.map(String)];
+  const rows = result.cells.map((cells, at) => [
+    y === null ? 'total P&L' : String(y.values[at]),
+    ...cells.map((cell, column) => cellText(cell, best?.x === column && best.y === at)),
+  ]);
+  const judged: [string, string | null][] = [
+    ['trials', String(result.n_trials)],
+    ['best Sharpe a market', fixed(bestCell?.sharpe_per_market ?? null, 4)],
+    ['deflated Sharpe', fixed(result.deflated_sharpe, 4)],
+    ['PBO', fixed(result.pbo, 4)],
+    [
+      'markets needed',
+      result.min_track_record_markets === null ? null : String(result.min_track_record_markets),
+    ],
+  ];
+  const warnings = result.warnings.map((warning) => `warning: ${warning}`).join('\n');
+  return [formatTable(headings, rows), formatTable(['SWEEP', ''], judged), warnings]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function cellText({ error, total_pnl: pnl }: SweepCellBody, isBest: boolean): string {
+  return error === null ? `${pnl.toFixed(2)}${isBest ? ' *' : ''}` : 'error';
+}
+
+function fixed(value: number | null, digits = 2): string | null {
+  return value === null ? null : value.toFixed(digits);
+}
+
+function usd(value: number | null): string | null {
+  return value === null ? null : `${value.toFixed(2)} USD`;
+}
+
+function percent(value: number | null): string | null {
+  return value === null ? null : `${(value * 100).toFixed(1)} %`;
+}

@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import type { MaintenanceStatus } from '../accounts/maintenanceSwitch.ts';
+import { formatTime } from '../schema/time.ts';
+import { type Control, type ControlOptions, withControl } from './control.ts';
+
+interface OnOptions extends ControlOptions {
+  readonly retryAfter: string;
+  readonly message?: string;
+}
+
+/** `underround maintenance on|off|status`: closes a running service to its users and opens it again. */
+export function registerMaintenance(program: Command): void {
+  const maintenance = program
+    .command('maintenance')
+    .description('answer 503 to everyone for a while; recording goes on');
+  const command = (name: string, description: string) =>
+    maintenance
+      .command(name)
+      .description(description)
+      .option('--json', 'print JSON')
+      .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)');
+  command('on', 'close the service, from the next request on')
+    .option('--retry-after <seconds>', 'what clients are told to wait', '60')
+    .option('--message <text>', 'what clients are told')
+    .action(on);
+  command('off', 'open the service').action(off);
+  command('status', 'say whether it is closed').action(status);
+}
+
+function on(options: OnOptions): Promise<void> {
+  return withControl(options, async (control) => {
+    const retryAfterSeconds = Number(options.retryAfter.trim() === '' ? Number.NaN : options.retryAfter);
+    await control.maintenance.close({ retryAfterSeconds, message: options.message ?? null });
+    await control.settled();
+    await show(options, control);
+  });
+}
+
+function off(options: ControlOptions): Promise<void> {
+  return withControl(options, async (control) => {
+    await control.maintenance.open();
+    await control.settled();
+    await show(options, control);
+  });
+}
+
+function status(options: ControlOptions): Promise<void> {
+  return withControl(options, (control) => show(options, control));
+}
+
+async function show(options: ControlOptions, { maintenance }: Control): Promise<void> {
+  const now = await maintenance.status();
+  console.log(options.json ? JSON.stringify(toJson(now)) : toLine(now));
+}
+
+function toJson(now: MaintenanceStatus | null) {
+  return {
+    on: now !== null,
+    retry_after_seconds: now?.retryAfterSeconds ?? null,
+    message: now?.message ?? null,
+    since: now === null ? null : formatTime(now.sinceMs),
+  };
+}
+
+function toLine(now: MaintenanceStatus | null): string {
+  if (now === null) return 'open';
+  const { sinceMs, retryAfterSeconds, message } = now;
+  const since = `closed since ${formatTime(sinceMs)}, clients retry after ${retryAfterSeconds} s`;
+  return message === null ? since : `${since}: ${message}`;
+}

@@ -1,0 +1,92 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { commandLine } from '../../test/support/commandLine.ts';
+import { registerUsers } from './users.ts';
+import { registerWebhooks } from './webhooks.ts';
+
+const { run, json } = commandLine(registerUsers, registerWebhooks);
+
+const HOOK = ['--email', 'a@example.com', '--url', 'https://93.184.215.14/in', '--label', 'bot'];
+
+describe('webhooks', () => {
+  beforeEach(async () => {
+    await json('users', 'create', '--email', 'a@example.com', '--tier', 'premium');
+  });
+
+  it('create prints what belongs to it, in the order of the interface', async () => {
+    const made = await json('webhooks', 'create', ...HOOK, '--tiers', 'logical,endgame', '--tickers', 'BTC');
+    expect(made).toEqual({
+      webhook_id: expect.stringMatching(/^wh_[0-9A-Za-z]{16}$/),
+      secret: expect.stringMatching(/^whsec_[0-9A-Za-z+/]{32}$/),
+      url: 'https://93.184.215.14/in',
+      label: 'bot',
+      tiers: ['logical', 'endgame'],
+      tickers: ['BTC'],
+      state: 'active',
+    });
+    expect(Object.keys(made)).toEqual(['webhook_id', 'secret', 'url', 'label', 'tiers', 'tickers', 'state']);
+    const other = await json('webhooks', 'create', ...HOOK);
+    expect(other).toMatchObject({ tiers: ['logical', 'endgame'], tickers: null });
+  });
+
+  it('are listed, paused, resumed, rotated, tested and deleted', async () => {
+    const { webhook_id: id, secret } = await json('webhooks', 'create', ...HOOK);
+    const listed = await json('webhooks', 'list', '--email', 'a@example.com');
+    expect(listed.webhooks).toMatchObject([{ webhook_id: id, state: 'active', failing: false }]);
+    expect(JSON.stringify(listed)).not.toContain('whsec_');
+    expect(await json('webhooks', 'pause', id)).toMatchObject({ state: 'paused', failing: false });
+    expect((await run('webhooks', 'test', id)).err).toEqual([
+      'underround: the webhook is paused; resume it first',
+    ]);
+    expect(await json('webhooks', 'resume', id)).toMatchObject({ state: 'active', paused_at: null });
+    expect((await json('webhooks', 'test', id)).delivery_id).toMatch(/^dl_[0-9a-f]{24}$/);
+    const rotated = await json('webhooks', 'rotate', id);
+    expect(rotated.secret).toMatch(/^whsec_/);
+    expect(rotated.secret).not.toBe(secret);
+    expect((await run('webhooks', 'list')).out.join()).toContain(`${id}  bot    https://93.184.215.14/in`);
+    expect(await json('webhooks', 'delete', id)).toEqual({ webhook_id: id });
+    expect(await json('webhooks', 'list')).toEqual({ webhooks: [] });
+  });
+
+  it.each([
+    ['http', ['--url', 'http://93.184.215.14/'], 'the URL must start with https://'],
+    ['no URL', ['--url', 'nonsense'], 'not a valid URL'],
+    ['a password', ['--url', 'https://u:p@example.com/'], 'the URL must not hold a user or password'],
+    [
+      'loopback',
+      ['--url', 'https://127.1:99/'],
+      'the URL leads to where nothing is sent: the address 127.0.0.1 is loopback',
+    ],
+    ['an unknown user', ['--email', 'b@example.com'], 'no user with this e-mail address'],
+    ['an unknown tier', ['--tiers', 'stable'], 'must be some of logical, endgame'],
+    ['an unknown ticker', ['--tickers', 'BTC,DOGE'], 'must be some of BTC, ETH, SOL'],
+    ['no label', ['--label', ' '], 'a label has 1 to 128 characters and no control characters'],
+  ])('%s is refused', async (_, words, line) => {
+    const refused = await run('webhooks', 'create', ...HOOK, ...words);
+    expect(refused).toEqual({ out: [], err: [`underround: ${line}`], exit: 1 });
+    expect(await json('webhooks', 'list')).toEqual({ webhooks: [] });
+  });
+
+  it.each(['free', 'pro', 'plus'])('tier %s is refused; one that exists stays', async (tier) => {
+    const { webhook_id: id } = await json('webhooks', 'create', ...HOOK);
+    await json('users', 'set-tier', '--email', 'a@example.com', '--tier', tier);
+    const line = `tier ${tier} does not include webhooks`;
+    expect(await run('webhooks', 'create', ...HOOK)).toEqual({
+      out: [],
+      err: [`underround: ${line}`],
+      exit: 1,
+    });
+    expect((await json('webhooks', 'list')).webhooks).toMatchObject([{ webhook_id: id, state: 'active' }]);
+  });
+
+  it.each(['resume', 'pause', 'delete', 'rotate', 'test'])(
+    '%s of one that is not there is refused',
+    async (verb) => {
+      const line = 'no webhook with this id; `webhooks list` shows the ids';
+      expect(await run('webhooks', verb, 'wh_none')).toEqual({
+        out: [],
+        err: [`underround: ${line}`],
+        exit: 1,
+      });
+    },
+  );
+});

@@ -1,0 +1,175 @@
+import type { Command } from 'commander';
+import type { Ticker } from '../schema/market.ts';
+import type { PushedTier } from '../schema/opportunity.ts';
+import { formatTime, formatTimeOrNull } from '../schema/time.ts';
+import type { Webhook } from '../webhooks/registration.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import { type Control, type ControlOptions, withControl } from './control.ts';
+import { formatTable } from './table.ts';
+
+interface CreateOptions extends ControlOptions {
+  readonly email: string;
+  readonly url: string;
+  readonly label: string;
+  readonly tiers?: string;
+  readonly tickers?: string;
+}
+
+interface ListOptions extends ControlOptions {
+  readonly email?: string;
+}
+
+/** `underround webhooks create|list|resume|pause|delete|rotate|test`: beside a running server, which hears within a second. */
+export function registerWebhooks(program: Command): void {
+  const webhooks = program
+    .command('webhooks')
+    .description('webhooks: create, list, pause, resume, rotate, test, delete');
+  common(
+    webhooks
+      .command('create')
+      .description('register a webhook of a Premium user and show its secret, this once')
+      .requiredOption('--email <email>', 'the user who owns it')
+      .requiredOption('--url <url>', 'where to send; https only')
+      .option('--label <label>', 'what it is for', 'webhook')
+      .option('--tiers <tiers>', 'logical, endgame or both, separated by a comma (default: both)')
+      .option('--tickers <tickers>', 'BTC, ETH, SOL, separated by commas (default: all)'),
+  ).action(create);
+  common(
+    webhooks
+      .command('list')
+      .description('list webhooks')
+      .option('--email <email>', 'only those of this user'),
+  ).action(list);
+  const ofOne = (name: string, description: string) =>
+    common(
+      webhooks
+        .command(name)
+        .description(description)
+        .argument('<webhook_id>', 'the id `webhooks list` shows'),
+    );
+  ofOne('resume', 'send again what is detected from now on').action(
+    change((id, { registry }) => registry.resume({ webhookId: id })),
+  );
+  ofOne('pause', 'send nothing more; what waits is skipped').action(
+    change((id, { registry }) => registry.pause({ webhookId: id })),
+  );
+  ofOne('delete', 'delete a webhook with its log').action(remove);
+  ofOne(
+    'rotate',
+    'make a new secret and show it, this once; the old one is signed with for 24 hours more',
+  ).action(rotate);
+  ofOne('test', 'have a running server send a test event').action(test);
+}
+
+function common(command: Command): Command {
+  return command
+    .option('--json', 'print JSON')
+    .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)');
+}
+
+function create(options: CreateOptions): Promise<void> {
+  return withWebhooks(options, async ({ registry }, { users, config }) => {
+    const user = await users.find(options.email);
+    const { InvalidInputError } = await import('../errors.ts');
+    if (!user) throw new InvalidInputError('no user with this e-mail address');
+    const { loadTiers } = await import('../accounts/tiers.ts');
+    if (!loadTiers(config.tiersFile)[user.tier].webhooks) {
+      throw new InvalidInputError(`tier ${user.tier} does not include webhooks`);
+    }
+    const issued = await registry.create({
+      ...{ userId: user.userId, url: options.url, label: options.label },
+      // Checked where it is stored.
+      tiers: listOf(options.tiers) as PushedTier[] | null,
+      tickers: listOf(options.tickers) as Ticker[] | null,
+    });
+    if (!issued) throw new InvalidInputError('the user has as many webhooks as a user may; delete one first');
+    const { secret, webhook } = issued;
+    if (options.json) {
+      const { webhookId: webhook_id, url, label, tiers, tickers, state } = webhook;
+      console.log(JSON.stringify({ webhook_id, secret, url, label, tiers, tickers, state }));
+      return;
+    }
+    console.log(`${secret}\n`);
+    console.log(`This is the only time the secret is shown. Id ${webhook.webhookId}, ${webhook.url}.`);
+  });
+}
+
+function list(options: ListOptions): Promise<void> {
+  return withWebhooks(options, async ({ registry }, { users }) => {
+    const found = await listed(options.email);
+    console.log(options.json ? JSON.stringify({ webhooks: found.map(toJson) }) : toTable(found));
+
+    async function listed(email: string | undefined): Promise<Webhook[]> {
+      if (email === undefined) return await registry.list();
+      const user = await users.find(email);
+      return user ? await registry.list({ userId: user.userId }) : [];
+    }
+  });
+}
+
+function change(run: (webhookId: string, webhooks: Webhooks) => Promise<Webhook>) {
+  return (webhookId: string, options: ControlOptions): Promise<void> =>
+    withWebhooks(options, async (webhooks) => {
+      const webhook = await run(webhookId, webhooks);
+      console.log(options.json ? JSON.stringify(toJson(webhook)) : toTable([webhook]));
+    });
+}
+
+function remove(webhookId: string, options: ControlOptions): Promise<void> {
+  return withWebhooks(options, async ({ registry }) => {
+    await registry.delete({ webhookId });
+    console.log(options.json ? JSON.stringify({ webhook_id: webhookId }) : `${webhookId} is deleted`);
+  });
+}
+
+function rotate(webhookId: string, options: ControlOptions): Promise<void> {
+  return withWebhooks(options, async ({ registry }) => {
+    const { secret, webhook } = await registry.rotate({ webhookId });
+    if (options.json) console.log(JSON.stringify({ ...toJson(webhook), secret }));
+    else console.log(`${secret}\n\nThis is the only time the secret is shown.`);
+  });
+}
+
+function test(webhookId: string, options: ControlOptions): Promise<void> {
+  return withWebhooks(options, async ({ registry, log }) => {
+    const webhook = await registry.find({ webhookId });
+    const { InvalidInputError } = await import('../errors.ts');
+    if (webhook === null)
+      throw new InvalidInputError('no webhook with this id; `webhooks list` shows the ids');
+    const deliveryId = await log.sendTest(webhook);
+    const words = `${deliveryId} is sent by the running server; the dashboard shows how it went`;
+    console.log(options.json ? JSON.stringify({ delivery_id: deliveryId }) : words);
+  });
+}
+
+function withWebhooks(
+  options: ControlOptions,
+  run: (webhooks: Webhooks, control: Control) => Promise<void>,
+): Promise<void> {
+  return withControl(options, async (control) => {
+    const { openWebhooks } = await import('../webhooks/webhooks.ts');
+    await run(openWebhooks(control.database, control), control);
+  });
+}
+
+function listOf(text: string | undefined): string[] | null {
+  return text === undefined ? null : text.split(',').map((part) => part.trim());
+}
+
+function toJson(webhook: Webhook) {
+  return {
+    ...{ webhook_id: webhook.webhookId, url: webhook.url, label: webhook.label },
+    ...{ tiers: webhook.tiers, tickers: webhook.tickers, state: webhook.state },
+    ...{ failing: webhook.pauseReason === 'failures', consecutive_failures: webhook.consecutiveFailures },
+    ...{ created_at: formatTime(webhook.createdMs), paused_at: formatTimeOrNull(webhook.pausedMs) },
+  };
+}
+
+function toTable(webhooks: readonly Webhook[]): string {
+  const rows = webhooks.map(toJson).map((webhook) => {
+    const state = webhook.failing ? 'failing' : webhook.state;
+    const filters = [webhook.tiers.join(','), webhook.tickers?.join(',') ?? 'all'];
+    return [webhook.webhook_id, webhook.label, webhook.url, ...filters, state, webhook.created_at];
+  });
+  return formatTable(['WEBHOOK_ID', 'LABEL', 'URL', 'TIERS', 'TICKERS', 'STATE', 'CREATED'], rows);
+}
