@@ -1,0 +1,59 @@
+import { ApiProblem, problemOf } from './problem.ts';
+import type { Operations } from './schema.ts';
+
+export type OperationName = keyof Operations;
+export type AnswerOf<K extends OperationName> = Operations[K]['answer'];
+type Given<K extends OperationName, Part extends 'path' | 'query' | 'body'> = Operations[K][Part];
+
+/** What an operation takes; a part it has none of is left out. */
+export type InputOf<K extends OperationName> = (Given<K, 'path'> extends Record<never, never>
+  ? { path?: Given<K, 'path'> }
+  : { path: Given<K, 'path'> }) & { query?: Given<K, 'query'>; body?: Given<K, 'body'> };
+
+/**
+ * Asks one operation of the API description. Operations of `/v1` are asked where the session cookie is their key.
+ * @throws {ApiProblem} For every answer that is no success, and when there is none.
+ */
+export async function call<K extends OperationName>(
+  operation: K,
+  input: InputOf<K>,
+  signal?: AbortSignal,
+): Promise<AnswerOf<K>> {
+  const [method = 'GET', path = '/'] = operation.split(' ');
+  const response = await send(addressOf(path, input), {
+    method,
+    ...(signal === undefined ? {} : { signal }),
+    ...(input.body === undefined
+      ? {}
+      : { body: JSON.stringify(input.body), headers: { 'content-type': 'application/json' } }),
+  });
+  if (!response.ok) throw await problemOf(response);
+  // The description, which the types are made of, says what a success holds.
+  return (response.status === 204 ? undefined : await response.json()) as AnswerOf<K>;
+}
+
+/** The address an operation is asked at, for links and downloads. */
+export function addressOf(path: string, input: { path?: object; query?: object }): string {
+  const places = Object.entries(input.path ?? {});
+  const filled = places.reduce(
+    (text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(String(value))),
+    path.replace(/^\/v1\//, '/app/'),
+  );
+  const given = Object.entries(input.query ?? {}).filter(
+    ([, value]) => value !== undefined && value !== null,
+  );
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return query === '' ? filled : `${filled}?${query}`;
+}
+
+async function send(address: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(address, init);
+  } catch (cause) {
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
+    throw new ApiProblem('The service does not answer: is it running, and is this machine on its network?', {
+      status: 0,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,101 @@
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { type AnswerOf, call, type InputOf, type OperationName } from './client.ts';
+import { ApiProblem } from './problem.ts';
+import type { CurrentUser } from './schema.ts';
+
+const RETRIES_MAX = 2;
+const FRESH_MS = 10_000;
+
+/** What of a refusal may pass by itself: no answer, a busy store, too many requests. */
+function mayPass(error: unknown): boolean {
+  return error instanceof ApiProblem && (error.status === 0 || error.status === 429 || error.status >= 500);
+}
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: FRESH_MS,
+      retry: (count, error) => count < RETRIES_MAX && mayPass(error),
+      retryDelay: (count, error) =>
+        error instanceof ApiProblem && error.retryAfterSeconds !== null
+          ? error.retryAfterSeconds * 1000
+          : 500 * 2 ** count,
+    },
+    mutations: { retry: false },
+  },
+});
+
+export interface AskOptions {
+  readonly enabled?: boolean;
+  readonly refetchMs?: number;
+  /** Shows the answer before while the next is asked for. */
+  readonly keep?: boolean;
+}
+
+/** What one operation answers, kept and shared by its input. */
+export function useApi<K extends OperationName>(
+  operation: K,
+  input: InputOf<K>,
+  { enabled = true, refetchMs, keep = false }: AskOptions = {},
+): UseQueryResult<AnswerOf<K>, Error> {
+  return useQuery<AnswerOf<K>, Error>({
+    queryKey: [operation, input],
+    queryFn: ({ signal }) => call(operation, input, signal),
+    enabled,
+    ...(refetchMs === undefined ? {} : { refetchInterval: refetchMs }),
+    ...(keep ? { placeholderData: keepPreviousData } : {}),
+  });
+}
+
+/** Asks an operation that changes something; what `outdates` names is asked again. */
+export function useAction<K extends OperationName>(
+  operation: K,
+  outdates: readonly OperationName[] = [],
+): UseMutationResult<AnswerOf<K>, Error, InputOf<K>> {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (input: InputOf<K>) => call(operation, input),
+    onSuccess: async () => {
+      await Promise.all(outdates.map((name) => client.invalidateQueries({ queryKey: [name] })));
+    },
+  });
+}
+
+export const SESSION_KEY = ['session'];
+
+/** Who is signed in; null when nobody is. */
+export function useSession(): UseQueryResult<CurrentUser['user'] | null, Error> {
+  return useQuery({ queryKey: SESSION_KEY, queryFn: findSession, staleTime: 60_000 });
+}
+
+/** Set while this browser is signed in, so that nobody is asked about where nobody is. */
+const MARK = 'underround.signed-in';
+
+/** Begins or ends what this browser knows of a session; nothing kept of another user's stays. */
+export function noteSession(user: CurrentUser['user'] | null): void {
+  if (user === null) localStorage.removeItem(MARK);
+  else localStorage.setItem(MARK, '1');
+  queries.clear();
+  queries.setQueryData(SESSION_KEY, user);
+}
+
+async function findSession(): Promise<CurrentUser['user'] | null> {
+  if (localStorage.getItem(MARK) === null) return null;
+  try {
+    return (await call('GET /app/me', {})).user;
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 401) {
+      localStorage.removeItem(MARK);
+      return null;
+    }
+    throw error;
+  }
+}

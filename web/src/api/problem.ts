@@ -1,0 +1,48 @@
+/** One field of a 422 answer. */
+interface FieldError {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+}
+
+/** An answer that is no success, or none at all (`status` 0), in words a reader can act on. */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem';
+  readonly status: number;
+  /** By the last part of its place, e.g. `password`. */
+  readonly fields: ReadonlyMap<string, string>;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    message: string,
+    options: {
+      status: number;
+      fields?: ReadonlyMap<string, string>;
+      retryAfterSeconds?: number | null;
+      cause?: unknown;
+    },
+  ) {
+    super(message, { cause: options.cause });
+    this.status = options.status;
+    this.fields = options.fields ?? new Map();
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+  }
+}
+
+/** Reads what the service says of a refusal. */
+export async function problemOf(response: Response): Promise<ApiProblem> {
+  const { status, headers } = response;
+  const retryAfter = Number(headers.get('retry-after') ?? Number.NaN);
+  const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null;
+  const detail = await response.json().then(
+    (body: { detail?: unknown }) => body.detail,
+    () => undefined,
+  );
+  if (Array.isArray(detail)) {
+    const errors = detail as FieldError[];
+    const fields = new Map(errors.map(({ loc, msg }) => [String(loc.at(-1) ?? ''), msg]));
+    const message = errors.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ');
+    return new ApiProblem(message, { status, fields, retryAfterSeconds });
+  }
+  const message = typeof detail === 'string' ? detail : `The service answered ${status}`;
+  return new ApiProblem(message, { status, retryAfterSeconds });
+}

@@ -1,0 +1,80 @@
+import { AppShell, Badge, Burger, Group, NavLink, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Link, Navigate, Outlet, useRouterState } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useSession } from '../api/hooks.ts';
+import { Failure, Loading } from '../ui/states.tsx';
+import { Brand } from './Brand.tsx';
+import { DataSourceBadge } from './DataSourceBadge.tsx';
+import { NAVIGATION } from './navigation.ts';
+import { SchemeToggle } from './SchemeToggle.tsx';
+
+/** What stands around the pages of who is signed in; others are led to the sign-in and back. */
+export function Shell(): ReactNode {
+  const session = useSession();
+  const href = useRouterState({ select: (state) => state.location.href });
+  // As it was at first: on the way to the sign-in it changes.
+  const [asked] = useState(href);
+  if (session.isPending) return <Loading />;
+  if (session.isError) return <Failure error={session.error} retry={() => void session.refetch()} />;
+  if (session.data === null) return <Navigate to="/sign-in" search={{ next: asked }} replace />;
+  return (
+    <SignedInShell email={session.data.email} tier={session.data.tier} operator={session.data.operator} />
+  );
+}
+
+function SignedInShell({
+  email,
+  tier,
+  operator,
+}: {
+  email: string;
+  tier: string;
+  operator: boolean;
+}): ReactNode {
+  const [opened, { toggle, close }] = useDisclosure();
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page that was chosen closes the menu it was chosen from
+  useEffect(close, [path, close]);
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding="md"
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+            <Brand />
+            <DataSourceBadge />
+          </Group>
+          <Group gap="sm" wrap="nowrap">
+            <Text size="sm" c="dimmed" visibleFrom="sm">
+              {email}
+            </Text>
+            <Badge variant="outline" visibleFrom="sm">
+              {tier}
+            </Badge>
+            <SchemeToggle />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label="Pages">
+        {NAVIGATION.filter((entry) => operator || String(entry.to) !== '/operator').map(({ to, label }) => (
+          <NavLink
+            key={to}
+            label={label}
+            variant="filled"
+            active={path === to || path.startsWith(`${to}/`)}
+            renderRoot={(props) => <Link to={to} {...props} />}
+          />
+        ))}
+        <NavLink label="API reference" href="/docs" mt="auto" />
+      </AppShell.Navbar>
+      <AppShell.Main id="main">
+        <Outlet />
+      </AppShell.Main>
+    </AppShell>
+  );
+}

@@ -1,0 +1,126 @@
+import type { Market } from '../api/schema.ts';
+import type { Level, LiveMarket, LiveState } from './messages.ts';
+import { priceMarket } from './outlook.ts';
+import { TickerPrices } from './tickerPrices.ts';
+
+/** Levels a side that a page shows. */
+const LEVELS = 6;
+/** Seconds of mids kept for each market. */
+const TRAIL_SECONDS = 180;
+
+interface Side {
+  readonly price: number;
+  readonly size: number;
+}
+
+/** A message of the stream, as far as the board reads it. */
+interface BookMessage {
+  readonly market_id: string;
+  readonly ts: string;
+  readonly yes_bids: readonly Side[];
+  readonly yes_asks: readonly Side[];
+  readonly no_bids: readonly Side[];
+  readonly no_asks: readonly Side[];
+  readonly underlying_price: number | null;
+  readonly underlying_ticker: string;
+  readonly trusted: boolean;
+}
+
+interface Shown {
+  book: BookMessage;
+  timeMs: number;
+  gap: string | null;
+  trail: (number | null)[];
+  trailSecond: number;
+}
+
+/** Newest book of every market, priced; nothing here is per message, only per look. */
+export class Board {
+  readonly #shown = new Map<string, Shown>();
+  readonly #markets = new Map<string, Market>();
+  readonly #prices = new Map<string, TickerPrices>();
+
+  setMarkets(markets: readonly Market[]): void {
+    for (const market of markets) this.#markets.set(market.market_id, market);
+    const known = new Set(markets.map(({ market_id }) => market_id));
+    for (const marketId of this.#shown.keys()) {
+      if (!known.has(marketId)) {
+        this.#shown.delete(marketId);
+        this.#markets.delete(marketId);
+      }
+    }
+  }
+
+  /** Begins a ticker anew: prices that came meanwhile are newer, and nothing older could be put before them. */
+  seedPrices(ticker: string, points: readonly (readonly [timeMs: number, price: number])[]): void {
+    const prices = new TickerPrices();
+    for (const [timeMs, price] of points) prices.push(timeMs, price);
+    this.#prices.set(ticker, prices);
+  }
+
+  pushPrice(ticker: string, timeMs: number, price: number): void {
+    const prices = this.#prices.get(ticker) ?? new TickerPrices();
+    this.#prices.set(ticker, prices);
+    prices.push(timeMs, price);
+  }
+
+  pushBook(book: BookMessage): void {
+    const timeMs = Date.parse(book.ts);
+    if (book.underlying_price !== null) this.pushPrice(book.underlying_ticker, timeMs, book.underlying_price);
+    const shown = this.#shown.get(book.market_id);
+    if (shown === undefined) {
+      this.#shown.set(book.market_id, { book, timeMs, gap: null, trail: [], trailSecond: 0 });
+    } else {
+      shown.book = book;
+      shown.timeMs = timeMs;
+    }
+  }
+
+  setGap(marketId: string, cause: string | null): void {
+    const shown = this.#shown.get(marketId);
+    if (shown !== undefined) shown.gap = cause;
+  }
+
+  look(nowMs: number): Pick<LiveState, 'markets' | 'tickers'> {
+    const tickers = Object.fromEntries(
+      [...this.#prices].map(([ticker, prices]) => [
+        ticker,
+        { price: prices.price, sigmaAnnual: prices.sigmaAnnual(nowMs) },
+      ]),
+    );
+    const markets = Object.fromEntries(
+      [...this.#shown].map(([id, shown]) => [id, this.#lookAt(shown, nowMs)]),
+    );
+    return { markets, tickers };
+  }
+
+  #lookAt(shown: Shown, nowMs: number): LiveMarket {
+    const { book, timeMs, gap } = shown;
+    lengthenTrail(shown, nowMs);
+    const market = this.#markets.get(book.market_id);
+    const nothing = { distance: null, modelProbability: null };
+    return {
+      ...{ marketId: book.market_id, timeMs, trusted: book.trusted, gap, underlying: book.underlying_price },
+      yesBids: levels(book.yes_bids),
+      yesAsks: levels(book.yes_asks),
+      noBids: levels(book.no_bids),
+      noAsks: levels(book.no_asks),
+      trail: [...shown.trail],
+      ...(market === undefined ? nothing : priceMarket(market, this.#prices.get(market.ticker), nowMs)),
+    };
+  }
+}
+
+function lengthenTrail(shown: Shown, nowMs: number): void {
+  const second = Math.floor(nowMs / 1000);
+  if (second === shown.trailSecond) return;
+  const { book } = shown;
+  const [bid, ask] = [book.yes_bids[0], book.yes_asks[0]];
+  shown.trail.push(book.trusted && bid && ask ? (bid.price + ask.price) / 2 : null);
+  if (shown.trail.length > TRAIL_SECONDS) shown.trail.shift();
+  shown.trailSecond = second;
+}
+
+function levels(side: readonly Side[]): Level[] {
+  return side.slice(0, LEVELS).map(({ price, size }) => [price, size]);
+}

@@ -1,0 +1,53 @@
+/** What passes between the Live page and the worker that holds its socket. */
+import type { Market } from '../api/schema.ts';
+
+/** Price (0..1) and shares, best first. */
+export type Level = readonly [price: number, size: number];
+
+export interface LiveMarket {
+  readonly marketId: string;
+  /** Venue's time of the newest book, Unix ms. */
+  readonly timeMs: number;
+  readonly trusted: boolean;
+  /** Cause of the gap it is in; null: none. */
+  readonly gap: string | null;
+  readonly underlying: number | null;
+  readonly yesBids: readonly Level[];
+  readonly yesAsks: readonly Level[];
+  readonly noBids: readonly Level[];
+  readonly noAsks: readonly Level[];
+  /** Mid of YES once a second, oldest first; null where it had none. */
+  readonly trail: readonly (number | null)[];
+  /** Standard deviations the price stands above what Up needs; null where strike or sigma is unknown. */
+  readonly distance: number | null;
+  readonly modelProbability: number | null;
+}
+
+export interface LiveTicker {
+  readonly price: number | null;
+  /** Per square root of a year, over ten minutes; null where too little is known. */
+  readonly sigmaAnnual: number | null;
+}
+
+export interface LiveState {
+  readonly connection: 'connecting' | 'live' | 'lost';
+  /** Why the last connection ended, in the service's words. */
+  readonly reason: string | null;
+  readonly markets: Readonly<Record<string, LiveMarket>>;
+  readonly tickers: Readonly<Record<string, LiveTicker>>;
+  /** Book changes received since the page was opened. */
+  readonly received: number;
+}
+
+export type ToWorker =
+  | { readonly kind: 'open'; readonly address: string; readonly tickers: readonly string[] }
+  | { readonly kind: 'markets'; readonly markets: readonly Market[] }
+  | {
+      readonly kind: 'prices';
+      readonly ticker: string;
+      readonly points: readonly (readonly [number, number])[];
+    };
+export type FromWorker =
+  | { readonly kind: 'state'; readonly state: LiveState }
+  /** A market opened or resolved: the list of them is out of date. */
+  | { readonly kind: 'markets-changed' };

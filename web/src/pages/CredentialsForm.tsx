@@ -1,0 +1,63 @@
+import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { ApiProblem } from '../api/problem.ts';
+
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** E-mail address and password; what the service says against one stands beside it. */
+export function CredentialsForm({
+  submit,
+  isBusy,
+  error,
+  isNew,
+  action,
+}: {
+  submit: (credentials: Credentials) => void;
+  isBusy: boolean;
+  error: Error | null;
+  /** A password is chosen, not asked for. */
+  isNew: boolean;
+  action: string;
+}): ReactNode {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const fields = error instanceof ApiProblem ? error.fields : new Map<string, string>();
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    submit({ email, password });
+  };
+  return (
+    <form onSubmit={send}>
+      <Stack gap="sm">
+        {error !== null && fields.size === 0 && <Alert color="red" title={error.message} role="alert" />}
+        <TextInput
+          label="E-mail address"
+          type="email"
+          name="email"
+          autoComplete="username"
+          required
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+          error={fields.get('email')}
+        />
+        <PasswordInput
+          label="Password"
+          name="password"
+          description={isNew ? 'At least 8 characters' : undefined}
+          autoComplete={isNew ? 'new-password' : 'current-password'}
+          required
+          minLength={isNew ? 8 : undefined}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          error={fields.get('password')}
+        />
+        <Button type="submit" loading={isBusy}>
+          {action}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

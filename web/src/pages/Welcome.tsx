@@ -1,0 +1,47 @@
+import { Anchor, Button, List, Stack, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useSession } from '../api/hooks.ts';
+import { Page } from '../ui/Page.tsx';
+import { NewKey } from './keys/NewKey.tsx';
+
+/** The first minutes: a key, a first request, and where to look. */
+export function Welcome(): ReactNode {
+  const { data: user } = useSession();
+  return (
+    <Page
+      title="Welcome"
+      about={
+        user?.operator
+          ? 'Yours is the first account, so you are the operator: you set tiers and close the service for maintenance.'
+          : `Your tier is ${user?.tier ?? 'free'}; the operator can raise it.`
+      }
+    >
+      <Stack className="card" p="lg" gap="sm">
+        <Text fw={600} component="h2">
+          1. Make an API key
+        </Text>
+        <NewKey suggested="my first key" />
+      </Stack>
+      <Stack className="card" p="lg" gap="sm">
+        <Text fw={600} component="h2">
+          2. Look around
+        </Text>
+        <List spacing={4}>
+          <List.Item>
+            <Link to="/account">Your account</Link>: password, sessions, and what your tier includes
+          </List.Item>
+          <List.Item>
+            <Anchor href="/docs" underline="always">
+              API reference
+            </Anchor>
+            : every call, with its parameters and answers
+          </List.Item>
+        </List>
+        <div>
+          <Button renderRoot={(props) => <Link to="/" {...props} />}>Go to the markets</Button>
+        </div>
+      </Stack>
+    </Page>
+  );
+}

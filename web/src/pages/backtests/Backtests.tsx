@@ -1,0 +1,92 @@
+import { Badge, Progress, Table } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import type { BacktestJobList } from '../../api/schema.ts';
+import { moment, WINDOW_NAMES } from '../../ui/format.ts';
+import { Page } from '../../ui/Page.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Builder } from './Builder.tsx';
+import { STRATEGY_NAMES } from './draft.ts';
+
+const REFETCH_MS = 3_000;
+
+/** A new backtest, and those that were run. */
+export function Backtests(): ReactNode {
+  const list = useApi('GET /v1/backtest', { query: { limit: 50 } }, { refetchMs: REFETCH_MS });
+  return (
+    <Page
+      title="Backtests"
+      about="Trades recorded markets again: the books of that time, your latency, the venue’s fees and hold. Nothing is filled inside a gap."
+    >
+      <Builder />
+      <div className="card">
+        {list.isPending && <Loading />}
+        {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
+        {list.isSuccess && list.data.jobs.length === 0 && (
+          <Empty title="No backtests yet">Run the one above as it stands: it takes seconds.</Empty>
+        )}
+        {list.isSuccess && list.data.jobs.length > 0 && <Jobs jobs={list.data.jobs} />}
+      </div>
+    </Page>
+  );
+}
+
+function Jobs({ jobs }: Pick<BacktestJobList, 'jobs'>): ReactNode {
+  return (
+    <Table.ScrollContainer minWidth={640}>
+      <Table verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Strategy</Table.Th>
+            <Table.Th>Markets</Table.Th>
+            <Table.Th>Submitted</Table.Th>
+            <Table.Th>State</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {jobs.map((job) => (
+            <Table.Tr key={job.job_id}>
+              <Table.Td>
+                <Link to="/backtests/$jobId" params={{ jobId: job.job_id }}>
+                  {job.kind === 'sweep' ? 'Sweep: ' : ''}
+                  {STRATEGY_NAMES[job.strategy.type]}
+                </Link>
+              </Table.Td>
+              <Table.Td className="nowrap">
+                {job.universe.ticker} {WINDOW_NAMES[job.universe.event_type]}
+              </Table.Td>
+              <Table.Td className="nowrap">{moment(job.submitted_at)}</Table.Td>
+              <Table.Td>
+                <JobState status={job.status} progress={job.progress} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+const COLOURS = {
+  ...{ queued: 'gray.7', running: 'blue.9', complete: 'teal.9', failed: 'red.9', cancelled: 'gray.7' },
+} as const;
+
+export function JobState({
+  status,
+  progress,
+}: {
+  status: keyof typeof COLOURS;
+  progress: number;
+}): ReactNode {
+  if (status === 'running') {
+    return (
+      <Progress
+        value={progress * 100}
+        aria-label={`running, ${Math.round(progress * 100)} % done`}
+        miw={120}
+      />
+    );
+  }
+  return <Badge color={COLOURS[status]}>{status}</Badge>;
+}

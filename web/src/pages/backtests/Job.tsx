@@ -1,0 +1,78 @@
+import { Button, Code, Stack, Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useAction, useApi } from '../../api/hooks.ts';
+import type { BacktestJob, BacktestResult, SweepResult } from '../../api/schema.ts';
+import { moment, WINDOW_NAMES } from '../../ui/format.ts';
+import { Page } from '../../ui/Page.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { JobState } from './Backtests.tsx';
+import { STRATEGY_NAMES } from './draft.ts';
+import { Result } from './Result.tsx';
+import { Sweep } from './Sweep.tsx';
+
+const route = getRouteApi('/shell/backtests/$jobId');
+const REFETCH_MS = 1_000;
+
+/** One job: how far it is, then what came out. */
+export function Job(): ReactNode {
+  const { jobId } = route.useParams();
+  const job = useApi('GET /v1/backtest/{job_id}', { path: { job_id: jobId } }, { refetchMs: REFETCH_MS });
+  if (job.isPending) return <Loading />;
+  if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
+  return <Shown job={job.data} />;
+}
+
+function Shown({ job }: { job: BacktestJob }): ReactNode {
+  const cancel = useAction('DELETE /v1/backtest/{job_id}', ['GET /v1/backtest/{job_id}', 'GET /v1/backtest']);
+  const isUnderWay = job.status === 'queued' || job.status === 'running';
+  return (
+    <Page
+      title={`${job.kind === 'sweep' ? 'Sweep: ' : ''}${STRATEGY_NAMES[job.strategy.type]}`}
+      about={`${job.universe.ticker} ${WINDOW_NAMES[job.universe.event_type]}, submitted ${moment(job.submitted_at)}`}
+      actions={
+        <>
+          <JobState status={job.status} progress={job.progress} />
+          {isUnderWay && (
+            <Button variant="default" onClick={() => cancel.mutate({ path: { job_id: job.job_id } })}>
+              Cancel
+            </Button>
+          )}
+        </>
+      }
+    >
+      {isUnderWay && (
+        <div className="card">
+          <Empty
+            title={job.status === 'queued' ? 'Waiting for its turn' : 'Trading the recorded markets again'}
+          >
+            This page follows by itself.
+          </Empty>
+        </div>
+      )}
+      {job.error !== null && (
+        <div className="card">
+          <Empty title="It did not finish">{job.error}</Empty>
+        </div>
+      )}
+      {job.result !== null &&
+        (isSweep(job.result) ? <Sweep result={job.result} /> : <Result result={job.result} />)}
+      <Stack className="card" p="md" gap="xs">
+        <Text component="h2" fw={600}>
+          What was asked
+        </Text>
+        <Code block tabIndex={0} aria-label="The request">
+          {JSON.stringify(
+            { strategy: job.strategy, universe: job.universe, size_usd: job.size_usd, params: job.params },
+            null,
+            2,
+          )}
+        </Code>
+      </Stack>
+    </Page>
+  );
+}
+
+function isSweep(result: BacktestResult | SweepResult): result is SweepResult {
+  return 'cells' in result;
+}

@@ -1,0 +1,110 @@
+import { Group, NativeSelect, NumberInput } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { ConditionList } from './ConditionList.tsx';
+import { STRATEGIES, STRATEGY_NAMES, type Strategy } from './draft.ts';
+
+const SIDES = [
+  { value: 'buy_yes', label: 'Up' },
+  { value: 'buy_no', label: 'Down' },
+];
+
+interface FormProps {
+  readonly strategy: Strategy;
+  readonly change: (strategy: Strategy) => void;
+  /** What the service says against a member, by its name. */
+  readonly errors: ReadonlyMap<string, string>;
+}
+
+/** The type of a strategy, and the members that type has. */
+export function StrategyForm({ strategy, change, errors }: FormProps): ReactNode {
+  return (
+    <>
+      <NativeSelect
+        label="Strategy"
+        maw={320}
+        data={Object.entries(STRATEGY_NAMES).map(([value, label]) => ({ value, label }))}
+        value={strategy.type}
+        onChange={(event) => change(STRATEGIES[event.currentTarget.value as Strategy['type']])}
+      />
+      <Group align="flex-start">
+        <Members strategy={strategy} change={change} errors={errors} />
+      </Group>
+    </>
+  );
+}
+
+function Members({ strategy, change, errors }: FormProps): ReactNode {
+  const number = (label: string, name: string, value: number, step: number) => (
+    <NumberInput
+      label={label}
+      w={180}
+      step={step}
+      value={value}
+      onChange={(given) => change({ ...strategy, [name]: Number(given) } as Strategy)}
+      error={errors.get(name)}
+    />
+  );
+  const side = (value: string) => (
+    <NativeSelect
+      label="Buys"
+      w={120}
+      data={SIDES}
+      value={value}
+      onChange={(event) => change({ ...strategy, side: event.currentTarget.value } as Strategy)}
+    />
+  );
+  switch (strategy.type) {
+    case 'threshold_entry':
+      return (
+        <>
+          <NativeSelect
+            label="When its price is"
+            w={150}
+            data={['below', 'above']}
+            value={strategy.direction}
+            onChange={(event) =>
+              change({ ...strategy, direction: event.currentTarget.value === 'above' ? 'above' : 'below' })
+            }
+          />
+          {number('Threshold, 0 to 1', 'threshold', strategy.threshold, 0.05)}
+          {side(strategy.side)}
+        </>
+      );
+    case 'mean_reversion':
+      return (
+        <>
+          {number('Seconds looked back on', 'lookback', strategy.lookback, 10)}
+          {number('Standard deviations', 'z_threshold', strategy.z_threshold, 0.5)}
+        </>
+      );
+    case 'time_before_resolution':
+      return (
+        <>
+          {number('Minutes before the end', 'minutes_before', strategy.minutes_before, 0.5)}
+          {side(strategy.side)}
+        </>
+      );
+    case 'condition_based':
+      return (
+        <>
+          {side(strategy.side)}
+          {number('Trades a market', 'max_trades_per_market', strategy.max_trades_per_market ?? 1, 1)}
+          <ConditionList
+            title="Buy when all hold"
+            list={strategy.entry}
+            change={(entry) => change({ ...strategy, entry })}
+          />
+          <ConditionList
+            title="Sell with a profit when any holds"
+            list={strategy.take_profit ?? []}
+            change={(take_profit) => change({ ...strategy, take_profit })}
+          />
+          <ConditionList
+            title="Sell with a loss when any holds"
+            list={strategy.stop_loss ?? []}
+            change={(stop_loss) => change({ ...strategy, stop_loss })}
+          />
+        </>
+      );
+  }
+}

@@ -1,0 +1,81 @@
+import { Alert, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { SweepCell, SweepResult } from '../../api/schema.ts';
+import { type Figure, Figures } from '../../ui/Figures.tsx';
+import { number, percent, usd } from '../../ui/format.ts';
+import classes from './Sweep.module.css';
+
+/** All cells of a sweep by their P&L, and how much of the best one is luck. */
+export function Sweep({ result }: { result: SweepResult }): ReactNode {
+  const { best, x_axis, y_axis, cells } = result;
+  const figures: Figure[] = [
+    ['Cells tried', number(result.n_trials)],
+    ['Deflated Sharpe', percent(result.deflated_sharpe)],
+    ['Overfitting (PBO)', percent(result.pbo)],
+    ['Markets needed', number(result.min_track_record_markets)],
+  ];
+  const largest = Math.max(0.01, ...cells.flat().map(({ total_pnl }) => Math.abs(total_pnl)));
+  return (
+    <>
+      <Figures figures={figures} cols={{ base: 2, md: 4 }} size="lg" />
+      {result.warnings.map((warning) => (
+        <Alert key={warning} color="orange" title={warning} />
+      ))}
+      <Stack className="card" p="md">
+        <Text component="h2" fw={600}>
+          P&L by {x_axis.param}
+          {y_axis === null ? '' : ` and ${y_axis.param}`}
+        </Text>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+        <section className="scroll-x" tabIndex={0} aria-label="Cells of the sweep">
+          <table className={classes.map}>
+            <thead>
+              <tr>
+                <th scope="col">{y_axis?.param ?? x_axis.param}</th>
+                {x_axis.values.map((value) => (
+                  <th scope="col" key={value}>
+                    {number(value)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {cells.map((row, y) => (
+                <tr key={y_axis?.values[y] ?? 'only'}>
+                  <th scope="row">{y_axis === null ? 'P&L' : number(y_axis.values[y])}</th>
+                  {row.map((cell, x) => (
+                    <Cell
+                      key={x_axis.values[x]}
+                      cell={cell}
+                      largest={largest}
+                      isBest={best?.x === x && best.y === y}
+                    />
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+        <Text size="sm" c="dimmed">
+          The best of many cells looks good by chance. Deflated Sharpe is the probability that it is not; PBO
+          is how often the best on one half of the markets is below the middle on the other.
+        </Text>
+      </Stack>
+    </>
+  );
+}
+
+function Cell({ cell, largest, isBest }: { cell: SweepCell; largest: number; isBest: boolean }): ReactNode {
+  const strength = Math.round((Math.abs(cell.total_pnl) / largest) * 35);
+  const colour = cell.total_pnl >= 0 ? '18 184 134' : '230 73 128';
+  return (
+    <td
+      className={isBest ? classes.best : undefined}
+      style={{ background: `rgb(${colour} / ${strength}%)` }}
+      title={`${cell.trades_total} trades, won ${percent(cell.win_rate)}, Sharpe a market ${number(cell.sharpe_per_market)}`}
+    >
+      {cell.error ?? usd(cell.total_pnl)}
+      {isBest && <span className={classes.note}>best</span>}
+    </td>
+  );
+}

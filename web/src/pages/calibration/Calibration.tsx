@@ -1,0 +1,166 @@
+import { Group, Select, SimpleGrid, Slider, Stack, Table, Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import type { Calibration as Answer, CalibrationBucket } from '../../api/schema.ts';
+import { type Figure, Figures } from '../../ui/Figures.tsx';
+import { number, percent, WINDOW_NAMES } from '../../ui/format.ts';
+import { Page } from '../../ui/Page.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { ReliabilityDiagram } from './ReliabilityDiagram.tsx';
+
+const route = getRouteApi('/shell/calibration');
+
+export interface CalibrationSearch {
+  readonly ticker?: 'BTC' | 'ETH' | 'SOL' | undefined;
+  readonly event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined;
+  readonly minutes_before: number;
+  readonly buckets: number;
+}
+
+/** How often markets resolved Up by what their price said before. */
+export function Calibration(): ReactNode {
+  const search = route.useSearch();
+  const found = useApi('GET /v1/stats/calibration', { query: search }, { keep: true });
+  return (
+    <Page
+      title="Calibration"
+      about="Of the markets whose price said 30 %, did 30 % end Up? Bars are 95 % intervals."
+    >
+      <Filters search={search} />
+      {found.isPending && <Loading rows={8} />}
+      {found.isError && <Failure error={found.error} retry={() => void found.refetch()} />}
+      {found.isSuccess && (found.data.n_markets === 0 ? <NoMarkets /> : <Shown answer={found.data} />)}
+    </Page>
+  );
+}
+
+function NoMarkets(): ReactNode {
+  return (
+    <div className="card">
+      <Empty title="No resolved market to judge by">
+        Choose fewer minutes before the end (a five-minute market has no price ten minutes before), widen the
+        filters, or come back when more windows have ended.
+      </Empty>
+    </div>
+  );
+}
+
+function Filters({ search }: { search: CalibrationSearch }): ReactNode {
+  const navigate = route.useNavigate();
+  const [minutes, setMinutes] = useState(search.minutes_before);
+  useEffect(() => setMinutes(search.minutes_before), [search.minutes_before]);
+  const set = (change: Partial<CalibrationSearch>) =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  return (
+    <Group className="card" p="md" gap="lg" align="flex-start">
+      <Select
+        label="Underlying"
+        placeholder="All"
+        clearable
+        w={130}
+        data={['BTC', 'ETH', 'SOL']}
+        value={search.ticker ?? null}
+        onChange={(value) => set({ ticker: (value ?? undefined) as CalibrationSearch['ticker'] })}
+      />
+      <Select
+        label="Window"
+        placeholder="All"
+        clearable
+        w={130}
+        data={['5m', '15m', '1h', '4h', 'daily_up_down'].map((value) => ({
+          value,
+          label: WINDOW_NAMES[value] ?? value,
+        }))}
+        value={search.event_type ?? null}
+        onChange={(value) => set({ event_type: (value ?? undefined) as CalibrationSearch['event_type'] })}
+      />
+      <Select
+        label="Buckets"
+        w={100}
+        data={['5', '10', '20']}
+        allowDeselect={false}
+        value={String(search.buckets)}
+        onChange={(value) => set({ buckets: Number(value) })}
+      />
+      <Stack gap={4} style={{ flex: 1, minWidth: 220 }}>
+        <Text size="sm" fw={500}>
+          Price {minutes} minutes before the end
+        </Text>
+        <Slider
+          min={0}
+          max={60}
+          step={0.5}
+          value={minutes}
+          onChange={setMinutes}
+          onChangeEnd={(value) => set({ minutes_before: value })}
+          label={(value) => `${value} min`}
+          thumbLabel="Minutes before the end"
+          mb="md"
+          marks={[0, 1, 5, 15, 30, 60].map((value) => ({ value, label: String(value) }))}
+        />
+      </Stack>
+    </Group>
+  );
+}
+
+function Shown({ answer }: { answer: Answer }): ReactNode {
+  const scores: Figure[] = [
+    ['Brier score', number(answer.brier_score, 4), '0 is perfect, 0.25 is a coin'],
+    ['Reliability', number(answer.reliability, 4), 'lost by being off; lower is better'],
+    ['Resolution', number(answer.resolution, 4), 'gained by telling markets apart; higher is better'],
+    ['Uncertainty', number(answer.uncertainty, 4), 'what the outcomes themselves hold'],
+    ['Log loss', number(answer.log_loss, 4), 'in nats'],
+    ['Calibration error', percent(answer.ece), 'above 0 by chance alone'],
+  ];
+  return (
+    <>
+      <Figures figures={scores} cols={{ base: 2, md: 3, xl: 6 }} size="lg" />
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        <div className="card">
+          <ReliabilityDiagram buckets={answer.buckets} />
+        </div>
+        <div className="card">
+          <BucketTable buckets={answer.buckets} />
+          <Text size="sm" c="dimmed" p="sm">
+            {number(answer.n_markets)} markets; {number(answer.n_without_mid)} more had no trusted price in
+            time.
+          </Text>
+        </div>
+      </SimpleGrid>
+    </>
+  );
+}
+
+function BucketTable({ buckets }: { buckets: readonly CalibrationBucket[] }): ReactNode {
+  return (
+    <Table.ScrollContainer minWidth={420}>
+      <Table verticalSpacing={4}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Price said</Table.Th>
+            <Table.Th ta="right">Mean</Table.Th>
+            <Table.Th ta="right">Ended Up</Table.Th>
+            <Table.Th ta="right">95 % interval</Table.Th>
+            <Table.Th ta="right">Markets</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {buckets.map((bucket) => (
+            <Table.Tr key={bucket.prob_lo}>
+              <Table.Td>
+                {percent(bucket.prob_lo, 0)} to {percent(bucket.prob_hi, 0)}
+              </Table.Td>
+              <Table.Td ta="right">{percent(bucket.mean_prob)}</Table.Td>
+              <Table.Td ta="right">{percent(bucket.frac_resolved_up)}</Table.Td>
+              <Table.Td ta="right">
+                {bucket.ci_lo === null ? '–' : `${percent(bucket.ci_lo)} to ${percent(bucket.ci_hi)}`}
+              </Table.Td>
+              <Table.Td ta="right">{bucket.n_markets}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

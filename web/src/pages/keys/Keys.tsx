@@ -1,0 +1,103 @@
+import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { useAction, useApi } from '../../api/hooks.ts';
+import type { OwnKeyList } from '../../api/schema.ts';
+import { moment, number } from '../../ui/format.ts';
+import { Page } from '../../ui/Page.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { NewKey } from './NewKey.tsx';
+
+type Key = OwnKeyList['keys'][number];
+
+/** The user's API keys: make, look at, revoke. */
+export function Keys(): ReactNode {
+  const keys = useApi('GET /app/keys', {});
+  return (
+    <Page title="API keys" about="A key has your tier. It is shown once, when it is made.">
+      <Stack className="card" p="md">
+        <NewKey />
+      </Stack>
+      <div className="card">
+        {keys.isPending && <Loading />}
+        {keys.isError && <Failure error={keys.error} retry={() => void keys.refetch()} />}
+        {keys.isSuccess && <KeyTable keys={keys.data.keys} />}
+      </div>
+    </Page>
+  );
+}
+
+function KeyTable({ keys }: { keys: readonly Key[] }): ReactNode {
+  if (keys.length === 0)
+    return <Empty title="No keys yet">Name one above; programs show it with each request.</Empty>;
+  return (
+    <Table.ScrollContainer minWidth={720}>
+      <Table verticalSpacing="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Label</Table.Th>
+            <Table.Th>Begins with</Table.Th>
+            <Table.Th>Created</Table.Th>
+            <Table.Th>Last used</Table.Th>
+            <Table.Th>Requests, 30 days</Table.Th>
+            <Table.Th>State</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {keys.toReversed().map((key) => (
+            <Table.Tr key={key.key_id}>
+              <Table.Td>{key.label}</Table.Td>
+              <Table.Td ff="monospace">{key.prefix}…</Table.Td>
+              <Table.Td className="nowrap">{moment(key.created_at)}</Table.Td>
+              <Table.Td className="nowrap">
+                {key.last_used_at === null ? 'never' : moment(key.last_used_at)}
+              </Table.Td>
+              <Table.Td>{number(key.requests_30d)}</Table.Td>
+              <Table.Td>
+                {key.revoked_at === null ? (
+                  <Revoke keyId={key.key_id} label={key.label} />
+                ) : (
+                  <Badge color="gray" variant="outline">
+                    revoked
+                  </Badge>
+                )}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** Asks once more: a revoked key never works again. */
+function Revoke({ keyId, label }: { keyId: string; label: string }): ReactNode {
+  const [isSure, setSure] = useState(false);
+  const revoke = useAction('DELETE /app/keys/{key_id}', ['GET /app/keys']);
+  if (!isSure) {
+    return (
+      <Button size="xs" variant="default" onClick={() => setSure(true)} aria-label={`Revoke ${label}`}>
+        Revoke
+      </Button>
+    );
+  }
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Button
+        size="xs"
+        color="red.9"
+        loading={revoke.isPending}
+        onClick={() => revoke.mutate({ path: { key_id: keyId } })}
+      >
+        Revoke for good
+      </Button>
+      <Button size="xs" variant="default" onClick={() => setSure(false)}>
+        Keep
+      </Button>
+      {revoke.error !== null && (
+        <Text size="xs" role="alert">
+          {revoke.error.message}
+        </Text>
+      )}
+    </Group>
+  );
+}

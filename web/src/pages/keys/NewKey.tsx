@@ -1,0 +1,53 @@
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useAction } from '../../api/hooks.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import { Copyable } from '../../ui/Secret.tsx';
+
+/** Makes a key, shows it this once, and a first request with it. */
+export function NewKey({ suggested = '' }: { suggested?: string }): ReactNode {
+  const [label, setLabel] = useState(suggested);
+  const create = useAction('POST /app/keys', ['GET /app/keys']);
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({ body: { label } }, { onSuccess: () => setLabel('') });
+  };
+  const fields = create.error instanceof ApiProblem ? create.error.fields : null;
+  return (
+    <Stack gap="sm">
+      <form onSubmit={send}>
+        <Group align="flex-end" gap="xs">
+          <TextInput
+            label="What the key is for"
+            placeholder="laptop"
+            required
+            maxLength={128}
+            value={label}
+            onChange={(event) => setLabel(event.currentTarget.value)}
+            error={fields?.get('label')}
+          />
+          <Button type="submit" loading={create.isPending}>
+            Create key
+          </Button>
+        </Group>
+      </form>
+      {create.error !== null && fields?.size === 0 && (
+        <Alert color="red" role="alert" title={create.error.message} />
+      )}
+      {create.data !== undefined && <FirstRequest secret={create.data.key} label={create.data.label} />}
+    </Stack>
+  );
+}
+
+function FirstRequest({ secret, label }: { secret: string; label: string }): ReactNode {
+  const address = `${window.location.origin}/v1/markets?ticker=BTC&event_type=5m&limit=3`;
+  return (
+    <Alert color="teal" title={`Key “${label}”: copy it now, it is not shown again`}>
+      <Stack gap="sm">
+        <Copyable text={secret} label="API key" />
+        <Text size="sm">Paste this into a terminal:</Text>
+        <Copyable text={`curl -s -H "Authorization: Bearer ${secret}" "${address}"`} label="first request" />
+      </Stack>
+    </Alert>
+  );
+}

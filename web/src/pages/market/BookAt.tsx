@@ -1,0 +1,79 @@
+import { Badge, Group, SimpleGrid, Slider, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import type { Level, Market } from '../../api/schema.ts';
+import { moment, usd } from '../../ui/format.ts';
+import { Ladder } from '../../ui/Ladder.tsx';
+import { Empty, Failure } from '../../ui/states.tsx';
+import { spanOf } from './data.ts';
+
+/** The slider settles before the book is asked for. */
+const SETTLE_MS = 150;
+
+/** Both books as they stood at a moment the reader moves to. */
+export function BookAt({
+  market,
+  at,
+  onPick,
+}: {
+  market: Market;
+  at: number | null;
+  onPick: (timeMs: number) => void;
+}): ReactNode {
+  const { fromMs, toMs } = spanOf(market);
+  const latest = Math.min(toMs, Date.now());
+  const [time, setTime] = useState(at ?? latest);
+  useEffect(() => {
+    if (at !== null) setTime(at);
+  }, [at]);
+  const [settled] = useDebouncedValue(time, SETTLE_MS);
+  const book = useApi(
+    'GET /v1/snapshot-at/{ts}',
+    { path: { ts: new Date(settled).toISOString() }, query: { market_id: market.market_id } },
+    { keep: true },
+  );
+  return (
+    <>
+      <Slider
+        min={fromMs}
+        max={latest}
+        step={1000}
+        value={time}
+        onChange={setTime}
+        onChangeEnd={onPick}
+        label={moment}
+        thumbLabel="Moment of the book"
+      />
+      {book.isError && book.error instanceof ApiProblem && book.error.status === 404 ? (
+        <Empty title="No book yet at this moment">Move to the right: it was first seen later.</Empty>
+      ) : (
+        book.isError && <Failure error={book.error} retry={() => void book.refetch()} />
+      )}
+      {book.data !== undefined && !book.isError && (
+        <>
+          <Group gap="sm">
+            <Text size="sm">
+              {moment(settled)} UTC; last change {moment(book.data.ts)}
+            </Text>
+            <Text size="sm">
+              {market.ticker} {usd(book.data.underlying_price)}
+            </Text>
+            <Badge color={book.data.trusted ? 'teal.9' : 'orange.9'}>
+              {book.data.trusted ? 'proven' : 'unproven'}
+            </Badge>
+          </Group>
+          <SimpleGrid cols={{ base: 1, xs: 2 }}>
+            <Ladder title="Up" bids={pairs(book.data.yes_bids)} asks={pairs(book.data.yes_asks)} rows={10} />
+            <Ladder title="Down" bids={pairs(book.data.no_bids)} asks={pairs(book.data.no_asks)} rows={10} />
+          </SimpleGrid>
+        </>
+      )}
+    </>
+  );
+}
+
+function pairs(levels: readonly Level[]): (readonly [number, number])[] {
+  return levels.map(({ price, size }) => [price, size]);
+}

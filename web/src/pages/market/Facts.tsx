@@ -1,0 +1,42 @@
+import { SimpleGrid, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Market } from '../../api/schema.ts';
+import { cents, moment, percent, shares, usd } from '../../ui/format.ts';
+import { Outcome } from '../markets/Outcome.tsx';
+
+/** What decides a market, what it costs to trade, and how well it was recorded. */
+export function Facts({ market }: { market: Market }): ReactNode {
+  const source = market.strike_source === null ? '' : ` (${market.strike_source})`;
+  const rows: readonly (readonly [string, ReactNode])[] = [
+    ['Begins', moment(market.start_time)],
+    ['Ends', moment(market.end_time)],
+    ['Strike', market.strike_price === null ? 'not known' : `${usd(market.strike_price)}${source}`],
+    ['Close', usd(market.close_price)],
+    ['Outcome', <Outcome key="outcome" market={market} />],
+    ['Resolved', moment(market.resolved_at)],
+    ['Recorded', percent(market.coverage)],
+    ['Price step', cents(market.tick_size)],
+    ['Taker fee rate', percent(market.taker_fee_rate, 2)],
+    ['Taker hold', market.taker_delay_ms === null ? '–' : `${market.taker_delay_ms} ms`],
+    ['Volume', dollars(market.volume)],
+    ['Liquidity', dollars(market.liquidity)],
+  ];
+  return (
+    <SimpleGrid component="dl" className="card" m={0} p="md" cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
+      {rows.map(([what, value]) => (
+        <div key={what}>
+          <Text component="dt" size="xs" c="dimmed">
+            {what}
+          </Text>
+          <Text component="dd" size="sm" fw={600} m={0}>
+            {value}
+          </Text>
+        </div>
+      ))}
+    </SimpleGrid>
+  );
+}
+
+function dollars(value: number | null): string {
+  return value === null ? 'not known' : `$${shares(value)}`;
+}

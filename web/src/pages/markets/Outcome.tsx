@@ -1,0 +1,14 @@
+import { Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Market } from '../../api/schema.ts';
+
+/** How a market ended, or that it has not. */
+export function Outcome({ market }: { market: Market }): ReactNode {
+  if (market.outcome === 'Up') return <span className="up">▲ Up</span>;
+  if (market.outcome === 'Down') return <span className="down">▼ Down</span>;
+  return (
+    <Text span size="sm" c="dimmed">
+      {market.status === 'resolved' ? '50-50' : market.status}
+    </Text>
+  );
+}

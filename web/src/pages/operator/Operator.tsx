@@ -1,0 +1,46 @@
+import { Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useSession } from '../../api/hooks.ts';
+import { Page } from '../../ui/Page.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { FeedStatus } from './FeedStatus.tsx';
+import { MaintenanceForm } from './MaintenanceForm.tsx';
+import { Users } from './Users.tsx';
+
+/** What the operator alone may do: users and their tiers, and closing the service for a while. */
+export function Operator(): ReactNode {
+  const { data: user } = useSession();
+  if (!user?.operator) {
+    return (
+      <Page title="Operator">
+        <Empty title="Only the operator sees this page">
+          The first account of a service is its operator’s. Ask them for a tier or for help.
+        </Empty>
+      </Page>
+    );
+  }
+  return (
+    <Page title="Operator" about="Users, maintenance, and whether recording is well">
+      <Block title="Recording">
+        <FeedStatus />
+      </Block>
+      <Block title="Maintenance">
+        <MaintenanceForm />
+      </Block>
+      <Block title="Users">
+        <Users />
+      </Block>
+    </Page>
+  );
+}
+
+function Block({ title, children }: { title: string; children: ReactNode }): ReactNode {
+  return (
+    <Stack className="card" p="md" gap="sm" component="section" aria-label={title}>
+      <Text component="h2" fw={600}>
+        {title}
+      </Text>
+      {children}
+    </Stack>
+  );
+}

@@ -1,0 +1,95 @@
+import { Group, Slider, Stack, Table, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import type { LiveOpportunity } from '../../api/schema.ts';
+import { cents, countdown, percent, shares, WINDOW_NAMES } from '../../ui/format.ts';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Direction, TierBadge } from './TierBadge.tsx';
+
+const REFETCH_MS = 2_000;
+const SETTLE_MS = 200;
+
+/** Chances that stand at this moment. */
+export function LiveBoard(): ReactNode {
+  const [edge, setEdge] = useState(4);
+  const [settled] = useDebouncedValue(edge, SETTLE_MS);
+  const query = { min_edge_pp: settled / 100, limit: 200 };
+  const board = useApi('GET /v1/arb/live', { query }, { refetchMs: REFETCH_MS, keep: true });
+  return (
+    <Stack>
+      <Group className="card" p="md">
+        <Text size="sm" fw={500}>
+          Edge of at least {edge}¢ a share
+        </Text>
+        <Slider
+          style={{ flex: 1, minWidth: 180 }}
+          min={0}
+          max={20}
+          step={0.5}
+          value={edge}
+          onChange={setEdge}
+          thumbLabel="Least edge in cents"
+        />
+      </Group>
+      <div className="card">
+        {board.isPending && <Loading />}
+        {board.isError && <Failure error={board.error} retry={() => void board.refetch()} />}
+        {board.isSuccess &&
+          (board.data.count === 0 ? (
+            <Empty title="Nothing at this moment">
+              Chances are rare and short. Lower the edge, look at the history, or have a webhook tell you.
+            </Empty>
+          ) : (
+            <Board rows={board.data.opportunities} />
+          ))}
+      </div>
+    </Stack>
+  );
+}
+
+function Board({ rows }: { rows: readonly LiveOpportunity[] }): ReactNode {
+  return (
+    <Table.ScrollContainer minWidth={900}>
+      <Table verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Market</Table.Th>
+            <Table.Th>Kind</Table.Th>
+            <Table.Th>Do</Table.Th>
+            <Table.Th ta="right">At</Table.Th>
+            <Table.Th ta="right">Edge</Table.Th>
+            <Table.Th ta="right">Shares</Table.Th>
+            <Table.Th ta="right">Model, Up</Table.Th>
+            <Table.Th ta="right">Market, Up</Table.Th>
+            <Table.Th ta="right">Left</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => (
+            <Table.Tr key={`${row.market_id} ${row.tier}`}>
+              <Table.Td className="nowrap">
+                <Link to="/markets/$marketId" params={{ marketId: row.market_id }}>
+                  {row.ticker} {WINDOW_NAMES[row.event_type]}
+                </Link>
+              </Table.Td>
+              <Table.Td>
+                <TierBadge tier={row.tier} />
+              </Table.Td>
+              <Table.Td>
+                <Direction direction={row.direction} />
+              </Table.Td>
+              <Table.Td ta="right">{cents(row.fill_price)}</Table.Td>
+              <Table.Td ta="right">{cents(row.edge_per_share)}</Table.Td>
+              <Table.Td ta="right">{shares(row.available_size)}</Table.Td>
+              <Table.Td ta="right">{percent(row.model_yes_prob)}</Table.Td>
+              <Table.Td ta="right">{cents(row.market_yes_mid)}</Table.Td>
+              <Table.Td ta="right">{countdown(row.seconds_to_resolution * 1000)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

@@ -1,0 +1,149 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { Frame } from './app/Frame.tsx';
+import { NotFound } from './app/NotFound.tsx';
+import { Shell } from './app/Shell.tsx';
+import type { CalibrationSearch } from './pages/calibration/Calibration.tsx';
+import type { MarketsSearch } from './pages/markets/Markets.tsx';
+import { Failure, Loading } from './ui/states.tsx';
+
+const root = createRootRoute({ component: Frame, notFoundComponent: NotFound });
+
+/** Pages that need nobody to be signed in. */
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/Home.tsx'), 'Home'),
+});
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: (search: Record<string, unknown>): { next?: string } =>
+    // A path of our own and no other site's: `//host` would be one.
+    typeof search.next === 'string' && /^\/(?!\/)/.test(search.next) ? { next: search.next } : {},
+  component: lazyRouteComponent(() => import('./pages/SignIn.tsx'), 'SignIn'),
+});
+const signUp = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-up',
+  component: lazyRouteComponent(() => import('./pages/SignUp.tsx'), 'SignUp'),
+});
+
+const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
+const welcome = createRoute({
+  getParentRoute: () => shell,
+  path: '/welcome',
+  component: lazyRouteComponent(() => import('./pages/Welcome.tsx'), 'Welcome'),
+});
+const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
+const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
+const STATES = ['open', 'closed', 'resolved'] as const;
+/** What of an address is one of these words; anything else is as if it were not there. */
+function oneOf<T extends string>(words: readonly T[], value: unknown): T | undefined {
+  return words.find((word) => word === value);
+}
+
+function within(value: unknown, { low, high, usual }: { low: number; high: number; usual: number }): number {
+  return typeof value === 'number' && value >= low && value <= high ? value : usual;
+}
+
+const live = createRoute({
+  getParentRoute: () => shell,
+  path: '/live',
+  validateSearch: (search) => ({ ticker: oneOf(TICKERS, search.ticker) ?? 'BTC' }),
+  component: lazyRouteComponent(() => import('./pages/live/Live.tsx'), 'Live'),
+});
+const markets = createRoute({
+  getParentRoute: () => shell,
+  path: '/markets',
+  validateSearch: (search): MarketsSearch => ({
+    ...{ ticker: oneOf(TICKERS, search.ticker), event_type: oneOf(WINDOWS, search.event_type) },
+    status: oneOf(STATES, search.status),
+  }),
+  component: lazyRouteComponent(() => import('./pages/markets/Markets.tsx'), 'Markets'),
+});
+const market = createRoute({
+  getParentRoute: () => shell,
+  path: '/markets/$marketId',
+  validateSearch: (search): { at?: number } => (typeof search.at === 'number' ? { at: search.at } : {}),
+  component: lazyRouteComponent(() => import('./pages/market/MarketPage.tsx'), 'MarketPage'),
+});
+const calibration = createRoute({
+  getParentRoute: () => shell,
+  path: '/calibration',
+  validateSearch: (search): CalibrationSearch => ({
+    ...{ ticker: oneOf(TICKERS, search.ticker), event_type: oneOf(WINDOWS, search.event_type) },
+    minutes_before: within(search.minutes_before, { low: 0, high: 60, usual: 2 }),
+    buckets: within(search.buckets, { low: 1, high: 50, usual: 10 }),
+  }),
+  component: lazyRouteComponent(() => import('./pages/calibration/Calibration.tsx'), 'Calibration'),
+});
+const signals = createRoute({
+  getParentRoute: () => shell,
+  path: '/signals',
+  validateSearch: (search) => ({ view: oneOf(['live', 'history', 'audit'] as const, search.view) ?? 'live' }),
+  component: lazyRouteComponent(() => import('./pages/signals/Signals.tsx'), 'Signals'),
+});
+const webhooks = createRoute({
+  getParentRoute: () => shell,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./pages/webhooks/Webhooks.tsx'), 'Webhooks'),
+});
+const backtests = createRoute({
+  getParentRoute: () => shell,
+  path: '/backtests',
+  component: lazyRouteComponent(() => import('./pages/backtests/Backtests.tsx'), 'Backtests'),
+});
+const backtest = createRoute({
+  getParentRoute: () => shell,
+  path: '/backtests/$jobId',
+  component: lazyRouteComponent(() => import('./pages/backtests/Job.tsx'), 'Job'),
+});
+const operator = createRoute({
+  getParentRoute: () => shell,
+  path: '/operator',
+  component: lazyRouteComponent(() => import('./pages/operator/Operator.tsx'), 'Operator'),
+});
+const keys = createRoute({
+  getParentRoute: () => shell,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./pages/keys/Keys.tsx'), 'Keys'),
+});
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./pages/account/Account.tsx'), 'Account'),
+});
+
+const routeTree = root.addChildren([
+  home,
+  signIn,
+  signUp,
+  shell.addChildren([
+    welcome,
+    live,
+    markets,
+    market,
+    calibration,
+    signals,
+    backtests,
+    backtest,
+    webhooks,
+    keys,
+    account,
+    operator,
+  ]),
+]);
+
+export const router = createRouter({
+  routeTree,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

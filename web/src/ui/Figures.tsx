@@ -1,0 +1,35 @@
+import { SimpleGrid, type SimpleGridProps, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** What a figure is, its value, and where it helps what the value means. */
+export type Figure = readonly [what: string, value: string, meaning?: string];
+
+interface FiguresProps {
+  readonly figures: readonly Figure[];
+  readonly cols?: SimpleGridProps['cols'];
+  /** Large where a page has few of them. */
+  readonly size?: 'lg';
+}
+
+/** The sums that stand at the head of a result. */
+export function Figures({ figures, cols = { base: 2, sm: 3, lg: 6 }, size }: FiguresProps): ReactNode {
+  return (
+    <SimpleGrid component="dl" className="card" m={0} p="md" cols={cols}>
+      {figures.map(([what, value, meaning]) => (
+        <div key={what}>
+          <Text component="dt" size="xs" c="dimmed">
+            {what}
+          </Text>
+          <Text component="dd" fw={650} m={0} {...(size ? { size } : {})}>
+            {value}
+          </Text>
+          {meaning !== undefined && (
+            <Text component="dd" size="xs" c="dimmed" m={0}>
+              {meaning}
+            </Text>
+          )}
+        </div>
+      ))}
+    </SimpleGrid>
+  );
+}

@@ -1,0 +1,69 @@
+import type { ReactNode } from 'react';
+import { cents, shares } from './format.ts';
+import classes from './Ladder.module.css';
+
+type Level = readonly [price: number, size: number];
+
+/** One token's book: asks above, bids below, best ones in the middle; bars show sizes. */
+export function Ladder({
+  title,
+  bids,
+  asks,
+  rows = 6,
+}: {
+  title: string;
+  bids: readonly Level[];
+  asks: readonly Level[];
+  rows?: number;
+}): ReactNode {
+  const shownAsks = asks.slice(0, rows);
+  const shownBids = bids.slice(0, rows);
+  const largest = Math.max(1, ...shownAsks.map(([, size]) => size), ...shownBids.map(([, size]) => size));
+  return (
+    <table className={classes.ladder}>
+      <caption>{title}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Price</th>
+          <th scope="col">Shares</th>
+        </tr>
+      </thead>
+      <tbody>
+        {padded(shownAsks, rows)
+          .toReversed()
+          .map((level, index) => (
+            <Row key={level?.[0] ?? `ask-${index}`} level={level} largest={largest} side="ask" />
+          ))}
+      </tbody>
+      <tbody className={classes.bids}>
+        {padded(shownBids, rows).map((level, index) => (
+          <Row key={level?.[0] ?? `bid-${index}`} level={level} largest={largest} side="bid" />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Always as many rows, so that a page does not jump when a level comes or goes. */
+function padded(levels: readonly Level[], rows: number): (Level | null)[] {
+  return Array.from({ length: rows }, (_, index) => levels[index] ?? null);
+}
+
+function Row({
+  level,
+  largest,
+  side,
+}: {
+  level: Level | null;
+  largest: number;
+  side: 'bid' | 'ask';
+}): ReactNode {
+  const share = level === null ? 0 : Math.round((level[1] / largest) * 100);
+  const colour = side === 'bid' ? 'var(--up-soft)' : 'var(--down-soft)';
+  return (
+    <tr style={{ background: `linear-gradient(to left, ${colour} ${share}%, transparent ${share}%)` }}>
+      <td className={side === 'bid' ? 'up' : 'down'}>{level === null ? ' ' : cents(level[0])}</td>
+      <td>{level === null ? ' ' : shares(level[1])}</td>
+    </tr>
+  );
+}

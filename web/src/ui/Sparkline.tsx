@@ -1,0 +1,44 @@
+import type { ReactNode } from 'react';
+
+const [WIDTH, HEIGHT] = [240, 36];
+
+/** A small line of prices between 0 and 1; breaks where one is missing. */
+export function Sparkline({
+  values,
+  label,
+}: {
+  values: readonly (number | null)[];
+  label: string;
+}): ReactNode {
+  const known = values.filter((value) => value !== null);
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const range = Math.max(high - low, 0.01);
+  const step = WIDTH / Math.max(values.length - 1, 1);
+  let path = '';
+  let isDown = false;
+  values.forEach((value, index) => {
+    if (value !== null) {
+      const y = HEIGHT - 3 - ((value - low) / range) * (HEIGHT - 6);
+      path += `${isDown ? 'L' : 'M'}${(index * step).toFixed(1)} ${y.toFixed(1)}`;
+    }
+    isDown = value !== null;
+  });
+  return (
+    <svg
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      width="100%"
+      height={HEIGHT}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <path
+        d={path}
+        fill="none"
+        stroke="var(--mantine-primary-color-filled)"
+        strokeWidth="1.5"
+        vectorEffect="non-scaling-stroke"
+      />
+    </svg>
+  );
+}
