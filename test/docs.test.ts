@@ -42,15 +42,21 @@ describe('docs/ERRORS.md', () => {
 });
 
 describe('docs/DEPENDENCIES.md', () => {
+  const packages = Object.assign(
+    {},
+    ...['package.json', 'web/package.json'].flatMap((file) => {
+      const { dependencies, devDependencies } = JSON.parse(read(file));
+      return [dependencies, devDependencies];
+    }),
+  );
+
   it('has each package of package.json and no other', () => {
-    const { dependencies, devDependencies } = JSON.parse(read('package.json'));
-    const names = Object.keys({ ...dependencies, ...devDependencies });
+    const names = Object.keys(packages);
     expect([...tableRows('docs/DEPENDENCIES.md').keys()].sort()).toEqual(names.sort());
   });
 
   it('package.json pins each exactly', () => {
-    const { dependencies, devDependencies } = JSON.parse(read('package.json'));
-    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+    const loose = Object.entries(packages).filter(
       ([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(String(version)),
     );
     expect(loose).toEqual([]);

@@ -16,6 +16,7 @@ import { temporaryDirectory } from './support/temporaryDirectory.ts';
 const INSTALLING =
   'underround: installing dependencies (first run: about two minutes, better-sqlite3 compiles)...';
 const BUILDING = 'underround: building (a few seconds)...';
+const BUILDING_WEB = 'underround: building the dashboard (some ten seconds)...';
 const LOCK = {
   packages: {
     '': {},
@@ -24,11 +25,23 @@ const LOCK = {
   },
 };
 const INSTALLED = { packages: { 'node_modules/a': { version: '1.0.0' } } };
+const WEB_INPUTS = [
+  'web/src/a.tsx',
+  'web/public/a.svg',
+  'web/index.html',
+  'web/vite.config.ts',
+  'web/package.json',
+];
+const [CI, BUILD, BUILD_WEB] = [
+  'ci --no-audit --no-fund',
+  'run --silent build:service',
+  'run --silent build:web',
+];
 const BINARY = 'node_modules/better-sqlite3/build/Release/better_sqlite3.node';
 
 /** Stands in for npm: notes what it was asked for, and leaves behind what npm would. */
 const NPM = `#!/bin/sh
-echo "$1 $2" >> npm.log
+echo "$*" >> npm.log
 if [ -e npm.fails ]; then exit 1; fi
 if [ "$1" = ci ]; then
   mkdir -p "$(dirname ${BINARY})" node_modules/.bin
@@ -58,10 +71,13 @@ beforeEach(() => {
   write('tsconfig.json', '{}');
   write('tsconfig.build.json', '{}');
   write('bin/underround.mjs', '');
+  write('src/core/a.ts', '');
+  for (const path of WEB_INPUTS) write(path, '');
   write('path/npm', NPM);
   chmodSync(join(root, 'path/npm'), 0o755);
   // The folders must be older than the build that follows, whatever the file system's resolution.
-  for (const path of ['src/a.ts', 'src', 'tsconfig.json', 'tsconfig.build.json'])
+  const inputs = ['src/a.ts', 'src/core/a.ts', 'src/core', 'src', 'tsconfig.json', 'tsconfig.build.json'];
+  for (const path of [...inputs, ...WEB_INPUTS, 'web/src', 'web/public'])
     utimesSync(join(root, path), 1e9, 1e9);
   mkdirSync(join(root, 'scripts'));
   copyFileSync(join(PROJECT_ROOT, 'scripts/prepare.mjs'), join(root, 'scripts/prepare.mjs'));
@@ -80,17 +96,32 @@ async function prepare(): Promise<{ exit: number | null; said: string[] }> {
 
 describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
   it('installs and builds a fresh clone, says so, and then has nothing to do', async () => {
-    expect(await prepare()).toEqual({ exit: 0, said: [INSTALLING, BUILDING] });
-    expect(npmCalls()).toEqual(['ci --no-audit', 'run --silent']);
+    expect(await prepare()).toEqual({ exit: 0, said: [INSTALLING, BUILDING, BUILDING_WEB] });
+    expect(npmCalls()).toEqual([CI, BUILD, BUILD_WEB]);
     expect(existsSync(join(root, 'node_modules/.bin/underround'))).toBe(true);
     expect(await prepare()).toEqual({ exit: 0, said: [] });
-    expect(npmCalls()).toHaveLength(2);
+    expect(npmCalls()).toHaveLength(3);
   });
 
   it.each(['src/a.ts', 'src', 'tsconfig.json'])('builds again when %s changed', async (path) => {
     await prepare();
     touchLater(path);
     expect(await prepare()).toEqual({ exit: 0, said: [BUILDING] });
+  });
+
+  it.each(['web/src/a.tsx', 'web/public', 'web/index.html'])(
+    'builds the dashboard alone when %s changed',
+    async (path) => {
+      await prepare();
+      touchLater(path);
+      expect(await prepare()).toEqual({ exit: 0, said: [BUILDING_WEB] });
+    },
+  );
+
+  it('builds both when what both are made of changed', async () => {
+    await prepare();
+    touchLater('src/core/a.ts');
+    expect(await prepare()).toEqual({ exit: 0, said: [BUILDING, BUILDING_WEB] });
   });
 
   it('does not build for a changed test', async () => {
@@ -100,11 +131,11 @@ describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
   });
 
   it.each([
-    ['a version changed', { 'node_modules/a': { version: '2.0.0' } }, [INSTALLING, BUILDING]],
+    ['a version changed', { 'node_modules/a': { version: '2.0.0' } }, [INSTALLING, BUILDING, BUILDING_WEB]],
     [
       'a package was added',
       { ...LOCK.packages, 'node_modules/c': { version: '1.0.0' } },
-      [INSTALLING, BUILDING],
+      [INSTALLING, BUILDING, BUILDING_WEB],
     ],
     [
       'a package of another platform was added',
@@ -123,13 +154,13 @@ describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
     write('npm.skips-scripts', '');
     const { exit } = await prepare();
     expect(exit).toBe(0);
-    expect(npmCalls()).toEqual(['ci --no-audit', 'rebuild --ignore-scripts=false', 'run --silent']);
+    expect(npmCalls()).toEqual([CI, 'rebuild --ignore-scripts=false better-sqlite3', BUILD, BUILD_WEB]);
   });
 
   it('two at once install and build once', async () => {
     const results = await Promise.all([prepare(), prepare()]);
     expect(results.map(({ exit }) => exit)).toEqual([0, 0]);
-    expect(npmCalls()).toEqual(['ci --no-audit', 'run --silent']);
+    expect(npmCalls()).toEqual([CI, BUILD, BUILD_WEB]);
   });
 
   it('a lock left by a process that is gone is taken over', async () => {

@@ -11,6 +11,7 @@ import {
 
 const LINES_MAX = 300;
 const LINES_MAX_TEST = 500;
+const GENERATED_TYPES = 'web/src/api/schema.ts';
 
 interface Ban {
   readonly name: string;
@@ -161,14 +162,17 @@ describe('folders show the way of the data', () => {
 
 describe('every file', () => {
   it('of code is short enough to be read at once', () => {
-    const tooLong = [...sources, ...sourceFiles('test', 'scripts', 'bench', 'bin')]
-      .filter((file) => /\.(ts|mjs)$/.test(file.path))
+    const tooLong = [...sources, ...sourceFiles('test', 'scripts', 'bench', 'bin', 'web')]
+      .filter((file) => /\.(tsx?|mjs)$/.test(file.path) && file.path !== GENERATED_TYPES)
       .map((file) => ({ path: file.path, lines: file.text.split('\n').length - 1 }))
       .filter(({ path, lines }) => lines > (isTest(path) ? LINES_MAX_TEST : LINES_MAX));
     expect(tooLong).toEqual([]);
   });
 
-  it('and folder of code is named in camelCase', () => {
+  it('and folder of code is named in camelCase, what holds a component in PascalCase', () => {
+    const component = /^web\/src\/(?:[a-z][A-Za-z0-9]*\/)*[A-Za-z][A-Za-z0-9]*\.(?:tsx?|css|module\.css)$/;
+    const pages = sourceFiles('web/src').map((file) => file.path);
+    expect(pages.filter((path) => !component.test(path))).toEqual([]);
     const name = /^(?:[a-z][A-Za-z0-9]*\/)+[a-z][A-Za-z0-9]*(?:\.[a-z]+)?\.(?:ts|mjs|json)$/;
     const files = sourceFiles('src', 'test', 'scripts', 'bench', 'bin').map((file) => file.path);
     expect(files.filter((path) => !name.test(path))).toEqual([]);

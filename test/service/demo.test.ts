@@ -21,6 +21,13 @@ describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () =
       outcome: expect.stringMatching(/Up|Down/),
     });
     expect(answers[2].snapshots[0].bids).toHaveLength(50);
+    const [, email, password] = /login +(\S+) +(\w{16}) +\(operator\)/.exec(demo.out()) ?? [];
+    const signIn = await fetch(`${demo.url}/app/sign-in`, {
+      method: 'POST',
+      headers: { origin: demo.url },
+      body: JSON.stringify({ email, password }),
+    });
+    expect(await signIn.json()).toMatchObject({ user: { email, tier: 'premium', operator: true } });
     expect(demo.log()).toContain('recording simulated history 100 %');
     const { headers } = await fetch(`${demo.url}/health`);
     expect(headers.get('x-data-source')).toBe('simulated');

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fault } from '../../src/simulator/faults.ts';
 import type { VenueServer } from '../../src/simulator/server.ts';
+import { slugOf, windowAt } from '../../src/venues/polymarket/windows.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
 import { eventually, type RunningService, startService, startVenues } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
@@ -122,4 +123,39 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     );
     expect(gap).toMatchObject({ cause: 'disconnected', feed: 'polymarket.clob', repaired_by: 'snapshot' });
   }, 90_000);
+
+  it('opens a gap when connections stay open and bring nothing, closes it when they do again, and weighs it', async () => {
+    service = await startService(temporaryDirectory(), venues);
+    const running = service;
+    const inPlay = slugOf('BTC', '5m', windowAt('5m', Date.now()));
+    const market = await eventually('the market in play', async () =>
+      (await markets(running)).find(({ slug }) => slug === inPlay),
+    );
+    const path = `/v1/snapshots?market_id=${market.market_id}`;
+    await eventually('changes', async () => {
+      const { snapshots } = await running.get<{ snapshots: unknown[] }>(path);
+      return snapshots.length > 50;
+    });
+    const gaps = async () =>
+      (
+        await running.get<{ gaps: { cause: string; end: string | null; repaired_by: string | null }[] }>(
+          `/v1/gaps?market_id=${market.market_id}`,
+        )
+      ).gaps;
+    venues.fault({ fault: 'silent_stall', on: true });
+    const [open] = await eventually('an open gap', async () => {
+      const found = await gaps();
+      return found.length > 0 && found;
+    });
+    expect(open).toMatchObject({ cause: 'silent_feed', end: null, repaired_by: null });
+    venues.fault({ fault: 'silent_stall', on: false });
+    await eventually('a closed gap', async () => (await gaps()).every(({ end }) => end !== null));
+    const { coverage } = await running.get<{ coverage: number }>(`/v1/markets/${market.market_id}`);
+    expect(coverage).toBeGreaterThan(0);
+    expect(coverage).toBeLessThan(1);
+    const metrics = await (await fetch(`${running.url}/metrics`)).text();
+    expect(metrics).toMatch(/underround_gaps_opened_total\{cause="silent_feed"\} [1-9]/);
+    expect(running.log()).toMatch(/gap\.opened/);
+    expect(running.log()).toMatch(/gap\.closed/);
+  }, 120_000);
 });

@@ -1,13 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { AuthFailure, Identity } from '../../src/accounts/authenticate.ts';
+import { DEFAULT_TIERS } from '../../src/accounts/tiers.ts';
 import type { ApiParts, LiveState } from '../../src/api/parts.ts';
 import { createApi } from '../../src/api/server.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
-import type { Market } from '../../src/schema/market.ts';
+import { type Market, NO_SETTLEMENT } from '../../src/schema/market.ts';
 import type { BookRecord, SideView } from '../../src/schema/records.ts';
 import { checkAnswers } from './describedAnswers.ts';
 import { FakeClock } from './fakeClock.ts';
+import { stubBacktests } from './stubBacktests.ts';
+import { stubPaper } from './stubPaper.ts';
 
 export const KEY = { authorization: 'Bearer good' };
 const IDENTITY: Identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier: 'premium' };
@@ -26,6 +29,25 @@ export const unaskedStore: ApiParts['store'] = {
   stream: () => Promise.reject(new Error('the store was asked')),
 };
 
+/** For tests that do without it. */
+function unasked<T extends object>(part: string): T {
+  return new Proxy({} as T, {
+    get: (_, name) => {
+      throw new Error(`${part}.${String(name)} was asked`);
+    },
+  });
+}
+
+/** Nothing was ever detected. */
+const silentSignals: ApiParts['signals'] = {
+  board: { read: () => ({ asOfMs: Date.UTC(2026, 10, 20, 12), opportunities: [] }) },
+  audit: {
+    sums: async () => [],
+    list: async () => [],
+    head: async () => ({ seq: 0, hash: '0'.repeat(64) }),
+  },
+};
+
 /** The API on a given store, with one good key; `inject` fails on answers that are not as described. */
 export function testApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): FastifyInstance {
   return checkAnswers(uncheckedApi(parts));
@@ -35,9 +57,20 @@ export function testApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): Fas
 export function uncheckedApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): FastifyInstance {
   return createApi({
     accounts: {
-      authenticate: async (header) => (header === KEY.authorization ? IDENTITY : REFUSED),
+      moment: () => 0,
+      maintenance: () => null,
+      authenticate: (header) => (header === KEY.authorization ? IDENTITY : REFUSED),
+      signedIn: async () => null,
     },
+    control: unasked<ApiParts['control']>('control'),
+    backtests: stubBacktests,
+    paper: stubPaper,
+    webhooks: unasked<ApiParts['webhooks']>('webhooks'),
+    tiers: DEFAULT_TIERS,
+    rateLimits: null,
     live: idleLive,
+    streams: null,
+    signals: silentSignals,
     clock: new FakeClock(),
     log: silentLogger,
     metrics: new Metrics(),
@@ -109,6 +142,7 @@ export function marketRecord(market: Partial<Market> & Pick<Market, 'marketId'>)
     takerFeeRate: null,
     takerFeeExponent: null,
     takerDelayMs: null,
+    ...NO_SETTLEMENT,
     ...market,
   };
 }

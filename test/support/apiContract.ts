@@ -1,3 +1,5 @@
+import { STUB_JOB } from './stubBacktests.ts';
+import { STUB_STRATEGY } from './stubPaper.ts';
 import { STUB_MARKET } from './stubStore.ts';
 
 /**
@@ -7,7 +9,8 @@ import { STUB_MARKET } from './stubStore.ts';
 export type Kind =
   | { readonly kind: 'integer' | 'number'; readonly ge?: number; readonly le?: number }
   | { readonly kind: 'literal'; readonly values: readonly string[] }
-  | { readonly kind: 'event_type' | 'datetime' | 'market' | 'cursor' };
+  | { readonly kind: 'event_type' | 'datetime' | 'market' | 'cursor' | 'tickers' | 'event_types' }
+  | { readonly kind: 'boolean' | 'job' | 'strategy' };
 
 export type ParameterContract = Kind & {
   /** Spelled as a request would; none: left out means nothing is asked. */
@@ -17,6 +20,10 @@ export type ParameterContract = Kind & {
 };
 
 export interface OperationContract {
+  /** A body that works. */
+  readonly body?: object;
+  /** Status of success; 200 unless given. */
+  readonly success?: number;
   readonly path?: Readonly<Record<string, ParameterContract>>;
   readonly query?: Readonly<Record<string, ParameterContract>>;
 }
@@ -35,10 +42,27 @@ const limit = (absent: number, le: number): ParameterContract => ({
   absent: String(absent),
 });
 
+const auditWindow: ParameterContract = {
+  ...{ kind: 'literal', values: ['1h', '24h', '7d', '30d', 'all'], absent: 'all' },
+};
+
 const range = { start: datetime, end: datetime };
 const marketFilters = { ticker, event_type: eventType, since: datetime, until: datetime };
 
-/** By path; parameters in the order in which failing ones are reported. */
+const wait: ParameterContract = { kind: 'boolean', absent: 'false' };
+const job: ParameterContract = { kind: 'job', required: STUB_JOB };
+const strategy: ParameterContract = { kind: 'strategy', required: STUB_STRATEGY };
+const backtest = {
+  strategy: { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' },
+  universe: { ticker: 'BTC', event_type: '5m' },
+};
+
+/** How the tables name an operation: by its path, with its method before it where that is not GET. */
+export function operationName({ method, path }: { method: string; path: string }): string {
+  return method === 'GET' ? path : `${method} ${path}`;
+}
+
+/** By name; parameters in the order in which failing ones are reported. */
 export const CONTRACT: Readonly<Record<string, OperationContract>> = {
   '/health': {},
   '/livez': {},
@@ -108,6 +132,27 @@ export const CONTRACT: Readonly<Record<string, OperationContract>> = {
     },
   },
   '/v1/gaps': { query: { market_id: market, ...range, limit: limit(100, 1000), cursor } },
+  'POST /v1/backtest': { query: { wait_for_result: wait }, body: backtest, success: 201 },
+  'POST /v1/backtest/sweep': {
+    query: { wait_for_result: wait },
+    body: { ...backtest, x_axis: { param: 'threshold', start: 0.1, end: 0.5, steps: 9 } },
+    success: 201,
+  },
+  '/v1/backtest': { query: { limit: limit(20, 100), offset, cursor } },
+  '/v1/backtest/{job_id}': { path: { job_id: job } },
+  'DELETE /v1/backtest/{job_id}': { path: { job_id: job }, success: 204 },
+  'POST /v1/paper/strategies': { body: { ...backtest, name: 'cheap' }, success: 201 },
+  '/v1/paper/strategies': {},
+  '/v1/paper/strategies/{strategy_id}': { path: { strategy_id: strategy } },
+  'PATCH /v1/paper/strategies/{strategy_id}': { path: { strategy_id: strategy }, body: { active: true } },
+  'DELETE /v1/paper/strategies/{strategy_id}': { path: { strategy_id: strategy }, success: 204 },
+  '/v1/paper/strategies/{strategy_id}/positions': {
+    path: { strategy_id: strategy },
+    query: { limit: limit(1000, 10_000), cursor },
+  },
+  '/v1/paper/strategies/{strategy_id}/equity': { path: { strategy_id: strategy } },
+  '/v1/paper/strategies/{strategy_id}/divergence': { path: { strategy_id: strategy } },
+  'POST /v1/paper/strategies/{strategy_id}/divergence': { path: { strategy_id: strategy }, success: 201 },
   '/v1/stats/calibration': {
     query: {
       ticker,
@@ -117,6 +162,26 @@ export const CONTRACT: Readonly<Record<string, OperationContract>> = {
       until: datetime,
       buckets: { kind: 'integer', ge: 2, le: 50, absent: '10' },
       max_markets: { kind: 'integer', ge: 10, le: 10_000, absent: '2000' },
+    },
+  },
+  '/v1/arb/live': {
+    query: {
+      min_edge_pp: { kind: 'number', ge: 0, le: 0.5, absent: '0.04' },
+      vol_window_sec: { kind: 'integer', ge: 60, le: 3600, absent: '600' },
+      tickers: { kind: 'tickers', absent: 'BTC,ETH,SOL' },
+      event_types: { kind: 'event_types', absent: EVENT_TYPES.join(',') },
+      limit: { kind: 'integer', ge: 1, le: 200, absent: '50' },
+    },
+  },
+  '/v1/arb/audit/aggregate': { query: { window: auditWindow } },
+  '/v1/arb/audit': {
+    query: {
+      window: auditWindow,
+      ticker,
+      tier: { kind: 'literal', values: ['logical', 'endgame', 'stable', 'stale'] },
+      event_type: eventType,
+      limit: limit(100, 1000),
+      cursor,
     },
   },
 };

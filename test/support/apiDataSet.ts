@@ -104,7 +104,7 @@ export function writeDataSet(writer: RecordSink): void {
     ...{ cause: 'silent_feed', feed: 'polymarket.clob', repairedBy: null },
   });
   writer.gap({
-    ...{ seq: ++seq, gapId: 'gap_2', marketId: M, startTimeMs: T0 + 9000, endTimeMs: null },
+    ...{ seq: ++seq, gapId: 'gap_2', marketId: M, startTimeMs: T0 + 20 * MINUTE, endTimeMs: null },
     ...{ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null },
   });
 }

@@ -13,13 +13,18 @@ const TIMEOUT_MS = 60_000;
  */
 export const commandAbsent = !existsSync(join(ROOT, 'dist/cli/main.js')) && process.env.CI === undefined;
 
-/** Runs the built command in a process of its own; rejects when it exits with another status than 0. */
+/**
+ * Runs the built command in a process of its own; rejects when it exits with another status than 0.
+ * @param input Its standard input.
+ */
 export async function underround(
   words: readonly string[],
   environment: Readonly<Record<string, string>>,
+  input = '',
 ): Promise<string> {
   const env = { PATH: process.env.PATH ?? '', ...environment };
   const options = { env, timeout: TIMEOUT_MS };
-  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...words], options);
-  return stdout;
+  const running = promisify(execFile)(process.execPath, [COMMAND, ...words], options);
+  running.child.stdin?.end(input);
+  return (await running).stdout;
 }

@@ -18,7 +18,10 @@ interface Problem {
 interface Stored {
   readonly type: string;
   readonly text: string;
-  readonly value?: number | { readonly us?: number; readonly big?: string; readonly nonfinite?: string };
+  readonly value?:
+    | number
+    | boolean
+    | { readonly us?: number; readonly big?: string; readonly nonfinite?: string };
   readonly problem?: Problem;
 }
 
@@ -45,6 +48,7 @@ const MISSING_MARKETS = [
   'é',
   'x'.repeat(4000),
 ];
+const MISSING_JOBS = ['bt_none', 'ps_none', "' OR 1=1", '\u0000', 'é', 'x'.repeat(4000)];
 const BAD_CURSORS = ['', 'nonsense', 'AAAA', '%', 'a'.repeat(5000), 'OGZhYjU3MTM2'];
 
 /** Texts and what must come of them, each once. */
@@ -67,8 +71,35 @@ export function casesOf(
         status: 400,
         detail: `event_type must be one of ${EVENT_TYPES.join(', ')}`,
       });
+    case 'tickers':
+      return [
+        ['ETH,BTC', { as: 'BTC,ETH' }],
+        [' BTC , ETH ', { as: 'BTC,ETH' }],
+        ['SOL,SOL', { as: 'SOL' }],
+        ...['', 'DOGE', 'BTC,', 'btc', 'BTC;ETH'].map(
+          (text) => [text, literalError(['BTC', 'ETH', 'SOL'])] as const,
+        ),
+      ];
+    case 'event_types':
+      return [
+        ['15m,5m', { as: '5m,15m' }],
+        ...['', '24h', '5m,', '5m;15m', 'daily'].map(
+          (text) =>
+            [text, { status: 400, detail: `event_types must be one of ${EVENT_TYPES.join(', ')}` }] as const,
+        ),
+      ];
     case 'market':
       return MISSING_MARKETS.map((text) => [text, { status: 404, detail: 'Market not found' }] as const);
+    case 'boolean':
+      return stored
+        .filter(({ type }) => type === 'boolean')
+        .map(
+          (row) => [row.text, row.problem ? { problem: row.problem } : { as: String(row.value) }] as const,
+        );
+    case 'job':
+      return MISSING_JOBS.map((text) => [text, { status: 404, detail: 'Job not found' }] as const);
+    case 'strategy':
+      return MISSING_JOBS.map((text) => [text, { status: 404, detail: 'Paper strategy not found' }] as const);
     case 'cursor':
       return BAD_CURSORS.map(
         (text) => [text, { status: 400, detail: 'cursor is not valid for this query' }] as const,
@@ -93,8 +124,10 @@ function numbers(parameter: ParameterContract & { ge?: number; le?: number }) {
 
 function numberOf({ value }: Stored): number {
   if (typeof value === 'number') return value;
-  if (value?.big !== undefined) return Number(value.big);
-  return { inf: Infinity, '-inf': -Infinity, nan: NaN }[value?.nonfinite as 'inf'];
+  const { big } = value as { big?: string };
+  if (big !== undefined) return Number(big);
+  const { nonfinite } = value as { nonfinite?: string };
+  return { inf: Infinity, '-inf': -Infinity, nan: NaN }[nonfinite as 'inf'];
 }
 
 /** Pydantic asks for the upper bound first, and NaN holds neither. */

@@ -51,10 +51,14 @@ export interface RunningCommand {
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
-/** Starts the built command as a user would, and waits until it is ready; it ends with the running test at the latest. */
+/**
+ * Starts the built command as a user would, and waits until it is ready.
+ * @param whenOver Takes what ends it at the latest; after the running test where it is left out.
+ */
 export async function startCommand(
   words: readonly string[],
   environment: Readonly<Record<string, string>>,
+  whenOver: (end: () => Promise<void>) => void = onTestFinished,
 ): Promise<RunningCommand> {
   const begun = performance.now();
   const env = { PATH: process.env.PATH ?? '', UNDERROUND_PORT: '0', ...environment };
@@ -67,7 +71,7 @@ export async function startCommand(
     log += chunk;
   });
   const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-  onTestFinished(async () => {
+  whenOver(async () => {
     child.kill('SIGKILL');
     await ended;
   });
@@ -93,6 +97,8 @@ export async function startCommand(
 }
 
 export interface RunningService extends RunningCommand {
+  /** Of a user of the highest tier. */
+  readonly key: string;
   /** GET with the key; rejects unless 200. */
   get<T>(path: string): Promise<T>;
 }
@@ -115,6 +121,7 @@ export async function startService(dataDir: string, venues: VenueServer): Promis
   const { key } = JSON.parse(await underround(words, environment));
   return {
     ...command,
+    key,
     get: async <T>(path: string): Promise<T> => {
       const answer = await fetch(command.url + path, { headers: { authorization: `Bearer ${key}` } });
       if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 
 export const PROJECT_ROOT = join(import.meta.dirname, '../..');
-const GENERATED = new Set(['node_modules', 'dist', 'data', 'coverage']);
+const GENERATED = new Set(['node_modules', 'dist', 'data', 'coverage', 'pictures']);
+const PICTURE = /\.png$/;
 
 export interface SourceFile {
   /** From the project's root, with forward slashes. */
@@ -10,7 +11,7 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** Every file under the given folders of the project, without what is installed or built. */
+/** Every file under the given folders of the project, without what is installed or built, and without pictures. */
 export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   return folders.flatMap((folder) => {
     const root = join(PROJECT_ROOT, folder);
@@ -19,7 +20,7 @@ export function sourceFiles(...folders: readonly string[]): SourceFile[] {
     return entries
       .filter((entry) => entry.isFile())
       .map((entry) => relative(PROJECT_ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'))
-      .filter((path) => !path.split('/').some((part) => GENERATED.has(part)))
+      .filter((path) => !PICTURE.test(path) && !path.split('/').some((part) => GENERATED.has(part)))
       .map((path) => ({ path, text: readFileSync(join(PROJECT_ROOT, path), 'utf8') }));
   });
 }

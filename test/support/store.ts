@@ -21,7 +21,17 @@ export async function bundle(entry: string): Promise<string> {
   const build = await rolldown({
     input: join(root, entry),
     platform: 'node',
-    external: [/^node:/, 'chdb', 'pino', 'prom-client', '@clickhouse/client', 'zod'],
+    external: [
+      /^node:/,
+      'chdb',
+      'pino',
+      'prom-client',
+      '@clickhouse/client',
+      'zod',
+      'better-sqlite3',
+      'undici',
+      'pg',
+    ],
   });
   const { output } = await build.generate({ format: 'esm', codeSplitting: false });
   await build.close();

@@ -5,17 +5,15 @@ import type { StoreReader } from '../../src/store/reader.ts';
 export const STUB_MARKET = '0xaa';
 
 const TS = '2026-11-20T12:00:00.000+00:00';
-const LEVEL = { price: 0.5, size: 1 };
-const BOOK = {
-  ts: TS,
-  yes_bids: [LEVEL],
-  yes_asks: [],
-  no_bids: [],
-  no_asks: [LEVEL],
-  underlying_price: 97_000.12,
-  underlying_ticker: 'BTC',
-  trusted: true,
-};
+/** One book as the engine's binary row: one YES bid of 1 share at 0.5, mirrored. */
+const BOOK = Buffer.concat([
+  int64(Date.parse(TS)),
+  // Trusted, mirrored, the price is there.
+  Buffer.of(1, 1, 0),
+  float64(97_000.12),
+  // Narrow sizes; then prices of the four sides, narrow sizes and wide ones, each behind its count.
+  Buffer.of(0, 1, ...uint16(5000), 0, 0, 0, 1, ...uint32(100), 0, 0, 0, 0, 0, 0, 0),
+]);
 const MARKET = {
   market_id: STUB_MARKET,
   event_id: '1',
@@ -60,11 +58,11 @@ const GAP = {
 };
 const key = ['1795176000000', '1'];
 /** Where a page begins and ends: one row, and no next page. */
-export const STUB_PAGE = { found: 1, all_rows: false, firsts: [key], lasts: [key] };
+export const STUB_PAGE = { found: 1, first: key, last: key };
 
 /** What the stub answers, by a piece of the statement only that question has. */
 const ROWS: readonly (readonly [mark: string, row: object])[] = [
-  ['AS firsts', STUB_PAGE],
+  ['AS first, ', STUB_PAGE],
   ['AS first_ms', { found: 1, first_ms: key[0], last_ms: key[0] }],
   ['AS marketId', { marketId: STUB_MARKET, eventType: '5m', ticker: 'BTC' }],
   [
@@ -72,13 +70,13 @@ const ROWS: readonly (readonly [mark: string, row: object])[] = [
     { bucket: 0, count: 1, happened: 1, probability: 100, squaredError: 10_000, logLoss: 0.5 },
   ],
   ['AS polymarket_url', MARKET],
+  ['AS lost_share', { market_id: STUB_MARKET, lost_share: 0 }],
   ['AS gap_id', GAP],
-  ['AS body', { body: JSON.stringify(BOOK) }],
   ['toString(count', { total: '1' }],
   ['toString(uniqExact', { total: '1' }],
   ['AS total', { total: 1 }],
 ];
-const STREAMS: readonly (readonly [mark: string, row: object])[] = [
+const STREAMS: readonly (readonly [mark: string, row: object | Buffer])[] = [
   ['trade_count', { ts: TS, open: 0.5, high: 0.5, low: 0.5, close: 0.5, volume: 1, trade_count: 1 }],
   ['FROM perp_depth', STUB_DEPTH],
   ['FROM books', BOOK],
@@ -104,14 +102,35 @@ export function stubStore({
     },
     stream: async (query, params) => {
       asked?.push([query, params]);
-      return Readable.from([Buffer.from(`${JSON.stringify([find(STREAMS, query)])}\n`)]);
+      const row = find<object | Buffer>(STREAMS, query);
+      return Readable.from([Buffer.isBuffer(row) ? row : Buffer.from(`${JSON.stringify([row])}\n`)]);
     },
     ...overrides,
   };
 }
 
-function find(answers: readonly (readonly [string, object])[], query: string): object {
+function find<R extends object>(answers: readonly (readonly [string, R])[], query: string): R {
   const found = answers.find(([mark]) => query.includes(mark));
   if (!found) throw new Error(`the stub store has no answer to ${query}`);
   return found[1];
+}
+
+function int64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64LE(BigInt(value));
+  return bytes;
+}
+
+function float64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(value);
+  return bytes;
+}
+
+function uint16(value: number): Buffer {
+  return Buffer.of(value & 0xff, value >> 8);
+}
+
+function uint32(value: number): Buffer {
+  return Buffer.of(value & 0xff, (value >> 8) & 0xff, (value >> 16) & 0xff, value >>> 24);
 }

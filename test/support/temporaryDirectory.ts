@@ -7,8 +7,8 @@ import { onTestFinished } from 'vitest';
 const REMOVE = { recursive: true, force: true, maxRetries: 30, retryDelay: 100 };
 
 /** An empty directory that is gone when the running test is over. Call it inside a test or a beforeEach. */
-export function temporaryDirectory(): string {
+export function temporaryDirectory(whenOver: (end: () => void) => void = onTestFinished): string {
   const path = mkdtempSync(join(tmpdir(), 'underround-'));
-  onTestFinished(() => rmSync(path, REMOVE));
+  whenOver(() => rmSync(path, REMOVE));
   return path;
 }

@@ -1,7 +1,7 @@
 import { bookHash } from '../../src/core/bookHash.ts';
 import { LadderSide } from '../../src/core/ladderSide.ts';
 import { formatPrice, formatSize } from '../../src/core/money.ts';
-import type { Market } from '../../src/schema/market.ts';
+import { type Market, NO_SETTLEMENT } from '../../src/schema/market.ts';
 
 export const MARKET: Market = {
   marketId: `0x${'ab'.repeat(32)}`,
@@ -27,6 +27,7 @@ export const MARKET: Market = {
   takerFeeRate: 0.07,
   takerFeeExponent: 1,
   takerDelayMs: null,
+  ...NO_SETTLEMENT,
 };
 
 type Change = { side: 'BUY' | 'SELL'; price: number; size: number };

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { type KnownRow, rowsOfKnownMarket } from './support/knownEdge.ts';
+
+/** Odds of one tick and of rounding up to it. */
+const TICK = 0.0002;
+const NONE = { plantedEdge: 0, quotesLateSeconds: 0, priceLateSeconds: 0 };
+
+function sums(rows: readonly KnownRow[]) {
+  const mean = (pick: (row: KnownRow) => number) =>
+    rows.reduce((sum, row) => sum + pick(row), 0) / rows.length;
+  const realized = mean((row) => row.realized);
+  const deviation = Math.sqrt(mean((row) => (row.realized - realized) ** 2));
+  return {
+    ...{ realized, known: mean((row) => row.known), stated: mean((row) => row.stated) },
+    interval: (1.96 * deviation) / Math.sqrt(rows.length),
+  };
+}
+
+test('a market without an edge: few rows, worth nothing by the true odds, and realised nothing within their interval', () => {
+  const windows = 200;
+  const rows = rowsOfKnownMarket({ ...NONE, seed: 'fair', windows });
+  const { realized, known, stated, interval } = sums(rows);
+  expect(rows.length).toBeGreaterThan(0);
+  expect(rows.length).toBeLessThan(0.15 * windows);
+  // A row now and then is of the dearer side.
+  expect(known).toBeLessThan(TICK);
+  expect(known).toBeGreaterThan(-0.01);
+  expect(Math.abs(realized)).toBeLessThan(interval);
+  // What is claimed of them is the threshold and little more.
+  expect(stated).toBeLessThan(0.05);
+}, 120_000);
+
+test('an edge of 6 cents planted in every window is found in nearly all, stated and realised within the interval', () => {
+  const windows = 120;
+  const rows = rowsOfKnownMarket({ ...NONE, seed: 'planted', windows, plantedEdge: 0.06 });
+  const { realized, known, stated, interval } = sums(rows);
+  expect(rows.length).toBeGreaterThan(0.9 * windows);
+  expect(known).toBeGreaterThan(0.06 - TICK);
+  expect(known).toBeLessThan(0.06 + TICK);
+  expect(Math.abs(realized - 0.06)).toBeLessThan(interval);
+  expect(Math.abs(stated - 0.06)).toBeLessThan(0.01);
+}, 120_000);

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { marketIdOf, WINDOW_MS, writeSeries } from '../support/backtestData.ts';
+import { type BacktestRig, openBacktestRig } from '../support/backtestRig.ts';
+
+/** Within every tier's history. */
+const START = Math.floor((systemClock.now() - 86_400_000) / WINDOW_MS) * WINDOW_MS;
+const MARKETS = 24;
+const UNIVERSE = { ticker: 'BTC', event_type: '5m' };
+const THRESHOLD = { type: 'threshold_entry', threshold: 0.4, direction: 'below', side: 'buy_yes' };
+const SIGMA = {
+  type: 'condition_based',
+  entry: [{ metric: 'underlying_distance_pct', operator: 'above', value: 0.01 }],
+  side: 'buy_yes',
+};
+const BODY = { strategy: THRESHOLD, universe: UNIVERSE };
+const SWEEP = { ...BODY, x_axis: { param: 'threshold', start: 0.1, end: 0.9, steps: 9 } };
+
+let rig: BacktestRig;
+let key: { authorization: string };
+
+beforeAll(async () => {
+  rig = await openBacktestRig((writer) => {
+    const seq = writeSeries(writer, {
+      ...{ markets: MARKETS, quotes: 200, startMs: START },
+      odd: (at) => {
+        if (at === 3) return { status: 'closed', outcome: null, payoutYes: null, resolvedTimeMs: null };
+        if (at === 5) return { silent: true };
+        if (at === 7) return { strikePrice: null, strikeKnownTimeMs: null };
+        return {};
+      },
+    });
+    writer.gap({
+      ...{ seq: seq + 1, gapId: 'gap_a', marketId: marketIdOf(9) },
+      ...{ startTimeMs: START + 9 * WINDOW_MS - 1_000, endTimeMs: START + 10 * WINDOW_MS + 1_000 },
+      ...{ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null },
+    });
+  });
+  key = await rig.key('premium');
+}, 120_000);
+afterAll(() => rig.dispose());
+
+const SKIPPED = [
+  { market_id: marketIdOf(3), reason: 'unresolved' },
+  { market_id: marketIdOf(5), reason: 'no_data' },
+  { market_id: marketIdOf(9), reason: 'gap' },
+];
+
+describe('a backtest', () => {
+  test('trap 7: unresolved, silent and lost markets are in the universe, and said to be left out', async () => {
+    const { status, job } = await rig.submit('/v1/backtest', BODY, key);
+    expect([status, job.status, job.error]).toEqual([201, 'complete', null]);
+    const { result } = job;
+    expect(result.markets_total).toBe(MARKETS);
+    expect(result.markets_skipped).toEqual(SKIPPED);
+    expect(result.coverage).toBeGreaterThan(0.85);
+    expect(result.coverage).toBeLessThan(0.93);
+  });
+
+  test('adds up', async () => {
+    const { result } = (await rig.submit('/v1/backtest', BODY, key)).job;
+    expect(result.trades_total).toBeGreaterThan(3);
+    expect(result.trades).toHaveLength(result.trades_total);
+    const sum = (member: string) =>
+      result.trades.reduce((total: number, trade: Record<string, number>) => total + (trade[member] ?? 0), 0);
+    expect(result.total_pnl).toBeCloseTo(sum('net_pnl'), 9);
+    expect(result.total_fees).toBeCloseTo(sum('fees_usd'), 9);
+    expect(result.win_rate).toBe(result.trades_won / result.trades_total);
+    expect(result.calmar_ratio).toBeCloseTo(result.total_pnl / -result.max_drawdown, 9);
+    expect(result.equity_curve.at(-1).cumulative_pnl).toBe(result.total_pnl);
+    for (const { side, outcome, exit_price, exit_reason } of result.trades) {
+      expect([side, exit_reason, exit_price]).toEqual(['buy_yes', 'resolved', outcome === 'Up' ? 1 : 0]);
+    }
+  });
+
+  test('asks for a strike only where the strategy does', async () => {
+    const { job } = await rig.submit('/v1/backtest', { ...BODY, strategy: SIGMA }, key);
+    expect(job.error).toBeNull();
+    expect(job.result.markets_skipped).toEqual([
+      ...SKIPPED.slice(0, 2),
+      { market_id: marketIdOf(7), reason: 'no_strike' },
+      ...SKIPPED.slice(2),
+    ]);
+  });
+
+  test('takes the newest markets of a half-open range', async () => {
+    const end = new Date(START + 20 * WINDOW_MS).toISOString();
+    const { job } = await rig.submit('/v1/backtest', { ...BODY, end, market_limit: 4 }, key);
+    const ids = job.result.trades.map(({ market_id }: { market_id: string }) => market_id);
+    expect(job.result.markets_total).toBe(4);
+    for (const id of ids) expect([15, 16, 17, 18].map(marketIdOf)).toContain(id);
+  });
+
+  test.each([
+    [
+      'an empty universe',
+      { universe: { ticker: 'SOL', event_type: '1h' } },
+      'no SOL 1h market ended in the range asked for',
+    ],
+    [
+      'a range before the first',
+      { end: new Date(START).toISOString() },
+      'no BTC 5m market ended in the range asked for',
+    ],
+    [
+      'only markets in gaps',
+      {
+        start: new Date(START + 10 * WINDOW_MS).toISOString(),
+        end: new Date(START + 10 * WINDOW_MS + 1).toISOString(),
+      },
+      'none of 1 markets could be replayed: 1 gap',
+    ],
+  ])('%s is a failed job that says so, never a 0', async (_what, more, error) => {
+    const { job } = await rig.submit('/v1/backtest', { ...BODY, ...more }, key);
+    expect(job).toMatchObject({ status: 'failed', error, result: null });
+  });
+
+  test('the same receipt is the same bytes, also after a restart', async () => {
+    const first = await rig.submit('/v1/backtest', BODY, key);
+    const again = await rig.submit('/v1/backtest', BODY, key);
+    await rig.restart();
+    const later = await rig.submit('/v1/backtest', BODY, key);
+    const bytes = [first, again, later].map(({ raw }) => raw.slice(raw.indexOf('"result":')));
+    expect(first.job.result.receipt.data_hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(bytes[1]).toBe(bytes[0]);
+    expect(bytes[2]).toBe(bytes[0]);
+  });
+});
+
+describe('a sweep', () => {
+  test('trap 11: tells the number of trials and what they make of the best', async () => {
+    const { status, job } = await rig.submit('/v1/backtest/sweep', SWEEP, key);
+    expect([status, job.status, job.error]).toEqual([201, 'complete', null]);
+    const { result } = job;
+    expect(result.n_trials).toBe(9);
+    expect(result.x_axis.values).toEqual([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]);
+    expect(result.cells).toHaveLength(1);
+    expect(result.cells[0]).toHaveLength(9);
+    for (const name of ['deflated_sharpe', 'pbo']) {
+      expect(result[name], name).toBeGreaterThanOrEqual(0);
+      expect(result[name], name).toBeLessThanOrEqual(1);
+    }
+    expect(result.best.x).toBeGreaterThanOrEqual(0);
+    expect(result.warnings.length).toBeGreaterThan(0);
+  });
+
+  test('a cell is the backtest of its values', async () => {
+    const y_axis = { param: 'latency_ms', start: 0, end: 3_000, steps: 4 };
+    const { result } = (await rig.submit('/v1/backtest/sweep', { ...SWEEP, y_axis }, key)).job;
+    expect(result.y_axis.values).toEqual([0, 1_000, 2_000, 3_000]);
+    for (const [x, y] of [
+      [3, 0],
+      [6, 2],
+    ] as const) {
+      const strategy = { ...THRESHOLD, threshold: result.x_axis.values[x] };
+      const params = { latency_ms: result.y_axis.values[y] };
+      const one = (await rig.submit('/v1/backtest', { ...BODY, strategy, params }, key)).job.result;
+      const { error, ...cell } = result.cells[y][x];
+      expect(error).toBeNull();
+      expect(one).toMatchObject(cell);
+      expect(cell.trades_total).toBeGreaterThan(0);
+    }
+  });
+
+  test('a value the strategy cannot have is an error of its cell, not of the sweep', async () => {
+    const x_axis = { param: 'threshold', start: 0.5, end: 1.5, steps: 3 };
+    const { result } = (await rig.submit('/v1/backtest/sweep', { ...SWEEP, x_axis }, key)).job;
+    expect(result.cells[0].map(({ error }: { error: string | null }) => error)).toEqual([
+      null,
+      null,
+      'Input should be less than or equal to 1',
+    ]);
+    expect(result.n_trials).toBe(2);
+    expect(result.warnings).toContain('1 of 3 cells could not be tried');
+  });
+
+  test('few markets for many cells are shared by the threads, with the same bytes', async () => {
+    const x_axis = { param: 'threshold', start: 0.1, end: 0.9, steps: 200 };
+    const few = { ...SWEEP, x_axis, market_limit: 1 };
+    const first = await rig.submit('/v1/backtest/sweep', few, key);
+    const again = await rig.submit('/v1/backtest/sweep', few, key);
+    expect(first.job.result.cells[0]).toHaveLength(200);
+    expect(again.job.result).toEqual(first.job.result);
+  });
+});

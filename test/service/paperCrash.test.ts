@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+import { crashPaper } from '../crash/paper.ts';
+import { bundle } from '../support/store.ts';
+
+test('a trading process that is killed ten times comes to the same as one that was left alone', async () => {
+  const script = await bundle('test/crash/tradingPaper.ts');
+  const result = await crashPaper({ kills: 10, script, random: Math.random });
+  expect(result).toMatchObject({ kills: 10, differing: 0, unbalanced: 0 });
+  expect(result.positions).toBeGreaterThan(5);
+}, 180_000);

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
+import { issueKey } from '../../src/accounts/keys.ts';
+import type { Backtests } from '../../src/backtest/backtests.ts';
+import { startBacktests } from '../../src/backtest/service.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import type { RecordSink } from '../../src/schema/records.ts';
+import type { Tier } from '../../src/schema/tier.ts';
+import { testApi } from './api.ts';
+import { bundle, openTestStore, type TestStore } from './store.ts';
+
+export interface Job {
+  readonly job_id: string;
+  readonly status: string;
+  readonly error: string | null;
+  // biome-ignore lint/suspicious/noExplicitAny: read by each test as what it asked for
+  readonly result: any;
+}
+
+/** The API with real users, a real store and real worker threads. */
+export interface BacktestRig {
+  readonly store: TestStore;
+  readonly accounts: Accounts;
+  app: FastifyInstance;
+  backtests: Backtests;
+  key(tier: Tier, email?: string): Promise<{ authorization: string }>;
+  /** POST that waits for the result. */
+  submit(path: string, body: object, headers: object): Promise<{ status: number; job: Job; raw: string }>;
+  /** As a service that ends and starts again on the same data. */
+  restart(): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+export async function openBacktestRig(
+  write: (writer: RecordSink) => void,
+  { clock = systemClock, databaseUrl = null }: { clock?: Clock; databaseUrl?: string | null } = {},
+): Promise<BacktestRig> {
+  const store = await openTestStore();
+  write(store.store.writer);
+  await store.store.writer.flush();
+  const config = {
+    dataDir: store.dataDir,
+    clickhouseUrl: null,
+    databaseUrl,
+    keyEnvironment: 'live' as const,
+  };
+  const metrics = new Metrics();
+  const accounts = await openAccounts({ config, clock, randomBytes, logger: silentLogger, metrics });
+  const workerEntry = await bundle('src/backtest/worker.ts');
+  const start = async () => {
+    const parts = { config, database: accounts.database, store: store.store, clock, randomBytes };
+    const backtests = await startBacktests({
+      ...parts,
+      log: silentLogger,
+      metrics: new Metrics(),
+      workerEntry,
+    });
+    const app = testApi({
+      ...{ store: store.store, accounts: accounts.access, control: accounts, backtests, clock },
+    });
+    return { backtests, app };
+  };
+  const rig: BacktestRig = {
+    ...{ store, accounts, ...(await start()) },
+    key: async (tier, email = `${tier}@example.com`) => {
+      const wanted = { email, tier, label: 'test', environment: 'live' as const };
+      const { key } = await issueKey(accounts.database, { clock, randomBytes }, wanted);
+      return { authorization: `Bearer ${key}` };
+    },
+    submit: async (path, body, headers) => {
+      const url = `${path}?wait_for_result=true`;
+      const response = await rig.app.inject({ method: 'POST', url, payload: body, headers: { ...headers } });
+      return { status: response.statusCode, job: response.json(), raw: response.body };
+    },
+    restart: async () => {
+      await rig.app.close();
+      await rig.backtests.close();
+      Object.assign(rig, await start());
+    },
+    dispose: async () => {
+      await rig.app.close();
+      await rig.backtests.close();
+      await accounts.close();
+      await store.dispose();
+    },
+  };
+  return rig;
+}

@@ -1,0 +1,54 @@
+import type { Gap } from '../../src/schema/gap.ts';
+import { WatchedVenue, type WatchedVenueOptions } from './watchedVenue.ts';
+
+export interface CleanRun {
+  readonly frames: number;
+  readonly framesPerSecond: number;
+  readonly books: number;
+  readonly untrustedBooks: number;
+  readonly gaps: readonly Gap[];
+  /** Markets whose book was not the venue's at the end of some minute. */
+  readonly wrong: readonly string[];
+}
+
+/** Simulated minutes of a venue without faults, with the books compared at each minute's end. */
+export async function runClean({
+  minutes,
+  onMinute,
+  ...options
+}: WatchedVenueOptions & {
+  minutes: number;
+  onMinute?: (minute: number, frames: number, gaps: number) => void;
+}): Promise<CleanRun> {
+  const venue = new WatchedVenue({ density: 1, eventTypes: ['5m', '15m', '1h', '4h'], ...options });
+  await venue.settle();
+  const wrong = new Set<string>();
+  const framesBefore = venue.frames;
+  for (let minute = 1; minute <= minutes; minute++) {
+    await venue.clock.advance(60_000);
+    const nowMs = venue.clock.now();
+    for (const market of venue.entered) {
+      // An action may be under way at this very moment; a tenth of a second later it is over.
+      if (market.facts.window.endTimeMs <= nowMs || venue.isRight(market)) continue;
+      let isRight = false;
+      for (let i = 0; i < 20 && !isRight; i++) {
+        await venue.clock.advance(5);
+        isRight = venue.isRight(market);
+      }
+      if (!isRight) wrong.add(market.facts.slug);
+    }
+    venue.forgetEnded();
+    onMinute?.(minute, venue.frames, venue.sink.gaps.size);
+  }
+  const frames = venue.frames - framesBefore;
+  const { books, trustedBooks, gaps } = venue.sink;
+  await venue.stop();
+  return {
+    frames,
+    framesPerSecond: frames / minutes / 60,
+    books,
+    untrustedBooks: books - trustedBooks,
+    gaps: [...gaps.values()],
+    wrong: [...wrong],
+  };
+}

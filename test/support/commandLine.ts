@@ -1,0 +1,48 @@
+import { Command } from 'commander';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
+import { temporaryDirectory } from './temporaryDirectory.ts';
+
+/**
+ * Runs command lines in this process, each test on a data directory of its own.
+ * @param registrations The commands the tests call, as `main.ts` registers them.
+ */
+export function commandLine(...registrations: readonly ((program: Command) => void)[]) {
+  let dataDir = '';
+  let environment: NodeJS.ProcessEnv;
+  beforeEach(() => {
+    dataDir = temporaryDirectory();
+    environment = process.env;
+    process.env = { UNDERROUND_DATA_DIR: dataDir };
+  });
+  afterEach(() => {
+    process.env = environment;
+    process.exitCode = undefined;
+    vi.restoreAllMocks();
+  });
+
+  /** Runs one command line as the binary would. */
+  async function run(...words: string[]) {
+    const out = vi.spyOn(console, 'log').mockImplementation(() => {});
+    const err = vi.spyOn(console, 'error').mockImplementation(() => {});
+    process.exitCode = undefined;
+    const program = new Command('underround').exitOverride();
+    for (const register of registrations) register(program);
+    await program.parseAsync(words, { from: 'user' });
+    const result = {
+      out: out.mock.calls.map(String),
+      err: err.mock.calls.map(String),
+      exit: process.exitCode,
+    };
+    vi.restoreAllMocks();
+    return result;
+  }
+
+  /** The same, with `--json`; fails where the command is refused. */
+  async function json(...words: string[]) {
+    const { out, err, exit } = await run(...words, '--json');
+    expect({ lines: out.length, err, exit }).toEqual({ lines: 1, err: [], exit: undefined });
+    return JSON.parse(out[0] ?? '');
+  }
+
+  return { run, json, dataDir: () => dataDir };
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { onTestFinished } from 'vitest';
+import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
+import { RateLimits } from '../../src/accounts/limits.ts';
+import type { ApiParts } from '../../src/api/parts.ts';
+import { silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import { openWebhooks } from '../../src/webhooks/webhooks.ts';
+import { testApi } from './api.ts';
+import { FakeClock } from './fakeClock.ts';
+import { stubStore } from './stubStore.ts';
+import { temporaryDirectory } from './temporaryDirectory.ts';
+
+export const PASSWORD = 'correct horse battery';
+export const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The API on real accounts in an empty directory, and browsers to ask it with. */
+export interface TestDashboard {
+  readonly app: FastifyInstance;
+  readonly accounts: Accounts;
+  readonly clock: FakeClock;
+  browser(): Browser;
+  /** A browser signed up with this address; the first is the operator. */
+  signedUp(email: string): Promise<Browser>;
+}
+
+export async function openDashboard(
+  parts: Partial<ApiParts> & { limited?: boolean } = {},
+): Promise<TestDashboard> {
+  const clock = new FakeClock();
+  const accounts = await openAccounts({
+    config: { dataDir: temporaryDirectory(), databaseUrl: null, keyEnvironment: 'live' },
+    ...{ clock, randomBytes, logger: silentLogger, metrics: new Metrics() },
+  });
+  const webhooks = openWebhooks(accounts.database, {
+    config: { dataDir: '.', secretKey: '0'.repeat(64), webhookAllowedNetworks: [] },
+    sources: { clock, randomBytes },
+    resolve: async (host) => (host === 'hooks.example.com' ? ['93.184.215.14'] : ['10.0.0.7']),
+  });
+  const { limited = false, ...rest } = parts;
+  const rateLimits = limited ? new RateLimits(clock) : null;
+  const app = testApi({
+    ...{ store: stubStore({ asked: [] }), accounts: accounts.access, control: accounts, clock, rateLimits },
+    webhooks: { ...webhooks, wake: () => {} },
+    ...rest,
+  });
+  onTestFinished(async () => {
+    await app.close();
+    await accounts.close();
+  });
+  return {
+    app,
+    accounts,
+    clock,
+    browser: () => new Browser(app),
+    signedUp: async (email) => {
+      const browser = new Browser(app);
+      const made = await browser.ask('POST', '/app/sign-up', { email, password: PASSWORD });
+      if (made.statusCode !== 200) throw new Error(`sign-up: ${made.statusCode} ${made.body}`);
+      return browser;
+    },
+  };
+}
+
+/** Keeps the session cookie as a browser would. */
+export class Browser {
+  readonly #app: FastifyInstance;
+  cookie: string | null = null;
+
+  constructor(app: FastifyInstance) {
+    this.#app = app;
+  }
+
+  async ask(
+    method: Method,
+    url: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = SAME_ORIGIN,
+  ): Promise<LightMyRequestResponse> {
+    const sent: InjectOptions = {
+      ...{ method, url, headers: { host: '127.0.0.1:8080', ...headers } },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    };
+    if (this.cookie !== null) Object.assign(sent.headers as object, { cookie: this.cookie });
+    const answer = await this.#app.inject(sent);
+    const set = answer.headers['set-cookie'];
+    if (typeof set === 'string')
+      this.cookie = set.includes('Max-Age=0') ? null : (set.split(';', 1)[0] ?? null);
+    return answer;
+  }
+
+  async status(method: Method, url: string, body?: unknown): Promise<number> {
+    return (await this.ask(method, url, body)).statusCode;
+  }
+}

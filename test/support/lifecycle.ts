@@ -1,0 +1,121 @@
+import type { Listings } from '../../src/collect/discovery.ts';
+import { Lifecycle } from '../../src/collect/lifecycle.ts';
+import { Recorder } from '../../src/collect/recorder.ts';
+import { type Candles, StrikeCandles } from '../../src/collect/strikeCandles.ts';
+import { Strikes } from '../../src/collect/strikes.ts';
+import { silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import type { ClobMarketRules } from '../../src/venues/polymarket/clob/rest.ts';
+import { parseSlug } from '../../src/venues/polymarket/windows.ts';
+import { FakeClock } from './fakeClock.ts';
+import { MemorySink } from './memorySink.ts';
+
+export const START = Date.UTC(2026, 10, 20, 12, 1);
+
+/** A venue that lists every window of every series, as Gamma would. */
+export class FakeListings implements Listings {
+  readonly asked: string[][] = [];
+  readonly winners = new Map<string, 'Up' | 'Down' | 'tie'>();
+  readonly hidden = new Set<string>();
+  /** `eventMetadata` by slug. */
+  readonly metadata = new Map<string, Record<string, unknown>>();
+  /** What the listing of any series answers. */
+  series: string[] = [];
+  fail: (() => Error) | null = null;
+  tamper: (event: Record<string, unknown>) => unknown = (event) => event;
+
+  async eventsBySlug(slugs: readonly string[]): Promise<readonly unknown[]> {
+    this.asked.push([...slugs]);
+    if (this.fail) throw this.fail();
+    return slugs.filter((slug) => !this.hidden.has(slug)).map((slug) => this.tamper(this.#event(slug)));
+  }
+
+  async eventsOfSeries(): Promise<readonly unknown[]> {
+    if (this.fail) throw this.fail();
+    return this.series.map((slug) => this.tamper(this.#event(slug)));
+  }
+
+  #event(slug: string): Record<string, unknown> {
+    const window = parseSlug(slug, START)!.windows[0]!;
+    const id = [...slug].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) >>> 0, 7);
+    const winner = this.winners.get(slug);
+    const market = {
+      id: String(id),
+      conditionId: `0x${id.toString(16).padStart(64, '0')}`,
+      slug,
+      question: slug,
+      outcomes: '["Up", "Down"]',
+      outcomePrices: winner === 'Up' ? '["1", "0"]' : winner === 'Down' ? '["0", "1"]' : '["0.5", "0.5"]',
+      clobTokenIds: `["${id}1", "${id}2"]`,
+      eventStartTime: new Date(window.startTimeMs).toISOString(),
+      endDate: new Date(window.endTimeMs).toISOString(),
+      active: true,
+      closed: winner !== undefined,
+      acceptingOrders: winner === undefined,
+      orderPriceMinTickSize: 0.01,
+      ...(winner === undefined
+        ? {}
+        : { umaResolutionStatus: 'resolved', closedTime: '2026-11-20 12:05:20+00' }),
+    };
+    const eventMetadata = this.metadata.get(slug) ?? null;
+    const closed = winner !== undefined;
+    return { id: `e${id}`, slug, title: slug, closed, eventMetadata, markets: [market] };
+  }
+}
+
+/** A lifecycle on a venue and a clock of its own. */
+export function setUpLifecycle({
+  candles = null,
+  startMs = START,
+}: {
+  candles?: Candles | null;
+  startMs?: number;
+} = {}) {
+  const clock = new FakeClock(startMs);
+  const sink = new MemorySink();
+  const metrics = new Metrics();
+  const listings = new FakeListings();
+  const subscribed = new Map<string, string>();
+  const clob = {
+    subscribe: (group: string, tokenIds: readonly string[]) =>
+      tokenIds.forEach((id) => void subscribed.set(id, group)),
+    unsubscribe: (_: string, tokenIds: readonly string[]) =>
+      tokenIds.forEach((id) => void subscribed.delete(id)),
+  };
+  const common = { clock, log: silentLogger, metrics };
+  const recorder = new Recorder({ ...common, sink, timeBy: 'clock' });
+  const random = () => 0.99;
+  const desk = candles && new StrikeCandles({ ...common, random, candles });
+  const strikes = new Strikes({ ...common, candles: desk });
+  recorder.onUnderlying = (event) => strikes.price(event);
+  const winners = new Map<string, string>();
+  const rules = new Map<string, ClobMarketRules>();
+  const exchange = {
+    market: async (marketId: string) => {
+      const tokenId = winners.get(marketId);
+      const winner = tokenId === undefined ? null : { tokenId, outcome: 'Up' };
+      return { marketId, closed: winner !== null, winner };
+    },
+    rules: async (marketId: string) => rules.get(marketId) ?? null,
+  };
+  const lifecycle = new Lifecycle({ ...common, random, listings, clob, recorder, strikes, exchange });
+  recorder.onResolved = (market) => lifecycle.resolved(market);
+  const isSubscribed = (slug: string) => {
+    const market = sink.markets.findLast((record) => record.slug === slug);
+    return market !== undefined && subscribed.has(market.yesTokenId) && subscribed.has(market.noTokenId);
+  };
+  const latest = (slug: string) => sink.markets.findLast((record) => record.slug === slug);
+  return {
+    clock,
+    sink,
+    metrics,
+    listings,
+    winners,
+    rules,
+    subscribed,
+    recorder,
+    lifecycle,
+    isSubscribed,
+    latest,
+  };
+}

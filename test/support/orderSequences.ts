@@ -1,0 +1,147 @@
+import { TakerFee } from '../../src/core/fees.ts';
+import { type BookSide, Consumption, type ReadSide } from '../../src/core/fills/consumption.ts';
+import { fillTaker, type TakerOrder } from '../../src/core/fills/engine.ts';
+import type { Fill } from '../../src/core/fills/walk.ts';
+import type { LadderSide } from '../../src/core/ladderSide.ts';
+import { Ledger } from '../../src/core/ledger.ts';
+import { Position } from '../../src/core/replay/position.ts';
+import { mirroredView } from '../../src/core/replay/tape.ts';
+import type { FeeRule } from '../../src/core/venueRulesTable.ts';
+import { Random } from '../../src/simulator/random.ts';
+import { type Level, ladder } from './tapes.ts';
+
+const RULES: readonly FeeRule[] = [
+  { rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' },
+  { rate: 0.25, exponent: 2, base: 'cost', decimals: 5, rounding: 'half_up' },
+  { rate: 0, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' },
+];
+const STEPS_MAX = 8;
+
+/** What everyone together has: nobody's money may come from or go to nowhere. */
+interface Books {
+  cash: bigint;
+  /** Of those we traded with, and of the venue's redemption. */
+  others: bigint;
+  fees: bigint;
+}
+
+/**
+ * Buys, sells, settles and takes back at random on a book that is not refilled.
+ * @throws {Error} Where money or shown size is not conserved; the text says the seed.
+ */
+export function runOrderSequence(seed: number): void {
+  const random = new Random(`orders ${seed}`);
+  const fee = new TakerFee(RULES[random.below(RULES.length)] as FeeRule);
+  const ledger = new Ledger(random.below(1_000_000_000));
+  const books: Books = { cash: BigInt(ledger.deposit), others: 0n, fees: 0n };
+  const yes = randomBook(random);
+  const read: ReadSide = (token, side) =>
+    token === 'yes' ? yes[side] : mirroredView(yes[side === 'bids' ? 'asks' : 'bids']);
+  const consumption = new Consumption();
+  const left = { bids: shown(yes.bids), asks: shown(yes.asks) };
+  const open: Position[] = [];
+  let nowMs = 0;
+  const steps = 1 + random.below(STEPS_MAX);
+  for (; nowMs < steps; nowMs++) {
+    const position = open[random.below(open.length + 1)];
+    if (position === undefined || random.chance(0.4)) buy();
+    else if (random.chance(0.6)) sell(position);
+    else end(position);
+    check(`step ${nowMs}`);
+  }
+  for (const position of [...open]) end(position);
+  check('the end');
+  if (ledger.positions !== 0) throw new Error(`sequence ${seed}: ${ledger.positions} held by nobody`);
+
+  function buy(): void {
+    const token = random.chance(0.5) ? 'yes' : 'no';
+    const budget = 1 + random.below(random.chance(0.5) ? 100 : 2_000_000_000);
+    const fill = meet({ kind: 'buy', token, budget, limitPrice: 1 + random.below(10_000) }, 'asks');
+    if (fill === null) return;
+    if (fill.principal > budget) throw new Error(`sequence ${seed}: spent ${fill.principal} of ${budget}`);
+    open.push(new Position(ledger, { token, decidedMs: nowMs, openedMs: nowMs, fill, slippage: 0 }));
+    move(-BigInt(fill.principal), BigInt(fill.fee));
+  }
+
+  function sell(position: Position): void {
+    const size = random.chance(0.5) ? position.left : 1 + random.below(position.left);
+    const fill = meet({ kind: 'sell', token: position.token, size }, 'bids');
+    if (fill === null) return;
+    position.sell(nowMs, fill, 'take_profit');
+    move(BigInt(fill.principal), BigInt(fill.fee));
+    if (position.left === 0) open.splice(open.indexOf(position), 1);
+    else if (random.chance(0.3)) takeBack(position, fill);
+  }
+
+  /** The sale just made alone. */
+  function takeBack(position: Position, { size, principal, fee: paid }: Fill): void {
+    const before = position.left;
+    if (position.takeBackSince(nowMs) !== 'kept')
+      throw new Error(`sequence ${seed}: took back what was before`);
+    if (position.openedMs === nowMs) return;
+    const became = position.takeBackSince(nowMs - 1);
+    if (became !== 'reopened' || position.left !== before + size) {
+      throw new Error(`sequence ${seed}: ${became}, ${position.left} left`);
+    }
+    move(-BigInt(principal), -BigInt(paid));
+  }
+
+  function end(position: Position): void {
+    open.splice(open.indexOf(position), 1);
+    const how = random.below(5);
+    const before = ledger.cash;
+    if (how === 4) position.takeBackSince(Number.NEGATIVE_INFINITY);
+    else position.settle(nowMs, [1, 0, 0.5, null][how] as number | null);
+    move(BigInt(ledger.cash - before), 0n);
+    if (how !== 4) return;
+    // Taken back: its own fees came back with the rest.
+    const feesBack = books.fees - BigInt(ledger.fees);
+    books.fees -= feesBack;
+    books.others += feesBack;
+  }
+
+  function meet(order: TakerOrder, side: BookSide): Fill | null {
+    const view = read(order.token, side);
+    const fill = fillTaker(order, consumption.remaining(order.token, side, view), fee);
+    if (fill === null) return null;
+    consumption.take(order.token, side, view, fill.levels);
+    const mirrored = order.token === 'no';
+    const own = mirrored === (side === 'asks') ? 'bids' : 'asks';
+    for (const { price, size } of fill.levels) {
+      const at = mirrored ? 10_000 - price : price;
+      const rest = (left[own].get(at) ?? 0) - size;
+      if (rest < 0) throw new Error(`sequence ${seed}: more was filled at ${at} than was shown`);
+      left[own].set(at, rest);
+    }
+    return fill;
+  }
+
+  function move(toUs: bigint, paid: bigint): void {
+    books.cash += toUs - paid;
+    books.others -= toUs;
+    books.fees += paid;
+  }
+
+  function check(when: string): void {
+    const { cash, positions, fees, won, deposit } = ledger;
+    const sum = BigInt(cash) + BigInt(positions) + BigInt(fees) - BigInt(won);
+    const all = books.cash + books.others + books.fees;
+    const equal = BigInt(cash) === books.cash && BigInt(fees) === books.fees;
+    if (sum === BigInt(deposit) && all === BigInt(deposit) && equal && positions >= 0) return;
+    throw new Error(`sequence ${seed}, ${when}: ${JSON.stringify({ cash, positions, fees, won, deposit })}`);
+  }
+}
+
+function randomBook(random: Random): { bids: LadderSide; asks: LadderSide } {
+  const middle = 5 + random.below(90);
+  const levels = (direction: 1 | -1) =>
+    Array.from({ length: 1 + random.below(6) }, (_, at): Level => {
+      const price = Math.min(999, Math.max(1, middle * 10 + direction * (1 + at * (1 + random.below(12)))));
+      return [price / 1_000, random.chance(0.2) ? random.next() : 1 + random.below(5_000)];
+    });
+  return { bids: ladder('bids', levels(-1)), asks: ladder('asks', levels(1)) };
+}
+
+function shown({ count, prices, sizes }: LadderSide): Map<number, number> {
+  return new Map(Array.from({ length: count }, (_, at) => [prices[at] as number, sizes[at] as number]));
+}

@@ -1,0 +1,243 @@
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import type { AccessControl } from '../../src/accounts/accessControl.ts';
+import type { Gone } from '../../src/accounts/liveKeys.ts';
+import type { ApiParts } from '../../src/api/parts.ts';
+import { Bus } from '../../src/bus/bus.ts';
+import { type Logger, silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import type { Market } from '../../src/schema/market.ts';
+import type { BookRecord } from '../../src/schema/records.ts';
+import { TIERS, type Tier } from '../../src/schema/tier.ts';
+import type { LiveBook } from '../../src/stream/bookText.ts';
+import { Streams } from '../../src/stream/streams.ts';
+import { bookRecord, marketRecord, unaskedStore, uncheckedApi } from './api.ts';
+import { FakeClock } from './fakeClock.ts';
+
+export const RUN = '0123456789ab';
+
+/** A message of the server, parsed. */
+export interface Message {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** A recorder that tells what a test says. */
+export class FakeRecorder {
+  readonly bus: Bus;
+  readonly books = new Map<string, LiveBook | 'unfinished'>();
+  readonly #markets = new Map<string, Market>();
+  #seq = 0;
+
+  constructor(bus: Bus) {
+    this.bus = bus;
+  }
+
+  markets(): Iterable<Market> {
+    return this.#markets.values();
+  }
+
+  market(marketId: string): Market | null {
+    return this.#markets.get(marketId) ?? null;
+  }
+
+  book(marketId: string): LiveBook | 'unfinished' | null {
+    return this.books.get(marketId) ?? null;
+  }
+
+  list(market: Partial<Market> & Pick<Market, 'marketId'>): void {
+    const record = marketRecord({ ...this.#markets.get(market.marketId), ...market });
+    this.#markets.set(market.marketId, record);
+    this.bus.publish('market', record);
+  }
+
+  drop(marketId: string): void {
+    this.#markets.delete(marketId);
+  }
+
+  /** One change; `size` of the best bid tells it from others. */
+  change(marketId: string, size: number, book: Partial<LiveBook> & { levels?: number } = {}): BookRecord {
+    const seq = ++this.#seq;
+    const { levels = 1, ...rest } = book;
+    const asks = Array.from({ length: levels }, (_, i) => [5000 + i, 3_000_000] as const);
+    const record = {
+      ...bookRecord({
+        ...{ seq, marketId, timeMs: 1_795_176_000_000 + seq },
+        ...{ yesBids: [[4900, size * 1_000_000]], yesAsks: asks, underlyingPrice: 97_000.5 },
+      }),
+      ...rest,
+    };
+    this.books.set(marketId, record);
+    this.bus.publish('book', record);
+    return record;
+  }
+}
+
+/** Keys are the tier's name; `maintenance` closes the service. */
+class TierKeys implements AccessControl {
+  closed = false;
+
+  moment(): number {
+    return 0;
+  }
+
+  maintenance() {
+    return this.closed ? { retryAfterSeconds: 30, message: null } : null;
+  }
+
+  authenticate(header: string | undefined) {
+    const tier = TIERS.find((name) => header === `Bearer ${name}`);
+    if (tier === undefined) return { reason: 'unknown', detail: 'Unknown API key' } as const;
+    return { keyId: `key_${tier}`, userId: `usr_${tier}`, email: 'a@example.com', tier };
+  }
+
+  async signedIn() {
+    return null;
+  }
+}
+
+/** The API with streams on a port of this machine. */
+export class StreamRig {
+  readonly clock = new FakeClock();
+  readonly metrics = new Metrics();
+  readonly bus: Bus;
+  readonly recorder: FakeRecorder;
+  readonly keys = new TierKeys();
+  readonly watched: { keyId: string; onGone: (why: Gone) => void }[] = [];
+  streams!: Streams;
+  #url = '';
+  #close: () => Promise<unknown> = async () => undefined;
+
+  constructor() {
+    this.bus = new Bus({ log: silentLogger, metrics: this.metrics });
+    this.recorder = new FakeRecorder(this.bus);
+  }
+
+  async start(parts: Partial<ApiParts> & { log?: Logger } = {}): Promise<this> {
+    const { clock, metrics, bus, recorder: books } = this;
+    const liveKeys = {
+      watch: ({ keyId }: { keyId: string }, onGone: (why: Gone) => void) => {
+        const watch = { keyId, onGone };
+        this.watched.push(watch);
+        return () => void this.watched.splice(this.watched.indexOf(watch), 1);
+      },
+    };
+    const log = parts.log ?? silentLogger;
+    this.streams = new Streams({ run: RUN, bus, books, liveKeys, clock, log, metrics });
+    const app = uncheckedApi({
+      ...{ store: unaskedStore, accounts: this.keys, streams: this.streams, clock, metrics },
+      ...parts,
+    });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    this.#url = `127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    this.#close = () => app.close();
+    onTestFinished(() => this.stop());
+    return this;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  async stop(): Promise<void> {
+    const closing = this.#close();
+    await this.clock.advance(10_000);
+    await closing;
+  }
+
+  /** A client whose handshake is through. */
+  async connect(tier: Tier = 'premium', path = '/v1/stream'): Promise<StreamClient> {
+    const socket = new WebSocket(`ws://${this.#url}${path}`, {
+      headers: { authorization: `Bearer ${tier}` },
+    });
+    const client = new StreamClient(socket);
+    await client.next('ready');
+    return client;
+  }
+
+  /** Status, headers and body of a handshake that is refused. */
+  refusal(path: string, headers: Record<string, string> = {}) {
+    return new Promise<{ status: number; headers: Record<string, unknown>; body: unknown }>(
+      (resolve, reject) => {
+        const socket = new WebSocket(`ws://${this.#url}${path}`, { headers });
+        socket.on('error', () => undefined);
+        socket.on('open', () => reject(new Error('was not refused')));
+        socket.on('unexpected-response', (_request, response) => {
+          let text = '';
+          response.on('data', (chunk) => {
+            text += chunk;
+          });
+          response.on('end', () =>
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, body: JSON.parse(text) }),
+          );
+        });
+      },
+    );
+  }
+}
+
+/** A client that keeps what it was sent. */
+export class StreamClient {
+  readonly socket: WebSocket;
+  readonly messages: Message[] = [];
+  readonly closed: Promise<{ code: number; reason: string }>;
+  #read = 0;
+  #marks = 0;
+  #arrived: (() => void) | null = null;
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('error', () => undefined);
+    socket.on('message', (data) => {
+      this.messages.push(JSON.parse(String(data)));
+      this.#arrived?.();
+    });
+    this.closed = new Promise((resolve) => {
+      socket.on('close', (code, reason) => {
+        resolve({ code, reason: String(reason) });
+        this.#arrived?.();
+      });
+    });
+  }
+
+  send(message: unknown): void {
+    this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  }
+
+  /** The next message, which must be of that type. */
+  async next(type: string): Promise<Message> {
+    while (this.#read >= this.messages.length) {
+      if (this.socket.readyState === WebSocket.CLOSED) throw new Error(`closed while waiting for ${type}`);
+      await new Promise<void>((resolve) => {
+        this.#arrived = resolve;
+      });
+    }
+    const message = this.messages[this.#read++] as Message;
+    if (message.type !== type)
+      throw new Error(`expected ${type}, got ${JSON.stringify(message).slice(0, 200)}`);
+    return message;
+  }
+
+  /** What the server makes of a command. */
+  async ask(message: unknown, answer = 'ack'): Promise<Message> {
+    this.send(message);
+    return this.next(answer);
+  }
+
+  /** Messages that came and were not asked for by `next`, once the server has answered a question. */
+  async rest(): Promise<Message[]> {
+    const mark = `mark ${++this.#marks}`;
+    this.send({ type: mark });
+    const isMark = ({ detail }: Message) => detail === `unknown type ${mark}`;
+    while (!this.messages.some(isMark)) {
+      await new Promise<void>((resolve) => {
+        this.#arrived = resolve;
+      });
+    }
+    const end = this.messages.findIndex(isMark);
+    const rest = this.messages.slice(this.#read, end);
+    this.#read = end + 1;
+    return rest;
+  }
+}

@@ -1,0 +1,193 @@
+import { LadderSide } from '../../src/core/ladderSide.ts';
+import type { MarketTape, TapeGap, TapeMarket, TapeSide } from '../../src/core/replay/tape.ts';
+import type { Levels } from '../../src/schema/events.ts';
+import { Random } from '../../src/simulator/random.ts';
+
+const SHARE = 1_000_000;
+const TICKS = 10_000;
+
+/** A window of five minutes under the rules of November 2026: fee rate 0.07, hold 250 ms. */
+export const START_MS = Date.UTC(2026, 10, 20, 12, 0);
+export const END_MS = START_MS + 300_000;
+export const TAPE_MARKET: TapeMarket = {
+  marketId: '0xtape',
+  ticker: 'BTC',
+  eventType: '5m',
+  startTimeMs: START_MS,
+  endTimeMs: END_MS,
+  strikePrice: 97_000,
+  strikeKnownTimeMs: START_MS + 2_000,
+  takerFeeRate: null,
+  takerFeeExponent: null,
+  takerDelayMs: null,
+  twapLookbackSeconds: null,
+};
+
+/** Price in USDC and shares. */
+export type Level = readonly [price: number, shares: number];
+
+interface Book {
+  /** Milliseconds after the window's start. */
+  readonly at: number;
+  readonly bids?: readonly Level[];
+  readonly asks?: readonly Level[];
+  readonly trusted?: boolean;
+}
+
+/** Writes a tape as a recorder would have: a book row a change, a quote where a best price or the trust changes. */
+export class TapeWriter {
+  readonly market: TapeMarket;
+  readonly gaps: TapeGap[] = [];
+  readonly #sides = { bids: new Levelled(), asks: new Levelled() };
+  readonly #books: { seq: number; at: number; trusted: boolean }[] = [];
+  readonly #quotes: { seq: number; at: number; trusted: boolean; bid: number; ask: number }[] = [];
+  readonly #prices: { seq: number; at: number; eventMs: number; price: number }[] = [];
+  #seq = 0;
+
+  constructor(market: Partial<TapeMarket> = {}) {
+    this.market = { ...TAPE_MARKET, ...market };
+  }
+
+  /** YES levels in any order; NO is their mirror. */
+  book({ at, bids = [], asks = [], trusted = true }: Book): this {
+    return this.levels({ at, bids: ladder('bids', bids), asks: ladder('asks', asks), trusted });
+  }
+
+  levels({
+    at,
+    bids,
+    asks,
+    trusted,
+  }: {
+    at: number;
+    bids: LadderSide;
+    asks: LadderSide;
+    trusted: boolean;
+  }): this {
+    this.#sides.bids.push(bids);
+    this.#sides.asks.push(asks);
+    this.#books.push({ seq: ++this.#seq, at, trusted });
+    return this.quote({ at, bid: bids.best ?? Number.NaN, ask: asks.best ?? Number.NaN, trusted });
+  }
+
+  /** In ticks; written only where it changes something. */
+  quote(quote: { at: number; bid: number; ask: number; trusted: boolean }): this {
+    const last = this.#quotes.at(-1);
+    const same = last && Object.is(last.bid, quote.bid) && Object.is(last.ask, quote.ask);
+    if (!same || last.trusted !== quote.trusted) this.#quotes.push({ seq: ++this.#seq, ...quote });
+    return this;
+  }
+
+  price(at: number, price: number): this {
+    this.#prices.push({ seq: ++this.#seq, at, eventMs: START_MS + at, price });
+    return this;
+  }
+
+  /** All in milliseconds after the window's start. */
+  gap({ start, known, end }: { start: number; known: number; end: number | null }): this {
+    const endMs = end === null ? null : START_MS + end;
+    this.gaps.push({ startMs: START_MS + start, knownMs: START_MS + known, endMs });
+    return this;
+  }
+
+  tape({ books = true }: { books?: boolean } = {}): MarketTape {
+    const seqs = (rows: readonly { seq: number }[]) => Float64Array.from(rows, (row) => row.seq);
+    const times = (rows: readonly { at: number }[]) => Float64Array.from(rows, (row) => START_MS + row.at);
+    const trusted = (rows: readonly { trusted: boolean }[]) =>
+      Uint8Array.from(rows, (row) => (row.trusted ? 1 : 0));
+    const quoted = (of: (row: { bid: number; ask: number }) => number) => Float64Array.from(this.#quotes, of);
+    const shared = { seq: seqs(this.#books), receivedMs: times(this.#books), trusted: trusted(this.#books) };
+    const sides = {
+      yesBids: this.#sides.bids.side(),
+      yesAsks: this.#sides.asks.side(),
+      noBids: null,
+      noAsks: null,
+    };
+    return {
+      market: this.market,
+      quotes: {
+        ...{ seq: seqs(this.#quotes), receivedMs: times(this.#quotes), trusted: trusted(this.#quotes) },
+        yesBid: quoted((row) => row.bid),
+        yesAsk: quoted((row) => row.ask),
+        noBid: quoted((row) => TICKS - row.ask),
+        noAsk: quoted((row) => TICKS - row.bid),
+        underlying: new Float64Array(this.#quotes.length).fill(Number.NaN),
+      },
+      books: books ? { ...shared, ...sides } : null,
+      prices: {
+        ...{ seq: seqs(this.#prices), receivedMs: times(this.#prices) },
+        eventMs: Float64Array.from(this.#prices, (row) => row.eventMs),
+        price: Float64Array.from(this.#prices, (row) => row.price),
+      },
+      gaps: this.gaps,
+    };
+  }
+}
+
+class Levelled {
+  readonly #offsets = [0];
+  readonly #prices: number[] = [];
+  readonly #sizes: number[] = [];
+
+  push({ count, prices, sizes }: LadderSide): void {
+    for (let i = 0; i < count; i++) {
+      this.#prices.push(prices[i] as number);
+      this.#sizes.push(sizes[i] as number);
+    }
+    this.#offsets.push(this.#prices.length);
+  }
+
+  side(): TapeSide {
+    return {
+      offsets: Uint32Array.from(this.#offsets),
+      prices: Uint16Array.from(this.#prices),
+      sizes: Float64Array.from(this.#sizes),
+    };
+  }
+}
+
+export function ladder(side: 'bids' | 'asks', levels: readonly Level[]): LadderSide {
+  const own = new LadderSide(side);
+  own.replace({
+    prices: levels.map(([price]) => Math.round(price * TICKS)),
+    sizes: levels.map(([, shares]) => Math.round(shares * SHARE)),
+  } satisfies Levels);
+  return own;
+}
+
+/** A market whose price wanders: books of some levels a side, a price a second, untrusted moments and gaps. */
+export function randomTape(
+  seed: string,
+  {
+    books,
+    levels,
+    gaps = true,
+    market = {},
+  }: { books: number; levels: number; gaps?: boolean; market?: Partial<TapeMarket> },
+): MarketTape {
+  const random = new Random(seed);
+  const writer = new TapeWriter(market);
+  const { startTimeMs, endTimeMs } = writer.market;
+  const length = endTimeMs - startTimeMs;
+  let spot = 97_000;
+  let mid = 50;
+  let priceAt = -120_000;
+  for (let i = 0; i < books; i++) {
+    const at = Math.floor(-20_000 + ((length + 30_000) * i) / books + 20 * random.next());
+    for (; priceAt <= at; priceAt += 1_000) {
+      spot *= Math.exp(0.0002 * random.normal());
+      writer.price(priceAt, spot);
+    }
+    mid = Math.min(96, Math.max(4, mid + Math.round(0.9 * random.normal())));
+    const side = (direction: 1 | -1) =>
+      Array.from({ length: levels }, (_, level): Level => {
+        const price = mid + direction * (1 + level + (random.chance(0.2) ? 1 : 0));
+        return [Math.min(99, Math.max(1, price)) / 100, 1 + random.below(200)];
+      });
+    writer.book({ at, bids: side(-1), asks: side(1), trusted: !gaps || random.chance(0.98) });
+    if (gaps && random.chance(2 / books)) {
+      writer.gap({ start: at, known: at + 1_500, end: at + 1_500 + random.below(20_000) });
+    }
+  }
+  return writer.tape();
+}

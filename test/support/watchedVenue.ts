@@ -1,0 +1,229 @@
+import { every, type Timer } from '../../src/clock.ts';
+import { Recorder } from '../../src/collect/recorder.ts';
+import { WatchedClob } from '../../src/collect/watchedClob.ts';
+import type { MarketBook } from '../../src/core/marketBook.ts';
+import { TransportError, VenueMessageError } from '../../src/errors.ts';
+import { silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import type { BookSnapshotEvent } from '../../src/schema/events.ts';
+import type { Gap } from '../../src/schema/gap.ts';
+import type { EventType, Ticker } from '../../src/schema/market.ts';
+import type { GapRecord, RecordSink } from '../../src/schema/records.ts';
+import { clobReply } from '../../src/simulator/clobRoutes.ts';
+import { ClobSockets } from '../../src/simulator/clobSockets.ts';
+import { Faults } from '../../src/simulator/faults.ts';
+import { gammaEvent } from '../../src/simulator/gammaObjects.ts';
+import type { SimulatedMarket } from '../../src/simulator/markets.ts';
+import { VenueModel, type VenueSink } from '../../src/simulator/model.ts';
+import { HttpRefusedError } from '../../src/venues/http.ts';
+import { mapRestBook } from '../../src/venues/polymarket/clob/rest.ts';
+import { mapGammaEvent } from '../../src/venues/polymarket/gamma/mapper.ts';
+import { FakeClock } from './fakeClock.ts';
+import { MemoryNetwork } from './memorySockets.ts';
+
+const VENUE_TICK_MS = 20;
+/** Books are empty and markets resolved by then. */
+const AFTER_END_MS = 300_000;
+export const START_MS = Date.UTC(2026, 10, 20, 12, 0, 30);
+
+export type RestFault = 'forbidden' | 'too_many' | 'html' | 'down' | 'old_copy' | null;
+
+/** Keeps gaps, and counts the rest: an hour of books would not fit. */
+class GapSink implements RecordSink {
+  readonly gaps = new Map<string, Gap>();
+  books = 0;
+  trustedBooks = 0;
+  trades = 0;
+  book({ trusted }: { trusted: boolean }): void {
+    this.books++;
+    if (trusted) this.trustedBooks++;
+  }
+  quote(): void {}
+  trade(): void {
+    this.trades++;
+  }
+  underlying(): void {}
+  perpDepth(): void {}
+  market(): void {}
+  gap({ seq: _, ...gap }: GapRecord): void {
+    this.gaps.set(gap.gapId, gap);
+  }
+}
+
+export interface WatchedVenueOptions {
+  readonly seed?: string;
+  readonly density?: number;
+  readonly startMs?: number;
+  readonly tickers?: readonly Ticker[];
+  readonly eventTypes?: readonly EventType[];
+  readonly hasRest?: boolean;
+}
+
+/**
+ * The stand-in venue, the feed, the recorder and the watchdog in one process on one clock that stands still until a
+ * test moves it; only sockets and HTTP are left out. Needs `vi.mock('ws')` with `MemoryWebSocket`.
+ */
+export class WatchedVenue {
+  readonly clock: FakeClock;
+  readonly model: VenueModel;
+  readonly faults = new Faults();
+  readonly network: MemoryNetwork;
+  readonly sink = new GapSink();
+  readonly metrics = new Metrics();
+  readonly recorder: Recorder;
+  readonly clob: WatchedClob;
+  readonly entered: SimulatedMarket[] = [];
+  restFault: RestFault = null;
+  isDropping = false;
+  restRequests = 0;
+  /** Frames the venue has sent, once each. */
+  frames = 0;
+  readonly #copies = new Map<string, BookSnapshotEvent>();
+  readonly #sockets: ClobSockets;
+  readonly #timers: Timer[];
+  readonly #venueSink: VenueSink;
+  #isVenueStopped = false;
+
+  constructor(options: WatchedVenueOptions = {}) {
+    const startTimeMs = options.startMs ?? START_MS;
+    this.clock = new FakeClock(startTimeMs);
+    const { clock, metrics, faults } = this;
+    this.model = new VenueModel({
+      seed: options.seed ?? 'watched',
+      startTimeMs,
+      density: options.density ?? 0.2,
+      tickers: options.tickers ?? ['BTC'],
+      eventTypes: options.eventTypes ?? ['5m', '15m', '1h', 'daily_up_down'],
+    });
+    this.#sockets = new ClobSockets({ model: this.model, faults, clock });
+    this.network = new MemoryNetwork(clock, (socket) => this.#sockets.accept(socket));
+    const common = { clock, random: () => 0.5, log: silentLogger, metrics };
+    this.recorder = new Recorder({ ...common, sink: this.sink, timeBy: 'clock' });
+    const rest = options.hasRest === false ? null : { books: (ids: readonly string[]) => this.#books(ids) };
+    const { recorder } = this;
+    const isDropping = () => this.isDropping;
+    this.clob = new WatchedClob({ ...common, recorder, rest, isDropping, wsUrl: 'ws://venue/ws/market' });
+    this.#venueSink = {
+      ...Object.fromEntries(['relay', 'spot', 'final', 'stated'].map((name) => [name, () => undefined])),
+      clob: (_atMs: number, market: SimulatedMarket | null, frame: string, custom: boolean) => {
+        this.frames++;
+        this.#sockets.deliver(market, frame, custom);
+      },
+      entered: (atMs: number, market: SimulatedMarket) => this.#enter(atMs, market),
+    } as VenueSink;
+    const venueOffset = clock.now() - clock.monotonic();
+    this.#timers = [
+      every(clock, VENUE_TICK_MS, () => {
+        // The venue's clock is its own: a step of ours does not move it.
+        if (!this.#isVenueStopped) this.model.advance(venueOffset + clock.monotonic(), this.#venueSink);
+      }),
+      every(clock, 1000, () => this.#sockets.sweep()),
+    ];
+  }
+
+  /** Runs on until every subscribed market is proven. */
+  async settle(): Promise<void> {
+    await this.clock.advance(3_000);
+    for (const market of this.entered) {
+      if (!this.isRight(market)) throw new Error(`${market.facts.slug} is not proven after the start`);
+    }
+  }
+
+  /** Stops the venue's engine: no book changes any more. */
+  stopVenue(): void {
+    this.#isVenueStopped = true;
+  }
+
+  market(eventType: EventType, index = 0): SimulatedMarket {
+    const found = this.entered.filter(({ facts }) => facts.eventType === eventType)[index];
+    if (found === undefined) throw new Error(`no ${eventType} market`);
+    return found;
+  }
+
+  bookOf({ facts }: SimulatedMarket): MarketBook {
+    const recorded = this.recorder.recorded(facts.conditionId);
+    if (recorded === null) throw new Error(`${facts.slug} is not recorded`);
+    return recorded.book;
+  }
+
+  /** Our book equals the venue's, and says so. */
+  isRight(market: SimulatedMarket): boolean {
+    const live = this.model.bookOf(market);
+    if (live === null) return true;
+    const book = this.bookOf(market);
+    const up = live.book.ladder.json(true);
+    const isSame = book.yes.bids.toWireJson() === up.bids && book.yes.asks.toWireJson() === up.asks;
+    return isSame && book.trusted && !this.recorder.gaps.isOpen(market.facts.conditionId);
+  }
+
+  gapsOf({ facts }: SimulatedMarket): Gap[] {
+    return [...this.sink.gaps.values()].filter(({ marketId }) => marketId === facts.conditionId);
+  }
+
+  /** Links that carry a group's tokens, by one of its markets. */
+  linksOf({ facts }: SimulatedMarket) {
+    return this.network.open.filter((link) => this.#sockets.follows(link.server as never, facts.upToken));
+  }
+
+  /** Lets go of markets that ended minutes ago, as the lifecycle does. */
+  forgetEnded(): void {
+    const overMs = this.clock.now() - AFTER_END_MS;
+    for (const market of this.entered.filter(({ facts }) => facts.window.endTimeMs < overMs)) {
+      const { facts } = market;
+      this.clob.unsubscribe(`${facts.ticker}-${facts.eventType}`, [facts.upToken, facts.downToken]);
+      this.recorder.untrack(facts.conditionId);
+      this.entered.splice(this.entered.indexOf(market), 1);
+    }
+  }
+
+  closeAll(code: 1000 | 1013 | 1006): void {
+    this.#sockets.closeAll(code);
+  }
+
+  /** Sends a frame to whoever follows a market, as if the venue had. */
+  say(market: SimulatedMarket, frame: string): void {
+    this.#sockets.deliver(market, frame, false);
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) timer.cancel();
+    await this.clob.close();
+    this.recorder.close();
+  }
+
+  #enter(atMs: number, market: SimulatedMarket): void {
+    for (const result of mapGammaEvent(gammaEvent(market, atMs), atMs)) {
+      if (!result.ok) throw new Error(`${result.slug}: ${result.reason}`);
+      const { ticker, eventType, yesTokenId, noTokenId } = result.market;
+      this.recorder.track(result.market);
+      this.clob.subscribe(`${ticker}-${eventType}`, [yesTokenId, noTokenId]);
+    }
+    this.entered.push(market);
+  }
+
+  async #books(tokenIds: readonly string[]) {
+    this.restRequests++;
+    const refused = (status: number) =>
+      new HttpRefusedError(`HTTP ${status}`, {
+        status,
+        excerpt: '',
+        retryAfterMs: status === 429 ? 2000 : null,
+      });
+    if (this.restFault === 'forbidden') throw refused(403);
+    if (this.restFault === 'too_many') throw refused(429);
+    if (this.restFault === 'html') throw new VenueMessageError('the answer is no JSON');
+    if (this.restFault === 'down') throw new TransportError('connection refused');
+    const body = JSON.stringify(tokenIds.map((token_id) => ({ token_id })));
+    const nowMs = this.clock.now();
+    const request = { method: 'POST', path: '/books', query: new URLSearchParams(), body, nowMs };
+    const reply = clobReply(this.model, this.faults, request);
+    const books = (JSON.parse(String(reply?.body)) as unknown[]).map((raw) =>
+      mapRestBook(raw, this.clock.now()),
+    );
+    if (this.restFault !== 'old_copy') {
+      for (const book of books) this.#copies.set(book.tokenId, book);
+      return books;
+    }
+    return books.map((book) => this.#copies.get(book.tokenId) ?? book);
+  }
+}

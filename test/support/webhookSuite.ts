@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/accounts/schema.ts';
+import { silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import { REDELIVERIES_MAX } from '../../src/webhooks/deliveryLog.ts';
+import { toEvent, type WebhookEvent } from '../../src/webhooks/event.ts';
+import { Outbox } from '../../src/webhooks/outbox.ts';
+import { toSigningWebhook } from '../../src/webhooks/registration.ts';
+import { LOG_AGE_MAX_MS, Retention } from '../../src/webhooks/retention.ts';
+import { opportunity } from './opportunity.ts';
+import { openTestWebhooks, replied, type TestWebhooks } from './webhooks.ts';
+
+const ANY = { startMs: null, endMs: null, state: null };
+
+/** What webhooks must do on every database: run it for each driver with a fresh, empty database. */
+export function webhookSuite(driver: string, open: () => Promise<Database>): void {
+  describe(`webhooks on ${driver}`, () => {
+    let db: Database;
+    let t: TestWebhooks;
+    let outbox: Outbox;
+    beforeEach(async () => {
+      db = await open();
+      t = await openTestWebhooks({ db });
+      outbox = new Outbox(db, t.clock);
+    });
+    afterEach(() => db.destroy());
+
+    const events = (count: number, from = 0): WebhookEvent[] =>
+      Array.from({ length: count }, (_, i) => toEvent(opportunity({ nowMs: t.clock.now(), n: from + i }))!);
+    const accept = (wanted: readonly WebhookEvent[]) =>
+      outbox.accept(wanted, async (transaction) =>
+        (await transaction.selectFrom('webhooks').selectAll().execute()).map((row) =>
+          toSigningWebhook(row, t.webhooks.box),
+        ),
+      );
+    const statesOf = async () =>
+      (await db.selectFrom('webhook_deliveries').select('state').execute()).map(({ state }) => state).sort();
+
+    it('a registration keeps its secret encrypted, and signs with it again', async () => {
+      const { webhookId, secret } = await t.register();
+      const row = await db.selectFrom('webhooks').selectAll().executeTakeFirstOrThrow();
+      expect(JSON.stringify(row)).not.toContain(secret.slice(6));
+      expect(toSigningWebhook(row, t.webhooks.box).secrets).toEqual({
+        ...{ current: secret, previous: null, previousUntilMs: null },
+      });
+      const rotated = await t.webhooks.registry.rotate({ webhookId });
+      const after = await db.selectFrom('webhooks').selectAll().executeTakeFirstOrThrow();
+      expect(toSigningWebhook(after, t.webhooks.box).secrets).toEqual({
+        ...{ current: rotated.secret, previous: secret, previousUntilMs: t.clock.now() + 86_400_000 },
+      });
+    });
+
+    it('many events for many webhooks are accepted whole, and once', async () => {
+      for (let n = 0; n < 3; n++) await t.register();
+      const wanted = events(150);
+      expect(await accept(wanted)).toHaveLength(450);
+      expect(await accept([...wanted, ...wanted])).toEqual([]);
+      expect(await accept([...events(1, 150), ...events(1, 150)])).toHaveLength(3);
+      expect([...(await outbox.waiting()).values()]).toEqual([151, 151, 151]);
+    });
+
+    it('outcomes are written together, and what waits is found again as it was', async () => {
+      const { webhookId } = await t.register();
+      const deliveries = await accept(events(200));
+      const log = [{ at_ms: 1, status: 500, latency_ms: 2, error: "it's", response_head: '&lt;é"\\' }];
+      const changes = deliveries.map((delivery, n) => ({
+        delivery: { ...delivery, attempts: n, step: n + 1, dueMs: 1_795_219_200_000 + n, log },
+        state: n % 2 === 0 ? ('delivered' as const) : ('pending' as const),
+      }));
+      await outbox.settle(changes, []);
+      expect(await statesOf()).toEqual([...Array(100).fill('delivered'), ...Array(100).fill('pending')]);
+      const waiting = changes.filter(({ state }) => state === 'pending').map(({ delivery }) => delivery);
+      expect(await outbox.pull(webhookId, 1000)).toEqual(waiting);
+      expect(await outbox.pull(webhookId, 3)).toEqual(waiting.slice(0, 3));
+    });
+
+    it('a pause skips what waits, and is dropped where the webhook was resumed since', async () => {
+      const { webhookId } = await t.register();
+      const activeSinceMs = t.clock.now();
+      await accept(events(3));
+      const standing = { webhookId, activeSinceMs, consecutiveFailures: 10, paused: true };
+      await outbox.settle([], [{ ...standing, activeSinceMs: activeSinceMs - 1 }]);
+      expect(await statesOf()).toEqual(['pending', 'pending', 'pending']);
+      await outbox.settle([], [standing]);
+      expect(await statesOf()).toEqual(['skipped', 'skipped', 'skipped']);
+      expect(await t.webhooks.registry.find({ webhookId })).toMatchObject({
+        ...{ state: 'paused', pauseReason: 'failures', consecutiveFailures: 10 },
+      });
+    });
+
+    it('what expired is given up; a deleted webhook takes its log with it', async () => {
+      const { webhookId } = await t.register();
+      await accept(events(2));
+      await t.clock.advance(3_600_000);
+      expect(await outbox.expire(1)).toBe(0);
+      expect(await outbox.expire(0)).toBe(2);
+      expect(await statesOf()).toEqual(['expired', 'expired']);
+      await t.webhooks.registry.delete({ webhookId });
+      expect(await statesOf()).toEqual([]);
+    });
+
+    it('is sent again from the log, one or a range, and is due at once', async () => {
+      const { webhookId } = await t.register();
+      const webhook = (await t.webhooks.registry.find({ webhookId }))!;
+      const deliveries = await accept(events(5));
+      await outbox.settle(
+        deliveries.map((delivery) => ({ delivery, state: 'expired' })),
+        [],
+      );
+      await t.clock.advance(7_200_000);
+      expect(await t.webhooks.log.redeliver(webhook, deliveries[0]!.deliveryId)).toBe(true);
+      expect(await t.webhooks.log.redeliver(webhook, 'dl_none')).toBe(false);
+      expect(await t.webhooks.log.redeliverRange(webhook, { ...ANY, state: 'expired' })).toBe(4);
+      expect(REDELIVERIES_MAX).toBeGreaterThan(4);
+      const seen: string[] = [];
+      await t.dispatcher({
+        attempt: async (_, { deliveryId }) => {
+          seen.push(deliveryId);
+          return replied(200, t.clock);
+        },
+      });
+      await t.clock.advance(100);
+      while ((await statesOf()).includes('pending')) await t.clock.advance(20);
+      expect(seen.sort()).toEqual(deliveries.map(({ deliveryId }) => deliveryId).sort());
+      const page = await t.webhooks.log.page(webhookId, { limit: 9, after: null, range: ANY });
+      expect(page.map(({ state, attempts, log }) => [state, attempts, log[0]?.status])).toEqual(
+        Array(5).fill(['delivered', 1, 200]),
+      );
+    });
+
+    it('the log is bounded by age and number; what waits is never deleted', async () => {
+      await t.register();
+      const old = await accept(events(600));
+      await outbox.settle(
+        old.slice(1).map((delivery) => ({ delivery, state: 'delivered' })),
+        [],
+      );
+      await t.clock.advance(LOG_AGE_MAX_MS + 1);
+      const fresh = await accept(events(30, 1000));
+      await outbox.settle(
+        fresh.map((delivery) => ({ delivery, state: 'delivered' })),
+        [],
+      );
+      await t.clock.advance(1);
+      const newest = await accept(events(10, 2000));
+      const parts = { clock: t.clock, log: silentLogger, metrics: new Metrics() };
+      await new Retention(db, parts).prune();
+      const left = async () =>
+        (await db.selectFrom('webhook_deliveries').select('delivery_id').execute())
+          .map((row) => row.delivery_id)
+          .sort();
+      const ids = (of: typeof old) => of.map(({ deliveryId }) => deliveryId);
+      expect(await left()).toEqual([...ids(old.slice(0, 1)), ...ids(fresh), ...ids(newest)].sort());
+      await new Retention(db, { ...parts, rowsMax: 15 }).prune();
+      expect(await left()).toEqual([...ids(old.slice(0, 1)), ...ids(newest)].sort());
+      // The event of the one that waits is needed still.
+      expect((await outbox.pull(old[0]!.webhookId, 100)).length).toBe(11);
+    });
+  });
+}

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/accounts/database.ts';
+import type { Database } from '../../src/accounts/schema.ts';
+import { UserRepository } from '../../src/accounts/users.ts';
+import type { Clock } from '../../src/clock.ts';
+import { silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import { WebhookDirectory } from '../../src/webhooks/directory.ts';
+import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
+import type { NewWebhook } from '../../src/webhooks/registry.ts';
+import type { AttemptResult, WebhookSender } from '../../src/webhooks/sender.ts';
+import { openWebhooks } from '../../src/webhooks/webhooks.ts';
+import { FakeClock } from './fakeClock.ts';
+import { temporaryDirectory } from './temporaryDirectory.ts';
+
+export interface TestWebhooks {
+  readonly db: Database;
+  readonly clock: FakeClock;
+  readonly metrics: Metrics;
+  readonly webhooks: ReturnType<typeof openWebhooks>;
+  readonly dataDir: string;
+  userId: string;
+  register(wanted?: Partial<NewWebhook>): Promise<{ webhookId: string; secret: string }>;
+  /** A dispatcher on the same database; closed after the test, unless it dies without. */
+  dispatcher(sender: Pick<WebhookSender, 'attempt'>, end?: 'closed' | 'killed'): Promise<Dispatcher>;
+}
+
+export async function openTestWebhooks(
+  options: { db?: Database; allowed?: readonly string[]; clock?: Clock } = {},
+): Promise<TestWebhooks> {
+  const clock = new FakeClock();
+  const dataDir = temporaryDirectory();
+  const db = options.db ?? (await openDatabase({ dataDir, databaseUrl: null }));
+  const sources = { clock: options.clock ?? clock, randomBytes };
+  const { userId } = await new UserRepository(db, sources).create('a@example.com', 'premium');
+  const metrics = new Metrics();
+  const webhooks = openWebhooks(db, {
+    config: { dataDir, secretKey: '1'.repeat(64), webhookAllowedNetworks: options.allowed ?? [] },
+    sources,
+    resolve: async () => ['93.184.215.14'],
+  });
+  // Whoever gave the database closes it.
+  if (options.db === undefined) onTestFinished(() => db.destroy());
+  return {
+    ...{ db, clock, metrics, webhooks, dataDir, userId },
+    register: async (wanted = {}) => {
+      const issued = await webhooks.registry.create({
+        ...{ userId, url: 'https://hooks.example.com/in', label: 'bot', tiers: null, tickers: null },
+        ...wanted,
+      });
+      if (!issued) throw new Error('too many webhooks');
+      return { webhookId: issued.webhook.webhookId, secret: issued.secret };
+    },
+    dispatcher: async (sender, end = 'closed') => {
+      const dispatcher = new Dispatcher({
+        ...{ db, metrics, clock, random: () => 0.5, log: silentLogger },
+        directory: new WebhookDirectory({ box: webhooks.box, clock }),
+        sender: {
+          forget: () => {},
+          close: async () => {},
+          ...sender,
+          attempt: (w, d) => sender.attempt(w, d),
+        },
+      });
+      await dispatcher.start();
+      if (end === 'closed') onTestFinished(() => dispatcher.close());
+      return dispatcher;
+    },
+  };
+}
+
+/** What a sender would say of a reply with this status. */
+export function replied(
+  status: number,
+  clock: Pick<Clock, 'now'>,
+  retryAfterMs: number | null = null,
+): AttemptResult {
+  const delivered = status >= 200 && status < 300;
+  return {
+    outcome: delivered ? 'delivered' : 'refused',
+    error: delivered ? null : `status ${status}`,
+    ...{ status, startedMs: clock.now(), latencyMs: 1, responseHead: '', retryAfterMs },
+  };
+}

@@ -1,0 +1,284 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { browserAbsent, openBrowser, WatchedPage } from '../support/browser.ts';
+import { type RunningCommand, startCommand } from '../support/runningService.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+const SKIPPED = 'the dashboard (skipped without a build or Chromium)';
+/** Starting Chromium and a page on a machine that does much else. */
+const SLOW_MS = 120_000;
+const OTHER = { email: 'ann@example.com', password: 'correct horse battery' };
+
+let demo: RunningCommand;
+let browser: Browser;
+let owner: { email: string; password: string };
+const endings: (() => unknown)[] = [];
+const whenOver = (end: () => unknown) => void endings.push(end);
+const opened: WatchedPage[] = [];
+
+async function open(): Promise<WatchedPage> {
+  const watched = await WatchedPage.open(browser, demo.url);
+  opened.push(watched);
+  return watched;
+}
+
+async function signedIn(who = owner): Promise<WatchedPage> {
+  const watched = await open();
+  await watched.signIn(who.email, who.password);
+  return watched;
+}
+
+const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { level: 1, name }).waitFor();
+
+describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
+  beforeAll(async () => {
+    const environment = {
+      UNDERROUND_DATA_DIR: path.join(temporaryDirectory(whenOver), 'data'),
+      UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+    };
+    demo = await startCommand(['demo', '--hours', '0.4'], environment, whenOver);
+    const [, email = '', password = ''] = /login +(\S+) +(\w{16}) +\(operator\)/.exec(demo.out()) ?? [];
+    owner = { email, password };
+    browser = await openBrowser();
+  }, SLOW_MS);
+  afterAll(async () => {
+    await browser?.close();
+    for (const end of endings.reverse()) await end();
+  });
+  afterEach(async () => {
+    for (const watched of opened.splice(0)) await watched.close();
+  });
+
+  it('leads from the bare address to a sign-up, a key and a first curl that works', async () => {
+    const watched = await open();
+    const { page } = watched;
+    await page.goto('/');
+    await heading(page, 'Sign in');
+    await watched.inspect('sign-in');
+    await page.getByRole('link', { name: 'Sign up' }).click();
+    await heading(page, 'Sign up');
+    await page.getByLabel('E-mail address').fill(OTHER.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(OTHER.password);
+    await page.getByRole('button', { name: 'Make an account' }).click();
+    await heading(page, 'Welcome');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const line = await page.getByLabel('first request', { exact: true }).textContent();
+    await watched.inspect('welcome');
+    const answer = JSON.parse(execFileSync('sh', ['-c', line ?? ''], { encoding: 'utf8' }));
+    expect(answer.markets).toHaveLength(3);
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('button', { name: 'Revoke my first key' }).click();
+    await page.getByRole('button', { name: 'Revoke for good' }).click();
+    await page.getByText('revoked', { exact: true }).waitFor();
+    await watched.inspect('keys');
+    const refused = execFileSync('sh', ['-c', line ?? ''], { encoding: 'utf8' });
+    expect(JSON.parse(refused)).toHaveProperty('detail');
+  });
+
+  it('says what was wrong with a sign-in, and comes back to the page that was asked for', async () => {
+    const watched = await open();
+    const { page } = watched;
+    watched.refusals.add('401 /app/sign-in');
+    await page.goto('/markets?ticker=ETH');
+    await page.getByLabel('E-mail address').fill(owner.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill('wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('Wrong e-mail address or password').waitFor();
+    await page.getByRole('textbox', { name: 'Password' }).fill(owner.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await heading(page, 'Markets');
+    expect(new URL(page.url()).searchParams.get('ticker')).toBe('ETH');
+  });
+
+  it('shows every window in play as it moves', async () => {
+    const watched = await signedIn();
+    const { page } = watched;
+    await page.getByText('live', { exact: true }).waitFor();
+    const cards = page.getByRole('region', { name: /^BTC / });
+    await expect.poll(() => cards.count(), { timeout: 20_000 }).toBe(5);
+    const count = async () =>
+      Number(((await page.getByText('book changes since').textContent()) ?? '').replaceAll(/\D/g, ''));
+    await expect.poll(count, { timeout: 20_000 }).toBeGreaterThan(30);
+    await cards.first().getByText('proven').waitFor();
+    await watched.inspect('live');
+    await page.getByText('SOL', { exact: true }).click();
+    await page.getByRole('region', { name: /^SOL / }).first().waitFor();
+    expect(new URL(page.url()).searchParams.get('ticker')).toBe('SOL');
+  });
+
+  it('filters markets by address, and shows all that is recorded of one', async () => {
+    const watched = await signedIn();
+    const { page } = watched;
+    await page.goto('/markets?status=resolved&event_type=5m');
+    await page.locator('tbody a').nth(3).waitFor();
+    await watched.inspect('markets');
+    await page.locator('tbody a').nth(3).click();
+    await page.locator('.uplot canvas').nth(1).waitFor();
+    await page.getByRole('img', { name: /^Depth over time/ }).waitFor();
+    await watched.inspect('market');
+    const moment = page.getByRole('slider', { name: 'Moment of the book' });
+    await moment.focus();
+    for (let step = 0; step < 5; step++) await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => new URL(page.url()).searchParams.has('at')).toBe(true);
+    await page.getByText(/last change/).waitFor();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: /as CSV/ }).click();
+    const saved = readFileSync(await (await saving).path(), 'utf8');
+    expect(saved.split('\n')[0]).toBe('ts,mid_yes,spread_yes,underlying_price');
+    expect(saved.split('\n').length).toBeGreaterThan(50);
+  });
+
+  it('says that a market is unknown', async () => {
+    const watched = await signedIn();
+    watched.refusals.add('404 /app/markets/0xnone');
+    await watched.page.goto('/markets/0xnone');
+    await watched.page.getByText('Market not found').waitFor();
+  });
+
+  it('shows how well prices were calibrated', async () => {
+    const watched = await signedIn();
+    const { page } = watched;
+    await page.getByRole('link', { name: 'Calibration' }).click();
+    await page.getByRole('img', { name: /^Reliability diagram/ }).waitFor();
+    await watched.inspect('calibration');
+    await page.goto('/calibration?event_type=4h&minutes_before=10');
+    await page.getByText('No resolved market to judge by').waitFor();
+  });
+
+  it('shows what the detectors see, saw, and what came of it', async () => {
+    const watched = await signedIn();
+    const { page } = watched;
+    await page.getByRole('link', { name: 'Signals' }).click();
+    await page.getByRole('slider', { name: 'Least edge in cents' }).focus();
+    await page.keyboard.press('Home');
+    await page.getByText('Edge of at least 0¢').waitFor();
+    await watched.inspect('signals');
+    await page.getByRole('tab', { name: 'History' }).click();
+    expect(new URL(page.url()).searchParams.get('view')).toBe('history');
+    await page.getByText(/Would have filled|Nothing detected yet/).waitFor();
+    await watched.inspect('signals-history');
+    await page.getByRole('tab', { name: 'Audit' }).click();
+    await page.getByText(/By kind|Nothing detected in this time/).waitFor();
+    await watched.inspect('signals-audit');
+  });
+
+  it('runs a backtest and a sweep, and says what is wrong with one', async () => {
+    const watched = await signedIn();
+    const { page } = watched;
+    await page.goto('/backtests');
+    await page.getByText('No backtests yet').waitFor();
+    await page.getByRole('textbox', { name: 'Threshold, 0 to 1' }).fill('7');
+    watched.refusals.add('422 /app/backtest');
+    await page.getByRole('button', { name: 'Run backtest' }).click();
+    await page.getByText('Input should be less than or equal to 1').first().waitFor();
+    await page.getByRole('textbox', { name: 'Threshold, 0 to 1' }).fill('0.4');
+    await page.getByRole('button', { name: 'Run backtest' }).click();
+    await page.getByText('P&L after fees').waitFor();
+    await page.locator('.uplot canvas').first().waitFor();
+    await watched.inspect('backtest');
+    await page.getByRole('link', { name: 'Backtests' }).click();
+    await page.getByLabel('Strategy').selectOption('condition_based');
+    await page.getByText('JSON', { exact: true }).click();
+    expect(JSON.parse(await page.getByLabel('Request body').inputValue())).toMatchObject({
+      strategy: { type: 'condition_based' },
+    });
+    await page.getByText('Form', { exact: true }).click();
+    await watched.inspect('backtests');
+    await page.getByLabel('Strategy').selectOption('threshold_entry');
+    await page.getByRole('button', { name: 'Sweep a parameter' }).click();
+    await page.getByRole('button', { name: 'Run sweep' }).click();
+    await page.getByText('Deflated Sharpe', { exact: true }).waitFor();
+    expect(await page.getByText('best', { exact: true }).count()).toBe(1);
+    await watched.inspect('sweep');
+  });
+
+  it('says what a tier does not include, and what to do about it', async () => {
+    const watched = await signedIn(OTHER);
+    const { page } = watched;
+    await page.goto('/webhooks');
+    await page.getByText('Webhooks are not in tier free').waitFor();
+    await watched.inspect('webhooks-free');
+    await page.getByRole('link', { name: 'Backtests' }).click();
+    await page.getByRole('button', { name: 'Sweep a parameter' }).click();
+    watched.refusals.add('403 /app/backtest/sweep');
+    await page.getByRole('button', { name: 'Run sweep' }).click();
+    await page.getByText('Tier free does not include this endpoint').waitFor();
+  });
+
+  it('registers a webhook, shows its secret once, pauses, resumes, rotates, tests and deletes it', async () => {
+    const watched = await signedIn();
+    const { page } = watched;
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByLabel('Address').fill('https://10.0.0.1/hook');
+    await page.getByRole('textbox', { name: 'Label' }).fill('mine');
+    watched.refusals.add('422 /app/webhooks').add('400 /app/webhooks');
+    await page.getByRole('button', { name: 'Register webhook' }).click();
+    await page
+      .getByText(/private|loopback|not allowed|refused/i)
+      .first()
+      .waitFor();
+    // Nothing listens there.
+    await page.getByLabel('Address').fill('https://127.0.0.1:9/hook');
+    await page.getByRole('button', { name: 'Register webhook' }).click();
+    const secret = await page.getByLabel('webhook secret', { exact: true }).textContent();
+    expect(secret).toMatch(/^whsec_/);
+    const card = page.getByRole('region', { name: 'Webhook mine' });
+    await card.getByRole('button', { name: 'Send a test' }).click();
+    await card.getByRole('button', { name: 'Deliveries' }).click();
+    await card.getByRole('button', { name: 'Redeliver' }).first().waitFor();
+    await card.getByRole('button', { name: 'New secret' }).click();
+    await card.getByLabel('new webhook secret', { exact: true }).waitFor();
+    await watched.inspect('webhooks');
+    await card.getByRole('button', { name: 'Pause' }).click();
+    await card.getByRole('button', { name: 'Resume' }).click();
+    await card.getByRole('button', { name: 'Pause' }).waitFor();
+    await card.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No webhooks yet').waitFor();
+  });
+
+  it('lets a user change the password, end sessions and sign out', async () => {
+    const watched = await signedIn(OTHER);
+    const { page } = watched;
+    await page.goto('/account');
+    await page.getByRole('button', { name: 'End' }).first().waitFor();
+    await watched.inspect('account');
+    await page.getByRole('textbox', { name: 'Current password' }).fill(OTHER.password);
+    await page.getByRole('textbox', { name: 'New password' }).fill(`${OTHER.password} 2`);
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('Your password was changed').waitFor();
+    OTHER.password += ' 2';
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await heading(page, 'Sign in');
+    await page.goto('/account');
+    await heading(page, 'Sign in');
+  });
+
+  it('lets the operator set tiers, suspend, and close the service for a while', async () => {
+    const watched = await signedIn();
+    const { page } = watched;
+    await page.getByRole('link', { name: 'Operator' }).click();
+    await page.getByLabel(`Tier of ${OTHER.email}`).selectOption('plus');
+    await page.getByRole('button', { name: `Suspend of ${OTHER.email}` }).click();
+    await page.getByRole('button', { name: `Lift suspension of ${OTHER.email}` }).click();
+    await page.getByRole('button', { name: `Suspend of ${OTHER.email}` }).waitFor();
+    await watched.inspect('operator');
+    await page.getByLabel('What clients are told').fill('back at noon');
+    await page.getByRole('button', { name: 'Close the service' }).click();
+    await page.getByText('back at noon').waitFor();
+    expect((await fetch(`${demo.url}/v1/markets`)).status).toBe(503);
+    expect((await fetch(`${demo.url}/live`)).status).toBe(200);
+    await page.getByRole('button', { name: 'Open again' }).click();
+    await page.getByRole('button', { name: 'Close the service' }).waitFor();
+  });
+
+  it('shows the operator’s page to nobody else', async () => {
+    const { page } = await signedIn(OTHER);
+    await page.goto('/operator');
+    await page.getByText('Only the operator sees this page').waitFor();
+    expect(await page.getByRole('link', { name: 'Operator' }).count()).toBe(0);
+  });
+});
