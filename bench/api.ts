@@ -1,31 +1,26 @@
 /** The API over real HTTP: large streamed bodies, and small requests against bare node:http in the same run. */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import { type Accounts, openAccounts } from '../src/accounts/accounts.ts';
-import { createApi } from '../src/api/server.ts';
 import { systemClock } from '../src/clock.ts';
 import { silentLogger } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
-import type { StoreReader } from '../src/store/reader.ts';
 import { openStore, type Store } from '../src/store/store.ts';
 import { marketRecord } from '../test/support/api.ts';
+import { keyFigures } from './apiKeys.ts';
+import { ask, get, median, type Rig, serve } from './apiRig.ts';
+import { small } from './apiSmall.ts';
 import type { Figure } from './figure.ts';
-import type { Load, ReadOnce, ReadResult } from './loadWorker.ts';
+import type { ReadResult } from './loadWorker.ts';
 import { bookSource } from './storeBooks.ts';
 
 const START_MS = Date.UTC(2026, 10, 20, 6);
 const SNAPSHOTS = 10_000;
 const SNAPSHOT_ROUNDS = 9;
-const LOAD_MS = 1_500;
-const LOAD_ROUNDS = 3;
-const CONNECTIONS = 32;
 
 export async function run(): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-bench-'));
@@ -39,6 +34,7 @@ export async function run(): Promise<Figure[]> {
     return [
       ...(await snapshots(store, { accounts, key, worker })),
       ...(await small({ accounts, key, worker })),
+      ...(await keyFigures()),
     ];
   } finally {
     await worker.terminate();
@@ -46,37 +42,6 @@ export async function run(): Promise<Figure[]> {
     await accounts.close();
     await rm(dataDir, { recursive: true, force: true });
   }
-}
-
-interface Rig {
-  readonly accounts: Accounts;
-  readonly key: string;
-  readonly worker: Worker;
-}
-
-async function serve(store: StoreReader, accounts: Accounts) {
-  const app = createApi({
-    store,
-    accounts: accounts.authenticator,
-    live: {
-      latestSnapshotTimeMs: null,
-      snapshotsLast5Min: () => 0,
-      ready: () => ({ ok: true, reasons: [] }),
-    },
-    ...{ clock: systemClock, log: silentLogger, metrics: new Metrics(), dataSource: 'simulated' },
-  });
-  await app.listen({ port: 0, host: '127.0.0.1' });
-  return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };
-}
-
-function get(path: string, key: string, connection: 'close' | 'keep-alive'): string {
-  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nConnection: ${connection}\r\n\r\n`;
-}
-
-async function ask<T>(worker: Worker, task: ReadOnce | Load): Promise<T> {
-  worker.postMessage(task);
-  const [result] = await once(worker, 'message');
-  return result as T;
 }
 
 async function snapshots(store: Store, { accounts, key, worker }: Rig): Promise<Figure[]> {
@@ -105,64 +70,8 @@ async function snapshots(store: Store, { accounts, key, worker }: Rig): Promise<
   ];
 }
 
-/** A row as the engine would give it, so that the HTTP service is measured and not the engine. */
-const rowStore: StoreReader = {
-  rows: async <T>() => [ROW] as T[],
-  stream: () => Promise.reject(new Error('not asked for here')),
-};
-const ROW = {
-  market_id: '0xaa',
-  slug: 'btc-updown-5m-1795176000',
-  end_time: '2026-11-20T12:05:00.000+00:00',
-};
-const SMALL =
-  '/v1/markets?ticker=BTC&event_type=5m&status=resolved&since=2026-11-20T12:00:00Z&until=2026-11-20T13:00:00%2B00:00&limit=10';
-
-async function small({ accounts, key, worker }: Rig): Promise<Figure[]> {
-  const server = await serve(rowStore, accounts);
-  const bare = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ markets: [ROW], count: 1, next_cursor: null }));
-  });
-  await listen(bare);
-  const ports = { ours: server.port, bare: (bare.address() as AddressInfo).port };
-  const rates = { ours: [] as number[], bare: [] as number[] };
-  // In turns, so that whatever else the machine does hits both.
-  for (let round = 0; round < LOAD_ROUNDS; round++) {
-    for (const which of ['bare', 'ours'] as const) {
-      const request = get(SMALL, key, 'keep-alive');
-      rates[which].push(
-        await ask<number>(worker, {
-          kind: 'load',
-          port: ports[which],
-          request,
-          connections: CONNECTIONS,
-          forMs: LOAD_MS,
-        }),
-      );
-    }
-  }
-  await server.close();
-  bare.close();
-  const [ours, plain] = [median(rates.ours), median(rates.bare)];
-  return [
-    { name: 'small authenticated request, 6 parameters', value: ours, unit: 'requests/s' },
-    { name: 'bare node:http, same body', value: plain, unit: 'requests/s' },
-    { name: 'small request against bare node:http', value: (100 * ours) / plain, unit: '%', goal: '>= 60' },
-  ];
-}
-
-async function listen(server: Server): Promise<void> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-}
-
 async function makeKey(accounts: Accounts): Promise<string> {
   const user = await accounts.users.findOrCreate('bench@example.com');
   const { key } = await accounts.keys.create({ userId: user.userId, label: 'bench', environment: 'live' });
   return key;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 }

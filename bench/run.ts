@@ -10,7 +10,19 @@ const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
   store: () => import('./store.ts'),
   api: () => import('./api.ts'),
   calibration: () => import('./calibration.ts'),
+  pricing: () => import('./pricing.ts'),
+  replay: () => import('./replay.ts'),
+  paper: () => import('./paper.ts'),
+  backtest: () => import('./backtest.ts'),
+  signals: () => import('./signals.ts'),
+  honesty: () => import('./honesty.ts'),
+  signalsLatency: () => import('./signalsLatency.ts'),
+  audit: () => import('./audit.ts'),
   simulator: () => import('./simulator.ts'),
+  webhooks: () => import('./webhooks.ts'),
+  dashboard: () => import('./dashboard.ts'),
+  stream: () => import('./stream.ts'),
+  stalledReader: () => import('./stalledReader.ts'),
 };
 
 function print({ name, value, unit, goal }: Figure): void {

@@ -1,23 +1,31 @@
-// Writes what is generated from the sources and committed: docs/openapi.json. With --check it writes nothing and
-// fails when the committed file differs. Runs on the build, so `scripts/prepare.mjs` comes before it.
+// Writes what is generated from the sources and committed: docs/openapi.json, and the dashboard's types made of it.
+// With --check it writes nothing and fails when a committed file differs. Runs on the build, so `scripts/prepare.mjs`
+// comes before it.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { apiTypes } from './apiTypes.mjs';
 
-const FILE = new URL('../docs/openapi.json', import.meta.url);
 const { describeApi } = await import('../dist/api/description/openapi.js');
 const { allRoutes } = await import('../dist/api/routes.js');
 
 // Declaring routes asks nothing of the parts they will run on.
-const text = `${JSON.stringify(describeApi(allRoutes({})), null, 2)}\n`;
-if (!process.argv.includes('--check')) {
-  writeFileSync(FILE, text);
-} else if (read() !== text) {
-  console.error('docs/openapi.json is out of date: run npm run generate and commit it');
-  process.exit(1);
+const description = describeApi(allRoutes({}));
+const files = {
+  'docs/openapi.json': `${JSON.stringify(description, null, 2)}\n`,
+  'web/src/api/schema.ts': apiTypes(JSON.parse(JSON.stringify(description))),
+};
+for (const [path, text] of Object.entries(files)) {
+  const file = new URL(`../${path}`, import.meta.url);
+  if (!process.argv.includes('--check')) {
+    writeFileSync(file, text);
+  } else if (read(file) !== text) {
+    console.error(`${path} is out of date: run npm run generate and commit it`);
+    process.exitCode = 1;
+  }
 }
 
-function read() {
+function read(file) {
   try {
-    return readFileSync(FILE, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch {
     return null;
   }

@@ -11,8 +11,21 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = path.join(ROOT, 'dist/.prepare-lock');
 const LOCK_WAIT_MS_MAX = 15 * 60_000;
 const LOCK_POLL_MS = 250;
-const BUILD_STAMP = path.join(ROOT, 'dist/.built');
-const BUILD_INPUTS = ['src', 'tsconfig.json', 'tsconfig.build.json'];
+/** What is built, each in its own time: a change of the service does not build the dashboard again. */
+const SERVICE = {
+  script: 'build:service',
+  saying: 'building (a few seconds)...',
+  stamp: path.join(ROOT, 'dist/.built'),
+  inputs: ['src', 'tsconfig.json', 'tsconfig.build.json'],
+};
+const DASHBOARD = {
+  script: 'build:web',
+  saying: 'building the dashboard (some ten seconds)...',
+  stamp: path.join(ROOT, 'dist/.built-web'),
+  // It has the formulas of `core` in it.
+  inputs: ['web/src', 'web/public', 'web/index.html', 'web/vite.config.ts', 'web/package.json', 'src/core'],
+};
+const BUILDS = [SERVICE, DASHBOARD];
 const NEEDED_BINARY = path.join(ROOT, 'node_modules/better-sqlite3/build/Release/better_sqlite3.node');
 
 let holdsLock = false;
@@ -35,8 +48,9 @@ function checkNode() {
 
 /** The steps that are due, in order. A build is due after every installation: types may have changed. */
 function missing() {
-  if (!isInstalled()) return [install, build];
-  return isBuilt() ? [] : [build];
+  const builds = (due) => due.map((target) => () => build(target));
+  if (!isInstalled()) return [install, ...builds(BUILDS)];
+  return builds(BUILDS.filter((target) => !isBuilt(target)));
 }
 
 function install() {
@@ -47,13 +61,13 @@ function install() {
   run('npm', ['rebuild', '--ignore-scripts=false', 'better-sqlite3']);
 }
 
-function build() {
-  say('building (a few seconds)...');
+function build({ script, saying, stamp }) {
+  say(saying);
   // Before the build, so that a file saved while it runs makes the next one due.
   const startedMs = Date.now();
-  run('npm', ['run', '--silent', 'build']);
-  fs.writeFileSync(BUILD_STAMP, '');
-  fs.utimesSync(BUILD_STAMP, startedMs / 1000, startedMs / 1000);
+  run('npm', ['run', '--silent', script]);
+  fs.writeFileSync(stamp, '');
+  fs.utimesSync(stamp, startedMs / 1000, startedMs / 1000);
 }
 
 /** Compares what npm noted it installed with what the lock file asks for; file times lie after a checkout. */
@@ -77,11 +91,9 @@ function packagesOf(file) {
   }
 }
 
-function isBuilt() {
-  const stamp = fs.statSync(BUILD_STAMP, { throwIfNoEntry: false });
-  return (
-    stamp !== undefined && BUILD_INPUTS.every((input) => newestMs(path.join(ROOT, input)) < stamp.mtimeMs)
-  );
+function isBuilt({ stamp, inputs }) {
+  const built = fs.statSync(stamp, { throwIfNoEntry: false });
+  return built !== undefined && inputs.every((input) => newestMs(path.join(ROOT, input)) < built.mtimeMs);
 }
 
 /** The newest change under a file or folder; a folder's own time shows that a file was added or removed. */

@@ -1,0 +1,81 @@
+/** The served API and its client thread, as the API benchmarks use them. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { Worker } from 'node:worker_threads';
+import type { Accounts } from '../src/accounts/accounts.ts';
+import { RateLimits } from '../src/accounts/limits.ts';
+import { DEFAULT_TIERS, type TierTable } from '../src/accounts/tiers.ts';
+import { createApi } from '../src/api/server.ts';
+import { JobRepository } from '../src/backtest/jobs.ts';
+import { systemClock } from '../src/clock.ts';
+import { createLogger } from '../src/ops/log.ts';
+import { Metrics } from '../src/ops/metrics.ts';
+import type { StoreReader } from '../src/store/reader.ts';
+import { openWebhooks } from '../src/webhooks/webhooks.ts';
+import { stubPaper } from '../test/support/stubPaper.ts';
+import type { Load, ReadOnce } from './loadWorker.ts';
+
+export interface Rig {
+  readonly accounts: Accounts;
+  readonly key: string;
+  readonly worker: Worker;
+}
+
+/** None are asked for here; the key is any. */
+const WEBHOOKS = {
+  config: { dataDir: '.', secretKey: '0'.repeat(64), webhookAllowedNetworks: [] },
+  sources: { clock: systemClock, randomBytes },
+};
+/** Rates no load reaches, counted all the same. */
+const MUCH = { ...DEFAULT_TIERS.premium, requests_per_second: 100_000, requests_per_minute: 100_000 };
+const TIERS: TierTable = { free: MUCH, pro: MUCH, plus: MUCH, premium: MUCH };
+
+/** As `underround serve` does it, the access log included: its lines are made and written, to nowhere. */
+export async function serve(store: StoreReader, accounts: Accounts) {
+  const app = createApi({
+    store,
+    accounts: accounts.access,
+    control: accounts,
+    tiers: TIERS,
+    rateLimits: new RateLimits(systemClock),
+    streams: null,
+    backtests: {
+      jobs: new JobRepository(accounts.database, { clock: systemClock, randomBytes }),
+      ...{ submit: async () => null, wait: async () => null, cancel: async () => false },
+    },
+    paper: stubPaper,
+    webhooks: { ...openWebhooks(accounts.database, WEBHOOKS), wake: () => {} },
+    signals: {
+      board: { read: () => ({ asOfMs: systemClock.now(), opportunities: [] }) },
+      audit: { sums: async () => [], list: async () => [], head: async () => ({ seq: 0, hash: '' }) },
+    },
+    live: {
+      latestSnapshotTimeMs: null,
+      snapshotsLast5Min: () => 0,
+      ready: () => ({ ok: true, reasons: [] }),
+    },
+    ...{ clock: systemClock, log: accessLog(), metrics: new Metrics(), dataSource: 'simulated' },
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };
+}
+
+function accessLog() {
+  return createLogger('info', { fd: openSync('/dev/null', 'w') });
+}
+
+export function get(path: string, key: string, connection: 'close' | 'keep-alive'): string {
+  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nConnection: ${connection}\r\n\r\n`;
+}
+
+export async function ask<T>(worker: Worker, task: ReadOnce | Load): Promise<T> {
+  worker.postMessage(task);
+  const [result] = await once(worker, 'message');
+  return result as T;
+}
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+}

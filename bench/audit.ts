@@ -1,0 +1,189 @@
+/** Signals behind a real database: from a venue's frame to an opportunity told, and aggregates over many rows. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { openSqlite } from '../src/accounts/databaseSqlite.ts';
+import type { Database } from '../src/accounts/schema.ts';
+import type { AuditEntriesTable } from '../src/accounts/schemaAudit.ts';
+import { Bus } from '../src/bus/bus.ts';
+import { PublishingSink } from '../src/bus/publishingSink.ts';
+import { systemClock } from '../src/clock.ts';
+import { Recorder } from '../src/collect/recorder.ts';
+import { bookHash } from '../src/core/bookHash.ts';
+import { silentLogger } from '../src/ops/log.ts';
+import { Metrics } from '../src/ops/metrics.ts';
+import { NO_SETTLEMENT } from '../src/schema/market.ts';
+import { canonicalJson, entryHash, lockHead, storeHead } from '../src/signals/auditChain.ts';
+import { AuditLog, newRow } from '../src/signals/auditLog.ts';
+import { AuditReader } from '../src/signals/auditReader.ts';
+import { verifyAudit } from '../src/signals/auditVerify.ts';
+import { auditIdOf, type Detection } from '../src/signals/detection.ts';
+import { startSignals } from '../src/signals/signals.ts';
+import type { Figure } from './figure.ts';
+
+const SIGNALS = 2_000;
+const ROWS = 100_000;
+/** Within what one statement may bind. */
+const CHUNK = 500;
+const DAYS = 90;
+const DAY_MS = 86_400_000;
+
+const nothing = () => {};
+const NO_STORE = {
+  ...{ book: nothing, quote: nothing, trade: nothing, underlying: nothing, perpDepth: nothing },
+  ...{ market: nothing, gap: nothing },
+};
+
+/** Frame by frame: both books of a new market, asks 0.46 and 0.47; milliseconds from the second to the told signal. */
+async function told(directory: string): Promise<Float64Array> {
+  const database = await openSqlite(join(directory, 'told.sqlite'));
+  const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
+  const bus = new Bus(parts);
+  const recorder = new Recorder({ ...parts, sink: new PublishingSink(NO_STORE, bus), timeBy: 'receipt' });
+  const store = { rows: async () => [], stream: () => Promise.reject(new Error('unused')) };
+  const signals = await startSignals({
+    ...{ ...parts, bus, database, store, markets: () => [], bookOf: () => null },
+  });
+  let hear = nothing;
+  bus.subscribe('opportunity', () => hear());
+  const times = new Float64Array(SIGNALS);
+  for (let i = 0; i < SIGNALS; i++) {
+    const marketId = `0x${i.toString(16).padStart(64, '0')}`;
+    const [yes, no] = [String(2 * i + 1), String(2 * i + 2)];
+    const nowMs = systemClock.now();
+    recorder.track(marketOf(marketId, { yes, no, nowMs }));
+    const frame = (token: string, ask: string) => bookFrame({ marketId, token, ask, nowMs });
+    recorder.clobFrame(frame(yes, '0.46'), nowMs);
+    const last = frame(no, '0.47');
+    const begun = performance.now();
+    const heard = new Promise<void>((resolve) => {
+      hear = resolve;
+    });
+    recorder.clobFrame(last, nowMs);
+    recorder.finishQuiet(Number.POSITIVE_INFINITY);
+    await heard;
+    times[i] = performance.now() - begun;
+  }
+  await signals.close();
+  await database.destroy();
+  return times.sort();
+}
+
+/** A whole book with the hash that proves it. */
+export function bookFrame({
+  marketId,
+  token,
+  bid = { price: '0.01', size: '5' },
+  ask,
+  nowMs,
+}: Record<'marketId' | 'token' | 'ask', string> & {
+  bid?: { price: string; size: string };
+  nowMs: number;
+}) {
+  const [bids, asks] = [[bid], [{ price: ask, size: '80' }]];
+  const hash = bookHash({
+    ...{ marketId, tokenId: token, timestampMs: nowMs, tickSize: '0.01', lastTradePrice: '0.5' },
+    ...{ bidsJson: JSON.stringify(bids), asksJson: JSON.stringify(asks), minOrderSize: '5', negRisk: false },
+  });
+  return JSON.stringify({
+    ...{ event_type: 'book', market: marketId, asset_id: token, timestamp: String(nowMs), hash },
+    ...{ bids, asks, tick_size: '0.01', last_trade_price: '0.5' },
+  });
+}
+
+export function marketOf(marketId: string, { yes, no, nowMs }: { yes: string; no: string; nowMs: number }) {
+  return {
+    ...{ marketId, eventId: '1', slug: 'btc-updown-5m-1', question: 'Up or Down?', eventType: '5m' as const },
+    ...{ ticker: 'BTC' as const, yesTokenId: yes, noTokenId: no, status: 'open' as const },
+    ...{ startTimeMs: nowMs - 1_000, endTimeMs: nowMs + 299_000, strikePrice: null, strikeSource: null },
+    ...{ closePrice: null, outcome: null, payoutYes: null, resolvedTimeMs: null, volume: null },
+    ...{ liquidity: null, tickSize: 100, takerFeeRate: 0.07, takerFeeExponent: 1, takerDelayMs: 250 },
+    ...NO_SETTLEMENT,
+  };
+}
+
+/** A signal without much to it. */
+function row(i: number, nowMs: number): Detection {
+  const marketId = `0x${i}`;
+  const tier = (['logical', 'endgame', 'stable', 'stale'] as const)[i % 4] as Detection['tier'];
+  return {
+    ...{ auditId: auditIdOf(marketId, tier), detectedMs: nowMs - Math.floor((i / ROWS) * DAYS * DAY_MS) },
+    ...{ marketId, tier, ticker: (['BTC', 'ETH', 'SOL'] as const)[i % 3], eventType: '5m', evPerShare: 0.04 },
+    ...{ endMs: nowMs, fillPrice: 0.93, feePerShare: 0.03, legs: [] },
+  } as unknown as Detection;
+}
+
+/** Many rows at once, as the log would have written them one by one. */
+async function fill(database: Database, nowMs: number): Promise<void> {
+  await database.transaction().execute(async (db) => {
+    let head = await lockHead(db);
+    for (let from = 0; from < ROWS; from += CHUNK) {
+      const signals = Array.from({ length: CHUNK }, (_, i) => row(from + i, nowMs));
+      const entries = signals.map((signal) => {
+        const entry = {
+          audit_id: signal.auditId,
+          kind: 'detected',
+          at_ms: nowMs,
+          body: canonicalJson(signal),
+        };
+        const linked = { ...entry, seq: head.seq + 1, prev_hash: head.hash } as const;
+        const hash = entryHash(linked as Parameters<typeof entryHash>[0]);
+        head = { seq: linked.seq, hash };
+        return { ...linked, hash } as AuditEntriesTable;
+      });
+      await db.insertInto('audit_entries').values(entries).execute();
+      const rows = signals.map((signal, i) => newRow(signal, head.seq - CHUNK + 1 + i));
+      await db.insertInto('audit_rows').values(rows).execute();
+    }
+    await storeHead(db, head, nowMs);
+    await sql`INSERT INTO audit_days SELECT detected_ms - detected_ms % ${sql.lit(DAY_MS)} AS day, ticker, tier, event_type, count(*), 0,
+      sum(CAST(round(model_ev * 1e9) AS INTEGER)), 0, min(detected_ms), max(detected_ms) FROM audit_rows
+      GROUP BY day, ticker, tier, event_type`.execute(db);
+  });
+}
+
+export async function run(): Promise<Figure[]> {
+  const directory = mkdtempSync(join(tmpdir(), 'underround-audit-'));
+  try {
+    const times = await told(directory);
+    const database = await openSqlite(join(directory, 'rows.sqlite'));
+    const nowMs = systemClock.now();
+    const log = new AuditLog(database, systemClock);
+    await fill(database, nowMs);
+    const begun = performance.now();
+    for (let i = 0; i < SIGNALS; i++) await log.detected(row(ROWS + i, nowMs));
+    const writes = (SIGNALS * 1_000) / (performance.now() - begun);
+    const reader = new AuditReader(database);
+    const filter = { ticker: null, tier: null, eventType: null };
+    const timed = async (read: () => Promise<unknown>) => {
+      const started = performance.now();
+      for (let i = 0; i < 20; i++) await read();
+      return (performance.now() - started) / 20;
+    };
+    const all = await timed(() => reader.sums({ ...filter, sinceMs: null }));
+    const month = await timed(() => reader.sums({ ...filter, sinceMs: nowMs - 30 * DAY_MS }));
+    const page = await timed(() => reader.list({ ...filter, sinceMs: null }, { after: null, limit: 100 }));
+    const verifying = performance.now();
+    const { ok } = await verifyAudit(database);
+    if (!ok) throw new Error('the audit of the benchmark is broken');
+    const verified = performance.now() - verifying;
+    await database.destroy();
+    const p99 = times[Math.floor(0.99 * SIGNALS)] as number;
+    return [
+      {
+        name: 'last frame to opportunity told, row written, p50',
+        value: times[SIGNALS / 2] as number,
+        unit: 'ms',
+      },
+      { name: '  p99', value: p99, unit: 'ms', goal: '<= 5' },
+      { name: 'audit rows written, one transaction each', value: writes, unit: 'rows/s' },
+      { name: `aggregate over all of ${ROWS.toLocaleString('en')} rows`, value: all, unit: 'ms' },
+      { name: '  over 30 days of 90', value: month, unit: 'ms' },
+      { name: '  a page of 100 rows', value: page, unit: 'ms' },
+      { name: '  the whole chain verified', value: verified, unit: 'ms' },
+    ];
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

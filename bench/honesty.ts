@@ -1,0 +1,46 @@
+/**
+ * What the model tiers claim against what they get, on simulated markets whose every edge is known: none, a planted
+ * one, quotes that lag, and a price of ours that lags.
+ */
+import { type KnownMarket, type KnownRow, rowsOfKnownMarket } from '../test/support/knownEdge.ts';
+import type { Figure } from './figure.ts';
+
+/** Rows are few where there is nothing to see. */
+const WINDOWS = { fair: 2_880, else: 864 };
+
+const CASES: Readonly<Record<string, Partial<KnownMarket>>> = {
+  'no edge': {},
+  'planted 0.06': { plantedEdge: 0.06 },
+  'no edge, quotes 5 s late': { quotesLateSeconds: 5 },
+  'no edge, our price 1 s late': { priceLateSeconds: 1 },
+};
+
+export async function run(): Promise<Figure[]> {
+  const none = { plantedEdge: 0, quotesLateSeconds: 0, priceLateSeconds: 0 };
+  return Object.entries(CASES).flatMap(([name, changes]) => {
+    const windows = Object.keys(changes).length === 0 ? WINDOWS.fair : WINDOWS.else;
+    const rows = rowsOfKnownMarket({ ...none, seed: name, windows, ...changes });
+    return figuresOf(name, rows, windows);
+  });
+}
+
+function figuresOf(name: string, rows: readonly KnownRow[], windows: number): Figure[] {
+  const percent = (pick: (row: KnownRow) => number) => 100 * mean(rows.map(pick));
+  const realized = rows.map((row) => row.realized);
+  const deviation = Math.sqrt(mean(realized.map((value) => value ** 2)) - mean(realized) ** 2);
+  return [
+    { name: `${name}: rows a hundred windows`, value: (100 * rows.length) / windows, unit: 'rows' },
+    { name: '  stated by the model', value: percent((row) => row.stated), unit: 'cents a share' },
+    { name: '  by the true odds', value: percent((row) => row.known), unit: 'cents a share' },
+    { name: '  realised', value: percent((row) => row.realized), unit: 'cents a share' },
+    {
+      name: '  95 % interval of that, to each side',
+      value: (196 * deviation) / Math.sqrt(rows.length),
+      unit: 'cents a share',
+    },
+  ];
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,81 @@
+/**
+ * Paper trading on one core: one market, 10,000 strategies on it, books as they come. Seconds are of processor time; how
+ * long a change of the book takes is by the clock.
+ */
+import { compileStrategy } from '../src/core/strategies/compile.ts';
+import { type LiveStrategy, PaperSession } from '../src/paper/livePaper.ts';
+import { PaperMarket } from '../src/paper/paperMarket.ts';
+import { playTape } from '../src/paper/tapePlayer.ts';
+import type { Strategy } from '../src/schema/strategy.ts';
+import { randomTape } from '../test/support/tapes.ts';
+import type { Figure } from './figure.ts';
+
+const STRATEGIES = 10_000;
+const BOOKS = 400;
+
+/** Each of another number, none of which the price comes to: every one is looked at every time. */
+const KINDS: Readonly<Record<string, (n: number) => Strategy>> = {
+  threshold: (n) => ({
+    ...{ type: 'threshold_entry', direction: 'below', side: n % 2 === 0 ? 'buy_yes' : 'buy_no' },
+    threshold: n / 1e7,
+  }),
+  conditions: (n) => ({
+    ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 5, stop_loss: [] },
+    entry: [
+      { metric: 'imbalance', operator: 'above', value: -1.1 },
+      { metric: 'token_price', operator: 'crosses_below', value: n / 1e7 },
+    ],
+    take_profit: [{ metric: 'token_price', operator: 'above', value: 0.9 }],
+  }),
+};
+
+function live(n: number, strategy: Strategy): LiveStrategy {
+  const compiled = compileStrategy(strategy);
+  const entries = { untilMs: Number.POSITIVE_INFINITY };
+  return { strategyId: `ps_${n}`, series: 'BTC 5m', compiled, size: 10_000_000, activeFromMs: 0, entries };
+}
+
+function measure(kind: string, make: (n: number) => Strategy): Figure[] {
+  const tape = randomTape('paper bench', { books: BOOKS, levels: 10, gaps: false });
+  const market = new PaperMarket(tape.market, (_, error) => {
+    throw error;
+  });
+  globalThis.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  const parts = { market: market.market, rows: market.live.rows, ladders: market.live.ladders };
+  const sessions = Array.from({ length: STRATEGIES }, (_, n) => {
+    return new PaperSession(live(n, make(n)), parts, { fromMs: 0, changed: () => {} });
+  });
+  market.addAll(sessions);
+  globalThis.gc?.();
+  const bytes = (process.memoryUsage().heapUsed - before) / STRATEGIES;
+  const took: number[] = [];
+  const timed = { book: market.book.bind(market), quote: market.quote.bind(market) };
+  const around =
+    <T>(run: (record: T) => void) =>
+    (record: T) => {
+      const begun = performance.now();
+      run(record);
+      took.push(performance.now() - begun);
+    };
+  market.book = around(timed.book);
+  market.quote = around(timed.quote);
+  const cpu = process.cpuUsage();
+  const steps = playTape(market, tape);
+  while (!steps.next().done);
+  const { user, system } = process.cpuUsage(cpu);
+  took.sort((a, b) => a - b);
+  const at = (share: number) => took[Math.floor(share * (took.length - 1))] as number;
+  const seconds = (user + system) / 1e6;
+  const rate = (STRATEGIES * took.length) / seconds / 1e6;
+  return [
+    { name: `${kind}: strategies x quotes a second a core`, value: rate, unit: 'M/s' },
+    { name: `${kind}: a quote at ${STRATEGIES} strategies, median`, value: at(0.5), unit: 'ms', goal: '5' },
+    { name: `${kind}: the same, 99 %`, value: at(0.99), unit: 'ms', goal: '5' },
+    { name: `${kind}: memory a strategy and market`, value: bytes, unit: 'bytes' },
+  ];
+}
+
+export async function run(): Promise<Figure[]> {
+  return Object.entries(KINDS).flatMap(([kind, make]) => measure(kind, make));
+}

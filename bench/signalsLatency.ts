@@ -1,0 +1,190 @@
+/** From a venue's frame to an opportunity on a reader's socket, its row written, while 2,500 frames a second come in. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebSocket } from 'ws';
+import { openSqlite } from '../src/accounts/databaseSqlite.ts';
+import { Bus } from '../src/bus/bus.ts';
+import { PublishingSink } from '../src/bus/publishingSink.ts';
+import { every, systemClock } from '../src/clock.ts';
+import { Recorder } from '../src/collect/recorder.ts';
+import { silentLogger } from '../src/ops/log.ts';
+import { Metrics } from '../src/ops/metrics.ts';
+import { startSignals } from '../src/signals/signals.ts';
+import { recordedBooks, Streams } from '../src/stream/streams.ts';
+import { bookFrame, marketOf } from './audit.ts';
+import type { Figure } from './figure.ts';
+import { serve } from './stream.ts';
+
+const FRAMES_A_SECOND = 2_500;
+const SECONDS = 15;
+const WARM_UP_SECONDS = 2;
+/** Of the frames, so many complete a book that is a chance; the others change books that are none. */
+const FRAMES_A_CHANCE = 50;
+const OTHER_MARKETS = 100;
+const STRIKE = 97_000;
+const PRICE = 97_500;
+const SETTLE_MS = 1_000;
+
+type Kind = 'endgame' | 'pair';
+interface Told {
+  readonly kind: Kind;
+  readonly begunMs: number;
+  heardMs: number | null;
+}
+
+const nothing = () => {};
+const NO_STORE = {
+  ...{ book: nothing, quote: nothing, trade: nothing, underlying: nothing, perpDepth: nothing },
+  ...{ market: nothing, gap: nothing },
+};
+
+export async function run(): Promise<Figure[]> {
+  const directory = mkdtempSync(join(tmpdir(), 'underround-latency-'));
+  const database = await openSqlite(join(directory, 'control.sqlite'));
+  const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
+  const bus = new Bus(parts);
+  const recorder = new Recorder({ ...parts, sink: new PublishingSink(NO_STORE, bus), timeBy: 'clock' });
+  const store = { rows: async () => [], stream: () => Promise.reject(new Error('unused')) };
+  const none = { markets: () => [], bookOf: () => null };
+  const signals = await startSignals({ ...parts, ...none, bus, database, store });
+  const liveKeys = { watch: () => () => undefined };
+  const streams = new Streams({
+    ...{ ...parts, run: '0123456789ab', bus, books: recordedBooks(recorder), liveKeys },
+  });
+  const { server, port } = await serve((socket, transport) => {
+    const identity = { keyId: 'k', userId: 'u', email: 'e', tier: 'premium' } as const;
+    const add = (connection: Parameters<typeof streams.opportunities.add>[0]) =>
+      streams.opportunities.add(connection, ['BTC']);
+    streams.connections.open({ socket, transport }, { stream: 'opportunity', identity, serve: add });
+  });
+  const told = new Map<string, Told>();
+  const reader = new WebSocket(`ws://127.0.0.1:${port}`);
+  reader.on('message', (text) => {
+    const one = told.get(JSON.parse(String(text)).market_id);
+    if (one !== undefined) one.heardMs ??= performance.now();
+  });
+  await once(reader, 'open');
+  await drive({ recorder, bus, told });
+  reader.terminate();
+  await streams.close();
+  server.close();
+  await signals.close();
+  recorder.close();
+  await database.destroy();
+  rmSync(directory, { recursive: true, force: true });
+  return [...figures(told, 'endgame'), ...figures(told, 'pair')];
+}
+
+/** Sends frames at their rate in real time, then waits for the last to be told. */
+async function drive({ recorder, bus, told }: { recorder: Recorder; bus: Bus; told: Map<string, Told> }) {
+  const startMs = systemClock.now();
+  showPrices(bus, startMs);
+  const frames = otherFrames(recorder, startMs);
+  const total = frames.length;
+  const begun = performance.now();
+  let sent = 0;
+  const prices = every(systemClock, 1_000, () => showPrice(bus, systemClock.now()));
+  await new Promise<void>((resolve) => {
+    const timer = every(systemClock, 2, () => {
+      const due = Math.min(total, Math.floor(((performance.now() - begun) * FRAMES_A_SECOND) / 1_000));
+      for (; sent < due; sent++) {
+        recorder.clobFrame(frames[sent] as string, systemClock.now());
+        if (sent % FRAMES_A_CHANCE === 0) chance(recorder, { told, index: sent / FRAMES_A_CHANCE });
+      }
+      if (sent < total) return;
+      timer.cancel();
+      resolve();
+    });
+  });
+  await new Promise<void>((resolve) => void systemClock.after(SETTLE_MS, resolve));
+  prices.cancel();
+}
+
+/** Two minutes of prices, so that there is a volatility. */
+function showPrices(bus: Bus, nowMs: number): void {
+  for (let back = 120; back >= 0; back--) showPrice(bus, nowMs - back * 1_000);
+}
+
+function showPrice(bus: Bus, timeMs: number): void {
+  for (const source of ['chainlink', 'binance_spot'] as const) {
+    const price = PRICE + (Math.floor(timeMs / 1_000) % 7);
+    const point = { source, price, eventTimeMs: timeMs, receivedTimeMs: timeMs };
+    bus.publish('underlying', { kind: 'underlying', seq: 0, ticker: 'BTC', ...point });
+  }
+}
+
+/** Frames of whole, mirrored books near one half, in pairs. */
+function otherFrames(recorder: Recorder, startMs: number): string[] {
+  const markets = Array.from({ length: OTHER_MARKETS }, (_, i) => idsOf(1_000_000 + i));
+  for (const { marketId, yes, no } of markets)
+    recorder.track(marketOf(marketId, { yes, no, nowMs: startMs }));
+  const frames: string[] = [];
+  const total = FRAMES_A_SECOND * (WARM_UP_SECONDS + SECONDS);
+  for (let i = 0; frames.length < total; i++) {
+    const { marketId, yes, no } = markets[i % OTHER_MARKETS] as Ids;
+    const nowMs = startMs + Math.floor((frames.length * 1_000) / FRAMES_A_SECOND);
+    const isUp = Math.floor(i / OTHER_MARKETS) % 2 === 0;
+    frames.push(...mirrored({ marketId, yes, no }, { bid: '0.48', ask: isUp ? '0.51' : '0.52', nowMs }));
+  }
+  return frames;
+}
+
+/** A new market whose second frame shows what is told. */
+function chance(recorder: Recorder, { told, index }: { told: Map<string, Told>; index: number }): void {
+  const nowMs = systemClock.now();
+  const ids = idsOf(index);
+  const kind = index % 2 === 0 ? 'endgame' : 'pair';
+  const times = { startTimeMs: nowMs - 200_000, endTimeMs: nowMs + 100_000 };
+  const strike = { strikePrice: STRIKE, strikeSource: 'official', strikeBasis: 'listing' } as const;
+  const market = marketOf(ids.marketId, { ...ids, nowMs });
+  recorder.track(kind === 'endgame' ? { ...market, ...times, ...strike } : market);
+  const [first, last] =
+    kind === 'endgame'
+      ? mirrored(ids, { bid: '0.9', ask: '0.93', nowMs })
+      : [
+          bookFrame({ marketId: ids.marketId, token: ids.yes, ask: '0.46', nowMs }),
+          bookFrame({ marketId: ids.marketId, token: ids.no, ask: '0.47', nowMs }),
+        ];
+  recorder.clobFrame(first, nowMs);
+  if (index >= (WARM_UP_SECONDS * FRAMES_A_SECOND) / FRAMES_A_CHANCE) {
+    told.set(ids.marketId, { kind, begunMs: performance.now(), heardMs: null });
+  }
+  recorder.clobFrame(last, nowMs);
+}
+
+interface Ids {
+  readonly marketId: string;
+  readonly yes: string;
+  readonly no: string;
+}
+
+function idsOf(index: number): Ids {
+  const marketId = `0x${index.toString(16).padStart(64, '0')}`;
+  return { marketId, yes: String(2 * index + 1), no: String(2 * index + 2) };
+}
+
+function mirrored(
+  { marketId, yes, no }: Ids,
+  { bid, ask, nowMs }: { bid: string; ask: string; nowMs: number },
+): [string, string] {
+  const of = (price: string) => ({ price, size: '80' });
+  const other = (price: string) => String(Math.round(100 * (1 - Number(price))) / 100);
+  return [
+    bookFrame({ marketId, token: yes, bid: of(bid), ask, nowMs }),
+    bookFrame({ marketId, token: no, bid: of(other(ask)), ask: other(bid), nowMs }),
+  ];
+}
+
+function figures(told: ReadonlyMap<string, Told>, kind: Kind): Figure[] {
+  const all = [...told.values()].filter((one) => one.kind === kind);
+  const heard = all.flatMap(({ heardMs, begunMs }) => (heardMs === null ? [] : [heardMs - begunMs]));
+  if (heard.length < all.length) throw new Error(`${all.length - heard.length} of ${all.length} not told`);
+  heard.sort((a, b) => a - b);
+  const at = (part: number) => heard[Math.floor(part * heard.length)] as number;
+  return [
+    { name: `${kind}: last frame to the socket, p50`, value: at(0.5), unit: 'ms' },
+    { name: '  p99', value: at(0.99), unit: 'ms', goal: '<= 5' },
+  ];
+}

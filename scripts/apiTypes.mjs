@@ -1,0 +1,96 @@
+// Turns docs/openapi.json into the types of the dashboard's client: every schema by its name, and of every operation
+// what it takes and answers. Of our own, because the generators there are ask for a TypeScript this project has left.
+
+const INDENT = '  ';
+
+/** @returns {string} A module of types. */
+export function apiTypes(document) {
+  const schemas = Object.entries(document.components.schemas).map(
+    ([name, schema]) => `export type ${name} = ${typeOf(schema, '')};`,
+  );
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, operation]) => `${INDENT}'${method.toUpperCase()} ${path}': ${operationType(operation)};`,
+    ),
+  );
+  return [
+    '// Generated from docs/openapi.json by `npm run generate`; do not edit.',
+    ...schemas,
+    'export interface Operations {',
+    ...operations,
+    '}',
+    '',
+  ].join('\n');
+}
+
+function operationType({ parameters = [], requestBody, responses }) {
+  const members = ['path', 'query'].map((place) => {
+    const fields = parameters
+      .filter((parameter) => parameter.in === place)
+      .map(({ name, required, schema }) => `${key(name)}${member(required, typeOf(schema, ''))}`);
+    return `${place}: ${fields.length === 0 ? 'Record<never, never>' : `{ ${fields.join('; ')} }`}`;
+  });
+  const body = requestBody?.content?.['application/json']?.schema;
+  const success = Object.entries(responses).find(([status]) => /^(?:101|2\d\d)$/.test(status))?.[1];
+  const answer = success?.content?.['application/json']?.schema;
+  members.push(`body: ${body ? typeOf(body, '') : 'undefined'}`);
+  members.push(`answer: ${answer ? typeOf(answer, '') : 'undefined'}`);
+  return `{ ${members.join('; ')} }`;
+}
+
+function typeOf(schema, indent) {
+  if (schema === true || schema === undefined) return 'unknown';
+  if (schema.$ref) return schema.$ref.split('/').at(-1);
+  if (schema.const !== undefined) return literal(schema.const);
+  if (schema.enum) return schema.enum.map(literal).join(' | ');
+  const options = schema.anyOf ?? schema.oneOf;
+  if (options) return [...new Set(options.map((option) => typeOf(option, indent)))].join(' | ');
+  if (Array.isArray(schema.type)) {
+    return schema.type.map((type) => typeOf({ ...schema, type }, indent)).join(' | ');
+  }
+  return byType(schema, indent);
+}
+
+function byType(schema, indent) {
+  switch (schema.type) {
+    case 'object':
+      return objectType(schema, indent);
+    case 'array':
+      if (schema.prefixItems) return `[${schema.prefixItems.map((item) => typeOf(item, indent)).join(', ')}]`;
+      return `(${typeOf(schema.items, indent)})[]`;
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'string':
+    case 'boolean':
+    case 'null':
+      return schema.type;
+    default:
+      return 'unknown';
+  }
+}
+
+function objectType({ properties, required = [], additionalProperties }, indent) {
+  if (!properties) {
+    const value = additionalProperties === false ? 'never' : typeOf(additionalProperties, indent);
+    return `Record<string, ${value}>`;
+  }
+  const inner = indent + INDENT;
+  const fields = Object.entries(properties).map(
+    ([name, schema]) => `${inner}${key(name)}${member(required.includes(name), typeOf(schema, inner))};`,
+  );
+  return `{\n${fields.join('\n')}\n${indent}}`;
+}
+
+/** What may be left out may also be undefined: neither is sent. */
+function member(isRequired, type) {
+  return isRequired ? `: ${type}` : `?: ${type} | undefined`;
+}
+
+function key(name) {
+  return /^[a-z_]\w*$/i.test(name) ? name : literal(name);
+}
+
+function literal(value) {
+  return typeof value === 'string' ? `'${value.replaceAll(/['\\]/g, '\\$&')}'` : String(value);
+}
