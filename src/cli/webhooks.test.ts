@@ -47,6 +47,34 @@ describe('webhooks', () => {
     expect(await json('webhooks', 'list')).toEqual({ webhooks: [] });
   });
 
+  it('label and filters are changed in parts, and what is left out stays', async () => {
+    const { webhook_id: id } = await json('webhooks', 'create', ...HOOK, '--tickers', 'BTC');
+    const filters = { label: 'bot', tiers: ['logical', 'endgame'], tickers: ['BTC'] };
+    const update = (...words: string[]) => json('webhooks', 'update', id, ...words);
+    expect(await update('--tiers', 'endgame')).toMatchObject({ ...filters, tiers: ['endgame'] });
+    expect(await update('--tickers', 'SOL, ETH', '--tiers', 'all')).toMatchObject({
+      ...{ ...filters, tickers: ['ETH', 'SOL'] },
+    });
+    expect(await update('--label', 'desk', '--tickers', 'all')).toMatchObject({
+      ...{ ...filters, label: 'desk', tickers: null, webhook_id: id, state: 'active' },
+    });
+    expect((await json('webhooks', 'list')).webhooks).toMatchObject([{ label: 'desk', tickers: null }]);
+  });
+
+  it.each([
+    ['nothing', [], 'nothing to change: give --label, --tiers or --tickers'],
+    ['an unknown tier', ['--tiers', 'stable'], 'must be some of logical, endgame'],
+    ['no ticker', ['--tickers', ''], 'must be some of BTC, ETH, SOL'],
+    ['no label', ['--label', ' '], 'a label has 1 to 128 characters and no control characters'],
+  ])('a change to %s is refused and changes nothing', async (_, words, line) => {
+    const { webhook_id: id } = await json('webhooks', 'create', ...HOOK, '--tickers', 'BTC');
+    const before = await json('webhooks', 'list');
+    expect(await run('webhooks', 'update', id, ...words)).toEqual({
+      ...{ out: [], err: [`underround: ${line}`], exit: 1 },
+    });
+    expect(await json('webhooks', 'list')).toEqual(before);
+  });
+
   it.each([
     ['http', ['--url', 'http://93.184.215.14/'], 'the URL must start with https://'],
     ['no URL', ['--url', 'nonsense'], 'not a valid URL'],
@@ -78,15 +106,15 @@ describe('webhooks', () => {
     expect((await json('webhooks', 'list')).webhooks).toMatchObject([{ webhook_id: id, state: 'active' }]);
   });
 
-  it.each(['resume', 'pause', 'delete', 'rotate', 'test'])(
-    '%s of one that is not there is refused',
-    async (verb) => {
-      const line = 'no webhook with this id; `webhooks list` shows the ids';
-      expect(await run('webhooks', verb, 'wh_none')).toEqual({
-        out: [],
-        err: [`underround: ${line}`],
-        exit: 1,
-      });
-    },
-  );
+  it.each([
+    ...['resume', 'pause', 'delete', 'rotate', 'test'].map((verb) => [verb]),
+    ['update', '--label', 'x'],
+  ])('%s of one that is not there is refused', async (verb = '', ...words) => {
+    const line = 'no webhook with this id; `webhooks list` shows the ids';
+    expect(await run('webhooks', verb, 'wh_none', ...words)).toEqual({
+      out: [],
+      err: [`underround: ${line}`],
+      exit: 1,
+    });
+  });
 });

@@ -15,25 +15,32 @@ interface CreateOptions extends ControlOptions {
   readonly tickers?: string;
 }
 
+interface UpdateOptions extends ControlOptions {
+  readonly label?: string;
+  readonly tiers?: string;
+  readonly tickers?: string;
+}
+
 interface ListOptions extends ControlOptions {
   readonly email?: string;
 }
 
-/** `underround webhooks create|list|resume|pause|delete|rotate|test`: beside a running server, which hears within a second. */
+/** `underround webhooks create|list|update|resume|pause|delete|rotate|test`: beside a running server, which hears within a second. */
 export function registerWebhooks(program: Command): void {
   const webhooks = program
     .command('webhooks')
-    .description('webhooks: create, list, pause, resume, rotate, test, delete');
-  common(
-    webhooks
-      .command('create')
-      .description('register a webhook of a Premium user and show its secret, this once')
-      .requiredOption('--email <email>', 'the user who owns it')
-      .requiredOption('--url <url>', 'where to send; https only')
-      .option('--label <label>', 'what it is for', 'webhook')
-      .option('--tiers <tiers>', 'logical, endgame or both, separated by a comma (default: both)')
-      .option('--tickers <tickers>', 'BTC, ETH, SOL, separated by commas (default: all)'),
-  ).action(create);
+    .description('webhooks: create, list, update, pause, resume, rotate, test, delete');
+  const filtered = (command: Command, absent: string) =>
+    command
+      .option('--tiers <tiers>', `logical, endgame or both, separated by a comma; all: both (${absent})`)
+      .option('--tickers <tickers>', `BTC, ETH, SOL, separated by commas; all: every one (${absent})`);
+  const creation = webhooks
+    .command('create')
+    .description('register a webhook of a Premium user and show its secret, this once')
+    .requiredOption('--email <email>', 'the user who owns it')
+    .requiredOption('--url <url>', 'where to send; https only')
+    .option('--label <label>', 'what it is for', 'webhook');
+  common(filtered(creation, 'default: all')).action(create);
   common(
     webhooks
       .command('list')
@@ -47,6 +54,8 @@ export function registerWebhooks(program: Command): void {
         .description(description)
         .argument('<webhook_id>', 'the id `webhooks list` shows'),
     );
+  const changing = ofOne('update', 'change label or filters, for what is detected from now on');
+  filtered(changing.option('--label <label>', 'what it is for'), 'default: as before').action(update);
   ofOne('resume', 'send again what is detected from now on').action(
     change((id, { registry }) => registry.resume({ webhookId: id })),
   );
@@ -78,9 +87,7 @@ function create(options: CreateOptions): Promise<void> {
     }
     const issued = await registry.create({
       ...{ userId: user.userId, url: options.url, label: options.label },
-      // Checked where it is stored.
-      tiers: listOf(options.tiers) as PushedTier[] | null,
-      tickers: listOf(options.tickers) as Ticker[] | null,
+      ...{ tiers: null, tickers: null, ...filtersOf(options) },
     });
     if (!issued) throw new InvalidInputError('the user has as many webhooks as a user may; delete one first');
     const { secret, webhook } = issued;
@@ -105,6 +112,18 @@ function list(options: ListOptions): Promise<void> {
       return user ? await registry.list({ userId: user.userId }) : [];
     }
   });
+}
+
+function update(webhookId: string, options: UpdateOptions): Promise<void> {
+  const { label } = options;
+  const wanted = { ...(label === undefined ? {} : { label }), ...filtersOf(options) };
+  return change(async (id, { registry }) => {
+    const { InvalidInputError } = await import('../errors.ts');
+    if (Object.keys(wanted).length === 0) {
+      throw new InvalidInputError('nothing to change: give --label, --tiers or --tickers');
+    }
+    return await registry.update({ webhookId: id }, wanted);
+  })(webhookId, options);
 }
 
 function change(run: (webhookId: string, webhooks: Webhooks) => Promise<Webhook>) {
@@ -152,8 +171,16 @@ function withWebhooks(
   });
 }
 
-function listOf(text: string | undefined): string[] | null {
-  return text === undefined ? null : text.split(',').map((part) => part.trim());
+/** What was given of them; its words are checked where they are stored. */
+function filtersOf({ tiers, tickers }: Pick<UpdateOptions, 'tiers' | 'tickers'>) {
+  return {
+    ...(tiers === undefined ? {} : { tiers: listOf(tiers) as PushedTier[] | null }),
+    ...(tickers === undefined ? {} : { tickers: listOf(tickers) as Ticker[] | null }),
+  };
+}
+
+function listOf(text: string): string[] | null {
+  return text.trim() === 'all' ? null : text.split(',').map((part) => part.trim());
 }
 
 function toJson(webhook: Webhook) {

@@ -124,6 +124,29 @@ describe('an event', () => {
     ]);
   });
 
+  it('goes by the filters as they are when it is accepted, changed ones from the next event on', async () => {
+    const t = await openTestWebhooks();
+    const { webhookId } = await t.register({ tickers: ['BTC'] });
+    const to = answering(t, () => 200);
+    const dispatcher = await t.dispatcher(to);
+    const tell = async (n: number, ticker: 'BTC' | 'ETH') => {
+      dispatcher.take(opportunity({ nowMs: t.clock.now(), n }, { ticker }));
+      await t.clock.advance(50);
+    };
+    await tell(1, 'ETH');
+    await tell(2, 'BTC');
+    await t.webhooks.registry.update({ webhookId }, { tickers: ['ETH'] });
+    await tell(3, 'BTC');
+    await tell(4, 'ETH');
+    await t.webhooks.registry.update({ webhookId }, { tiers: ['endgame'] });
+    await tell(5, 'ETH');
+    await t.webhooks.registry.update({ webhookId }, { tiers: null, tickers: null });
+    await tell(6, 'BTC');
+    expect(to.attempts.map(({ delivery }) => JSON.parse(delivery.body.toString()).polymarket_slug)).toEqual([
+      ...['btc-updown-5m-2', 'btc-updown-5m-4', 'btc-updown-5m-6'],
+    ]);
+  });
+
   it('goes to nobody who is suspended, and does again when they are not', async () => {
     const t = await openTestWebhooks();
     await t.register();

@@ -24,10 +24,10 @@ export interface NewWebhook {
   readonly tickers: readonly Ticker[] | null;
 }
 
-/** What is left out stays; `tickers: null` means all. */
+/** What is left out stays; null means all, as at the registration. */
 export interface WebhookChange {
   readonly label?: string;
-  readonly tiers?: readonly PushedTier[];
+  readonly tiers?: readonly PushedTier[] | null;
   readonly tickers?: readonly Ticker[] | null;
 }
 
@@ -74,7 +74,7 @@ export class WebhookRegistry {
       user_id: wanted.userId,
       url: url.href,
       label,
-      tiers: listText(PUSHED_TIERS, wanted.tiers ?? PUSHED_TIERS),
+      tiers: tiersText(wanted.tiers),
       tickers: wanted.tickers === null ? null : listText(TICKERS, wanted.tickers),
       secret_box: this.#box.seal(secret, webhookId),
       ...{ previous_secret_box: null, previous_until_ms: null },
@@ -114,12 +114,12 @@ export class WebhookRegistry {
     return row ? toWebhook(row) : null;
   }
 
-  /** @throws {InvalidInputError} When there is none, or a member is invalid. */
+  /** Filters decide about what is detected from now on. @throws {InvalidInputError} When there is none, or a member is invalid. */
   async update(name: WebhookName, change: WebhookChange): Promise<Webhook> {
     const { label, tiers, tickers } = change;
     return await this.#set(name, {
       ...(label === undefined ? {} : { label: checkLabel(label) }),
-      ...(tiers === undefined ? {} : { tiers: listText(PUSHED_TIERS, tiers) }),
+      ...(tiers === undefined ? {} : { tiers: tiersText(tiers) }),
       ...(tickers === undefined ? {} : { tickers: tickers === null ? null : listText(TICKERS, tickers) }),
     });
   }
@@ -215,6 +215,11 @@ interface ColumnChange {
 /** The id is not echoed: whatever was given by mistake must not reach a log. */
 function unknownWebhook(): InvalidInputError {
   return new InvalidInputError('no webhook with this id; `webhooks list` shows the ids');
+}
+
+/** Both are kept as such, so the column has no null. @throws {InvalidInputError} */
+function tiersText(tiers: readonly PushedTier[] | null): string {
+  return listText(PUSHED_TIERS, tiers ?? PUSHED_TIERS);
 }
 
 /** In the order of the enumeration, each once. @throws {InvalidInputError} When it is empty or holds anything else. */

@@ -118,9 +118,8 @@ describe('webhooks on the dashboard', () => {
     expect((await browser.ask('PATCH', path, { label: 'other', tiers: ['endgame'] })).json()).toEqual(
       changed,
     );
-    expect((await browser.ask('PATCH', path, { tickers: null })).json()).toEqual({
-      ...changed,
-      tickers: null,
+    expect((await browser.ask('PATCH', path, { tickers: null, tiers: null })).json()).toEqual({
+      ...{ ...changed, tickers: null, tiers: ['logical', 'endgame'] },
     });
     expect((await browser.ask('POST', `${path}/pause`)).json()).toMatchObject({
       state: 'paused',

@@ -51,7 +51,7 @@ export const newWebhookBody = {
 /** What is left out stays. */
 export const webhookChangeBody = {
   label: unchanged(labelType, 'What it is for'),
-  tiers: unchanged(tiersType, 'Which signals'),
+  tiers: unchanged(tiers.type, 'Which signals; null: both tiers'),
   tickers: unchanged(tickers.type, 'Which assets; null: all'),
 };
 export const redeliverBody = {

@@ -1028,7 +1028,7 @@ export interface Operations {
   'GET /app/webhooks/{webhook_id}': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: Webhook };
   'PATCH /app/webhooks/{webhook_id}': { path: { webhook_id: string }; query: Record<never, never>; body: {
   label?: string | undefined;
-  tiers?: ('logical' | 'endgame')[] | undefined;
+  tiers?: ('logical' | 'endgame')[] | null | undefined;
   tickers?: ('BTC' | 'ETH' | 'SOL')[] | null | undefined;
 }; answer: Webhook };
   'DELETE /app/webhooks/{webhook_id}': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: undefined };
