@@ -2,7 +2,7 @@ import type { FinishedAction } from '../core/marketBook.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { GapCause } from '../schema/gap.ts';
 import type { Gaps } from './gaps.ts';
-import type { RecordedMarket } from './recordedMarket.ts';
+import type { RecordedMarket, Unproven } from './recordedMarket.ts';
 
 export const CLOB_FEED = 'polymarket.clob';
 /**
@@ -10,15 +10,6 @@ export const CLOB_FEED = 'polymarket.clob';
  * 0.6 s after the change it caused (seen 2026-10). Then it is a gap.
  */
 export const MISMATCH_GRACE_MS = 1000;
-
-/** A book that is shown but not proven, since when, and with what its hash was tried. */
-export interface Unproven {
-  readonly sinceMs: number;
-  readonly cause: GapCause;
-  readonly inputs: string;
-  /** Frames that one socket had lost have come by the other since. */
-  wasLate: boolean;
-}
 
 /**
  * Decides what a finished action means for the trust in a market: whether its state may be called trusted, whether

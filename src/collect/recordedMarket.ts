@@ -1,13 +1,22 @@
 import { type FinishedAction, MarketBook } from '../core/marketBook.ts';
 import { formatPrice } from '../core/money.ts';
 import type { TokenTradeEvent } from '../schema/events.ts';
+import type { GapCause } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord, TradeRecord, TradeSide } from '../schema/records.ts';
 import type { StoredBook } from '../store/markets.ts';
-import type { Unproven } from './bookTrust.ts';
 
 /** Trades remembered to recognise the venue's duplicates; it repeats frames within seconds. */
 const TRADES_REMEMBERED_MAX = 2000;
+
+/** A book that is shown but not proven, since when, and with what its hash was tried. */
+export interface Unproven {
+  readonly sinceMs: number;
+  readonly cause: GapCause;
+  readonly inputs: string;
+  /** Frames that one socket had lost have come by the other since. */
+  wasLate: boolean;
+}
 
 type Stamped = { seq: number; underlyingPrice: number | null };
 
