@@ -46,6 +46,48 @@ describe('probability of overfitting', () => {
   });
 });
 
+/** The definition, halving by halving, over 4 blocks: every sum made anew. */
+function byDefinition({ results, periods, trials }: TrialResults): number {
+  const size = periods / 4;
+  const ratios = (blocks: readonly number[]) =>
+    Array.from({ length: trials }, (_, trial) => {
+      const values = blocks.flatMap((block) =>
+        Array.from({ length: size }, (_, t) => results[(block * size + t) * trials + trial] as number),
+      );
+      const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+      const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+      return mean / Math.sqrt(variance);
+    });
+  const halves = [
+    [0, 1],
+    [0, 2],
+    [0, 3],
+    [1, 2],
+    [1, 3],
+    [2, 3],
+  ] as const;
+  const overfit = halves.filter((half) => {
+    const inSample = ratios(half);
+    const out = ratios([0, 1, 2, 3].filter((block) => !half.some((chosen) => chosen === block)));
+    const own = out[inSample.indexOf(Math.max(...inSample))] as number;
+    return out.filter((ratio) => ratio < own).length + 1 <= (trials + 1) / 2;
+  });
+  return overfit.length / halves.length;
+}
+
+test('is the share of halvings that the definition counts', () => {
+  const found = new Set<number>();
+  for (let seed = 0; seed < 40; seed++) {
+    const random = new Random(`halvings ${seed}`);
+    const results = Float64Array.from({ length: 20 * 7 }, () => random.normal());
+    const share = overfittingProbability({ results, periods: 20, trials: 7 }, 4);
+    expect(share, `seed ${seed}`).toBe(byDefinition({ results, periods: 20, trials: 7 }));
+    found.add(share as number);
+  }
+  // Both directions of a halving are judged: the shares are not only thirds.
+  expect(found.size).toBeGreaterThan(4);
+});
+
 test('blocks are even, of two periods at least, and at most sixteen', () => {
   expect([7, 8, 11, 12, 31, 32, 1000].map(blocksFor)).toEqual([null, 4, 4, 6, 14, 16, 16]);
 });

@@ -34,18 +34,8 @@ export function overfittingProbability(
   blocks = blocksFor(periods),
 ): number | null {
   if (blocks === null || trials < 2 || periods < blocks) return null;
-  const sums = blockSums({ results, periods, trials }, blocks);
-  const halves = halvings(blocks);
-  const inSample = new Float64Array(trials);
-  const outOfSample = new Float64Array(trials);
-  let overfit = 0;
-  for (const half of halves) {
-    score(sums, half, inSample);
-    score(sums, ~half, outOfSample);
-    const best = indexOfMaximum(inSample);
-    if (rankShare(outOfSample, best) <= 0.5) overfit++;
-  }
-  return overfit / halves.length;
+  const halves = new Halves(blockSums({ results, periods, trials }, blocks));
+  return halves.overfit() / halves.count;
 }
 
 interface BlockSums {
@@ -75,33 +65,87 @@ function blockSums({ results, periods, trials }: TrialResults, blocks: number): 
   return { blocks, trials, size, sums, squares };
 }
 
-/** Sharpe ratio of each trial over the blocks whose bit is set; a trial without variation is worth its sign. */
-function score({ blocks, trials, size, sums, squares }: BlockSums, half: number, into: Float64Array): void {
-  const chosen: number[] = [];
-  for (let block = 0; block < blocks; block++) if ((half >> block) & 1) chosen.push(block * trials);
-  const count = chosen.length * size;
-  for (let trial = 0; trial < trials; trial++) {
-    let [sum, square] = [0, 0];
-    for (let i = 0; i < chosen.length; i++) {
-      const at = (chosen[i] as number) + trial;
-      sum += sums[at] as number;
-      square += squares[at] as number;
+/** Sums of every trial over the blocks chosen so far, and the ratios they make. */
+interface Chosen {
+  /** After `n` blocks, at `n`. */
+  readonly sums: readonly Float64Array[];
+  readonly squares: readonly Float64Array[];
+  readonly scores: Float64Array;
+}
+
+/**
+ * All ways to halve the blocks. Blocks are dealt to one half or the other in order, so halvings that begin alike
+ * share the sums of their beginning; and each is judged in both directions, so half of them are dealt.
+ */
+class Halves {
+  /** Halvings, each direction counted. */
+  count = 0;
+  readonly #blocks: BlockSums;
+  readonly #one: Chosen;
+  readonly #other: Chosen;
+
+  constructor(blocks: BlockSums) {
+    this.#blocks = blocks;
+    const columns = () =>
+      Array.from({ length: blocks.blocks / 2 + 1 }, () => new Float64Array(blocks.trials));
+    const chosen = () => ({ sums: columns(), squares: columns(), scores: new Float64Array(blocks.trials) });
+    [this.#one, this.#other] = [chosen(), chosen()];
+  }
+
+  /** @returns Halvings whose best trial on one half is no better than the middle on the other. */
+  overfit(): number {
+    this.#add(this.#one, 0, 0);
+    return this.#deal(1, 1);
+  }
+
+  /** Deals the blocks from `block` on, `taken` of those before having gone to the one half. */
+  #deal(block: number, taken: number): number {
+    const { blocks } = this.#blocks;
+    if (block === blocks) return this.#judge();
+    let overfit = 0;
+    if (taken < blocks / 2) {
+      this.#add(this.#one, block, taken);
+      overfit += this.#deal(block + 1, taken + 1);
     }
-    const mean = sum / count;
-    const variance = square / count - mean * mean;
-    into[trial] = variance > 1e-18 * mean * mean ? mean / Math.sqrt(variance) : Math.sign(mean);
+    if (block - taken < blocks / 2) {
+      this.#add(this.#other, block, block - taken);
+      overfit += this.#deal(block + 1, taken);
+    }
+    return overfit;
+  }
+
+  #add({ sums, squares }: Chosen, block: number, at: number): void {
+    const from = block * this.#blocks.trials;
+    addTo(sums[at + 1] as Float64Array, sums[at] as Float64Array, this.#blocks.sums, from);
+    addTo(squares[at + 1] as Float64Array, squares[at] as Float64Array, this.#blocks.squares, from);
+  }
+
+  #judge(): number {
+    this.count += 2;
+    const { blocks, size } = this.#blocks;
+    const count = (blocks / 2) * size;
+    const one = scored(this.#one, count);
+    const other = scored(this.#other, count);
+    return (
+      (rankShare(other, indexOfMaximum(one)) <= 0.5 ? 1 : 0) +
+      (rankShare(one, indexOfMaximum(other)) <= 0.5 ? 1 : 0)
+    );
   }
 }
 
-/** Every choice of half the blocks, as bits. */
-function halvings(blocks: number): number[] {
-  const found: number[] = [];
-  for (let bits = 0; bits < 1 << blocks; bits++) {
-    let ones = 0;
-    for (let rest = bits; rest !== 0; rest &= rest - 1) ones++;
-    if (ones === blocks / 2) found.push(bits);
+function addTo(into: Float64Array, before: Float64Array, block: Float64Array, from: number): void {
+  for (let i = 0; i < into.length; i++) into[i] = (before[i] as number) + (block[from + i] as number);
+}
+
+/** Sharpe ratio of each trial over a whole half; a trial without variation is worth its sign. */
+function scored({ sums, squares, scores }: Chosen, count: number): Float64Array {
+  const [sum, square] = [sums.at(-1) as Float64Array, squares.at(-1) as Float64Array];
+  for (let trial = 0; trial < scores.length; trial++) {
+    const mean = (sum[trial] as number) / count;
+    const variance = (square[trial] as number) / count - mean * mean;
+    scores[trial] = variance > 1e-18 * mean * mean ? mean / Math.sqrt(variance) : Math.sign(mean);
   }
-  return found;
+  return scores;
 }
 
 function indexOfMaximum(values: Float64Array): number {
