@@ -53,6 +53,16 @@ export function venueRulesAt(eventType: EventType, ticker: Ticker, timeMs: numbe
   };
 }
 
+/** The stretch around a moment, `fromMs` in it and `untilMs` not, in which fees and hold stay what they are. */
+export function unchangedAround(timeMs: number): { fromMs: number; untilMs: number } {
+  let [fromMs, untilMs] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const row of [...FEES, ...HOLDS]) {
+    if (row.fromMs <= timeMs) fromMs = Math.max(fromMs, row.fromMs);
+    else untilMs = Math.min(untilMs, row.fromMs);
+  }
+  return { fromMs, untilMs };
+}
+
 /** What of a market's own listing says its fee; null where the listing says none. */
 export interface ListedFee {
   readonly takerFeeRate: number | null;

@@ -1,5 +1,6 @@
 /** Plays a tape into rows once; every strategy and every cell of a sweep then reads the same ones. */
 
+import { MarketRules } from '../marketRules.ts';
 import { ROW_GAP_KNOWN, RowBuilder, type RowNeeds, type Rows } from './rows.ts';
 import { type Ladders, type MarketTape, type TapeBooks, TapeLadders } from './tape.ts';
 import { PRICE_FRESH_MS, UnderlyingState } from './underlyingState.ts';
@@ -9,6 +10,7 @@ export interface PreparedMarket {
   readonly market: MarketTape['market'];
   readonly rows: Rows;
   readonly ladders: Ladders | null;
+  readonly rules: MarketRules;
   /** The last row at which a gap becomes known, which may take trades back; -1: none. */
   readonly lastGapRow: number;
   /** Rows inside the window, and those of them with a proven book. */
@@ -50,6 +52,7 @@ export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket
     market,
     rows,
     ladders,
+    rules: new MarketRules(market),
     lastGapRow: rows.kind.lastIndexOf(ROW_GAP_KNOWN),
     inside: insideOf(market, rows),
   };

@@ -7,11 +7,11 @@
  * that had died by then fills nothing.
  */
 import type { ReplayParams } from '../../schema/strategy.ts';
-import { TakerFee } from '../fees.ts';
 import { Consumption, type ReadSide } from '../fills/consumption.ts';
 import { type Best, dueTime, fillTaker, midSide, slippageOf, type TakerOrder } from '../fills/engine.ts';
 import type { Fill } from '../fills/walk.ts';
 import type { Ledger } from '../ledger.ts';
+import { MarketRules } from '../marketRules.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Token } from '../signals/signal.ts';
 import {
@@ -23,7 +23,6 @@ import {
   type StrategyRun,
   TAKE_PROFIT,
 } from '../strategies/strategy.ts';
-import { feeOfMarket, venueRulesAt } from '../venueRules.ts';
 import { type ExitReason, Position, type Trade } from './position.ts';
 import { ROW_BOOK, ROW_GAP_KNOWN, type Rows } from './rows.ts';
 import type { Ladders, Resolution, TapeMarket } from './tape.ts';
@@ -80,6 +79,8 @@ export interface SessionMarket {
   readonly rows: Rows;
   /** Null: no book was recorded; then only the mid can be dealt at. */
   readonly ladders: Ladders | null;
+  /** Where sessions share them. */
+  readonly rules?: MarketRules;
 }
 
 /** Until when new positions may be opened, by receipt; what is held is dealt with to its end. */
@@ -98,6 +99,7 @@ export class MarketSession {
   readonly #listener: SessionListener | null;
   readonly #entries: Readonly<Entries>;
   readonly #consumption = new Consumption();
+  readonly #rules: MarketRules;
   readonly #read: ReadSide;
   readonly #limitPrice: number;
   #pending: PendingOrder | null = null;
@@ -114,7 +116,7 @@ export class MarketSession {
   finished = false;
 
   constructor(
-    { market, rows, ladders }: SessionMarket,
+    { market, rows, ladders, rules = new MarketRules(market) }: SessionMarket,
     {
       terms,
       ledger,
@@ -129,6 +131,7 @@ export class MarketSession {
   ) {
     this.#market = market;
     this.#rows = rows;
+    this.#rules = rules;
     this.#terms = terms;
     this.#ledger = ledger;
     this.#listener = listener;
@@ -203,8 +206,8 @@ export class MarketSession {
 
   /** An order that would meet the book only after the window's end is not placed, nor one without a price to meet. */
   #place(order: TakerOrder, best: number, placedMs: number): void {
-    const { eventType, ticker, takerDelayMs, endTimeMs } = this.#market;
-    const takerHoldMs = takerDelayMs ?? venueRulesAt(eventType, ticker, placedMs).takerHoldMs;
+    const { endTimeMs } = this.#market;
+    const takerHoldMs = this.#rules.takerHoldMs(placedMs);
     const dueMs = dueTime(placedMs, { latencyMs: this.#terms.params.latency_ms, takerHoldMs });
     if (dueMs >= endTimeMs || Number.isNaN(best)) return;
     this.#pending = { order, placedMs, dueMs, best, reason: this.#exiting };
@@ -230,7 +233,7 @@ export class MarketSession {
 
   #fill(order: TakerOrder, dueMs: number): Fill | null {
     // The rule of the day the order trades, not of the day it is replayed.
-    const fee = new TakerFee(feeOfMarket(this.#market, dueMs));
+    const fee = this.#rules.fee(dueMs);
     const { token, kind } = order;
     if (this.#terms.params.fill_mode === 'mid') return fillTaker(order, midSide(kind, this.#best), fee);
     if (this.#book < 0) return null;

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
+import { MarketRules } from './marketRules.ts';
+import { feeOfMarket, unchangedAround, venueRulesAt } from './venueRules.ts';
+import { FEES, HOLDS } from './venueRulesTable.ts';
+
+const CHANGES = [...FEES, ...HOLDS].map(({ fromMs }) => fromMs).filter(Number.isFinite);
+const AROUND = CHANGES.flatMap((fromMs) => [fromMs - 1, fromMs, fromMs + 1]);
+
+test.each([
+  { listed: 'by the table', takerFeeRate: null, takerFeeExponent: null, takerDelayMs: null },
+  { listed: 'as listed', takerFeeRate: 0.07, takerFeeExponent: 1, takerDelayMs: 500 },
+])(
+  'the rules of every market around every change are those of the moment, $listed',
+  ({ listed, ...terms }) => {
+    expect(AROUND.length, listed).toBeGreaterThan(3);
+    for (const eventType of EVENT_TYPES) {
+      for (const ticker of TICKERS) {
+        const market = { ...MARKET, ...terms, eventType, ticker };
+        const rules = new MarketRules(market);
+        // Forwards and backwards: a later cell of a sweep begins again.
+        for (const timeMs of [...AROUND, ...AROUND.toReversed()]) {
+          expect(rules.fee(timeMs).rule).toEqual(feeOfMarket(market, timeMs));
+          const hold = terms.takerDelayMs ?? venueRulesAt(eventType, ticker, timeMs).takerHoldMs;
+          expect(rules.takerHoldMs(timeMs)).toBe(hold);
+        }
+      }
+    }
+  },
+);
+
+test('a stretch without changes begins with one and ends before the next', () => {
+  for (const timeMs of AROUND) {
+    const { fromMs, untilMs } = unchangedAround(timeMs);
+    expect(CHANGES.filter((change) => change > fromMs && change < untilMs)).toEqual([]);
+    expect(fromMs <= timeMs && timeMs < untilMs).toBe(true);
+  }
+});
+
+const MARKET = {
+  ...{ marketId: '0x1', startTimeMs: 0, endTimeMs: 1, strikePrice: null, strikeKnownTimeMs: null },
+  twapLookbackSeconds: null,
+};
