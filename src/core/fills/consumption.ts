@@ -14,26 +14,34 @@ export type BookSide = 'bids' | 'asks';
 export type ReadSide = (token: Token, side: BookSide) => SideView;
 
 interface Taken {
-  /** The venue keeps one book: a NO level is the mirrored YES level, so only those are kept. */
+  /** Whose book the order met, as it showed the level. */
+  readonly token: Token;
   readonly side: BookSide;
   readonly price: number;
+  /** When it was dealt. */
+  readonly timeMs: number;
   shown: number;
-  taken: number;
+  readonly taken: number;
 }
 
 export class Consumption {
-  #levels: Taken[] = [];
+  /** One entry a fill and level, oldest first. */
+  #taken: Taken[] = [];
 
   get isEmpty(): boolean {
-    return this.#levels.length === 0;
+    return this.#taken.length === 0;
   }
 
-  /** To be told of every change of the book while anything is taken. */
-  observe(read: ReadSide): void {
-    this.#levels = this.#levels.filter((level) => {
-      const shown = shownAt(read('yes', level.side), level.price);
-      if (shown === 0 || shown > level.shown) return false;
-      level.shown = shown;
+  /**
+   * To be told of every change of the book while anything is taken.
+   * @param mirrored NO is the mirror of YES: then only YES is read, which costs nothing to show.
+   */
+  observe(read: ReadSide, mirrored: boolean): void {
+    this.#taken = this.#taken.filter((entry) => {
+      const { token, side, price } = mirrored ? asYes(entry) : entry;
+      const shown = shownAt(read(token, side), price);
+      if (shown === 0 || shown > entry.shown) return false;
+      entry.shown = shown;
       return true;
     });
   }
@@ -43,32 +51,55 @@ export class Consumption {
     if (this.isEmpty) return view;
     let sizes: Float64Array | null = null;
     for (let i = 0; i < view.count; i++) {
-      const level = this.#find(token, side, view.prices[i] as number);
-      if (level === undefined) continue;
+      const taken = this.#takenAt(asYes({ token, side, price: view.prices[i] as number }));
+      if (taken === 0) continue;
       sizes ??= view.sizes.slice(0, view.count);
-      sizes[i] = Math.max(0, (sizes[i] as number) - level.taken);
+      sizes[i] = Math.max(0, (sizes[i] as number) - taken);
     }
     return sizes === null ? view : { count: view.count, prices: view.prices, sizes };
   }
 
   /** @param view As shown, not as remaining. */
-  take(token: Token, side: BookSide, view: SideView, filled: readonly FilledLevel[]): void {
+  take({ token, side, view, filled, timeMs }: Take): void {
     for (const { price, size } of filled) {
-      const level = this.#find(token, side, price);
-      if (level !== undefined) level.taken += size;
-      else this.#levels.push({ ...canonical(token, side, price), shown: shownAt(view, price), taken: size });
+      this.#taken.push({ token, side, price, timeMs, shown: shownAt(view, price), taken: size });
     }
   }
 
-  #find(token: Token, side: BookSide, price: number): Taken | undefined {
-    const own = canonical(token, side, price);
-    return this.#levels.find((level) => level.side === own.side && level.price === own.price);
+  /** What was dealt after a moment was not dealt. */
+  takeBackSince(timeMs: number): void {
+    if (!this.isEmpty) this.#taken = this.#taken.filter((entry) => entry.timeMs <= timeMs);
+  }
+
+  /** The venue keeps one book, so an order that met a level of one token met its mirror of the other. */
+  #takenAt({ side, price }: Level): number {
+    let sum = 0;
+    for (const entry of this.#taken) {
+      const own = asYes(entry);
+      if (own.side === side && own.price === price) sum += entry.taken;
+    }
+    return sum;
   }
 }
 
-function canonical(token: Token, side: BookSide, price: number): { side: BookSide; price: number } {
-  if (token === 'yes') return { side, price };
-  return { side: side === 'bids' ? 'asks' : 'bids', price: TICKS_PER_USDC - price };
+interface Level {
+  readonly token: Token;
+  readonly side: BookSide;
+  readonly price: number;
+}
+
+interface Take {
+  readonly token: Token;
+  readonly side: BookSide;
+  readonly view: SideView;
+  readonly filled: readonly FilledLevel[];
+  readonly timeMs: number;
+}
+
+/** A level as the book of YES shows it where the two are mirrors. */
+function asYes({ token, side, price }: Level): Level {
+  if (token === 'yes') return { token, side, price };
+  return { token: 'yes', side: side === 'bids' ? 'asks' : 'bids', price: TICKS_PER_USDC - price };
 }
 
 function shownAt({ count, prices, sizes }: SideView, price: number): number {

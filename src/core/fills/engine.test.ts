@@ -56,14 +56,19 @@ describe('consumption', () => {
   const asksOf = (shares: number) => ladder('asks', [[0.5, shares]]);
   const remaining = (consumption: Consumption, shares: number) =>
     (consumption.remaining('yes', 'asks', asksOf(shares)).sizes[0] ?? 0) / SHARE;
+  /** The first at 1 ms, each next a millisecond later. */
   const taken = (...sizes: number[]) => {
     const consumption = new Consumption();
+    let timeMs = 0;
     for (const size of sizes)
-      consumption.take('yes', 'asks', asksOf(100), [{ price: 5_000, size: size * SHARE }]);
+      consumption.take({
+        ...({ token: 'yes', side: 'asks' } as const),
+        ...{ view: asksOf(100), filled: [{ price: 5_000, size: size * SHARE }], timeMs: ++timeMs },
+      });
     return consumption;
   };
   const observe = (consumption: Consumption, shares: number) =>
-    consumption.observe((_, side) => (side === 'asks' ? asksOf(shares) : bids));
+    consumption.observe((_, side) => (side === 'asks' ? asksOf(shares) : bids), true);
 
   test('of 100 shown, 30 taken leaves 70, and 50 more leaves 20', () => {
     expect(remaining(taken(30), 100)).toBe(70);
@@ -93,7 +98,8 @@ describe('consumption', () => {
       [0.51, 10],
     ]);
     const consumption = new Consumption();
-    consumption.take('yes', 'asks', asks, [{ price: 5_000, size: 8 * SHARE }]);
+    const filled = [{ price: 5_000, size: 8 * SHARE }];
+    consumption.take({ token: 'yes', side: 'asks', view: asks, filled, timeMs: 1 });
     const order = {
       kind: 'buy',
       token: 'yes',
@@ -109,10 +115,30 @@ describe('consumption', () => {
   test('an ask of NO is a bid of YES: what one took the other cannot', () => {
     const consumption = new Consumption();
     const noAsks = mirroredView(bids);
-    consumption.take('no', 'asks', noAsks, [{ price: 6_000, size: 4 * SHARE }]);
+    const filled = [{ price: 6_000, size: 4 * SHARE }];
+    consumption.take({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
     expect(consumption.remaining('yes', 'bids', bids).sizes[0]).toBe(6 * SHARE);
     expect(consumption.remaining('no', 'asks', noAsks).sizes[0]).toBe(6 * SHARE);
     expect(consumption.remaining('yes', 'asks', asksOf(9)).sizes[0]).toBe(9 * SHARE);
+  });
+
+  test('an ask of NO that YES does not mirror stays taken while NO shows it', () => {
+    const consumption = new Consumption();
+    const noAsks = ladder('asks', [[0.7, 10]]);
+    const filled = [{ price: 7_000, size: 4 * SHARE }];
+    consumption.take({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
+    consumption.observe((token) => (token === 'no' ? noAsks : bids), false);
+    expect(consumption.remaining('no', 'asks', noAsks).sizes[0]).toBe(6 * SHARE);
+    consumption.observe(() => bids, false);
+    expect(consumption.isEmpty).toBe(true);
+  });
+
+  test('what was dealt after a moment can be taken back, what was dealt by then not', () => {
+    const consumption = taken(30, 50);
+    consumption.takeBackSince(1);
+    expect(remaining(consumption, 100)).toBe(70);
+    consumption.takeBackSince(0);
+    expect(consumption.isEmpty).toBe(true);
   });
 });
 

@@ -92,12 +92,21 @@ class NewestBooks implements Ladders {
   }
 
   side(book: number, token: Token, side: BookSide): SideView {
-    const slot = this.#slots[book % SLOTS];
-    if (slot === undefined || book < this.#next - SLOTS)
-      throw new RangeError(`book ${book} is no longer kept`);
+    const slot = this.#slot(book);
     if (token === 'yes') return side === 'bids' ? slot.yesBids : slot.yesAsks;
     if (slot.mirrored) return mirroredView(side === 'bids' ? slot.yesAsks : slot.yesBids);
     return side === 'bids' ? slot.noBids : slot.noAsks;
+  }
+
+  isMirrored(book: number): boolean {
+    return this.#slot(book).mirrored;
+  }
+
+  #slot(book: number) {
+    const slot = this.#slots[book % SLOTS];
+    if (slot === undefined || book < this.#next - SLOTS)
+      throw new RangeError(`book ${book} is no longer kept`);
+    return slot;
   }
 }
 

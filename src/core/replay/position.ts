@@ -27,6 +27,13 @@ export interface Trade {
   readonly pnl: number | null;
 }
 
+/** An exit that was decided; until all is sold, what is left is offered again. */
+export interface Exiting {
+  readonly reason: 'take_profit' | 'stop_loss';
+  /** When it was decided. */
+  readonly sinceMs: number;
+}
+
 interface Exit {
   readonly timeMs: number;
   readonly size: number;
@@ -48,6 +55,7 @@ export class Position {
   #exits: Exit[] = [];
   /** Shares still held, in units. */
   left: number;
+  exiting: Exiting | null = null;
   #costLeft: number;
 
   constructor(
@@ -77,7 +85,7 @@ export class Position {
   }
 
   /**
-   * Takes back what was dealt after a moment, because the book of that time has turned out not to be known.
+   * Takes back what was dealt and decided after a moment, because the book of that time has turned out not to be known.
    * @returns What became of the position.
    */
   takeBackSince(timeMs: number): 'kept' | 'reopened' | 'gone' {
@@ -89,6 +97,7 @@ export class Position {
       this.#costLeft -= exit.posting.positions;
     }
     this.#exits = kept;
+    if (this.exiting !== null && this.exiting.sinceMs > timeMs) this.exiting = null;
     if (this.openedMs > timeMs) {
       this.#ledger.takeBack(this.#entryPosting);
       return 'gone';

@@ -99,14 +99,13 @@ export class MarketSession {
   readonly #listener: SessionListener | null;
   readonly #entries: Readonly<Entries>;
   readonly #consumption = new Consumption();
+  readonly #ladders: Ladders | null;
   readonly #rules: MarketRules;
   readonly #read: ReadSide;
   readonly #limitPrice: number;
   #pending: PendingOrder | null = null;
   #position: Position | null = null;
   #closed: Position[] = [];
-  /** Set once an exit has begun: what was not sold is offered again. */
-  #exiting: ExitReason | null = null;
   #book = -1;
   #trusted = false;
   /** In force before the running row, kept only while an order is on its way. */
@@ -138,6 +137,7 @@ export class MarketSession {
     this.#entries = entries;
     this.#run = terms.strategy.start(rows, market);
     this.#limitPrice = Math.floor(terms.params.max_fill_price * TICKS_PER_USDC + 1e-6);
+    this.#ladders = ladders;
     this.#read = (token, side) => {
       if (ladders === null) throw new RangeError(`no books of ${market.marketId}`);
       return ladders.side(this.#book, token, side);
@@ -155,7 +155,8 @@ export class MarketSession {
     const book = rows.book[row] as number;
     if (book !== this.#book) {
       this.#book = book;
-      if (!this.#consumption.isEmpty) this.#consumption.observe(this.#read);
+      if (!this.#consumption.isEmpty && this.#ladders !== null)
+        this.#consumption.observe(this.#read, this.#ladders.isMirrored(book));
     }
     this.#trusted = rows.trusted[row] === 1;
     if (timeMs < this.#market.endTimeMs) {
@@ -197,9 +198,9 @@ export class MarketSession {
       this.#place(order, bestAt(this.#rows, row, token).ask, timeMs);
       return;
     }
-    if (intent === STOP_LOSS) this.#exiting ??= 'stop_loss';
-    else if (intent === TAKE_PROFIT) this.#exiting ??= 'take_profit';
-    if (this.#exiting === null) return;
+    if (intent === STOP_LOSS) position.exiting ??= { reason: 'stop_loss', sinceMs: timeMs };
+    else if (intent === TAKE_PROFIT) position.exiting ??= { reason: 'take_profit', sinceMs: timeMs };
+    if (position.exiting === null) return;
     const order = { kind: 'sell', token: position.token, size: position.left } as const;
     this.#place(order, bestAt(this.#rows, row, position.token).bid, timeMs);
   }
@@ -210,7 +211,7 @@ export class MarketSession {
     const takerHoldMs = this.#rules.takerHoldMs(placedMs);
     const dueMs = dueTime(placedMs, { latencyMs: this.#terms.params.latency_ms, takerHoldMs });
     if (dueMs >= endTimeMs || Number.isNaN(best)) return;
-    this.#pending = { order, placedMs, dueMs, best, reason: this.#exiting };
+    this.#pending = { order, placedMs, dueMs, best, reason: this.#position?.exiting?.reason ?? null };
     this.#listener?.({ kind: 'order', knownMs: placedMs, dueMs, order });
   }
 
@@ -240,7 +241,8 @@ export class MarketSession {
     const side = kind === 'buy' ? 'asks' : 'bids';
     const shown = this.#read(token, side);
     const fill = fillTaker(order, this.#consumption.remaining(token, side, shown), fee);
-    if (fill !== null) this.#consumption.take(token, side, shown, fill.levels);
+    if (fill !== null)
+      this.#consumption.take({ token, side, view: shown, filled: fill.levels, timeMs: dueMs });
     return fill;
   }
 
@@ -261,7 +263,6 @@ export class MarketSession {
   #close(position: Position): void {
     this.#closed.push(position);
     this.#position = null;
-    this.#exiting = null;
     this.#updateFinished();
   }
 
@@ -277,6 +278,7 @@ export class MarketSession {
     // The feed was still good at `sinceMs`, so what was due by then met the book we have.
     if (pending !== null && pending.dueMs <= sinceMs) this.#match(pending, knownMs);
     else if (pending !== null) this.#miss(pending, knownMs, 'untrusted');
+    this.#consumption.takeBackSince(sinceMs);
     const before = this.#position === null ? this.#closed : [...this.#closed, this.#position];
     const left = before
       .map((position) => ({ position, became: position.takeBackSince(sinceMs) }))
@@ -285,7 +287,6 @@ export class MarketSession {
     if (!reopened && left.length === before.length) return;
     this.#position = left.find(({ position }) => position.left > 0)?.position ?? null;
     this.#closed = left.map(({ position }) => position).filter((position) => position !== this.#position);
-    this.#exiting = null;
     this.#updateFinished();
     this.#listener?.({ kind: 'taken_back', knownMs, sinceMs });
   }

@@ -96,6 +96,8 @@ export interface MarketTape {
 export interface Ladders {
   /** A view; good until the next call. */
   side(book: number, token: Token, side: BookSide): SideView;
+  /** NO is the exact mirror of YES in that book; where it is not known, false. */
+  isMirrored(book: number): boolean;
 }
 
 export class TapeLadders implements Ladders {
@@ -112,6 +114,10 @@ export class TapeLadders implements Ladders {
     return own === null
       ? mirroredView(levelsOf(side === 'bids' ? yesAsks : yesBids, book))
       : levelsOf(own, book);
+  }
+
+  isMirrored(): boolean {
+    return this.#books.noBids === null;
   }
 }
 
