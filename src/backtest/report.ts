@@ -1,16 +1,14 @@
 /** What a backtest answers: the summary of the core in the words of the API. */
-import { MICRO_PER_USDC } from '../core/fees.ts';
-import { UNITS_PER_SHARE } from '../core/money.ts';
-import type { Trade } from '../core/replay/position.ts';
 import type { SkipReason } from '../core/replay/replay.ts';
 import { summarize } from '../core/replay/summary.ts';
 import { BacktestFailedError } from '../errors.ts';
-import type { BacktestResultBody, BacktestTradeBody } from '../schema/api/backtests.ts';
+import type { BacktestResultBody } from '../schema/api/backtests.ts';
 import type { BacktestSpec, Receipt } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
-import { formatTime, formatTimeOrNull } from '../schema/time.ts';
+import { formatTime } from '../schema/time.ts';
 import { tapeMarketOf } from '../store/tapes.ts';
 import type { MarketOutcome } from './marketReplay.ts';
+import { tradeBody } from './tradeBody.ts';
 
 export interface ReplayedMarket extends MarketOutcome {
   readonly market: Market;
@@ -78,22 +76,4 @@ export function countedSkips(skips: readonly (SkipReason | null)[]): string {
   const counts = new Map<SkipReason, number>();
   for (const skip of skips) if (skip !== null) counts.set(skip, (counts.get(skip) ?? 0) + 1);
   return [...counts].map(([reason, count]) => `${count} ${reason}`).join(', ');
-}
-
-function tradeBody(market: Market, trade: Trade): BacktestTradeBody {
-  return {
-    market_id: market.marketId,
-    side: trade.token === 'yes' ? 'buy_yes' : 'buy_no',
-    opened_at: formatTime(trade.openedMs),
-    closed_at: formatTimeOrNull(trade.closedMs),
-    entry_price: trade.entryPrice,
-    exit_price: trade.exitPrice,
-    shares: trade.size / UNITS_PER_SHARE,
-    size_usd: trade.principal / MICRO_PER_USDC,
-    fees_usd: trade.fees / MICRO_PER_USDC,
-    slippage: trade.slippage,
-    net_pnl: trade.pnl === null ? null : trade.pnl / MICRO_PER_USDC,
-    outcome: market.outcome,
-    exit_reason: trade.exitReason,
-  };
 }

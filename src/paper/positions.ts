@@ -30,6 +30,16 @@ export function positionRows({ strategyId, marketId, fromMs, outcome, trades }: 
   }));
 }
 
+/** The trade a row was made of. */
+export function tradeOf(row: PositionRow): Trade {
+  return {
+    ...{ token: row.token, decidedMs: row.decided_ms, openedMs: row.opened_ms, closedMs: row.closed_ms },
+    ...{ size: row.size, entryPrice: row.entry_price, exitPrice: row.exit_price },
+    ...{ exitReason: row.exit_reason, principal: row.principal_micro, fees: row.fees_micro },
+    ...{ slippage: row.slippage, pnl: row.pnl_micro },
+  };
+}
+
 /** A strategy opens one position of a market at a moment, so a restart names it the same. */
 function positionId(strategyId: string, marketId: string, openedMs: number): string {
   return `pos_${hash('sha256', `${strategyId} ${marketId} ${openedMs}`, 'hex').slice(0, ID_LENGTH)}`;

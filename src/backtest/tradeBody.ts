@@ -1,0 +1,28 @@
+import { MICRO_PER_USDC } from '../core/fees.ts';
+import { UNITS_PER_SHARE } from '../core/money.ts';
+import type { Trade } from '../core/replay/position.ts';
+import type { BacktestTradeBody } from '../schema/api/backtests.ts';
+import type { Market } from '../schema/market.ts';
+import { formatTime, formatTimeOrNull } from '../schema/time.ts';
+
+/** A position as it is answered, by backtests and paper trading alike: the same members in the same order. */
+export function tradeBody(
+  { marketId, outcome }: Pick<Market, 'marketId' | 'outcome'>,
+  trade: Trade,
+): BacktestTradeBody {
+  return {
+    market_id: marketId,
+    side: trade.token === 'yes' ? 'buy_yes' : 'buy_no',
+    opened_at: formatTime(trade.openedMs),
+    closed_at: formatTimeOrNull(trade.closedMs),
+    entry_price: trade.entryPrice,
+    exit_price: trade.exitPrice,
+    shares: trade.size / UNITS_PER_SHARE,
+    size_usd: trade.principal / MICRO_PER_USDC,
+    fees_usd: trade.fees / MICRO_PER_USDC,
+    slippage: trade.slippage,
+    net_pnl: trade.pnl === null ? null : trade.pnl / MICRO_PER_USDC,
+    outcome,
+    exit_reason: trade.exitReason,
+  };
+}
