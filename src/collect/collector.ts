@@ -37,10 +37,31 @@ export interface CollectorOptions {
 
 /** Runs the live feeds into the recorder; one that is configured `off` is left out. */
 export class Collector {
+  readonly #options: CollectorOptions;
   readonly #parts: Closable[] = [];
   readonly #lifecycle: Lifecycle | null;
 
   constructor(options: CollectorOptions) {
+    this.#options = options;
+    this.#lifecycle = this.#polymarket(options);
+  }
+
+  /**
+   * Connects every feed; the recorder has resumed what an earlier run stored, so that what feeds repeat is known.
+   * @param known Markets an earlier run stored.
+   */
+  start(known: readonly Market[]): void {
+    this.#startPrices(this.#options);
+    this.#lifecycle?.start(known);
+  }
+
+  /** Stops every feed; frames that were received have been recorded. */
+  async close(): Promise<void> {
+    this.#lifecycle?.stop();
+    await Promise.all(this.#parts.map((part) => part.close()));
+  }
+
+  #startPrices(options: CollectorOptions): void {
     const { venues, recorder } = options;
     const common = {
       clock: options.clock,
@@ -62,18 +83,6 @@ export class Collector {
       const onEvent = recorder.perpDepth.bind(recorder);
       this.#parts.push(new BybitPoller({ ...common, url: venues.perpUrl, tickers: TICKERS, onEvent }));
     }
-    this.#lifecycle = this.#polymarket(options);
-  }
-
-  /** @param known Markets an earlier run stored. */
-  start(known: readonly Market[]): void {
-    this.#lifecycle?.start(known);
-  }
-
-  /** Stops every feed; frames that were received have been recorded. */
-  async close(): Promise<void> {
-    this.#lifecycle?.stop();
-    await Promise.all(this.#parts.map((part) => part.close()));
   }
 
   #polymarket(options: CollectorOptions): Lifecycle | null {

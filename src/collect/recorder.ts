@@ -189,9 +189,13 @@ export class Recorder {
   }
 
   underlying(event: UnderlyingEvent): void {
+    if (this.resumePrice(event)) this.#options.sink.underlying({ ...event, seq: this.#nextSeq() });
+  }
+
+  /** Takes note of a price that is not to be written, as one an earlier run stored; false where it was known. */
+  resumePrice(event: UnderlyingEvent): boolean {
     this.onUnderlying?.(event);
-    if (!this.#prices.update(event)) return;
-    this.#options.sink.underlying({ ...event, seq: this.#nextSeq() });
+    return this.#prices.update(event);
   }
 
   /** An equal update id means that nothing changed: no row. */

@@ -1,7 +1,14 @@
 import type { Clock } from '../clock.ts';
+import { PRICE_TAPE_MS } from '../core/priceTape.ts';
 import type { Logger } from '../ops/log.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
-import { loadLastBooks, loadMarkets, loadOpenGaps, loadRecentBooks } from '../store/markets.ts';
+import {
+  loadLastBooks,
+  loadMarkets,
+  loadOpenGaps,
+  loadRecentBooks,
+  loadRecentPrices,
+} from '../store/markets.ts';
 import type { StoreReader } from '../store/reader.ts';
 import type { PreviousRun } from '../store/recovery.ts';
 import type { Recorder } from './recorder.ts';
@@ -12,8 +19,8 @@ const LOOK_BACK_MS = 86_400_000;
 const RECENT_MS = 300_000;
 
 /**
- * Takes up where the run before stopped: its markets, their last books, its open gaps; and records as a gap the
- * time nobody was there.
+ * Takes up where the run before stopped: its markets, their last books, its open gaps, the prices that strikes are made
+ * of; and records as a gap the time nobody was there. No feed may be connected yet.
  * @returns The markets that are still open or whose outcome the listing has not confirmed.
  */
 export async function resumeRecording(options: {
@@ -42,6 +49,8 @@ export async function resumeRecording(options: {
     // Its market is over and forgotten: nothing would end it later.
     if (recorder.market(gap.marketId) === null) recorder.gaps.close(gap.marketId, nowMs, null);
   }
+  const prices = await loadRecentPrices(store, { fromMs: nowMs - PRICE_TAPE_MS, toMs: nowMs });
+  for (const price of prices) recorder.resumePrice(price);
   // So that a restart does not look like a service without data.
   for (const { timeMs, books: count } of await loadRecentBooks(store, nowMs - RECENT_MS))
     recorder.recent.add(timeMs, count);

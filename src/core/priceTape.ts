@@ -5,6 +5,7 @@
 
 /** Longest look-back of a rule, plus the lateness of points (2.2 s) and of whoever asks. */
 const KEPT_SECONDS = 600;
+export const PRICE_TAPE_MS = KEPT_SECONDS * 1000;
 
 /** The price of a moment, or null. */
 export interface Tape {

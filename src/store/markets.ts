@@ -1,5 +1,6 @@
-/** What the collector needs back from the store when it starts: markets, their last books, open gaps, the last receipt. */
+/** What the collector needs back from the store when it starts: markets, their last books, open gaps, prices, the last receipt. */
 import { sizeOfShares } from '../core/money.ts';
+import type { UnderlyingEvent } from '../schema/events.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { StoreReader } from './reader.ts';
@@ -137,6 +138,31 @@ export function loadRecentBooks(
        AND toDate(ts) >= toDate(fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')) - 1
      GROUP BY timeMs`,
     { sinceMs },
+  );
+}
+
+/**
+ * The prices of a range of their own time, (fromMs, toMs], in the order they were received: every relayed point, and
+ * of trades, hundreds a second, the last of each second that ends there.
+ */
+export function loadRecentPrices(
+  reader: StoreReader,
+  range: { fromMs: number; toMs: number },
+): Promise<UnderlyingEvent[]> {
+  return reader.rows(
+    `SELECT 'underlying' AS kind, ticker, source, kept.4 AS price,
+       toUnixTimestamp64Milli(kept.1) AS eventTimeMs, toUnixTimestamp64Milli(kept.3) AS receivedTimeMs
+     FROM (
+       SELECT ticker, source, if(endsWith(source, '_spot'), max(row), min(row)) AS kept
+       FROM (
+         SELECT ticker, source, (ts, seq, received, price) AS row, toUnixTimestamp64Milli(ts) AS ms,
+           if(endsWith(source, '_spot'), intDiv(ms + 999, 1000) * 1000, ms) AS point
+         FROM underlying
+         WHERE ts > fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+           AND ts <= fromUnixTimestamp64Milli({toMs:Int64}, 'UTC'))
+       GROUP BY ticker, source, point)
+     ORDER BY kept.2`,
+    range,
   );
 }
 
