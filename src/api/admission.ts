@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Maintenance } from '../accounts/accessControl.ts';
 import { type AuthFailure, type Identity, isAuthFailure } from '../accounts/authenticate.ts';
+import type { Moment } from '../accounts/freshness.ts';
 import type { RateVerdict } from '../accounts/limits.ts';
 import { permits, type TierLimits } from '../accounts/tiers.ts';
 import type { ApiParts } from './parts.ts';
@@ -14,27 +15,30 @@ import { sessionToken } from './sessionCookie.ts';
 const DASHBOARD_FLOOR = { requests_per_second: 10, requests_per_minute: 300 };
 
 type Call = { readonly route: Route; readonly request: FastifyRequest; readonly reply: FastifyReply };
+/** Called once: without an error, the request is admitted. */
+type Decided = (error?: Error) => void;
 
 /**
  * The one place that decides whether a request reaches its handler, in this order: maintenance (503), key (401), request
  * rate (429), the tier's permission for the route (403). It comes before any body is read, so that who has no key sends
- * no megabytes. What it knows from memory it decides at once; only a look-up makes it a promise.
+ * no megabytes.
+ *
+ * What one turn of the event loop has read off all sockets is decided together, after the last of it was read. So one
+ * look at whether the control database changed is enough for all of it, and still none of it is judged by what held
+ * before it arrived; and the answers leave together, which wakes whoever reads them once and not for each.
  */
 export class Admission {
   readonly #parts: Pick<ApiParts, 'accounts' | 'tiers' | 'rateLimits'>;
+  #arrived: { readonly call: Call; readonly decided: Decided }[] = [];
 
   constructor(parts: Pick<ApiParts, 'accounts' | 'tiers' | 'rateLimits'>) {
     this.#parts = parts;
   }
 
-  /** @throws {RequestRefusedError} When the request is not admitted; a promise rejects with it. */
-  admit(call: Call): void | Promise<void> {
-    const { accounts } = this.#parts;
-    const moment = accounts.moment();
-    if (call.route.access.duringMaintenance) return this.#identify(call, moment);
-    const state = accounts.maintenance(moment);
-    if (state instanceof Promise) return state.then((late) => this.#checkMaintenance(late, call, moment));
-    return this.#checkMaintenance(state, call, moment);
+  /** `decided` gets the {@link RequestRefusedError} of a request that is not admitted, or what kept it from being known. */
+  admit(call: Call, decided: Decided): void {
+    if (this.#arrived.length === 0) setImmediate(() => this.#decideAll());
+    this.#arrived.push({ call, decided });
   }
 
   /** Says how an address stands on answers that come before any key is looked at. */
@@ -43,13 +47,44 @@ export class Admission {
     if (rateLimits) tell(reply, rateLimits.standing(request.ip));
   }
 
-  #checkMaintenance(state: Maintenance | null, call: Call, moment: number): void | Promise<void> {
+  #decideAll(): void {
+    const arrived = this.#arrived;
+    this.#arrived = [];
+    let moment: Moment;
+    try {
+      moment = this.#parts.accounts.moment();
+    } catch (error) {
+      for (const { decided } of arrived) decided(error as Error);
+      return;
+    }
+    for (const { call, decided } of arrived) {
+      let waiting: void | Promise<void>;
+      try {
+        waiting = this.#decide(call, moment);
+      } catch (error) {
+        decided(error as Error);
+        continue;
+      }
+      if (waiting) waiting.then(() => decided(), decided);
+      else decided();
+    }
+  }
+
+  /** At once what is known from memory; only a look-up makes it a promise. Throws, or rejects with, what refuses it. */
+  #decide(call: Call, moment: Moment): void | Promise<void> {
+    if (call.route.access.duringMaintenance) return this.#identify(call, moment);
+    const state = this.#parts.accounts.maintenance(moment);
+    if (state instanceof Promise) return state.then((late) => this.#checkMaintenance(late, call, moment));
+    return this.#checkMaintenance(state, call, moment);
+  }
+
+  #checkMaintenance(state: Maintenance | null, call: Call, moment: Moment): void | Promise<void> {
     if (state === null) return this.#identify(call, moment);
     this.tellStanding(call.request, call.reply);
     throw underMaintenance(state.retryAfterSeconds, state.message);
   }
 
-  #identify(call: Call, moment: number): void | Promise<void> {
+  #identify(call: Call, moment: Moment): void | Promise<void> {
     if (isDashboard(call.route)) checkSameOrigin(call.request, { isSocket: call.route.socket });
     if (call.route.auth === 'none') return;
     if (call.route.auth !== 'key') return this.#signedIn(call);

@@ -85,15 +85,7 @@ function routeOptions(
     method: declared.method === 'GET' ? ['GET', 'HEAD'] : declared.method,
     url: declared.path.replace(/\{(\w+)\}/g, ':$1'),
     // With a callback, so that a request whose key is known waits for no promise.
-    onRequest: (request, reply, done) => {
-      try {
-        const waiting = admission.admit({ route: declared, request, reply });
-        if (waiting) waiting.then(() => done(), done);
-        else done();
-      } catch (error) {
-        done(error as Error);
-      }
-    },
+    onRequest: (request, reply, done) => admission.admit({ route: declared, request, reply }, done),
     // The same: an answer that is there at once is sent at once.
     handler: (request, reply) => {
       const answer = declared.handle(new Call(request, reply, parts));
