@@ -1,7 +1,6 @@
 /** One market of a job: what a worker thread does with it. Pure but for the reading of the tape. */
 import { hash } from 'node:crypto';
 import { MICRO_PER_USDC } from '../core/fees.ts';
-import type { Trade } from '../core/replay/position.ts';
 import { prepareMarket } from '../core/replay/prepare.ts';
 import { coverageOf, type MarketReplay, replayMarket, type SkipReason } from '../core/replay/replay.ts';
 import type { SessionTerms } from '../core/replay/session.ts';
@@ -45,36 +44,44 @@ export function replayOne(tape: MarketTape, resolution: Resolution | null, cell:
   return { replay: replayMarket(prepared, terms, { resolution }), coverage: coverageOf(prepared) };
 }
 
-/** @param cells A text is a cell that cannot be: it trades nothing. */
+/** @param runs `cellTerms` of the cells. */
 export function replayCells(
   tape: MarketTape,
   resolution: Resolution | null,
-  cells: readonly (Cell | string)[],
+  runs: readonly (SessionTerms | null)[],
 ): MarketSweep {
-  const runs = cells.map((cell) => (typeof cell === 'string' ? null : termsOf(cell)));
   // The rows are made once, with all that any cell reads.
   const prepared = prepareMarket(tape, { model: runs.some((run) => run?.strategy.needs.model) });
-  const offsets = new Uint32Array(cells.length + 1);
-  const trades: Trade[] = [];
+  const offsets = new Uint32Array(runs.length + 1);
+  const closedMs: number[] = [];
+  const pnls: number[] = [];
   let [tried, skips] = [0, 0];
   let skipped: SkipReason | null = null;
   for (const [at, terms] of runs.entries()) {
     if (terms !== null) {
       const replay = replayMarket(prepared, terms, { resolution });
-      trades.push(...replay.trades);
+      for (const trade of replay.trades) {
+        closedMs.push(trade.closedMs ?? Number.NaN);
+        pnls.push(trade.pnl ?? 0);
+      }
       tried++;
       if (replay.skipped !== null) skips++;
       skipped ??= replay.skipped;
     }
-    offsets[at + 1] = trades.length;
+    offsets[at + 1] = pnls.length;
   }
   return {
     skipped: tried === skips ? skipped : null,
     coverage: coverageOf(prepared),
     offsets,
-    closedMs: Float64Array.from(trades, ({ closedMs }) => closedMs ?? Number.NaN),
-    pnl: Float64Array.from(trades, ({ pnl }) => pnl ?? 0),
+    closedMs: Float64Array.from(closedMs),
+    pnl: Float64Array.from(pnls),
   };
+}
+
+/** What cells run with, made once a sweep. Null: a text says why that cell cannot be, it trades nothing. */
+export function cellTerms(cells: readonly (Cell | string)[]): (SessionTerms | null)[] {
+  return cells.map((cell) => (typeof cell === 'string' ? null : termsOf(cell)));
 }
 
 function termsOf({ strategy, params, sizeUsd }: Cell): SessionTerms {

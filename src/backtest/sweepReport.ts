@@ -1,13 +1,14 @@
 /** What a sweep answers: the grid, and how far its best cell can be believed. */
-import type { Trade } from '../core/replay/position.ts';
-import { type MarketResult, pnlOf, summarize } from '../core/replay/summary.ts';
+import { tradeFigures } from '../core/replay/summary.ts';
 import type { TapeMarket } from '../core/replay/tape.ts';
+import { sharpeRatio } from '../core/statistics/returns.ts';
 import { type SweepLuck, sweepLuck } from '../core/statistics/sweepLuck.ts';
 import type { SweepCellBody, SweepResultBody } from '../schema/api/backtests.ts';
 import type { Receipt, SweepSpec } from '../schema/backtest.ts';
 import { axisValues, type Cell } from './cells.ts';
 import type { MarketSweep } from './marketReplay.ts';
 import { checkReplayed, countedSkips } from './report.ts';
+import { type CellTrades, cellTrades } from './sweptTrades.ts';
 
 /** All cells on one market; its ranges follow each other in the order of the cells. */
 export interface SweptMarket {
@@ -21,29 +22,22 @@ export interface JudgedSweep {
   readonly luck: SweepLuck;
 }
 
-const NOTHING_MISSED = { no_depth: 0, untrusted: 0, unconfirmed: 0 };
-/** What the sums over a cell do not read. */
-const UNREAD: Omit<Trade, 'closedMs' | 'pnl'> = {
-  ...{ token: 'yes', decidedMs: 0, openedMs: 0, size: 0, entryPrice: 0, exitPrice: null, exitReason: null },
-  ...{ principal: 0, fees: 0, slippage: 0 },
-};
-
 /**
  * Sums every cell up as a backtest of its own would be, and weighs them against each other. Takes seconds for
  * thousands of cells.
  * @param markets In order of their windows.
  */
 export function judgeSweep(markets: readonly SweptMarket[], cells: readonly (Cell | string)[]): JudgedSweep {
-  const replayed = markets.filter(({ ranges }) => skipOf(ranges) === null);
+  const replayed = markets.map(({ ranges }) => ranges).filter((ranges) => skipOf(ranges) === null);
   const tried = cells.flatMap((cell, at) => (typeof cell === 'string' ? [] : [{ cell, at }]));
   const [periods, trials] = [replayed.length, tried.length];
   const results = new Float64Array(periods * trials);
   const bodies = cells.map((cell) => failedCell(typeof cell === 'string' ? cell : ''));
   for (const [trial, { cell, at }] of tried.entries()) {
-    const outcomes = replayed.map((market) => outcomeOf(market, at));
-    bodies[at] = cellBody(outcomes, cell.sizeUsd);
-    for (const [period, outcome] of outcomes.entries()) {
-      results[period * trials + trial] = pnlOf(outcome) / cell.sizeUsd;
+    const trades = cellTrades(replayed, at);
+    bodies[at] = cellBody(trades, cell.sizeUsd);
+    for (const [period, pnl] of trades.marketPnls.entries()) {
+      results[period * trials + trial] = pnl / cell.sizeUsd;
     }
   }
   const luck = sweepLuck({ results, periods, trials });
@@ -98,31 +92,15 @@ function skipOf(ranges: readonly MarketSweep[]): MarketSweep['skipped'] {
   return replayed ? null : (ranges[0]?.skipped ?? null);
 }
 
-function outcomeOf({ market, ranges }: SweptMarket, cell: number): MarketResult {
-  let at = cell;
-  const range = ranges.find(({ offsets }) => {
-    if (at < offsets.length - 1) return true;
-    at -= offsets.length - 1;
-    return false;
-  });
-  if (range === undefined) throw new RangeError(`no cell ${cell}`);
-  const { offsets, closedMs, pnl } = range;
-  const trades: Trade[] = [];
-  for (let i = offsets[at] as number; i < (offsets[at + 1] as number); i++) {
-    trades.push({ ...UNREAD, closedMs: closedMs[i] as number, pnl: pnl[i] as number });
-  }
-  return { market, coverage: range.coverage, replay: { skipped: null, trades, missed: NOTHING_MISSED } };
-}
-
-function cellBody(outcomes: readonly MarketResult[], sizeUsd: number): SweepCellBody {
-  const summary = summarize(outcomes, sizeUsd);
+function cellBody({ pnls, tradedPnls }: CellTrades, sizeUsd: number): SweepCellBody {
+  const figures = tradeFigures(pnls);
   return {
-    trades_total: summary.tradesTotal,
-    total_pnl: summary.totalPnl,
-    win_rate: summary.winRate,
-    sharpe_per_market: summary.sharpePerMarket,
-    max_drawdown: summary.maxDrawdown,
-    profit_factor: summary.profitFactor,
+    trades_total: figures.tradesTotal,
+    total_pnl: figures.totalPnl,
+    win_rate: figures.winRate,
+    sharpe_per_market: sharpeRatio(tradedPnls.map((pnl) => pnl / sizeUsd)),
+    max_drawdown: figures.maxDrawdown,
+    profit_factor: figures.profitFactor,
     error: null,
   };
 }

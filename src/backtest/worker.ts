@@ -6,8 +6,8 @@ import { TooMuchDataError } from '../errors.ts';
 import { silentLogger } from '../ops/log.ts';
 import { StoreClient } from '../store/client.ts';
 import { loadTape } from '../store/tapes.ts';
-import { type Cell, cellsOf } from './cells.ts';
-import { notReplayed, replayCells, replayOne, tapeHash } from './marketReplay.ts';
+import { cellsOf } from './cells.ts';
+import { cellTerms, notReplayed, replayCells, replayOne, tapeHash } from './marketReplay.ts';
 import { judgeSweep } from './sweepReport.ts';
 import type { LoadedMarket, MarketSource, Task, TaskResults, WorkerSettings } from './task.ts';
 
@@ -15,7 +15,7 @@ const SOCKETS_MAX = 4;
 
 let client: StoreClient | null = null;
 /** The newest sweep's: its tasks come one after another. */
-let known: { jobId: string; cells: (Cell | string)[] } | null = null;
+let known: { jobId: string; runs: ReturnType<typeof cellTerms> } | null = null;
 
 /** Does one task; abandoning it means ending the thread. */
 export default async function work<T extends Task>(task: T): Promise<TaskResults[T['kind']]>;
@@ -29,8 +29,8 @@ export default async function work(task: Task): Promise<TaskResults[Task['kind']
       return { ...replayOne(loaded.tape, task.resolution, task.cell), hash: loaded.hash };
     }
     case 'cells': {
-      if (known?.jobId !== task.jobId) known = { jobId: task.jobId, cells: cellsOf(task.spec) };
-      return replayCells(task.tape, task.resolution, known.cells.slice(task.from, task.to));
+      if (known?.jobId !== task.jobId) known = { jobId: task.jobId, runs: cellTerms(cellsOf(task.spec)) };
+      return replayCells(task.tape, task.resolution, known.runs.slice(task.from, task.to));
     }
     case 'judge':
       return judgeSweep(task.markets, cellsOf(task.spec));

@@ -14,20 +14,26 @@ export interface MarketResult {
   readonly coverage: number;
 }
 
-/** Money is USD; a ratio that is not defined is null. */
-export interface Summary {
-  readonly marketsTotal: number;
-  readonly marketsTraded: number;
-  readonly marketsSkipped: readonly { readonly marketId: string; readonly reason: string }[];
+/** What the results of trades alone say. Money is USD; a ratio that is not defined is null. */
+export interface TradeFigures {
   readonly tradesTotal: number;
   readonly tradesWon: number;
   readonly winRate: number | null;
   readonly totalPnl: number;
+  readonly profitFactor: number | null;
+  /** <= 0, USD, of the P&L added up trade by trade. */
+  readonly maxDrawdown: number;
+}
+
+/** Money is USD; a ratio that is not defined is null. */
+export interface Summary extends TradeFigures {
+  readonly marketsTotal: number;
+  readonly marketsTraded: number;
+  readonly marketsSkipped: readonly { readonly marketId: string; readonly reason: string }[];
   readonly totalFees: number;
   readonly avgPnlPerTrade: number | null;
   /** Of the entries, USDC per share; positive is worse. */
   readonly avgSlippage: number | null;
-  readonly profitFactor: number | null;
   /** Mean over sample deviation of the returns on size of the markets traded. */
   readonly sharpePerMarket: number | null;
   /** The same times the root of the markets traded a year. */
@@ -36,8 +42,6 @@ export interface Summary {
   readonly sortinoRatio: number | null;
   /** Total P&L over the deepest drawdown, both in USD. */
   readonly calmarRatio: number | null;
-  /** <= 0, USD, of the P&L added up trade by trade. */
-  readonly maxDrawdown: number;
   /** Mean share of the windows at which the book was proven; skipped markets count too. */
   readonly coverage: number | null;
   readonly equityCurve: readonly {
@@ -64,9 +68,8 @@ export function summarize(markets: readonly MarketResult[], sizeUsd: number): Su
   const traded = markets.filter(({ replay }) => replay.trades.length > 0);
   const returns = traded.map((market) => pnlOf(market) / sizeUsd);
   const perYear = marketsPerYear(traded);
-  const total = sum(pnls);
-  const maxDrawdown = maxDrawdownOfResults(pnls);
-  const won = pnls.filter((pnl) => pnl > 0).length;
+  const figures = tradeFigures(pnls);
+  const { totalPnl, maxDrawdown } = figures;
   const fees = sum(closed.map(({ trade }) => trade.fees)) / MICRO_PER_USDC;
   return {
     marketsTotal: markets.length,
@@ -74,26 +77,34 @@ export function summarize(markets: readonly MarketResult[], sizeUsd: number): Su
     marketsSkipped: markets.flatMap(({ market: { marketId }, replay: { skipped } }) =>
       skipped === null ? [] : [{ marketId, reason: skipped }],
     ),
-    tradesTotal: closed.length,
-    tradesWon: won,
-    winRate: mean(closed.length, won),
-    totalPnl: total,
+    ...figures,
     totalFees: fees,
-    avgPnlPerTrade: mean(closed.length, total),
+    avgPnlPerTrade: mean(closed.length, totalPnl),
     avgSlippage: mean(closed.length, sum(closed.map(({ trade }) => trade.slippage))),
-    profitFactor: profitFactor(pnls),
     sharpePerMarket: sharpeRatio(returns),
     sharpeRatio: perYear === null ? null : sharpeRatio(returns, perYear),
     sortinoRatio: perYear === null ? null : sortinoRatio(returns, perYear),
-    calmarRatio: maxDrawdown === 0 ? null : total / -maxDrawdown,
-    maxDrawdown,
+    calmarRatio: maxDrawdown === 0 ? null : totalPnl / -maxDrawdown,
     coverage: mean(markets.length, sum(markets.map(({ coverage }) => coverage))),
     equityCurve: equityCurve(closed),
   };
 }
 
+/** @param pnls Of closed trades in the order they closed, USD. */
+export function tradeFigures(pnls: readonly number[]): TradeFigures {
+  const won = pnls.filter((pnl) => pnl > 0).length;
+  return {
+    tradesTotal: pnls.length,
+    tradesWon: won,
+    winRate: mean(pnls.length, won),
+    totalPnl: sum(pnls),
+    profitFactor: profitFactor(pnls),
+    maxDrawdown: maxDrawdownOfResults(pnls),
+  };
+}
+
 /** P&L of one market in USD, 0 where it was not traded. */
-export function pnlOf({ replay }: Pick<MarketResult, 'replay'>): number {
+function pnlOf({ replay }: Pick<MarketResult, 'replay'>): number {
   return sum(replay.trades.map(({ pnl }) => pnl ?? 0)) / MICRO_PER_USDC;
 }
 

@@ -1,0 +1,58 @@
+/** The trades of single cells in a sweep's flat results: a sweep makes too many of them to be objects. */
+import { MICRO_PER_USDC } from '../core/fees.ts';
+import type { MarketSweep } from './marketReplay.ts';
+
+/** What one cell traded. Money is USD. */
+export interface CellTrades {
+  /** P&L of its trades in the order they closed. */
+  readonly pnls: readonly number[];
+  /** P&L of each market, 0 where it did not trade. */
+  readonly marketPnls: readonly number[];
+  /** Of the markets it traded. */
+  readonly tradedPnls: readonly number[];
+}
+
+/**
+ * @param markets Each a market's ranges of cells, which follow each other in the order of the cells.
+ * @param cell Of all cells.
+ */
+export function cellTrades(markets: readonly (readonly MarketSweep[])[], cell: number): CellTrades {
+  const pnls: number[] = [];
+  const closedMs: number[] = [];
+  const marketPnls: number[] = [];
+  const tradedPnls: number[] = [];
+  let inOrder = true;
+  for (const ranges of markets) {
+    const { range, at } = placeOf(ranges, cell);
+    const [from, to] = [range.offsets[at] as number, range.offsets[at + 1] as number];
+    let micro = 0;
+    for (let i = from; i < to; i++) {
+      const [pnl, timeMs] = [range.pnl[i] as number, range.closedMs[i] as number];
+      micro += pnl;
+      inOrder &&= closedMs.length === 0 || timeMs >= (closedMs.at(-1) as number);
+      pnls.push(pnl / MICRO_PER_USDC);
+      closedMs.push(timeMs);
+    }
+    marketPnls.push(micro / MICRO_PER_USDC);
+    if (to > from) tradedPnls.push(micro / MICRO_PER_USDC);
+  }
+  return { pnls: inOrder ? pnls : ordered(pnls, closedMs), marketPnls, tradedPnls };
+}
+
+/** Trades that closed in the same moment stay in the order of their markets. */
+function ordered(pnls: readonly number[], closedMs: readonly number[]): number[] {
+  return pnls
+    .map((_, at) => at)
+    .sort((a, b) => (closedMs[a] as number) - (closedMs[b] as number))
+    .map((at) => pnls[at] as number);
+}
+
+function placeOf(ranges: readonly MarketSweep[], cell: number): { range: MarketSweep; at: number } {
+  let at = cell;
+  for (const range of ranges) {
+    const cells = range.offsets.length - 1;
+    if (at < cells) return { range, at };
+    at -= cells;
+  }
+  throw new RangeError(`no cell ${cell}`);
+}
