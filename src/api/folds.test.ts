@@ -119,9 +119,7 @@ function midOf({ trusted, yesBid, yesAsk }: QuoteRecord): number | null {
 const within = <T extends { eventTimeMs: number }>(rows: readonly T[], from: number, to: number): T[] =>
   rows.filter(({ eventTimeMs }) => eventTimeMs >= from && eventTimeMs < to);
 
-test(`timeseries equal the changes themselves, whatever the range, order and page (seed ${SEED})`, {
-  timeout: 120_000,
-}, async () => {
+test(`timeseries equal the changes themselves, whatever the range, order and page (seed ${SEED})`, async () => {
   const asked = fc.record({
     range,
     order: fc.constantFrom('asc', 'desc'),
@@ -156,9 +154,7 @@ test(`timeseries equal the changes themselves, whatever the range, order and pag
   );
 });
 
-test(`candles equal a fold by hand, whatever the timeframe, range and page (seed ${SEED})`, {
-  timeout: 120_000,
-}, async () => {
+test(`candles equal a fold by hand, whatever the timeframe, range and page (seed ${SEED})`, async () => {
   const asked = fc.record({
     range,
     timeframe: fc.constantFrom(...(Object.keys(TIMEFRAMES) as (keyof typeof TIMEFRAMES)[])),

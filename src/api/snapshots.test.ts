@@ -82,9 +82,7 @@ const request = fc.record({
 });
 type Asked = typeof request extends fc.Arbitrary<infer T> ? T : never;
 
-test(`any range, limit, depth, interval and order equals a naive model (seed ${SEED})`, {
-  timeout: 120_000,
-}, async () => {
+test(`any range, limit, depth, interval and order equals a naive model (seed ${SEED})`, async () => {
   await fc.assert(
     fc.asyncProperty(request, async (asked) => {
       const want = naive(asked);
@@ -109,9 +107,7 @@ test(`any range, limit, depth, interval and order equals a naive model (seed ${S
   );
 });
 
-test(`a count, and the book in force at any moment, equal the naive model (seed ${SEED})`, {
-  timeout: 120_000,
-}, async () => {
+test(`a count, and the book in force at any moment, equal the naive model (seed ${SEED})`, async () => {
   const last = (books.at(-1) as TestBook).timeMs - T0;
   const moment = fc.integer({ min: -50, max: last + 200 });
   await fc.assert(
@@ -218,7 +214,7 @@ test.each([
   );
 });
 
-test(`${MANY_ROWS} snapshots stream at flat memory`, { timeout: 120_000 }, async () => {
+test(`${MANY_ROWS} snapshots stream at flat memory`, async () => {
   const { writer } = opened.store;
   const yesBids: LevelPairs = Array.from({ length: 10 }, (_, index) => [
     5000 - index * 100,

@@ -68,7 +68,7 @@ describe.skipIf(recordingsAbsent)('real recordings (skipped where they are absen
     expect(router.rejected).toBe(0);
     // Trades of futures are no spot prices.
     expect(sink.underlyings).toEqual([]);
-  }, 60_000);
+  });
 
   it('Binance spot trades are prices of the underlying, its depth no perpetual depth', async () => {
     const { sink } = await importAll(
@@ -76,7 +76,7 @@ describe.skipIf(recordingsAbsent)('real recordings (skipped where they are absen
     );
     expect(sink.underlyings).toHaveLength(9757);
     expect(sink.depths).toEqual([]);
-  }, 60_000);
+  });
 
   it('Bybit order books rebuild to their expected top', async () => {
     const { sink } = await importAll(recordingPath('bybit/linear-orderbook50-2026-03-13/frames.jsonl'));

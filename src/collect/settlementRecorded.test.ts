@@ -104,7 +104,7 @@ describe.skipIf(recordingsAbsent)('the recorded day of 292 markets (skipped: rec
   beforeAll(() => {
     day = new ReplayedDay();
     received = new Map(day.ticks.map((tick) => [tick.feedMs, tick]));
-  }, 60_000);
+  });
 
   test('271 of 271 strikes are the venue’s own, found from the relayed prices alone', () => {
     const both = day.recorded.filter(

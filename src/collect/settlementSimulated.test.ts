@@ -44,7 +44,7 @@ describe('strikes and closes of the stand-in venues', () => {
   beforeAll(() => {
     const options = { seed: 'settlement', minutes: 75, eventTypes: ['5m', '15m'] as EventType[] };
     ({ versions, markets, fates, metrics } = recorded(options));
-  }, 60_000);
+  });
   const bases = (name: 'strikeBasis' | 'closeBasis') => new Set(versions.map((version) => version[name]));
 
   it('end with the venue’s own numbers, whichever source was first', () => {

@@ -264,7 +264,7 @@ describe('a day of BTC 5m windows', () => {
       model.advance(atMs, sink);
       for (const market of playing) look(model, market, atMs);
     }
-  }, 120_000);
+  });
 
   function look(model: VenueModel, market: SimulatedMarket, atMs: number): void {
     const left = (market.facts.window.endTimeMs - atMs) / 1000;

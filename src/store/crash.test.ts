@@ -84,20 +84,22 @@ interface Opened {
   previousRun: { clean: boolean; lastAliveTimeMs: number | null };
 }
 
-/** Starts the recording child; resolves with what it said when its store was open. */
-async function startWriter(args: { notes: string; firstSeq: number }): Promise<Opened> {
+/** Starts the recording child; `said` is what it said when its store was open, `far` comes true once it recorded for so long. */
+async function startWriter(args: { notes: string; firstSeq: number; startMs: number; farMs: number }) {
   const script = await bundle('test/support/crashingWriter.ts');
-  const started = spawn(
-    process.execPath,
-    [script, dataDir as string, await testHostEntry(), args.notes, String(args.firstSeq)],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const words = [args.notes, args.firstSeq, args.startMs, args.farMs].map(String);
+  const started = spawn(process.execPath, [script, dataDir as string, await testHostEntry(), ...words], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   child = started;
-  const lines = createInterface({ input: started.stdout });
-  for await (const line of lines) return JSON.parse(line) as Opened;
-  throw new Error('the writer ended before its store was open');
+  const lines = createInterface({ input: started.stdout })[Symbol.asyncIterator]();
+  const next = async () => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error('the writer ended early');
+    return value as string;
+  };
+  const said = JSON.parse(await next()) as Opened;
+  return { said, far: next };
 }
 
 async function readNotes(path: string): Promise<{ seq: number; timeMs: number }[]> {
@@ -109,9 +111,11 @@ async function readNotes(path: string): Promise<{ seq: number; timeMs: number }[
   });
 }
 
-/** What a kill may cost. */
+/** What a kill may cost, in time recorded. */
 const LOSS_MS_MAX = 100;
 const RUN_MS = [150, 900, 1_080, 1_900, 400];
+/** From the start of one run to that of the next, more than any lasts. */
+const RUN_APART_MS = 86_400_000;
 
 test('a recorder killed again and again loses at most its last 100 ms and doubles nothing', async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'underround-crash-'));
@@ -122,24 +126,20 @@ test('a recorder killed again and again loses at most its last 100 ms and double
     keptFrom: { seq: number; timeMs: number }[];
   }[] = [];
   let firstSeq = 1;
-  for (const [run, runMs] of RUN_MS.entries()) {
+  for (const [run, farMs] of RUN_MS.entries()) {
     const notes = join(dataDir, `notes-${run}`);
-    const said = await startWriter({ notes, firstSeq });
+    const startMs = 1_795_176_000_000 + run * RUN_APART_MS;
+    const { said, far } = await startWriter({ notes, firstSeq, startMs, farMs });
     const before = ends.at(-1);
     expect(said.previousRun.clean).toBe(run === 0);
     if (before) {
       // Known to be alive until just before it died: the loss it records is as long as the loss it had.
       expect(before.lastTimeMs - (said.previousRun.lastAliveTimeMs ?? 0)).toBeLessThanOrEqual(LOSS_MS_MAX);
     }
-    // The test waits on what the child writes, not on a clock of its own.
-    let noted = await readNotes(notes).catch(() => []);
-    while (noted.length === 0 || (noted.at(-1)?.timeMs ?? 0) - (noted[0]?.timeMs ?? 0) < runMs) {
-      await new Promise((resolve) => setImmediate(resolve));
-      noted = await readNotes(notes).catch(() => []);
-    }
+    expect(await far()).toBe('far');
     child?.kill('SIGKILL');
     await new Promise((resolve) => child?.once('exit', resolve));
-    noted = await readNotes(notes);
+    const noted = await readNotes(notes);
     const lastTimeMs = noted.at(-1)?.timeMs ?? 0;
     ends.push({ firstSeq, lastSeq: noted.at(-1)?.seq ?? 0, lastTimeMs, keptFrom: noted });
     firstSeq += 1_000_000;

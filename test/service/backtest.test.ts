@@ -37,7 +37,7 @@ beforeAll(async () => {
     });
   });
   key = await rig.key('premium');
-}, 120_000);
+});
 afterAll(() => rig.dispose());
 
 const SKIPPED = [

@@ -32,7 +32,7 @@ describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () =
     const { headers } = await fetch(`${demo.url}/health`);
     expect(headers.get('x-data-source')).toBe('simulated');
     expect(await demo.stop()).toBe(0);
-  }, 120_000);
+  });
 
   it('refuses to empty a directory that no demo made', async () => {
     const dataDir = path.join(temporaryDirectory(), 'data');
@@ -42,5 +42,5 @@ describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () =
     await expect(startCommand(['demo'], { UNDERROUND_DATA_DIR: dataDir })).rejects.toThrow(
       `${dataDir}-demo is not a demo's directory; set UNDERROUND_DATA_DIR to another`,
     );
-  }, 90_000);
+  });
 });

@@ -3,6 +3,7 @@ import type { Fault } from '../../src/simulator/faults.ts';
 import type { VenueServer } from '../../src/simulator/server.ts';
 import { slugOf, windowAt } from '../../src/venues/polymarket/windows.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
+import { kindsInPlay } from '../support/inPlay.ts';
 import { eventually, type RunningService, startService, startVenues } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
@@ -32,6 +33,15 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     await venues.stop();
   });
 
+  /** A market whose window stays in play. */
+  const lastingMarket = async (running: RunningService): Promise<Market> => {
+    const [kind = '5m'] = await kindsInPlay(1);
+    const slug = slugOf('BTC', kind, windowAt(kind, Date.now()));
+    return eventually(`the market ${slug}`, async () =>
+      (await markets(running)).find((market) => market.slug === slug),
+    );
+  };
+
   it.each<[string, Fault, RegExp]>([
     ['403 from the listing', { fault: 'gamma_answer', answer: 'forbidden', count: 3 }, /listing\.failed.*/],
     [
@@ -40,19 +50,15 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
       /listing\.failed|retry/,
     ],
     ['HTML from the listing', { fault: 'gamma_answer', answer: 'html', count: 3 }, /listing\.failed/],
-  ])(
-    'says so and goes on after %s',
-    async (_, fault, line) => {
-      venues.fault(fault);
-      service = await startService(temporaryDirectory(), venues);
-      const running = service;
-      await eventually('a log line', async () => line.test(running.log()));
-      expect((await fetch(`${running.url}/livez`)).status).toBe(200);
-      await eventually('perpetual depth all the same', async () => (await depthRows(running)) > 3);
-      await eventually('markets in the end', async () => (await markets(running)).length >= 30, 60_000);
-    },
-    90_000,
-  );
+  ])('says so and goes on after %s', async (_, fault, line) => {
+    venues.fault(fault);
+    service = await startService(temporaryDirectory(), venues);
+    const running = service;
+    await eventually('a log line', async () => line.test(running.log()));
+    expect((await fetch(`${running.url}/livez`)).status).toBe(200);
+    await eventually('perpetual depth all the same', async () => (await depthRows(running)) > 3);
+    await eventually('markets in the end', async () => (await markets(running)).length >= 30);
+  });
 
   it('stores no zombie and no namesake of last year', async () => {
     venues.fault({ fault: 'zombie_market', on: true });
@@ -66,7 +72,7 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     for (const { end_time, slug } of stored) {
       expect(Math.abs(Date.parse(end_time) - Date.now()), slug).toBeLessThan(3 * 86_400_000);
     }
-  }, 60_000);
+  });
 
   it('takes reversed outcomes and missing numbers as they are', async () => {
     venues.fault({ fault: 'reversed_outcomes', on: true });
@@ -86,51 +92,40 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
       }
       return false;
     });
-  }, 60_000);
+  });
 
   it('polls on after the perpetual venue says 10006', async () => {
     venues.fault({ fault: 'perp_answer', answer: 'too_many', count: 4 });
     service = await startService(temporaryDirectory(), venues);
     const running = service;
-    await eventually('rows', async () => (await depthRows(running)) > 5, 30_000);
+    await eventually('rows', async () => (await depthRows(running)) > 5);
     expect(running.log()).toMatch(/10006|rate_limited|Too many/i);
-  }, 60_000);
+  });
 
   it('opens a gap when the stream drops and closes it with the next verified book', async () => {
     service = await startService(temporaryDirectory(), venues);
     const running = service;
-    const [market] = await eventually('subscribed markets', async () => {
-      const found = await markets(running);
-      const live = found.filter(({ start_time }) => Date.parse(start_time) <= Date.now());
-      return live.length > 0 && live;
-    });
+    const market = await lastingMarket(running);
     await eventually('a book', async () => {
       const { snapshots } = await running.get<{ snapshots: unknown[] }>(
-        `/v1/snapshots?market_id=${market!.market_id}&limit=1`,
+        `/v1/snapshots?market_id=${market.market_id}&limit=1`,
       );
       return snapshots.length > 0;
     });
     venues.fault({ fault: 'close', code: 1013 });
-    const gap = await eventually(
-      'a closed gap',
-      async () => {
-        const { gaps } = await running.get<{ gaps: { cause: string; end: string | null; feed: string }[] }>(
-          `/v1/gaps?market_id=${market!.market_id}`,
-        );
-        return gaps.find(({ end }) => end !== null);
-      },
-      40_000,
-    );
-    expect(gap).toMatchObject({ cause: 'disconnected', feed: 'polymarket.clob', repaired_by: 'snapshot' });
-  }, 90_000);
+    const gap = await eventually('a closed gap', async () => {
+      const { gaps } = await running.get<{ gaps: { cause: string; end: string | null; feed: string }[] }>(
+        `/v1/gaps?market_id=${market.market_id}`,
+      );
+      return gaps.find(({ cause, end }) => cause === 'disconnected' && end !== null);
+    });
+    expect(gap).toMatchObject({ feed: 'polymarket.clob', repaired_by: 'snapshot' });
+  });
 
   it('opens a gap when connections stay open and bring nothing, closes it when they do again, and weighs it', async () => {
     service = await startService(temporaryDirectory(), venues);
     const running = service;
-    const inPlay = slugOf('BTC', '5m', windowAt('5m', Date.now()));
-    const market = await eventually('the market in play', async () =>
-      (await markets(running)).find(({ slug }) => slug === inPlay),
-    );
+    const market = await lastingMarket(running);
     const path = `/v1/snapshots?market_id=${market.market_id}`;
     await eventually('changes', async () => {
       const { snapshots } = await running.get<{ snapshots: unknown[] }>(path);
@@ -144,10 +139,10 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
       ).gaps;
     venues.fault({ fault: 'silent_stall', on: true });
     const [open] = await eventually('an open gap', async () => {
-      const found = await gaps();
+      const found = (await gaps()).filter(({ end }) => end === null);
       return found.length > 0 && found;
     });
-    expect(open).toMatchObject({ cause: 'silent_feed', end: null, repaired_by: null });
+    expect(open).toMatchObject({ cause: 'silent_feed', repaired_by: null });
     venues.fault({ fault: 'silent_stall', on: false });
     await eventually('a closed gap', async () => (await gaps()).every(({ end }) => end !== null));
     const { coverage } = await running.get<{ coverage: number }>(`/v1/markets/${market.market_id}`);
@@ -157,5 +152,5 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     expect(metrics).toMatch(/underround_gaps_opened_total\{cause="silent_feed"\} [1-9]/);
     expect(running.log()).toMatch(/gap\.opened/);
     expect(running.log()).toMatch(/gap\.closed/);
-  }, 120_000);
+  });
 });

@@ -53,7 +53,7 @@ describe.skipIf(commandAbsent)('underround import (skipped without a build)', ()
     ]);
     await service.stop();
     await venues.stop();
-  }, 60_000);
+  });
 
   it('says why nothing of a file could be recorded', async () => {
     const dir = temporaryDirectory();
@@ -64,5 +64,5 @@ describe.skipIf(commandAbsent)('underround import (skipped without a build)', ()
     await expect(underround(['import', file], environment)).rejects.toThrow(
       `nothing under ${file} could be recorded (1 frames read); its markets show one token only`,
     );
-  }, 60_000);
+  });
 });

@@ -7,4 +7,4 @@ test('a trading process that is killed ten times comes to the same as one that w
   const result = await crashPaper({ kills: 10, script, random: Math.random });
   expect(result).toMatchObject({ kills: 10, differing: 0, unbalanced: 0 });
   expect(result.positions).toBeGreaterThan(5);
-}, 180_000);
+});

@@ -63,6 +63,6 @@ describe.skipIf(absent)(
       expect(signUps.sort()).toEqual([false, true]);
       expect(existsSync(join(one, 'control.sqlite'))).toBe(false);
       for (const server of servers) expect(await server.stop()).toBe(0);
-    }, 120_000);
+    });
   },
 );

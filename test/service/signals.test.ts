@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import type { EventType } from '../../src/schema/market.ts';
 import type { SimulatedMarket } from '../../src/simulator/markets.ts';
 import type { VenueServer } from '../../src/simulator/server.ts';
 import { nextWindow, windowAt } from '../../src/venues/polymarket/windows.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
+import { kindsInPlay } from '../support/inPlay.ts';
 import { eventually, type RunningService, startService, startVenues } from '../support/runningService.ts';
 import { StreamClient } from '../support/streams.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
@@ -34,7 +36,7 @@ describe.skipIf(commandAbsent)('signals of a running service (skipped without a 
       }),
     );
     await pushed.next('ready');
-  }, 120_000);
+  });
   afterEach(async () => {
     pushed.socket.terminate();
     await service?.stop();
@@ -42,7 +44,7 @@ describe.skipIf(commandAbsent)('signals of a running service (skipped without a 
   });
 
   /** Windows that begin later, so that none of them ends meanwhile and no model prices them. */
-  const following = (eventType: '1h' | '4h') =>
+  const following = (eventType: EventType) =>
     TICKERS.map((ticker) => {
       const window = nextWindow(eventType, windowAt(eventType, venues.model.nowMs));
       return venues.model.registry.ofWindow(ticker, eventType, window);
@@ -68,7 +70,8 @@ describe.skipIf(commandAbsent)('signals of a running service (skipped without a 
 
   it('makes one row and one push a market of asks 0.46 and 0.47, none of 0.48 and 0.49', async () => {
     const running = service as RunningService;
-    const [cheap, dear] = [following('1h'), following('4h')];
+    const [first = '1h', second = '4h'] = await kindsInPlay(2, ['1h', '4h', '15m', 'daily_up_down']);
+    const [cheap, dear] = [following(first), following(second)];
     const all = [...cheap, ...dear].map(idOf);
     await eventually('every book trusted', async () => {
       const books = await Promise.all(
@@ -95,7 +98,7 @@ describe.skipIf(commandAbsent)('signals of a running service (skipped without a 
     quote(cheap, CHEAP);
     await shownAs(cheap, CHEAP);
     // What is told last is pushed last: after it nothing earlier is on its way.
-    const last = following('4h').slice(0, 1);
+    const last = dear.slice(0, 1);
     quote(last, CHEAP);
     const lastIds: unknown[] = last.map(idOf);
     await eventually('the push of the last', async () =>
@@ -120,5 +123,5 @@ describe.skipIf(commandAbsent)('signals of a running service (skipped without a 
     expect(new Set(keys).size).toBe(keys.length);
     const quiet = new Set(dear.slice(1).map(idOf));
     expect(everything.rows.filter(({ market_id }) => quiet.has(market_id))).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -12,6 +12,6 @@ describe.skipIf(opensslAbsent)(
       expect(result).toMatchObject({ kills: 10, lost: 0, mixedUp: 0, pending: 0 });
       expect(result.accepted).toBeGreaterThan(10);
       expect(result.received).toBe(result.accepted);
-    }, 180_000);
+    });
   },
 );

@@ -56,5 +56,5 @@ describe.skipIf(absent)('webhooks of a running service (skipped without a build 
     expect(metrics).toContain('underround_webhook_attempts_total{outcome="delivered"}');
     expect(await second.stop()).toBe(0);
     await receiver.close();
-  }, 120_000);
+  });
 });

@@ -1,46 +1,69 @@
 /**
  * A process that records until it is killed. It notes every seq with its time in a file, before it appends the
- * row, so that the test knows what was recorded. Usage: DATA_DIR HOST_ENTRY NOTES_FILE FIRST_SEQ
+ * row, so that the test knows what was recorded, and says `far` once it has recorded for so long.
+ * Usage: DATA_DIR HOST_ENTRY NOTES_FILE FIRST_SEQ START_MS FAR_MS
  */
 import { openSync, writeSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { every, systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
+import { reachEngine } from '../../src/store/engineAccess.ts';
 import { openStore } from '../../src/store/store.ts';
+import { FakeClock } from './fakeClock.ts';
 
-const [dataDir, hostEntry, notesFile, firstSeq] = process.argv.slice(2) as [string, string, string, string];
+const [dataDir = '', hostEntry = '', notesFile = '', firstSeq, startMs, farMs] = process.argv.slice(2);
 const ROWS_PER_ROUND = 10;
 const ROUND_MS = 5;
+/** The writer's own period. With each it writes its journal, then that it is alive. */
+const BEAT_MS = 50;
 
-const store = await openStore({
-  ...{
-    dataDir,
-    hostEntry,
-    clickhouseUrl: null,
-    clock: systemClock,
-    log: silentLogger,
-    metrics: new Metrics(),
-  },
-});
-process.stdout.write(
-  `${JSON.stringify({ recovery: store.writer.recovery, previousRun: store.writer.previousRun })}\n`,
-);
+/**
+ * The writer's time: the machine's until the store is open, then round by round, and never a period past what the
+ * writer has on disk. So what a kill costs is counted in time recorded, however slow disk and machine are, and most
+ * kills fall while the journal is being written.
+ */
+const clock = new FakeClock(Number(startMs));
+const pace = every(systemClock, ROUND_MS, () => void clock.advance(ROUND_MS));
+const parts = { dataDir, hostEntry, clickhouseUrl: null, log: silentLogger, metrics: new Metrics() };
+const engine = reachEngine({ ...parts, clock: systemClock });
+const store = await openStore({ ...parts, clock, engine });
+pace.cancel();
+const { recovery, previousRun } = store.writer;
+process.stdout.write(`${JSON.stringify({ recovery, previousRun })}\n`);
 
 const notes = openSync(notesFile, 'a');
 let seq = Number(firstSeq);
-every(systemClock, ROUND_MS, () => {
-  for (let i = 0; i < ROWS_PER_ROUND; i++) {
-    const receivedTimeMs = systemClock.now();
-    writeSync(notes, `${seq} ${receivedTimeMs}\n`);
-    const price = seq % 10_000;
-    store.writer.trade({
-      ...{ seq, marketId: `m${seq % 7}`, eventTimeMs: receivedTimeMs, receivedTimeMs },
-      ...{ side: 'BUY_YES', price, size: seq, tradeId: `t${seq}` },
-    });
-    store.writer.underlying({
-      ...{ kind: 'underlying', seq, ticker: 'BTC', source: 'binance_spot', price },
-      ...{ eventTimeMs: receivedTimeMs, receivedTimeMs },
-    });
-    seq++;
-  }
-});
+const openedMs = clock.now();
+let beatMs = openedMs;
+for (let isFar = false; ; ) {
+  for (let i = 0; i < ROWS_PER_ROUND; i++) append();
+  await clock.advance(ROUND_MS);
+  while (clock.now() - beatMs >= BEAT_MS) beatMs = Math.max(beatMs, await lastBeat());
+  if (isFar || clock.now() - openedMs < Number(farMs)) continue;
+  process.stdout.write('far\n');
+  isFar = true;
+}
+
+function append(): void {
+  const receivedTimeMs = clock.now();
+  writeSync(notes, `${seq} ${receivedTimeMs}\n`);
+  const price = seq % 10_000;
+  store.writer.trade({
+    ...{ seq, marketId: `m${seq % 7}`, eventTimeMs: receivedTimeMs, receivedTimeMs },
+    ...{ side: 'BUY_YES', price, size: seq, tradeId: `t${seq}` },
+  });
+  store.writer.underlying({
+    ...{ kind: 'underlying', seq, ticker: 'BTC', source: 'binance_spot', price },
+    ...{ eventTimeMs: receivedTimeMs, receivedTimeMs },
+  });
+  seq++;
+}
+
+/** When the writer of this process last said that it is alive. */
+async function lastBeat(): Promise<number> {
+  const journal = join(dataDir, 'journal');
+  const run = (await readdir(journal)).find((name) => name.endsWith(`-${process.pid}`));
+  return (await readFile(join(journal, run ?? '', 'alive'))).readDoubleLE(0);
+}

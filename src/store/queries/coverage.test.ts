@@ -12,14 +12,19 @@ const never = { signal: new AbortController().signal };
 let opened: TestStore;
 beforeAll(async () => {
   opened = await openTestStore();
-}, 60_000);
+});
 afterAll(() => opened.dispose());
 
 let seq = 0;
-function market(name: string, window: { startTimeMs?: number; endTimeMs?: number } = {}): Market {
+/** @param since Minute of the window in which its first proven book was received; null: its record does not say. */
+function market(
+  name: string,
+  { since = -1, ...window }: { startTimeMs?: number; endTimeMs?: number; since?: number | null } = {},
+): Market {
   const startTimeMs = window.startTimeMs ?? START_MS;
   const endTimeMs = window.endTimeMs ?? startTimeMs + 10 * MINUTE_MS;
-  const one = { ...MARKET, marketId: name, slug: name, startTimeMs, endTimeMs };
+  const recordedSinceMs = since === null ? null : startTimeMs + since * MINUTE_MS;
+  const one = { ...MARKET, marketId: name, slug: name, startTimeMs, endTimeMs, recordedSinceMs };
   opened.store.writer.market({ ...one, seq: ++seq });
   return one;
 }
@@ -37,7 +42,16 @@ function gap(of: Market, from: number, to: number | null, gapId = `gap_${++seq}`
   opened.store.writer.gap({ ...record, seq: ++seq });
 }
 
-test('coverage is the share of the window, as far as it has passed, that lies in no gap', async () => {
+/** A quote received in a minute of the window. */
+function quote(of: Market, minute: number, trusted: boolean): void {
+  const timeMs = of.startTimeMs + minute * MINUTE_MS;
+  const times = { seq: ++seq, eventTimeMs: timeMs - 20, receivedTimeMs: timeMs };
+  const prices = { yesBid: 5000, yesAsk: 5100, noBid: 4900, noAsk: 5000, yesChanged: true };
+  const { marketId } = of;
+  opened.store.writer.quote({ ...times, ...prices, marketId, trusted, underlyingPrice: null });
+}
+
+test('coverage is the share of the window, as far as it has passed, that was recorded and lies in no gap', async () => {
   market('whole');
   gap(market('one minute of ten'), 3, 4);
   const overlapping = market('overlapping gaps count once');
@@ -52,6 +66,19 @@ test('coverage is the share of the window, as far as it has passed, that lies in
   gap(market('nothing'), -1, null);
   const farMs = Date.UTC(2100, 0, 1);
   gap(market('still to come', { startTimeMs: farMs }), -1_000_000, null);
+  market('begun late', { since: 4 });
+  gap(market('begun late, with a gap', { since: 2 }), 1, 5);
+  market('proven in the last second', { since: 10 });
+  const early = market('its quotes begin before the window', { since: null });
+  quote(early, -3, true);
+  quote(early, 5, true);
+  const late = market('its quotes begin in the window', { since: null });
+  quote(late, 1, false);
+  quote(late, 3, true);
+  quote(late, 4, true);
+  quote(market('no quote was proven', { since: null }), -3, false);
+  market('never recorded', { since: null });
+  market('still to come, not recorded yet', { startTimeMs: farMs, since: null });
   await opened.store.writer.flush();
   const filter = { ticker: null, eventType: null, status: null, sinceMs: null, untilMs: null };
   const query = { ...filter, limit: 100, after: null };
@@ -66,5 +93,13 @@ test('coverage is the share of the window, as far as it has passed, that lies in
     'opened, then closed': 0.9,
     nothing: 0,
     'still to come': 1,
+    'begun late': 0.6,
+    'begun late, with a gap': 0.5,
+    'proven in the last second': 0,
+    'its quotes begin before the window': 1,
+    'its quotes begin in the window': 0.7,
+    'no quote was proven': 0,
+    'never recorded': 0,
+    'still to come, not recorded yet': 1,
   });
 });

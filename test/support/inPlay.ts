@@ -1,0 +1,18 @@
+import { EVENT_TYPES, type EventType } from '../../src/schema/market.ts';
+import { windowAt } from '../../src/venues/polymarket/windows.ts';
+import { eventually } from './runningService.ts';
+
+/** Many times what a test needs of a window. */
+const LEFT_MS_MIN = 100_000;
+
+/**
+ * Kinds of market whose windows in play go on for minutes, the busiest first, so that a test on real time does not
+ * meet an end. Waits where fewer do: at noon in New York every window ends.
+ */
+export function kindsInPlay(count: number, kinds: readonly EventType[] = EVENT_TYPES): Promise<EventType[]> {
+  return eventually('windows that go on for minutes', async () => {
+    const nowMs = Date.now();
+    const lasting = kinds.filter((kind) => windowAt(kind, nowMs).endTimeMs - nowMs >= LEFT_MS_MIN);
+    return lasting.length >= count && lasting.slice(0, count);
+  });
+}
