@@ -38,7 +38,7 @@ describe('webhooks', () => {
       'underround: the webhook is paused; resume it first',
     ]);
     expect(await json('webhooks', 'resume', id)).toMatchObject({ state: 'active', paused_at: null });
-    expect((await json('webhooks', 'test', id)).delivery_id).toMatch(/^dl_[0-9a-f]{24}$/);
+    expect((await json('webhooks', 'test', id)).delivery_id).toMatch(/^dl_[0-9a-f]{31}$/);
     const rotated = await json('webhooks', 'rotate', id);
     expect(rotated.secret).toMatch(/^whsec_/);
     expect(rotated.secret).not.toBe(secret);

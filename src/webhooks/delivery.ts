@@ -1,11 +1,13 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { DeliveryState } from '../accounts/schemaWebhooks.ts';
 import type { Ticker } from '../schema/market.ts';
 import type { Opportunity, PushedTier } from '../schema/opportunity.ts';
 
 /** Attempts shown in a delivery's log; one that is retried for a day has more. */
 export const MAX_LOGGED_ATTEMPTS = 20;
-const ID_DIGITS = 24;
+/** Hexadecimal digits of a moment in milliseconds, until the year 2527, and of the digest after it. */
+const TIME_DIGITS = 11;
+const DIGEST_DIGITS = 20;
 
 /** What came of one attempt, as the log keeps it. */
 export interface LoggedAttempt {
@@ -40,19 +42,24 @@ export interface DeliveryChange {
   readonly state: DeliveryState;
 }
 
-/** The same opportunity has the same id, however often it is told. */
+/**
+ * The same opportunity has the same id, however often it is told. Ids begin with the time of detection: new rows then go
+ * to the end of their index, and a commit rewrites few pages of it, however much is logged.
+ */
 export function eventIdOf({
   market_id,
   detected_at,
 }: Pick<Opportunity, 'market_id' | 'detected_at'>): string {
-  return `ev_${digestOf(`${market_id}|${detected_at}`)}`;
+  const time = Date.parse(detected_at).toString(16).padStart(TIME_DIGITS, '0');
+  return `ev_${time}${digestOf(`${market_id}|${detected_at}`)}`;
 }
 
-/** And so has every copy of it that one webhook gets. */
+/** And so has every copy of it that one webhook gets. @param eventId Of `eventIdOf`. */
 export function deliveryIdOf(webhookId: string, eventId: string): string {
-  return `dl_${digestOf(`${webhookId}|${eventId}`)}`;
+  const time = eventId.slice('ev_'.length).slice(0, TIME_DIGITS);
+  return `dl_${time}${digestOf(`${webhookId}|${eventId}`)}`;
 }
 
 function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, ID_DIGITS);
+  return hash('sha256', text).slice(0, DIGEST_DIGITS);
 }

@@ -6,7 +6,7 @@ import { InvalidInputError } from '../errors.ts';
 import type { Ticker } from '../schema/market.ts';
 import type { Opportunity, PushedTier } from '../schema/opportunity.ts';
 import { formatTime } from '../schema/time.ts';
-import { deliveryIdOf, type LoggedAttempt } from './delivery.ts';
+import { deliveryIdOf, eventIdOf, type LoggedAttempt } from './delivery.ts';
 import { toEvent } from './event.ts';
 import type { Webhook } from './registration.ts';
 
@@ -130,8 +130,9 @@ export class DeliveryLog {
     const event = toEvent(testOpportunity(webhook, nowMs));
     if (event === null) throw new TypeError('the test event is malformed');
     // Two tests within a millisecond are two events.
-    const { randomBytes } = this.#sources;
-    const row = { ...event.row, event_id: `ev_${Buffer.from(randomBytes(12)).toString('hex')}` };
+    const chance = Buffer.from(this.#sources.randomBytes(12)).toString('hex');
+    const { detected_at } = event.row;
+    const row = { ...event.row, event_id: eventIdOf({ market_id: chance, detected_at }) };
     const deliveryId = deliveryIdOf(webhook.webhookId, row.event_id);
     await this.#db.transaction().execute(async (db) => {
       await db

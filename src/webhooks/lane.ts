@@ -34,7 +34,9 @@ export class Lane {
   readonly #waiting = new Map<string, { delivery: Delivery; timer: Timer }>();
   /** Ids in memory, until what became of them is written. */
   readonly #held = new Set<string>();
-  readonly #underWay = new Map<string, Promise<void>>();
+  #underWay = 0;
+  /** Told when nothing is under way any more. */
+  #idle: (() => void) | null = null;
 
   constructor(webhook: SigningWebhook, parts: LaneParts) {
     this.#parts = parts;
@@ -87,7 +89,10 @@ export class Lane {
     for (const { timer } of this.#waiting.values()) timer.cancel();
     this.#waiting.clear();
     this.#ready.length = 0;
-    await Promise.all(this.#underWay.values());
+    if (this.#underWay === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#idle = resolve;
+    });
   }
 
   #schedule(delivery: Delivery): void {
@@ -107,23 +112,24 @@ export class Lane {
 
   #pump(): void {
     // Never more under way than may still fail: so a dead receiver sees ten attempts and not one more.
-    while (this.isOpen && this.#underWay.size < Math.min(CONCURRENCY_MAX, FAILURES_MAX - this.#failures)) {
+    while (this.isOpen && this.#underWay < Math.min(CONCURRENCY_MAX, FAILURES_MAX - this.#failures)) {
       const delivery = this.#ready.shift();
       if (delivery === undefined) return;
       if (this.#parts.clock.now() >= delivery.expiresMs) {
         this.#parts.changed({ delivery, state: 'expired' });
         continue;
       }
-      const attempt = this.#attempt(delivery).finally(() => {
-        this.#underWay.delete(delivery.deliveryId);
+      this.#underWay++;
+      void this.#parts.attempt(this.#webhook, delivery).then((result) => {
+        this.#underWay--;
+        this.#tried(delivery, result);
         this.#pump();
+        if (this.#underWay === 0) this.#idle?.();
       });
-      this.#underWay.set(delivery.deliveryId, attempt);
     }
   }
 
-  async #attempt(delivery: Delivery): Promise<void> {
-    const result = await this.#parts.attempt(this.#webhook, delivery);
+  #tried(delivery: Delivery, result: AttemptResult): void {
     const entry = {
       ...{ at_ms: result.startedMs, status: result.status, latency_ms: result.latencyMs },
       ...{ error: result.error, response_head: result.responseHead },

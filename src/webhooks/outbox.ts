@@ -1,13 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database, Schema } from '../accounts/schema.ts';
 import type { Clock } from '../clock.ts';
+import { BulkStatement } from './bulkStatement.ts';
 import { type Delivery, type DeliveryChange, deliveryIdOf } from './delivery.ts';
 import type { WebhookEvent } from './event.ts';
 import { type SigningWebhook, wants } from './registration.ts';
-
-/** Rows of one statement. Powers of two up to here, so that there are few distinct statements to prepare. */
-const ROWS_PER_STATEMENT_MAX = 128;
-const NO_LOG = '[]';
 
 /** What becomes of a registration: its count of failures, and that it is paused. */
 export interface WebhookStanding {
@@ -22,6 +19,8 @@ export interface WebhookStanding {
 export class Outbox {
   readonly #db: Database;
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #inserts = insertDeliveries();
+  readonly #updates = updateDeliveries();
 
   constructor(db: Database, clock: Pick<Clock, 'now'>) {
     this.#db = db;
@@ -59,7 +58,7 @@ export class Outbox {
         const body = Buffer.from(event.row.body);
         return by.map(({ webhookId }) => newDelivery(event, { webhookId, body, nowMs }));
       });
-      for (const chunk of chunksOf(deliveries)) await insert(db, chunk, nowMs);
+      await this.#inserts.run(db, deliveries);
       return deliveries.map(({ delivery }) => delivery);
     });
   }
@@ -68,7 +67,7 @@ export class Outbox {
   async settle(changes: readonly DeliveryChange[], standings: readonly WebhookStanding[]): Promise<void> {
     const nowMs = this.#clock.now();
     await this.#db.transaction().execute(async (db) => {
-      for (const chunk of chunksOf(changes)) await update(db, chunk);
+      await this.#updates.run(db, changes);
       for (const standing of standings) await stand(db, standing, nowMs);
     });
   }
@@ -132,28 +131,30 @@ function newDelivery(event: WebhookEvent, facts: { webhookId: string; body: Buff
   return { delivery, eventId };
 }
 
-async function insert(
-  db: Kysely<Schema>,
-  deliveries: readonly { delivery: Delivery; eventId: string }[],
-  nowMs: number,
-): Promise<void> {
-  const rows = deliveries.map(({ delivery, eventId }) => ({
-    ...{ delivery_id: delivery.deliveryId, webhook_id: delivery.webhookId, event_id: eventId },
-    ...({ state: 'pending', attempts: 0, step: 0, due_ms: nowMs } as const),
-    ...{ expires_ms: delivery.expiresMs, created_ms: nowMs, attempt_log: NO_LOG },
-  }));
-  await db.insertInto('webhook_deliveries').values(rows).execute();
+function insertDeliveries(): BulkStatement<{ delivery: Delivery; eventId: string }> {
+  const row = sql`(${null}, ${null}, ${null}, 'pending', 0, 0, ${null}, ${null}, ${null}, '[]')`;
+  return new BulkStatement(
+    (rows) => sql`
+      insert into webhook_deliveries (delivery_id, webhook_id, event_id, state, attempts, step, due_ms,
+        created_ms, expires_ms, attempt_log) values ${sql.join(Array(rows).fill(row))}`,
+    ({ delivery: { deliveryId, webhookId, dueMs, expiresMs }, eventId }) => {
+      return [deliveryId, webhookId, eventId, dueMs, dueMs, expiresMs];
+    },
+  );
 }
 
-/** One statement for many rows; PostgreSQL takes untyped parameters for text, hence the casts. */
-async function update(db: Kysely<Schema>, changes: readonly DeliveryChange[]): Promise<void> {
-  const rows = changes.map(({ delivery: { deliveryId, attempts, step, dueMs, log }, state }) => {
-    return sql`(${deliveryId}, ${state}, ${attempts}, ${step}, ${dueMs}, ${JSON.stringify(log)})`;
-  });
-  await sql`
-    update webhook_deliveries set state = v.column2, attempts = cast(v.column3 as bigint),
-      step = cast(v.column4 as bigint), due_ms = cast(v.column5 as bigint), attempt_log = v.column6
-    from (values ${sql.join(rows)}) as v where webhook_deliveries.delivery_id = v.column1`.execute(db);
+/** PostgreSQL takes the values for text, hence the casts. */
+function updateDeliveries(): BulkStatement<DeliveryChange> {
+  const row = sql`(${null}, ${null}, ${null}, ${null}, ${null}, ${null})`;
+  return new BulkStatement(
+    (rows) => sql`
+      update webhook_deliveries set state = v.column2, attempts = cast(v.column3 as bigint),
+        step = cast(v.column4 as bigint), due_ms = cast(v.column5 as bigint), attempt_log = v.column6
+      from (values ${sql.join(Array(rows).fill(row))}) as v where webhook_deliveries.delivery_id = v.column1`,
+    ({ delivery: { deliveryId, attempts, step, dueMs, log }, state }) => {
+      return [deliveryId, state, attempts, step, dueMs, JSON.stringify(log)];
+    },
+  );
 }
 
 async function stand(db: Kysely<Schema>, standing: WebhookStanding, nowMs: number): Promise<void> {
@@ -172,14 +173,4 @@ async function stand(db: Kysely<Schema>, standing: WebhookStanding, nowMs: numbe
   if (!row || !paused) return;
   const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
   await waiting.where('webhook_id', '=', webhookId).where('state', '=', sql.lit('pending')).execute();
-}
-
-function chunksOf<T>(rows: readonly T[]): T[][] {
-  const chunks: T[][] = [];
-  for (let at = 0; at < rows.length; ) {
-    const size = Math.min(ROWS_PER_STATEMENT_MAX, 2 ** Math.floor(Math.log2(rows.length - at)));
-    chunks.push(rows.slice(at, at + size));
-    at += size;
-  }
-  return chunks;
 }

@@ -14,8 +14,9 @@ import {
 import { type Clock, systemClock } from '../clock.ts';
 import { AddressPolicy } from './addresses.ts';
 import type { Delivery } from './delivery.ts';
+import { REPLY_BYTES_MAX } from './exchange.ts';
 import type { SigningWebhook } from './registration.ts';
-import { REPLY_BYTES_MAX } from './responseHead.ts';
+
 import { DEADLINE_MS, WebhookSender } from './sender.ts';
 import { createSecret } from './signature.ts';
 import { TargetGuard } from './target.ts';
@@ -239,6 +240,47 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
       await clock.advance(DEADLINE_MS);
       expect(await attempt).toMatchObject({ outcome: 'timeout', latencyMs: DEADLINE_MS });
     });
+  });
+
+  it('is not sent any more when its connection comes too late', async () => {
+    const clock = new FakeClock();
+    const answers: ((addresses: string[]) => void)[] = [];
+    const guard = new TargetGuard(
+      new AddressPolicy(['127.0.0.0/8']),
+      () => new Promise((resolve) => void answers.push(resolve)),
+    );
+    const slow = new WebhookSender({ clock, guard, ca: certificate.cert });
+    senders.push(slow);
+    const url = receiver.url('rebind.test');
+    const late = slow.attempt(webhook(url), delivery());
+    await clock.advance(DEADLINE_MS);
+    expect(await late).toMatchObject({ outcome: 'timeout' });
+    const next = slow.attempt(webhook(url), { ...delivery(), deliveryId: 'dl_2' });
+    for (const answer of answers) answer(['127.0.0.1']);
+    expect(await next).toMatchObject({ outcome: 'delivered' });
+    while (receiver.connections < answers.length) await new Promise((resolve) => setImmediate(resolve));
+    // By now the first would have been sent too: its connection was asked for before this one's.
+    await slow.attempt(webhook(receiver.url(), { webhookId: 'wh_2' }), { ...delivery(), deliveryId: 'dl_3' });
+    expect(answers).toHaveLength(2);
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual(['dl_2', 'dl_3']);
+  });
+
+  it('takes the head that counts, after those of the 100s', async () => {
+    receiver.respond = (response) => {
+      response.writeEarlyHints({ link: '</x>; rel=preload' });
+      response.writeHead(503, { 'retry-after': '3' }).end('busy');
+    };
+    const result = await sender().attempt(webhook(receiver.url()), delivery());
+    expect(result).toMatchObject({ status: 503, retryAfterMs: 3000, responseHead: 'busy' });
+  });
+
+  it('a reply that breaks off is none', async () => {
+    receiver.respond = (response) => {
+      response.writeHead(200, { 'content-length': '10' }).write('half');
+      setImmediate(() => response.destroy());
+    };
+    const result = await sender().attempt(webhook(receiver.url()), delivery());
+    expect(result).toMatchObject({ outcome: 'transport', status: null, responseHead: '' });
   });
 
   it('an address that is not allowed is not connected to', async () => {

@@ -1,12 +1,13 @@
-import { EventEmitter } from 'node:events';
 import { Pool } from 'undici';
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { TargetRefusedError } from '../errors.ts';
 import { retryAfterOf } from '../venues/http.ts';
 import { guardedConnector } from './connector.ts';
+import { Deadlines } from './deadlines.ts';
 import type { Delivery } from './delivery.ts';
+import { Exchange, type Reply } from './exchange.ts';
 import type { SigningWebhook } from './registration.ts';
-import { escapeHead, readHead } from './responseHead.ts';
+import { escapeHead } from './responseHead.ts';
 import { signBody, signMessage } from './signature.ts';
 import type { TargetGuard } from './target.ts';
 
@@ -37,75 +38,46 @@ interface Endpoint {
   readonly path: string;
 }
 
-type Reply = Pick<AttemptResult, 'retryAfterMs' | 'responseHead'> & { readonly status: number };
-
 const TOO_LATE = new Error(`no whole reply within ${DEADLINE_MS / 1000} s`);
+const NO_SECRET = new Error('the signing secret cannot be decrypted; rotate it');
 
 /** Posts deliveries, each webhook over connections of its own, so that none waits for another's. */
 export class WebhookSender {
   readonly #clock: Clock;
   readonly #connect: ReturnType<typeof guardedConnector>;
   readonly #endpoints = new Map<string, Endpoint>();
+  readonly #deadlines: Deadlines<Exchange>;
 
   /** @param ca Authorities beside Node's own, PEM. */
   constructor(parts: { clock: Clock; guard: TargetGuard; ca?: string | undefined }) {
     this.#clock = parts.clock;
     this.#connect = guardedConnector(parts.guard, { timeoutMs: DEADLINE_MS, ca: parts.ca });
+    this.#deadlines = new Deadlines({
+      ...{ clock: parts.clock, ms: DEADLINE_MS },
+      late: (exchange) => exchange.abort(TOO_LATE),
+    });
   }
 
   /** One attempt; never rejects. */
-  async attempt(webhook: SigningWebhook, delivery: Delivery): Promise<AttemptResult> {
+  attempt(webhook: SigningWebhook, delivery: Delivery): Promise<AttemptResult> {
     const startedMs = this.#clock.now();
     const started = this.#clock.monotonic();
-    const result = (facts: Partial<AttemptResult> & Pick<AttemptResult, 'outcome'>): AttemptResult => ({
-      ...{ status: null, error: null, responseHead: '', retryAfterMs: null, startedMs },
-      latencyMs: Math.round(this.#clock.monotonic() - started),
-      ...facts,
-    });
-    const headers = headersOf(webhook, delivery, startedMs);
-    if (headers === null) {
-      return result({ outcome: 'secret', error: 'the signing secret cannot be decrypted; rotate it' });
-    }
-    let deadline: Timer | null = null;
-    try {
-      const { status, retryAfterMs, responseHead } = await new Promise<Reply>((resolve, reject) => {
-        // An emitter does here what an AbortSignal would, at a fraction of its cost.
-        const abort = new EventEmitter();
-        deadline = this.#clock.after(DEADLINE_MS, () => {
-          // A request that still waits for its connection does not hear of the abort before it has one.
-          reject(TOO_LATE);
-          abort.emit('abort');
-        });
-        this.#post(webhook, { headers, delivery, signal: abort }).then(resolve, reject);
+    return new Promise((resolve) => {
+      const exchange = new Exchange((end) => {
+        this.#deadlines.remove(exchange);
+        const latencyMs = Math.round(this.#clock.monotonic() - started);
+        const facts = end instanceof Error ? failure(end) : replied(end, this.#clock.now());
+        resolve({ ...facts, startedMs, latencyMs });
       });
-      if (status >= 200 && status < 300) return result({ outcome: 'delivered', status, responseHead });
-      const isRedirect = status >= 300 && status < 400;
-      const error = `status ${status}${isRedirect ? ', redirects are not followed' : ''}`;
-      return result({ outcome: 'refused', status, responseHead, retryAfterMs, error });
-    } catch (error) {
-      if (error === TOO_LATE) return result({ outcome: 'timeout', error: TOO_LATE.message });
-      const outcome = error instanceof TargetRefusedError ? 'target_refused' : 'transport';
-      return result({ outcome, error: reasonOf(error) });
-    } finally {
-      (deadline as Timer | null)?.cancel();
-    }
-  }
-
-  async #post(
-    webhook: SigningWebhook,
-    {
-      headers,
-      delivery,
-      signal,
-    }: { headers: Record<string, string>; delivery: Delivery; signal: EventEmitter },
-  ): Promise<Reply> {
-    const { pool, path } = this.#endpoint(webhook);
-    const reply = await pool.request({ method: 'POST', path, headers, body: delivery.body, signal });
-    return {
-      status: reply.statusCode,
-      retryAfterMs: retryAfterOf(reply.headers['retry-after'], this.#clock.now()),
-      responseHead: escapeHead(await readHead(reply.body)),
-    };
+      this.#deadlines.add(exchange);
+      try {
+        const { pool, path } = this.#endpoint(webhook);
+        const headers = headersOf(webhook, delivery, startedMs);
+        pool.dispatch({ method: 'POST', path, headers, body: delivery.body }, exchange);
+      } catch (error) {
+        exchange.abort(error as Error);
+      }
+    });
   }
 
   /** Closes a webhook's connections once it is not sent to any more. */
@@ -141,28 +113,45 @@ export class WebhookSender {
   }
 }
 
+/** Names and values in turn. @throws {typeof NO_SECRET} */
 function headersOf(
   { secrets }: SigningWebhook,
   { deliveryId: id, tier, ticker, body }: Delivery,
   nowMs: number,
-): Record<string, string> | null {
+): string[] {
   const { current, previous, previousUntilMs } = secrets;
-  if (current === null) return null;
+  if (current === null) throw NO_SECRET;
   const message = { id, timestamp: Math.floor(nowMs / 1000), body };
   const signatures = [signMessage(current, message)];
   if (previous !== null && previousUntilMs !== null && nowMs < previousUntilMs) {
     signatures.push(signMessage(previous, message));
   }
-  return {
-    'Content-Type': 'application/json',
-    'User-Agent': 'Service-Webhook/1',
-    'X-SVC-Signature': signBody(current, body),
-    'X-SVC-Tier': tier,
-    'X-SVC-Ticker': ticker,
-    'webhook-id': id,
-    'webhook-timestamp': String(message.timestamp),
-    'webhook-signature': signatures.join(' '),
-  };
+  return [
+    ...['Content-Type', 'application/json', 'User-Agent', 'Service-Webhook/1'],
+    ...['X-SVC-Signature', signBody(current, body), 'X-SVC-Tier', tier, 'X-SVC-Ticker', ticker],
+    ...['webhook-id', id, 'webhook-timestamp', String(message.timestamp)],
+    ...['webhook-signature', signatures.join(' ')],
+  ];
+}
+
+type Facts = Omit<AttemptResult, 'startedMs' | 'latencyMs'>;
+
+function replied({ status, retryAfter, head }: Reply, nowMs: number): Facts {
+  const responseHead = escapeHead(head);
+  if (status >= 200 && status < 300) {
+    return { outcome: 'delivered', status, error: null, responseHead, retryAfterMs: null };
+  }
+  const isRedirect = status >= 300 && status < 400;
+  const error = `status ${status}${isRedirect ? ', redirects are not followed' : ''}`;
+  return { outcome: 'refused', status, error, responseHead, retryAfterMs: retryAfterOf(retryAfter, nowMs) };
+}
+
+function failure(error: Error): Facts {
+  const nothing = { status: null, responseHead: '', retryAfterMs: null };
+  if (error === TOO_LATE) return { ...nothing, outcome: 'timeout', error: TOO_LATE.message };
+  if (error === NO_SECRET) return { ...nothing, outcome: 'secret', error: NO_SECRET.message };
+  const outcome = error instanceof TargetRefusedError ? 'target_refused' : 'transport';
+  return { ...nothing, outcome, error: reasonOf(error) };
 }
 
 /** What its owner may know of a failure: never a text that holds more than their own receiver said. */

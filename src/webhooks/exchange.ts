@@ -1,0 +1,83 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { HEAD_BYTES_MAX } from './responseHead.ts';
+
+/** What is read of a reply; the rest is cut off with its connection. */
+export const REPLY_BYTES_MAX = 20 * 1024;
+
+/** A whole reply, or as much of it as is read. */
+export interface Reply {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  /** The first part of its body. */
+  readonly head: Buffer;
+}
+
+const ENOUGH = new Error('enough of the reply is read');
+const NO_BODY = Buffer.alloc(0);
+
+/**
+ * One request and its reply, as the HTTP client tells of it. The client's own form of a reply is a stream, which costs as
+ * much as everything else about a delivery, and most replies are empty.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #ended: (end: Reply | Error) => void;
+  #controller: Dispatcher.DispatchController | null = null;
+  #reason: Error | null = null;
+  #isOver = false;
+  #status = 0;
+  #retryAfter: string | undefined;
+  #bytes = 0;
+  readonly #chunks: Buffer[] = [];
+
+  /** @param ended Called once: with the reply, or with why there is none. */
+  constructor(ended: (end: Reply | Error) => void) {
+    this.#ended = ended;
+  }
+
+  /** Ends it now, and its connection; one that still waits for a connection is never sent. */
+  abort(reason: Error): void {
+    this.#reason = reason;
+    this.#end(reason);
+    this.#controller?.abort(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#reason !== null) controller.abort(this.#reason);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // Heads of the 100s come before the reply's own.
+    this.#status = status;
+    this.#retryAfter = headers['retry-after'];
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isOver) return;
+    if (this.#bytes < HEAD_BYTES_MAX) this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes < REPLY_BYTES_MAX) return;
+    this.#complete();
+    controller.abort(ENOUGH);
+  }
+
+  onResponseEnd(): void {
+    this.#complete();
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.#end(error);
+  }
+
+  #complete(): void {
+    const head = this.#chunks.length === 0 ? NO_BODY : Buffer.concat(this.#chunks);
+    this.#end({ status: this.#status, retryAfter: this.#retryAfter, head });
+  }
+
+  #end(end: Reply | Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#ended(end);
+  }
+}
