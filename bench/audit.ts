@@ -99,6 +99,7 @@ export function marketOf(marketId: string, { yes, no, nowMs }: { yes: string; no
     ...{ startTimeMs: nowMs - 1_000, endTimeMs: nowMs + 299_000, strikePrice: null, strikeSource: null },
     ...{ closePrice: null, outcome: null, payoutYes: null, resolvedTimeMs: null, volume: null },
     ...{ liquidity: null, tickSize: 100, takerFeeRate: 0.07, takerFeeExponent: 1, takerDelayMs: 250 },
+    recordedSinceMs: null,
     ...NO_SETTLEMENT,
   };
 }

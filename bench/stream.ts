@@ -24,7 +24,7 @@ export const MARKET: Market = {
   ...{ ticker: 'BTC', yesTokenId: '1', noTokenId: '2', status: 'open', startTimeMs: 0, endTimeMs: 300_000 },
   ...{ strikePrice: null, strikeSource: null, closePrice: null, outcome: null, payoutYes: null },
   ...{ resolvedTimeMs: null, volume: null, liquidity: null, tickSize: 100, takerFeeRate: null },
-  ...{ takerFeeExponent: null, takerDelayMs: null, ...NO_SETTLEMENT },
+  ...{ takerFeeExponent: null, takerDelayMs: null, recordedSinceMs: null, ...NO_SETTLEMENT },
 };
 
 function ladder(from: number, step: number): SideView {

@@ -60,8 +60,11 @@ export class Gaps {
     this.#write(opened, 'gap.opened');
   }
 
-  /** A gap that was over before it was known to be one. */
-  passed(gap: NewGap, endTimeMs: number, repairedBy: string): void {
+  /**
+   * A gap that was over before it was known to be one.
+   * @param repairedBy As of `close`.
+   */
+  passed(gap: NewGap, endTimeMs: number, repairedBy: string | null): void {
     if (this.#open.has(gap.marketId)) return;
     this.#opened.inc({ cause: gap.cause });
     this.#end({ ...gap, gapId: gapId(gap), endTimeMs: null, repairedBy: null }, endTimeMs, repairedBy);

@@ -18,6 +18,7 @@ export function mergeListing(known: Market | null, listed: Market): Market {
     takerFeeExponent: listed.takerFeeExponent ?? known.takerFeeExponent,
     // The listing never says how long an order is held; the exchange may have said that it is not.
     takerDelayMs: known.takerDelayMs ?? listed.takerDelayMs,
+    recordedSinceMs: known.recordedSinceMs,
     twapLookbackSeconds: listed.twapLookbackSeconds ?? known.twapLookbackSeconds,
     resolvedBy: known.resolvedBy ?? listed.resolvedBy,
     confirmedTimeMs: known.confirmedTimeMs ?? listed.confirmedTimeMs,

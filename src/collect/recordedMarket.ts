@@ -30,6 +30,8 @@ export class RecordedMarket {
   /** When an answer of the venue last said that the book had not changed. */
   confirmedTimeMs: number | null = null;
   unproven: Unproven | null = null;
+  /** Nothing of it was stored before this run, so what is proven first is the first there is; never so in imports. */
+  isNew = false;
   /** When a frame of this market last could not be read. */
   rejectedTimeMs: number | null = null;
   #yesBid: number | null = null;
@@ -56,6 +58,7 @@ export class RecordedMarket {
 
   /** Takes up where an earlier run stopped. */
   restore(last: StoredBook): void {
+    this.isNew = false;
     this.book.restore(last);
     this.#noteQuote(last.trusted);
     this.#underlyingPrice = last.underlyingPrice;

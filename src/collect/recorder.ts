@@ -241,6 +241,7 @@ export class Recorder {
 
   #add(market: Market): void {
     const recorded = new RecordedMarket(market, (at, action) => this.#finished(at, action));
+    recorded.isNew = this.#options.timeBy === 'clock';
     this.#markets.set(market.marketId, recorded);
     this.#byToken.set(market.yesTokenId, recorded);
     this.#byToken.set(market.noTokenId, recorded);
@@ -263,6 +264,8 @@ export class Recorder {
     const trusted = this.trust.finished(recorded, finished, this.#asked);
     const action = trusted === finished.trusted ? finished : { ...finished, trusted };
     this.#counters.actions.inc({ end: action.end, trusted: String(trusted) });
+    if (trusted && recorded.market.recordedSinceMs === null && recorded.isNew)
+      this.track({ ...recorded.market, recordedSinceMs: action.receivedTimeMs });
     const underlyingPrice = this.#prices.at(recorded.market.ticker, action.receivedTimeMs);
     const { sink } = this.#options;
     const quote = recorded.quoteRecord(action, { seq: this.#nextSeq(), underlyingPrice });

@@ -25,7 +25,11 @@ function openGap(marketId: string): Gap {
 }
 
 /** Resumes on a store that holds these records. */
-async function resume(markets: readonly Market[], gaps: readonly Gap[]) {
+async function resume(
+  markets: readonly Market[],
+  gaps: readonly Gap[],
+  { downSinceMs = DOWN_SINCE }: { downSinceMs?: number } = {},
+) {
   const sink = new MemorySink();
   const common = { clock: new FakeClock(NOW), log: silentLogger, metrics: new Metrics() };
   const recorder = new Recorder({ ...common, sink, timeBy: 'clock' });
@@ -34,7 +38,7 @@ async function resume(markets: readonly Market[], gaps: readonly Gap[]) {
   const store = {
     rows: async <T>(query: string) => answer(query) as unknown as T[],
     stream: () => Promise.reject(new Error('nothing streams here')),
-    writer: { previousRun: { clean: false, lastAliveTimeMs: DOWN_SINCE } },
+    writer: { previousRun: { clean: false, lastAliveTimeMs: downSinceMs } },
   };
   const followed = await resumeRecording({ ...common, store, recorder });
   return { followed, recorder, gaps: sink.gaps };
@@ -54,6 +58,24 @@ it('ends the gaps of markets that nobody follows any more, and leaves the others
   expect(gaps).toMatchObject([{ marketId: '0xover', endTimeMs: NOW, repairedBy: null }]);
   expect(recorder.gaps.isOpen(MARKET.marketId)).toBe(true);
   expect((await resume([], [openGap('0xover')])).gaps).toHaveLength(1);
+});
+
+it('records it of markets too that ended so long ago that nobody follows them', async () => {
+  const DAY_MS = 86_400_000;
+  const ended = (hoursAgo: number, status: Market['status'] = 'open') => {
+    const endTimeMs = NOW - hoursAgo * 3_600_000;
+    const window = { startTimeMs: endTimeMs - 300_000, endTimeMs };
+    return { ...MARKET, ...window, marketId: `0x${hoursAgo}`, slug: `${hoursAgo}`, status };
+  };
+  const downSinceMs = NOW - 2 * DAY_MS;
+  const markets = [ended(30), ended(40, 'resolved'), ended(23)];
+  const { followed, gaps } = await resume(markets, [], { downSinceMs });
+  expect(followed.map(({ marketId }) => marketId)).toEqual(['0x23']);
+  const lost = { cause: 'process_down', startTimeMs: downSinceMs };
+  expect(gaps).toMatchObject([
+    { ...lost, marketId: '0x30', endTimeMs: NOW, repairedBy: null },
+    { ...lost, marketId: '0x23', endTimeMs: null },
+  ]);
 });
 
 it('does not follow markets of imports, which no listing knows', async () => {

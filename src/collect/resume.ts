@@ -32,17 +32,30 @@ export async function resumeRecording(options: {
   const { store, recorder, clock, log } = options;
   const nowMs = clock.now();
   const { lastAliveTimeMs, clean } = store.writer.previousRun;
-  const stored = await loadMarkets(store, { endAfterMs: nowMs - LOOK_BACK_MS });
+  const followedAfterMs = nowMs - LOOK_BACK_MS;
+  const endAfterMs = Math.min(followedAfterMs, lastAliveTimeMs ?? followedAfterMs);
   // Markets of imports without a listing have no slug to ask the venue by.
+  const stored = (await loadMarkets(store, { endAfterMs })).filter(({ slug }) => slug !== UNKNOWN);
   const markets = stored.filter(
-    ({ slug, confirmedTimeMs, endTimeMs }) =>
-      slug !== UNKNOWN && (confirmedTimeMs === null || endTimeMs > nowMs),
+    ({ confirmedTimeMs, endTimeMs }) =>
+      endTimeMs > followedAfterMs && (confirmedTimeMs === null || endTimeMs > nowMs),
   );
   const books = await loadLastBooks(
     store,
     markets.map(({ marketId }) => marketId),
   );
   const lastBooks = new Map(books.map((book) => [book.marketId, book]));
+  for (const { marketId, status, endTimeMs } of stored) {
+    // Those that are followed get theirs below, and it ends with their book.
+    if (endTimeMs > followedAfterMs || status === 'resolved' || lastAliveTimeMs === null) continue;
+    const gap = {
+      marketId,
+      startTimeMs: lastAliveTimeMs,
+      cause: 'process_down',
+      feed: 'underround',
+    } as const;
+    recorder.gaps.passed(gap, nowMs, null);
+  }
   for (const market of markets) recorder.resume(market, lastBooks.get(market.marketId) ?? null);
   for (const gap of await loadOpenGaps(store)) {
     recorder.gaps.resume(gap);

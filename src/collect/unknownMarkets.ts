@@ -78,6 +78,7 @@ function adopted(ids: {
     takerFeeRate: null,
     takerFeeExponent: null,
     takerDelayMs: null,
+    recordedSinceMs: null,
     ...NO_SETTLEMENT,
   };
 }

@@ -106,4 +106,9 @@ export interface Market extends SettlementFacts {
   takerFeeRate: number | null;
   takerFeeExponent: number | null;
   takerDelayMs: number | null;
+  /**
+   * When we received the first proven state of its book. Null: none so far, or an earlier release or an import has it,
+   * and then the quotes tell.
+   */
+  recordedSinceMs: number | null;
 }

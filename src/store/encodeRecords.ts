@@ -125,6 +125,7 @@ export function encodeMarket(out: RowBuffer, market: MarketRecord): void {
   out.nullableF64(market.takerDelayMs);
   out.i64(market.seq);
   encodeSettlement(out, market);
+  out.nullable(market.recordedSinceMs, (timeMs) => out.i64(timeMs));
   out.endRow(market.seq, UNPARTITIONED_TIME_MS);
 }
 

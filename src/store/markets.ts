@@ -22,7 +22,8 @@ export const MARKET_FIELDS = `market_id AS marketId, event_id AS eventId, slug, 
   strike_price AS strikePrice, strike_source AS strikeSource, close_price AS closePrice, outcome,
   payout_yes AS payoutYes, ${maybeMs('resolved_time', 'resolvedTimeMs')},
   volume, liquidity, tick_size AS tickSize, taker_fee_rate AS takerFeeRate,
-  taker_fee_exponent AS takerFeeExponent, taker_delay_ms AS takerDelayMs, ${SETTLEMENT_FIELDS}`;
+  taker_fee_exponent AS takerFeeExponent, taker_delay_ms AS takerDelayMs, ${SETTLEMENT_FIELDS},
+  ${maybeMs('recorded_since', 'recordedSinceMs')}`;
 
 /** The newest record of every market, or of those that end after `endAfterMs`, by end time. */
 export function loadMarkets(reader: StoreReader, options: { endAfterMs?: number } = {}): Promise<Market[]> {

@@ -217,6 +217,7 @@ test('markets come back whole, newest record first, and by end time', async () =
       takerFeeRate: null,
       takerFeeExponent: null,
       takerDelayMs: null,
+      recordedSinceMs: null,
     },
     ...NO_SETTLEMENT,
   };
@@ -234,6 +235,7 @@ test('markets come back whole, newest record first, and by end time', async () =
     ...{ strikeBasis: 'listing', strikeKnownTimeMs: 4_250, strikeDifference: -0.0625 },
     ...{ closeBasis: 'chainlink_ticks', closeKnownTimeMs: 302_001, closeDifference: 0 },
     ...{ computedPayoutYes: 0.5, winnerDisagrees: true, resolvedBy: 'exchange', confirmedTimeMs: 400_000 },
+    recordedSinceMs: 1_789,
     ...{ twapLookbackSeconds: 60, rulesReadTimeMs: 900, rulesVersion: '2026-11-20-0123456789ab' },
   };
   const other: MarketRecord = { ...base, seq: 102, marketId: '0xbb', endTimeMs: 200_000 };

@@ -179,7 +179,7 @@ const markets: Table = {
     of('Nullable(Float64)')('taker_fee_exponent'),
     of('Nullable(Float64)')('taker_delay_ms'),
     of('UInt64')('seq'),
-    ...settlement.map((column): Column => ({ ...column, added: true })),
+    ...[...settlement, maybeTime('recorded_since')].map((column): Column => ({ ...column, added: true })),
   ],
   orderBy: ['market_id'],
   replacingBy: 'seq',

@@ -142,6 +142,7 @@ export function marketRecord(market: Partial<Market> & Pick<Market, 'marketId'>)
     takerFeeRate: null,
     takerFeeExponent: null,
     takerDelayMs: null,
+    recordedSinceMs: 1,
     ...NO_SETTLEMENT,
     ...market,
   };

@@ -27,6 +27,7 @@ export const MARKET: Market = {
   takerFeeRate: 0.07,
   takerFeeExponent: 1,
   takerDelayMs: null,
+  recordedSinceMs: null,
   ...NO_SETTLEMENT,
 };
 

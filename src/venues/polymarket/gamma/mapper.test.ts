@@ -67,6 +67,7 @@ describe('mapGammaEvent', () => {
         takerFeeRate: null,
         takerFeeExponent: null,
         takerDelayMs: 250,
+        recordedSinceMs: null,
         ...NO_SETTLEMENT,
         rulesReadTimeMs: BEFORE_END,
         rulesVersion: VENUE_RULES_VERSION,

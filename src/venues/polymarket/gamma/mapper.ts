@@ -143,6 +143,7 @@ function plainMarket(
     ...feeOf(raw),
     // The interface says that marketable orders are held, never for how long.
     takerDelayMs: rules.takerHoldMs,
+    recordedSinceMs: null,
     resolvedBy: resolution ? 'listing' : null,
     confirmedTimeMs: resolution ? nowMs : null,
     twapLookbackSeconds: raw.cryptoMarketConfig?.twapLookbackSeconds ?? null,
