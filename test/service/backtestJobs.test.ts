@@ -10,11 +10,12 @@ const BODY = {
   universe: { ticker: 'BTC', event_type: '5m' },
 };
 const axis = (steps: number) => ({ param: 'threshold', start: 0.1, end: 0.9, steps });
-/** Buys and sells all the time: some seconds of work for two threads. */
+/** Never buys, so that every cell goes through every quote of a series of its own: many times the work of the other. */
+const LONG_SERIES = { ticker: 'ETH', event_type: '5m' } as const;
 const LONG = {
-  ...BODY,
+  universe: LONG_SERIES,
   strategy: { type: 'mean_reversion', lookback: 20, z_threshold: 0.5 },
-  x_axis: { param: 'z_threshold', start: 0.1, end: 2, steps: 2_500 },
+  x_axis: { param: 'z_threshold', start: 50, end: 100, steps: 2_500 },
 };
 
 let rig: BacktestRig;
@@ -22,9 +23,17 @@ let number = 0;
 let email = '';
 
 beforeAll(async () => {
-  rig = await openBacktestRig(
-    (writer) => void writeSeries(writer, { markets: 12, quotes: 200, startMs: START }),
-  );
+  rig = await openBacktestRig((writer) => {
+    const series = { markets: 12, startMs: START };
+    const lastSeq = writeSeries(writer, { ...series, quotes: 200 });
+    writeSeries(writer, {
+      ...series,
+      quotes: 4_000,
+      first: 12,
+      lastSeq,
+      odd: () => ({ ticker: LONG_SERIES.ticker }),
+    });
+  });
 });
 afterAll(() => rig.dispose());
 beforeEach(() => {
@@ -138,7 +147,7 @@ describe('jobs', () => {
 
   test('a job that ran when the service ended starts again and completes', async () => {
     const key = await rig.key('premium', email);
-    const short = { ...LONG, x_axis: { ...LONG.x_axis, steps: 600 } };
+    const short = { ...LONG, x_axis: { ...LONG.x_axis, steps: 1_000 } };
     const { job_id: id } = (await post('/v1/backtest/sweep', short, key)).json<Job>();
     await eventually('running', async () => (await status(id, key)) === 'running');
     await rig.restart();

@@ -15,6 +15,9 @@ export interface Series {
   /** Start of the first window. */
   readonly startMs: number;
   readonly seed?: number;
+  /** Number of the first market, and the last seq before it; 0 unless another series stands there. */
+  readonly first?: number;
+  readonly lastSeq?: number;
   /** What is odd about the market of a number. */
   readonly odd?: (at: number) => Partial<Market> & { readonly silent?: boolean };
 }
@@ -23,13 +26,19 @@ export function marketIdOf(at: number): string {
   return `0x${at.toString(16).padStart(64, '0')}`;
 }
 
-/** Markets that follow each other, each a random walk of its mid with ladders of ten levels, resolved as it ended. */
-export function writeSeries(writer: RecordSink, { markets, quotes, startMs, seed = 1, odd }: Series): number {
+/**
+ * Markets that follow each other, each a random walk of its mid with ladders of ten levels, resolved as it ended.
+ * @returns The last seq.
+ */
+export function writeSeries(
+  writer: RecordSink,
+  { markets, quotes, startMs, seed = 1, first = 0, lastSeq = 0, odd }: Series,
+): number {
   const source = new Random(`series ${seed}`);
   const random = () => source.next();
-  let seq = 0;
+  let seq = lastSeq;
   for (let at = 0; at < markets; at++) {
-    const marketId = marketIdOf(at);
+    const marketId = marketIdOf(first + at);
     const windowMs = startMs + at * WINDOW_MS;
     const { silent = false, ...oddities } = odd?.(at) ?? {};
     let mid = 5_000;

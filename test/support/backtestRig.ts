@@ -27,7 +27,7 @@ export interface BacktestRig {
   app: FastifyInstance;
   backtests: Backtests;
   key(tier: Tier, email?: string): Promise<{ authorization: string }>;
-  /** POST that waits for the result. */
+  /** POST that waits for the result, longer than the service itself does where the machine is slow. */
   submit(path: string, body: object, headers: object): Promise<{ status: number; job: Job; raw: string }>;
   /** As a service that ends and starts again on the same data. */
   restart(): Promise<void>;
@@ -73,7 +73,13 @@ export async function openBacktestRig(
     submit: async (path, body, headers) => {
       const url = `${path}?wait_for_result=true`;
       const response = await rig.app.inject({ method: 'POST', url, payload: body, headers: { ...headers } });
-      return { status: response.statusCode, job: response.json(), raw: response.body };
+      let { body: raw } = response;
+      for (let job: Job = response.json(); job.status === 'queued' || job.status === 'running'; ) {
+        raw = (await rig.app.inject({ url: String(response.headers.location), headers: { ...headers } }))
+          .body;
+        job = JSON.parse(raw);
+      }
+      return { status: response.statusCode, job: JSON.parse(raw), raw };
     },
     restart: async () => {
       await rig.app.close();
