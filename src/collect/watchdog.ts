@@ -7,6 +7,8 @@ import { type Answer, type AskedBooks, BookAudit } from './watchdogAudit.ts';
 import { ClockWatch } from './watchdogClock.ts';
 import * as limit from './watchdogLimits.ts';
 import { WatchedMarket } from './watchdogMarket.ts';
+import { Revival } from './watchdogRevival.ts';
+import { Turns } from './watchdogTurns.ts';
 
 /** The feed as far as the watchdog needs it: `ClobFeed`. */
 export interface WatchedFeed {
@@ -48,11 +50,12 @@ export class Watchdog {
   readonly #clockWatch: ClockWatch;
   readonly #silence;
   readonly #steps;
+  readonly #renewals = new Turns<WatchedMarket>(limit.LONG_RENEW_MS);
+  readonly #reconnections = new Turns<string>(limit.LONG_RECONNECT_MS);
+  readonly #revival = new Revival();
   #timer: Timer | null = null;
   #tickedAt: number;
   #wasDropping = false;
-  #feedHeard = true;
-  #revivedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
@@ -200,14 +203,13 @@ export class Watchdog {
     // After its window a market's connection may rightly be ended, again and again.
     if (gap.cause === 'clock_step' || clock.now() >= watched.recorded.market.endTimeMs) return;
     const sinceMs = nowAt - (watched.gapSince ?? nowAt);
-    const factor =
-      sinceMs < limit.LONG_GAP_MS || nowAt - this.#revivedAt < limit.RECONNECT_MS ? 1 : limit.LONG_GAP_FACTOR;
+    const isLong = sinceMs >= limit.LONG_GAP_MS && nowAt - this.#revival.at >= limit.RECONNECT_MS;
     const isSilent = gap.cause === 'silent_feed' || gap.cause === 'silent_market';
     const isFeedCause = FEED_CAUSES.includes(gap.cause);
     const isGroupSilent = feed.silentForMs(watched.group) >= limit.SNAPSHOT_PATIENCE_MS;
-    const reconnectMs = limit.RECONNECT_MS * factor;
-    const firstMs = gap.cause === 'silent_feed' ? 0 : reconnectMs;
-    if (isGroupSilent && sinceMs >= firstMs && nowAt - watched.reconnectedAt >= reconnectMs) {
+    const firstMs = gap.cause === 'silent_feed' ? 0 : limit.RECONNECT_MS;
+    const mayReconnect = sinceMs >= firstMs && nowAt - watched.reconnectedAt >= limit.RECONNECT_MS;
+    if (isGroupSilent && mayReconnect && (!isLong || this.#reconnections.take(watched.group, nowAt))) {
       for (const one of this.#markets.values()) if (one.group === watched.group) one.reconnectedAt = nowAt;
       watched.renewedAt = nowAt;
       feed.reconnect(watched.group, `silent for ${Math.round(feed.silentForMs(watched.group))} ms`);
@@ -219,7 +221,8 @@ export class Watchdog {
       !isSilent &&
       (isFeedCause || (this.#audit.isAvailable && !watched.isLopsided));
     const patienceMs = isComing ? limit.SNAPSHOT_PATIENCE_MS : 0;
-    if (sinceMs < patienceMs || nowAt - watched.renewedAt < limit.RENEW_MS * factor) return;
+    if (sinceMs < patienceMs || nowAt - watched.renewedAt < limit.RENEW_MS) return;
+    if (isLong && !this.#renewals.take(watched, nowAt)) return;
     watched.renewedAt = nowAt;
     this.#renew(watched);
   }
@@ -276,15 +279,10 @@ export class Watchdog {
     }
   }
 
-  /** Notices a feed that speaks again after all of it was silent: every market in a gap is worth a try at once. */
   #lookAtFeed(nowAt: number): void {
     const groups = new Set([...this.#markets.values()].map(({ group }) => group));
-    const silentForMs = Math.min(...[...groups].map((group) => this.#options.feed.silentForMs(group)));
-    if (silentForMs >= limit.SNAPSHOT_PATIENCE_MS) this.#feedHeard = false;
-    else if (!this.#feedHeard && silentForMs < limit.TICK_MS * 3) {
-      this.#feedHeard = true;
-      this.#revivedAt = nowAt;
-    }
+    const silentForMs = [...groups].map((group) => this.#options.feed.silentForMs(group));
+    this.#revival.look(Math.min(...silentForMs), nowAt);
   }
 
   #measure(nowAt: number, nowMs: number): void {

@@ -20,11 +20,16 @@ export const LOPSIDED_MS = 500;
 export const ASK_AGAIN_MS = 500;
 /** A quiet market is probed so often while the venue does not answer questions. */
 export const PROBE_AGAIN_MS = 30_000;
-/** In a gap: how often books are asked for on the socket, and connections replaced; more rarely after `LONG_GAP_MS`. */
+/** In a gap: how often books are asked for on the socket, and connections replaced. */
 export const RENEW_MS = 900;
 export const RECONNECT_MS = 10_000;
+/**
+ * Markets that have been away for so long take turns: all of them together are asked for at most every so often, so
+ * that few are tried as often as ever and a venue that is gone is not besieged by all.
+ */
 export const LONG_GAP_MS = 120_000;
-export const LONG_GAP_FACTOR = 5;
+export const LONG_RENEW_MS = 90;
+export const LONG_RECONNECT_MS = 3_000;
 /** A book just (re)subscribed is given so long before it is asked for again; usual is 0.2 s. */
 export const SNAPSHOT_PATIENCE_MS = 3_000;
 /** A market whose frames cannot be read stays in its gap until none has come for so long. */

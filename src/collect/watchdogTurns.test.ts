@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Turns } from './watchdogTurns.ts';
+
+const LOOK_MS = 100;
+const PERIOD_MS = 300;
+
+/** Looks for so long, everyone who wants a turn asking at each look; who got one when. */
+function look(turns: Turns<string>, wanting: (nowAt: number) => readonly string[], forMs: number) {
+  const given: { one: string; nowAt: number }[] = [];
+  for (let nowAt = 0; nowAt < forMs; nowAt += LOOK_MS)
+    for (const one of wanting(nowAt)) if (turns.take(one, nowAt)) given.push({ one, nowAt });
+  return given;
+}
+
+describe('Turns', () => {
+  it('gives everyone as many turns as everyone else, none within a period of another', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 5 }), (count, rounds) => {
+        const names = Array.from({ length: count }, (_, i) => `market ${i}`);
+        const given = look(new Turns(PERIOD_MS), () => names, rounds * count * PERIOD_MS);
+        expect(given).toHaveLength(rounds * count);
+        for (const name of names) expect(given.filter(({ one }) => one === name)).toHaveLength(rounds);
+        const gaps = given.slice(1).map(({ nowAt }, i) => nowAt - (given[i]?.nowAt ?? 0));
+        for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(PERIOD_MS);
+      }),
+    );
+  });
+
+  it('goes by who came first, whatever the order of asking', () => {
+    const turns = new Turns<string>(PERIOD_MS);
+    const given = look(turns, (nowAt) => (nowAt === 0 ? ['a', 'c'] : ['d', 'b', 'c']), 4 * PERIOD_MS);
+    expect(given.map(({ one }) => one)).toEqual(['a', 'c', 'd', 'b']);
+  });
+
+  it('waits for nobody who has left', () => {
+    const turns = new Turns<string>(PERIOD_MS);
+    const given = look(turns, (nowAt) => (nowAt <= 100 ? ['a', 'gone'] : ['b']), 10 * LOOK_MS);
+    expect(given).toEqual([
+      { one: 'a', nowAt: 0 },
+      { one: 'b', nowAt: 400 },
+      { one: 'b', nowAt: 700 },
+    ]);
+  });
+});
