@@ -70,7 +70,6 @@ const ROWS: readonly (readonly [mark: string, row: object])[] = [
     { bucket: 0, count: 1, happened: 1, probability: 100, squaredError: 10_000, logLoss: 0.5 },
   ],
   ['AS polymarket_url', MARKET],
-  ['AS lost_share', { market_id: STUB_MARKET, lost_share: 0 }],
   ['AS gap_id', GAP],
   ['toString(count', { total: '1' }],
   ['toString(uniqExact', { total: '1' }],

@@ -3,7 +3,7 @@ import { openTestStore, type TestStore } from '../../../test/support/store.ts';
 import { MARKET } from '../../../test/support/wire.ts';
 import type { Gap } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
-import { listMarkets } from './markets.ts';
+import { findMarket, listMarkets } from './markets.ts';
 
 const MINUTE_MS = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 12);
@@ -102,4 +102,21 @@ test('coverage is the share of the window, as far as it has passed, that was rec
     'never recorded': 0,
     'still to come, not recorded yet': 1,
   });
+  // One market is asked for by a statement of its own.
+  for (const market of found) {
+    expect(await findMarket(opened.store, market.market_id, never)).toEqual(market);
+  }
+});
+
+test('a list of some markets is covered as the list of all is, and an unknown market is none', async () => {
+  const filter = { ticker: null, eventType: null, status: null, sinceMs: null, untilMs: null };
+  const all = await listMarkets(opened.store, { ...filter, limit: 100, after: null }, never.signal);
+  const some = await listMarkets(opened.store, { ...filter, limit: 5, after: null }, never.signal);
+  expect(some).toEqual(all.slice(0, 5));
+  const [first] = some;
+  const after = { endTimeMs: Date.parse(first?.end_time ?? ''), marketId: first?.market_id ?? '' };
+  expect(await listMarkets(opened.store, { ...filter, limit: 3, after }, never.signal)).toEqual(
+    all.slice(1, 4),
+  );
+  expect(await findMarket(opened.store, 'unknown', never)).toBeNull();
 });

@@ -1,60 +1,40 @@
-import type { MarketBody } from '../../schema/api/resources.ts';
-import type { StoreReader } from '../reader.ts';
-
-/** A millionth of a daily window is a tenth of a second. */
-const SHARE_STEPS = 1_000_000;
-
 /**
- * When each market's first proven book was received. Those whose record does not say it are looked for among their
- * quotes; the epoch stands for none.
+ * How much of its window of a market was recorded, as pieces of SQL about a market `t`: what lies in its gaps or before
+ * anything of it was recorded is lost. The epoch stands for "nothing was ever recorded".
  */
-const RECORDED_SINCE = `
-  SELECT m.market_id AS market_id, ifNull(m.recorded_since, q.first) AS since
-  FROM (
-    SELECT market_id, recorded_since FROM markets FINAL WHERE market_id IN {market_ids:Array(String)}) AS m
+
+/** Gaps of each market as pairs of Unix milliseconds; one that is open lasts until now. */
+const IN_GAPS = `groupArray((toUnixTimestamp64Milli(start_time), toUnixTimestamp64Milli(ifNull(end_time, now64(3)))))`;
+/** When the first proven book was received, as its quotes tell it: for records that do not say so themselves. */
+const FIRST_QUOTE = 'min(received)';
+
+/** The terms of `COVERAGE`, for a WITH in which `in_gaps` and `first_quote` are known. */
+export const COVERAGE_TERMS = `
+  toUnixTimestamp64Milli(t.start_time) AS from_ms,
+  least(toUnixTimestamp64Milli(t.end_time), toUnixTimestamp64Milli(now64(3))) AS to_ms,
+  ifNull(t.recorded_since, first_quote) AS since,
+  toUnixTimestamp64Milli(if(since = toDateTime64(0, 3), now64(3), since)) AS since_ms,
+  arrayFilter(piece -> piece.1 < to_ms AND piece.2 > from_ms, arrayPushBack(in_gaps, (toInt64(0), since_ms))) AS lost,
+  arrayReduce('intervalLengthSum',
+    arrayMap(piece -> greatest(piece.1, from_ms), lost), arrayMap(piece -> least(piece.2, to_ms), lost)) AS lost_ms,
+  if(from_ms < to_ms, 1 - lost_ms / (to_ms - from_ms), 1) AS kept`;
+
+/** The share, in millionths: of a daily window one is a tenth of a second. */
+export const COVERAGE = 'least(1., greatest(0., floor(kept * 1000000 + 0.5) / 1000000))';
+
+/** Of the one market `market_id`. */
+export const WITH_COVERAGE_OF_ONE = `WITH
+  (SELECT ${IN_GAPS} FROM gaps FINAL WHERE market_id = {market_id:String}) AS in_gaps,
+  (SELECT ${FIRST_QUOTE} FROM quotes WHERE trusted AND market_id IN (
+    SELECT market_id FROM markets FINAL WHERE market_id = {market_id:String} AND isNull(recorded_since))) AS first_quote,
+  ${COVERAGE_TERMS}`;
+
+/** Of each market `t` of a query named `page`. */
+export const JOIN_COVERAGE = `
   LEFT JOIN (
-    SELECT market_id, min(received) AS first FROM quotes
-    WHERE trusted AND market_id IN (
-      SELECT market_id FROM markets FINAL
-      WHERE market_id IN {market_ids:Array(String)} AND isNull(recorded_since))
-    GROUP BY market_id) AS q ON m.market_id = q.market_id`;
-
-/**
- * Share of each market's window, as far as it has passed, that lies in gaps or before anything of it was recorded;
- * markets that lost nothing are left out.
- */
-const LOST_SHARES = `
-  SELECT m.market_id AS market_id,
-    intervalLengthSum(greatest(g.from_ms, m.start_ms), least(g.to_ms, m.end_ms)) / any(m.end_ms - m.start_ms) AS lost_share
-  FROM (
-    SELECT market_id, toUnixTimestamp64Milli(start_time) AS start_ms,
-      least(toUnixTimestamp64Milli(end_time), toUnixTimestamp64Milli(now64(3))) AS end_ms
-    FROM markets FINAL WHERE market_id IN {market_ids:Array(String)}) AS m
-  INNER JOIN (
-    SELECT market_id, toUnixTimestamp64Milli(start_time) AS from_ms,
-      toUnixTimestamp64Milli(ifNull(end_time, now64(3))) AS to_ms
-    FROM gaps FINAL WHERE market_id IN {market_ids:Array(String)}
-    UNION ALL
-    SELECT market_id, toInt64(0) AS from_ms, toUnixTimestamp64Milli(if(since = toDateTime64(0, 3), now64(3), since)) AS to_ms
-    FROM (${RECORDED_SINCE})) AS g ON m.market_id = g.market_id
-  WHERE g.from_ms < m.end_ms AND g.to_ms > m.start_ms AND m.start_ms < m.end_ms
-  GROUP BY m.market_id`;
-
-/** Reads what of these markets' windows is missing. */
-export async function readLostShares(
-  store: StoreReader,
-  marketIds: readonly string[],
-  options: { readonly signal: AbortSignal },
-): Promise<Map<string, number>> {
-  if (marketIds.length === 0) return new Map();
-  const params = { market_ids: marketIds };
-  const rows = await store.rows<{ market_id: string; lost_share: number }>(LOST_SHARES, params, options);
-  return new Map(rows.map(({ market_id, lost_share }) => [market_id, lost_share]));
-}
-
-/** The market with the share of its window that was recorded and lies in no gap. */
-export function withCoverage(market: MarketBody, lostShares: ReadonlyMap<string, number>): MarketBody {
-  const share = 1 - (lostShares.get(market.market_id) ?? 0);
-  const coverage = Math.min(1, Math.max(0, Math.round(share * SHARE_STEPS) / SHARE_STEPS));
-  return { ...market, coverage };
-}
+    SELECT market_id, ${IN_GAPS} AS in_gaps FROM gaps FINAL
+    WHERE market_id IN (SELECT market_id FROM page) GROUP BY market_id) AS g ON g.market_id = t.market_id
+  LEFT JOIN (
+    SELECT market_id, ${FIRST_QUOTE} AS first_quote FROM quotes
+    WHERE trusted AND market_id IN (SELECT market_id FROM page WHERE isNull(recorded_since))
+    GROUP BY market_id) AS q ON q.market_id = t.market_id`;

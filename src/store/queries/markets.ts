@@ -1,7 +1,7 @@
 import type { MarketBody } from '../../schema/api/resources.ts';
 import type { Market, MarketStatus } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
-import { readLostShares, withCoverage } from './coverage.ts';
+import { COVERAGE, COVERAGE_TERMS, JOIN_COVERAGE, WITH_COVERAGE_OF_ONE } from './coverage.ts';
 import { isoTime, rangeConditions, timeParam, where } from './sql.ts';
 
 /** Where a market's page lives at the venue. */
@@ -12,7 +12,7 @@ const MARKET_COLUMNS = `
   t.event_type AS market_type, t.ticker AS ticker, t.status AS status,
   ${isoTime('t.start_time')} AS start_time, ${isoTime('t.end_time')} AS end_time,
   t.strike_price AS strike_price, t.strike_source AS strike_source, t.close_price AS close_price,
-  t.outcome AS outcome, t.payout_yes AS payout_yes, 1 AS coverage,
+  t.outcome AS outcome, t.payout_yes AS payout_yes, ${COVERAGE} AS coverage,
   ${isoTime('t.resolved_time')} AS resolved_at, t.volume AS volume, t.liquidity AS liquidity,
   t.tick_size / 10000 AS tick_size, t.taker_fee_rate AS taker_fee_rate, t.taker_delay_ms AS taker_delay_ms,
   concat('${EVENT_URL}', t.slug) AS polymarket_url`;
@@ -49,18 +49,14 @@ export async function listMarkets(
     conditions.push(`(t.end_time, t.market_id) < (${timeParam('after_ms')}, {after_id:String})`);
     Object.assign(params, { after_ms: after.endTimeMs, after_id: after.marketId });
   }
-  const markets = await store.rows<MarketBody>(
-    `SELECT ${MARKET_COLUMNS} FROM markets AS t FINAL ${where(conditions)}
-     ORDER BY t.end_time DESC, t.market_id DESC LIMIT {limit:UInt32}`,
+  const order = 'ORDER BY t.end_time DESC, t.market_id DESC';
+  return await store.rows<MarketBody>(
+    `WITH page AS (SELECT t.* FROM markets AS t FINAL ${where(conditions)} ${order} LIMIT {limit:UInt32}),
+     ${COVERAGE_TERMS}
+     SELECT ${MARKET_COLUMNS} FROM page AS t ${JOIN_COVERAGE} ${order}`,
     { ...params, limit },
     { signal },
   );
-  const lost = await readLostShares(
-    store,
-    markets.map((market) => market.market_id),
-    { signal },
-  );
-  return markets.map((market) => withCoverage(market, lost));
 }
 
 export async function countMarkets(
@@ -83,15 +79,12 @@ export async function findMarket(
   // Handed on unread: a store that answers from memory needs no signal, and making one costs as much as the answer.
   options: { readonly signal: AbortSignal },
 ): Promise<MarketBody | null> {
-  const [[row], lost] = await Promise.all([
-    store.rows<MarketBody>(
-      `SELECT ${MARKET_COLUMNS} FROM markets AS t FINAL WHERE t.market_id = {market_id:String}`,
-      { market_id: marketId },
-      options,
-    ),
-    readLostShares(store, [marketId], options),
-  ]);
-  return row === undefined ? null : withCoverage(row, lost);
+  const [row] = await store.rows<MarketBody>(
+    `${WITH_COVERAGE_OF_ONE} SELECT ${MARKET_COLUMNS} FROM markets AS t FINAL WHERE t.market_id = {market_id:String}`,
+    { market_id: marketId },
+    options,
+  );
+  return row ?? null;
 }
 
 /** Whether there is such a market, and the two fields other answers quote of it. */
