@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../accounts/accessControl.ts';
 import type { Identity } from '../accounts/authenticate.ts';
@@ -10,6 +9,10 @@ declare module 'fastify' {
     identity: Identity | null;
     session: SignedIn | null;
     startedAtMs: number;
+    /** What its connection had sent before. */
+    bytesBefore: number;
+    /** It was logged and timed. */
+    isTold: boolean;
     /** The store failed after the body had begun, and the connection was cut. */
     bodyFailed: boolean;
   }
@@ -56,37 +59,39 @@ export function observeRequests(
   app.decorateRequest('identity', null);
   app.decorateRequest('session', null);
   app.decorateRequest('startedAtMs', 0);
+  app.decorateRequest('bytesBefore', 0);
+  app.decorateRequest('isTold', false);
   app.decorateRequest('bodyFailed', false);
+  const tell = (request: FastifyRequest, status: number) => {
+    if (request.isTold) return;
+    request.isTold = true;
+    const durationMs = clock.monotonic() - request.startedAtMs;
+    const { method } = request;
+    const route = routeName(request);
+    duration.observe({ method, route, status }, durationMs / 1000);
+    log.info(
+      {
+        request_id: request.id,
+        method,
+        route,
+        status,
+        duration_ms: Math.round(durationMs * 1000) / 1000,
+        bytes: sentBytes(request),
+        key_id: request.identity?.keyId ?? null,
+      },
+      'http.request',
+    );
+  };
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAtMs = clock.monotonic();
     reply.header('x-request-id', request.id);
     if (dataSource !== 'live') reply.header('x-data-source', dataSource);
-    const bytesBefore = request.raw.socket?.bytesWritten ?? 0;
-    let told = false;
-    const tell = (status: number) => {
-      if (told) return;
-      told = true;
-      const durationMs = clock.monotonic() - request.startedAtMs;
-      const { method } = request;
-      const route = routeName(request);
-      duration.observe({ method, route, status }, durationMs / 1000);
-      log.info(
-        {
-          request_id: request.id,
-          method,
-          route,
-          status,
-          duration_ms: Math.round(durationMs * 1000) / 1000,
-          bytes: sentBytes(reply.raw, bytesBefore),
-          key_id: request.identity?.keyId ?? null,
-        },
-        'http.request',
-      );
-    };
-    reply.raw.once('finish', () => tell(reply.raw.statusCode));
-    reply.raw.once('close', () => {
-      if (request.upgrade) tell(SWITCHED);
-      else tell(request.bodyFailed ? BODY_CUT : CLIENT_CLOSED);
+    request.bytesBefore = request.raw.socket?.bytesWritten ?? 0;
+    const { raw } = reply;
+    raw.on('finish', () => tell(request, raw.statusCode));
+    raw.on('close', () => {
+      if (request.upgrade) tell(request, SWITCHED);
+      else tell(request, request.bodyFailed ? BODY_CUT : CLIENT_CLOSED);
     });
     done();
   });
@@ -108,6 +113,6 @@ function routeName(request: FastifyRequest): string {
 }
 
 /** Bytes on the wire, head included; an in-process request has no wire. */
-function sentBytes(response: ServerResponse, before: number): number {
-  return Math.max(0, (response.req.socket?.bytesWritten ?? before) - before);
+function sentBytes({ raw, bytesBefore }: FastifyRequest): number {
+  return Math.max(0, (raw.socket?.bytesWritten ?? bytesBefore) - bytesBefore);
 }
