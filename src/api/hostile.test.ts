@@ -1,10 +1,9 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { KEY, uncheckedApi } from '../../test/support/api.ts';
 import { CONTRACT } from '../../test/support/apiContract.ts';
 import { casesOf } from '../../test/support/contractCases.ts';
+import { heldMemory } from '../../test/support/heldMemory.ts';
 import { STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
 
 const SEED = 20_261_121;
@@ -156,7 +155,7 @@ test(`${REQUESTS} hostile requests (seed ${SEED}): no 500, no hang, no growth`, 
   const statuses = new Map<number, number>();
   let warm = 0;
   for (let sent = 0; sent < REQUESTS; sent += AT_ONCE) {
-    if (sent === WARM_AFTER) warm = heapBytes();
+    if (sent === WARM_AFTER) warm = heldMemory().heapUsed;
     const requests = Array.from({ length: AT_ONCE }, hostileRequest);
     const answers = await Promise.all(requests.map((request) => app.inject(request)));
     for (const [index, { statusCode, body }] of answers.entries()) {
@@ -167,7 +166,7 @@ test(`${REQUESTS} hostile requests (seed ${SEED}): no 500, no hang, no growth`, 
       );
     }
   }
-  expect(heapBytes() - warm).toBeLessThan(GROWTH_MAX_BYTES);
+  expect(heldMemory().heapUsed - warm).toBeLessThan(GROWTH_MAX_BYTES);
   // The run reached what it is about: answers, refusals of every kind, and nothing but them.
   for (const status of [200, 400, 401, 404, 405, 422]) {
     expect(statuses.get(status) ?? 0, `${status}`).toBeGreaterThan(REQUESTS / 1000);
@@ -176,10 +175,4 @@ test(`${REQUESTS} hostile requests (seed ${SEED}): no 500, no hang, no growth`, 
 
 function hasDetail(request: InjectOptions | undefined, body: string): boolean {
   return request?.method === 'HEAD' || JSON.parse(body).detail.length > 0;
-}
-
-function heapBytes(): number {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  return process.memoryUsage().heapUsed;
 }

@@ -11,12 +11,16 @@ import {
   type TestBook,
   testApi,
 } from '../../test/support/api.ts';
+import { heldMemory } from '../../test/support/heldMemory.ts';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
 
 const T0 = Date.UTC(2026, 10, 20, 23, 59, 55);
 const M = '0xaa';
 const MANY = '0xbb';
 const MANY_ROWS = 100_000;
+/** Memory is looked at after each so many bytes of the answer. */
+const LOOK_BYTES = 16 * 1024 * 1024;
+const HELD_BYTES_MAX = 32 * 1024 * 1024;
 const SEED = 20_261_120;
 const RUNS = 60;
 
@@ -234,17 +238,22 @@ test(`${MANY_ROWS} snapshots stream at flat memory`, async () => {
   socket.write(
     `GET /v1/snapshots?market_id=${MANY}&limit=${MANY_ROWS} HTTP/1.1\r\nHost: a\r\nAuthorization: ${KEY.authorization}\r\nConnection: close\r\n\r\n`,
   );
-  const before = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;
-  let [bytes, most, tail] = [0, 0, ''];
+  const held = () => {
+    const { heapUsed, arrayBuffers } = heldMemory();
+    return heapUsed + arrayBuffers;
+  };
+  const before = held();
+  let [bytes, looked, most, tail] = [0, 0, 0, ''];
   socket.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     tail = chunk.toString('latin1', Math.max(0, chunk.length - 100));
-    const { arrayBuffers, heapUsed } = process.memoryUsage();
-    most = Math.max(most, arrayBuffers + heapUsed - before);
+    if (bytes - looked < LOOK_BYTES) return;
+    looked = bytes;
+    most = Math.max(most, held() - before);
   });
   await once(socket, 'close');
   expect(tail).toMatch(/"next_cursor":null\}\r\n0\r\n\r\n$/);
   expect(bytes).toBeGreaterThan(100 * 1024 * 1024);
-  // The body is held in pieces only: far below its size, whatever the collector has not fetched yet.
-  expect(most).toBeLessThan(bytes / 2);
+  // The body is held in pieces only, far below its size.
+  expect(most).toBeLessThan(HELD_BYTES_MAX);
 });

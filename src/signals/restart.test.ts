@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { bookRecord } from '../../test/support/api.ts';
 import { detection } from '../../test/support/detections.ts';
 import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
@@ -98,7 +98,7 @@ test('rows a crash left unfinished are finished from the store: fills by receipt
   };
   rig.clock.stepWall(400_000);
   await rig.restart();
-  await vi.waitFor(async () => expect((await rig.rows())[0]?.settlement).not.toBeNull());
+  while ((await rig.rows())[0]?.settlement === null) await rig.settle();
   expect(asked).toEqual([T0 + 10_050, T0 + 10_250, T0 + 10_500]);
   expect((await rig.rows())[0]).toMatchObject({
     executable: [
