@@ -78,6 +78,10 @@ export class WatchedPage {
     }
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize(PHONE);
+    // Charts follow the width of their place a frame later.
+    await page.evaluate(
+      'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(drawn))))',
+    );
     await page.screenshot({ path: join(PICTURES, `${name}-phone.png`), fullPage: true });
     const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     expect(beyond, `${name} is wider than a phone, in pixels`).toBeLessThanOrEqual(0);

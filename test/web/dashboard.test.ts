@@ -1,60 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { browserAbsent, openBrowser, WatchedPage } from '../support/browser.ts';
-import { type RunningCommand, startCommand } from '../support/runningService.ts';
-import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { describe, expect, it } from 'vitest';
+import { browserAbsent } from '../support/browser.ts';
+import { heading, SLOW_MS, useDemoPages } from '../support/demoPages.ts';
 
 const SKIPPED = 'the dashboard (skipped without a build or Chromium)';
-/** Starting Chromium and a page on a machine that does much else. */
-const SLOW_MS = 120_000;
 const OTHER = { email: 'ann@example.com', password: 'correct horse battery' };
 
-let demo: RunningCommand;
-let browser: Browser;
-let owner: { email: string; password: string };
-const endings: (() => unknown)[] = [];
-const whenOver = (end: () => unknown) => void endings.push(end);
-const opened: WatchedPage[] = [];
-
-async function open(): Promise<WatchedPage> {
-  const watched = await WatchedPage.open(browser, demo.url);
-  opened.push(watched);
-  return watched;
-}
-
-async function signedIn(who = owner): Promise<WatchedPage> {
-  const watched = await open();
-  await watched.signIn(who.email, who.password);
-  return watched;
-}
-
-const heading = (page: Page, name: string | RegExp) =>
-  page.getByRole('heading', { level: 1, name }).waitFor();
-
 describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
-  beforeAll(async () => {
-    const environment = {
-      UNDERROUND_DATA_DIR: path.join(temporaryDirectory(whenOver), 'data'),
-      UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
-    };
-    demo = await startCommand(['demo', '--hours', '0.4'], environment, whenOver);
-    const [, email = '', password = ''] = /login +(\S+) +(\w{16}) +\(operator\)/.exec(demo.out()) ?? [];
-    owner = { email, password };
-    browser = await openBrowser();
-  }, SLOW_MS);
-  afterAll(async () => {
-    await browser?.close();
-    for (const end of endings.reverse()) await end();
-  });
-  afterEach(async () => {
-    for (const watched of opened.splice(0)) await watched.close();
-  });
+  const dashboard = useDemoPages({ UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
 
   it('leads from the bare address to a sign-up, a key and a first curl that works', async () => {
-    const watched = await open();
+    const watched = await dashboard.open();
     const { page } = watched;
     await page.goto('/');
     await heading(page, 'Sign in');
@@ -80,22 +37,22 @@ describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
   });
 
   it('says what was wrong with a sign-in, and comes back to the page that was asked for', async () => {
-    const watched = await open();
+    const watched = await dashboard.open();
     const { page } = watched;
     watched.refusals.add('401 /app/sign-in');
     await page.goto('/markets?ticker=ETH');
-    await page.getByLabel('E-mail address').fill(owner.email);
+    await page.getByLabel('E-mail address').fill(dashboard.owner.email);
     await page.getByRole('textbox', { name: 'Password' }).fill('wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').getByText('Wrong e-mail address or password').waitFor();
-    await page.getByRole('textbox', { name: 'Password' }).fill(owner.password);
+    await page.getByRole('textbox', { name: 'Password' }).fill(dashboard.owner.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await heading(page, 'Markets');
     expect(new URL(page.url()).searchParams.get('ticker')).toBe('ETH');
   });
 
   it('shows every window in play as it moves', async () => {
-    const watched = await signedIn();
+    const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByText('live', { exact: true }).waitFor();
     const cards = page.getByRole('region', { name: /^BTC / });
@@ -111,7 +68,7 @@ describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
   });
 
   it('filters markets by address, and shows all that is recorded of one', async () => {
-    const watched = await signedIn();
+    const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.goto('/markets?status=resolved&event_type=5m');
     await page.locator('tbody a').nth(3).waitFor();
@@ -132,15 +89,38 @@ describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
     expect(saved.split('\n').length).toBeGreaterThan(50);
   });
 
+  it('keeps what was drawn larger when newer values come, and shows all again', async () => {
+    const { page } = await dashboard.signedIn();
+    await page.getByRole('region', { name: 'BTC 1 hour' }).getByRole('link').click();
+    const over = page.locator('.u-over').first();
+    await over.waitFor();
+    const all = page.getByRole('button', { name: 'Show all' });
+    expect(await all.count()).toBe(0);
+    const { x, y, width } = (await over.boundingBox()) ?? { x: 0, y: 0, width: 0 };
+    await page.mouse.move(x + width * 0.5, y + 50);
+    await page.mouse.down();
+    await page.mouse.move(x + width * 0.6, y + 60, { steps: 4 });
+    await page.mouse.up();
+    await all.nth(1).waitFor();
+    expect(new URL(page.url()).searchParams.has('at')).toBe(false);
+    const before = await all.count();
+    const points = () => page.getByRole('button', { name: /as CSV/ }).textContent();
+    const known = await points();
+    await expect.poll(points, { timeout: 30_000 }).not.toBe(known);
+    expect(await all.count()).toBe(before);
+    await all.first().click();
+    await expect.poll(() => all.count()).toBe(0);
+  });
+
   it('says that a market is unknown', async () => {
-    const watched = await signedIn();
+    const watched = await dashboard.signedIn();
     watched.refusals.add('404 /app/markets/0xnone');
     await watched.page.goto('/markets/0xnone');
     await watched.page.getByText('Market not found').waitFor();
   });
 
   it('shows how well prices were calibrated', async () => {
-    const watched = await signedIn();
+    const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByRole('link', { name: 'Calibration' }).click();
     await page.getByRole('img', { name: /^Reliability diagram/ }).waitFor();
@@ -150,7 +130,7 @@ describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
   });
 
   it('shows what the detectors see, saw, and what came of it', async () => {
-    const watched = await signedIn();
+    const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByRole('link', { name: 'Signals' }).click();
     await page.getByRole('slider', { name: 'Least edge in cents' }).focus();
@@ -166,38 +146,8 @@ describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
     await watched.inspect('signals-audit');
   });
 
-  it('runs a backtest and a sweep, and says what is wrong with one', async () => {
-    const watched = await signedIn();
-    const { page } = watched;
-    await page.goto('/backtests');
-    await page.getByText('No backtests yet').waitFor();
-    await page.getByRole('textbox', { name: 'Threshold, 0 to 1' }).fill('7');
-    watched.refusals.add('422 /app/backtest');
-    await page.getByRole('button', { name: 'Run backtest' }).click();
-    await page.getByText('Input should be less than or equal to 1').first().waitFor();
-    await page.getByRole('textbox', { name: 'Threshold, 0 to 1' }).fill('0.4');
-    await page.getByRole('button', { name: 'Run backtest' }).click();
-    await page.getByText('P&L after fees').waitFor();
-    await page.locator('.uplot canvas').first().waitFor();
-    await watched.inspect('backtest');
-    await page.getByRole('link', { name: 'Backtests' }).click();
-    await page.getByLabel('Strategy').selectOption('condition_based');
-    await page.getByText('JSON', { exact: true }).click();
-    expect(JSON.parse(await page.getByLabel('Request body').inputValue())).toMatchObject({
-      strategy: { type: 'condition_based' },
-    });
-    await page.getByText('Form', { exact: true }).click();
-    await watched.inspect('backtests');
-    await page.getByLabel('Strategy').selectOption('threshold_entry');
-    await page.getByRole('button', { name: 'Sweep a parameter' }).click();
-    await page.getByRole('button', { name: 'Run sweep' }).click();
-    await page.getByText('Deflated Sharpe', { exact: true }).waitFor();
-    expect(await page.getByText('best', { exact: true }).count()).toBe(1);
-    await watched.inspect('sweep');
-  });
-
   it('says what a tier does not include, and what to do about it', async () => {
-    const watched = await signedIn(OTHER);
+    const watched = await dashboard.signedIn(OTHER);
     const { page } = watched;
     await page.goto('/webhooks');
     await page.getByText('Webhooks are not in tier free').waitFor();
@@ -207,10 +157,20 @@ describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
     watched.refusals.add('403 /app/backtest/sweep');
     await page.getByRole('button', { name: 'Run sweep' }).click();
     await page.getByText('Tier free does not include this endpoint').waitFor();
+    await page.getByRole('link', { name: 'Paper' }).click();
+    await page.getByLabel('Name').fill('the first');
+    await page.getByRole('button', { name: 'Start paper trading' }).click();
+    await heading(page, 'the first');
+    await page.goto('/paper');
+    await page.getByRole('button', { name: 'New paper strategy' }).click();
+    await page.getByLabel('Name').fill('one too many');
+    watched.refusals.add('403 /app/paper/strategies');
+    await page.getByRole('button', { name: 'Start paper trading' }).click();
+    await page.getByText('Your tier allows one active paper strategy').waitFor();
   });
 
   it('registers a webhook, shows its secret once, pauses, resumes, rotates, tests and deletes it', async () => {
-    const watched = await signedIn();
+    const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByRole('link', { name: 'Webhooks' }).click();
     await page.getByLabel('Address').fill('https://10.0.0.1/hook');
@@ -241,7 +201,7 @@ describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
   });
 
   it('lets a user change the password, end sessions and sign out', async () => {
-    const watched = await signedIn(OTHER);
+    const watched = await dashboard.signedIn(OTHER);
     const { page } = watched;
     await page.goto('/account');
     await page.getByRole('button', { name: 'End' }).first().waitFor();
@@ -258,7 +218,7 @@ describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
   });
 
   it('lets the operator set tiers, suspend, and close the service for a while', async () => {
-    const watched = await signedIn();
+    const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByRole('link', { name: 'Operator' }).click();
     await page.getByLabel(`Tier of ${OTHER.email}`).selectOption('plus');
@@ -269,14 +229,14 @@ describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
     await page.getByLabel('What clients are told').fill('back at noon');
     await page.getByRole('button', { name: 'Close the service' }).click();
     await page.getByText('back at noon').waitFor();
-    expect((await fetch(`${demo.url}/v1/markets`)).status).toBe(503);
-    expect((await fetch(`${demo.url}/live`)).status).toBe(200);
+    expect((await fetch(`${dashboard.url}/v1/markets`)).status).toBe(503);
+    expect((await fetch(`${dashboard.url}/live`)).status).toBe(200);
     await page.getByRole('button', { name: 'Open again' }).click();
     await page.getByRole('button', { name: 'Close the service' }).waitFor();
   });
 
   it('shows the operator’s page to nobody else', async () => {
-    const { page } = await signedIn(OTHER);
+    const { page } = await dashboard.signedIn(OTHER);
     await page.goto('/operator');
     await page.getByText('Only the operator sees this page').waitFor();
     expect(await page.getByRole('link', { name: 'Operator' }).count()).toBe(0);

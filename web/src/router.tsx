@@ -3,6 +3,7 @@ import { Frame } from './app/Frame.tsx';
 import { NotFound } from './app/NotFound.tsx';
 import { Shell } from './app/Shell.tsx';
 import type { CalibrationSearch } from './pages/calibration/Calibration.tsx';
+import type { MarketSearch } from './pages/market/MarketPage.tsx';
 import type { MarketsSearch } from './pages/markets/Markets.tsx';
 import { Failure, Loading } from './ui/states.tsx';
 
@@ -42,8 +43,18 @@ function oneOf<T extends string>(words: readonly T[], value: unknown): T | undef
   return words.find((word) => word === value);
 }
 
+/** A name the service gave, or nothing; what it is not is the service's to say. */
+function nameIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
 function within(value: unknown, { low, high, usual }: { low: number; high: number; usual: number }): number {
   return typeof value === 'number' && value >= low && value <= high ? value : usual;
+}
+
+/** A job that a form begins with. */
+interface FromJob {
+  readonly from?: string | undefined;
 }
 
 const live = createRoute({
@@ -64,7 +75,10 @@ const markets = createRoute({
 const market = createRoute({
   getParentRoute: () => shell,
   path: '/markets/$marketId',
-  validateSearch: (search): { at?: number } => (typeof search.at === 'number' ? { at: search.at } : {}),
+  validateSearch: (search): MarketSearch => ({
+    at: typeof search.at === 'number' ? search.at : undefined,
+    ...{ backtest: nameIn(search.backtest), paper: nameIn(search.paper) },
+  }),
   component: lazyRouteComponent(() => import('./pages/market/MarketPage.tsx'), 'MarketPage'),
 });
 const calibration = createRoute({
@@ -91,12 +105,25 @@ const webhooks = createRoute({
 const backtests = createRoute({
   getParentRoute: () => shell,
   path: '/backtests',
+  validateSearch: (search): FromJob => ({ from: nameIn(search.from) }),
   component: lazyRouteComponent(() => import('./pages/backtests/Backtests.tsx'), 'Backtests'),
 });
 const backtest = createRoute({
   getParentRoute: () => shell,
   path: '/backtests/$jobId',
+  validateSearch: (search): { market?: string | undefined } => ({ market: nameIn(search.market) }),
   component: lazyRouteComponent(() => import('./pages/backtests/Job.tsx'), 'Job'),
+});
+const papers = createRoute({
+  getParentRoute: () => shell,
+  path: '/paper',
+  validateSearch: (search): FromJob => ({ from: nameIn(search.from) }),
+  component: lazyRouteComponent(() => import('./pages/paper/Papers.tsx'), 'Papers'),
+});
+const paper = createRoute({
+  getParentRoute: () => shell,
+  path: '/paper/$strategyId',
+  component: lazyRouteComponent(() => import('./pages/paper/Paper.tsx'), 'Paper'),
 });
 const operator = createRoute({
   getParentRoute: () => shell,
@@ -127,6 +154,8 @@ const routeTree = root.addChildren([
     signals,
     backtests,
     backtest,
+    papers,
+    paper,
     webhooks,
     keys,
     account,

@@ -22,6 +22,11 @@ const HOVERED = {
 /** What of the kit's own colours is not readable for everybody. */
 export const resolveColours: CSSVariablesResolver = () => ({
   variables: {},
-  light: { ...HOVERED, '--mantine-color-dimmed': '#5b6570' },
-  dark: { ...HOVERED, '--mantine-color-dimmed': '#a6afb8', '--mantine-color-body': '#12161b' },
+  light: { ...HOVERED, '--mantine-color-dimmed': '#5b6570', '--mantine-color-error': '#c92a2a' },
+  dark: {
+    ...HOVERED,
+    '--mantine-color-dimmed': '#a6afb8',
+    '--mantine-color-body': '#12161b',
+    '--mantine-color-error': '#ff8787',
+  },
 });

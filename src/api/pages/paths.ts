@@ -15,6 +15,8 @@ export const PAGE_PATHS = [
   '/webhooks',
   '/backtests',
   '/backtests/{job_id}',
+  '/paper',
+  '/paper/{strategy_id}',
   '/keys',
   '/account',
   '/operator',

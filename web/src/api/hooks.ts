@@ -33,9 +33,11 @@ export const queries = new QueryClient({
   },
 });
 
-export interface AskOptions {
+export interface AskOptions<K extends OperationName> {
   readonly enabled?: boolean;
   readonly refetchMs?: number;
+  /** Ends asking again: what was answered will not change any more. */
+  readonly isFinal?: (answer: AnswerOf<K>) => boolean;
   /** Shows the answer before while the next is asked for. */
   readonly keep?: boolean;
 }
@@ -44,13 +46,18 @@ export interface AskOptions {
 export function useApi<K extends OperationName>(
   operation: K,
   input: InputOf<K>,
-  { enabled = true, refetchMs, keep = false }: AskOptions = {},
+  { enabled = true, refetchMs, isFinal, keep = false }: AskOptions<K> = {},
 ): UseQueryResult<AnswerOf<K>, Error> {
   return useQuery<AnswerOf<K>, Error>({
     queryKey: [operation, input],
     queryFn: ({ signal }) => call(operation, input, signal),
     enabled,
-    ...(refetchMs === undefined ? {} : { refetchInterval: refetchMs }),
+    ...(refetchMs === undefined
+      ? {}
+      : {
+          refetchInterval: ({ state: { data } }) =>
+            data !== undefined && isFinal?.(data) ? false : refetchMs,
+        }),
     ...(keep ? { placeholderData: keepPreviousData } : {}),
   });
 }

@@ -8,7 +8,7 @@ interface FieldError {
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
   readonly status: number;
-  /** By the last part of its place, e.g. `password`. */
+  /** By its place in what was sent, e.g. `password` or `strategy.condition_based.entry.0.value`. */
   readonly fields: ReadonlyMap<string, string>;
   readonly retryAfterSeconds: number | null;
 
@@ -39,8 +39,8 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
   );
   if (Array.isArray(detail)) {
     const errors = detail as FieldError[];
-    const fields = new Map(errors.map(({ loc, msg }) => [String(loc.at(-1) ?? ''), msg]));
-    const message = errors.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ');
+    const fields = new Map(errors.map(({ loc, msg }) => [loc.slice(1).join('.'), msg]));
+    const message = [...fields].map(([place, msg]) => `${place}: ${msg}`).join('; ');
     return new ApiProblem(message, { status, fields, retryAfterSeconds });
   }
   const message = typeof detail === 'string' ? detail : `The service answered ${status}`;

@@ -1,10 +1,11 @@
-/** Pages in the order they are listed. A page whose part of the API is not served is not here. */
+/** Pages in the order they are listed. */
 export const NAVIGATION = [
   { to: '/live', label: 'Live' },
   { to: '/markets', label: 'Markets' },
   { to: '/calibration', label: 'Calibration' },
   { to: '/signals', label: 'Signals' },
   { to: '/backtests', label: 'Backtests' },
+  { to: '/paper', label: 'Paper' },
   { to: '/webhooks', label: 'Webhooks' },
   { to: '/keys', label: 'API keys' },
   { to: '/account', label: 'Account' },

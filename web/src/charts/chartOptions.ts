@@ -1,36 +1,56 @@
 import uPlot from 'uplot';
+import { type Deal, drawDeals } from './chartDeals.ts';
 import type { Band, Line, TimeChartProps } from './TimeChart.tsx';
 
-interface Asked {
+/** What a chart shows, all of which may change while it is looked at. */
+export interface Drawn {
   readonly times: readonly number[];
   readonly lines: readonly Line[];
   readonly gaps: readonly Band[];
+  readonly deals: readonly Deal[];
   readonly span: Band | undefined;
   readonly mark: TimeChartProps['mark'];
   readonly ranges: NonNullable<TimeChartProps['ranges']>;
-  readonly width: number;
-  readonly height: number;
 }
 
-/** @param colour What a CSS variable is here. */
-export function chartOptions(asked: Asked, colour: (text: string) => string): uPlot.Options {
-  const { times, lines, gaps, span, mark, ranges, width, height } = asked;
+interface Made {
+  readonly width: number;
+  readonly height: number;
+  readonly counts: string | undefined;
+  /** Charts of one group share their cursor, and are drawn larger together. */
+  readonly group: string;
+  /** What a CSS variable is here. */
+  readonly colour: (text: string) => string;
+  /** Tells which part the reader has drawn larger; null: the whole is shown. */
+  readonly onZoom: (shown: Band | null) => void;
+}
+
+/** @param latest What is to be drawn whenever it is drawn; its lines stay the same ones, their values change. */
+export function chartOptions(latest: { readonly current: Drawn }, made: Made): uPlot.Options {
+  const { width, height, counts, group, colour, onZoom } = made;
+  const { lines, ranges } = latest.current;
   const [ink, rule] = [colour('--mantine-color-dimmed'), colour('--line')];
   const scales = [...new Set(lines.map(({ scale }) => scale))];
+  const dealt = { scale: scales[0] ?? '', won: colour('--up'), lost: colour('--down'), ink };
   return {
     ...{ width, height },
     // Charts under each other share their left and right edge.
     padding: [10, scales.length === 1 ? RIGHT_AXIS : 0, 0, 0],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
-    cursor: { sync: { key: 'market' }, drag: { x: true, y: false } },
+    cursor: { sync: { key: group }, drag: { x: true, y: false } },
     scales: {
-      x: span === undefined ? {} : { range: wholeOrZoomed(times, span) },
+      x: { time: counts === undefined, range: (_chart, low, high) => wholeOrPart(latest.current, low, high) },
       ...Object.fromEntries(scales.map((scale) => [scale, rangeOf(ranges[scale])])),
     },
     axes: [
-      { stroke: ink, grid: { stroke: rule, width: 1 }, ticks: { stroke: rule }, values: CLOCK_TIMES },
+      {
+        ...{ stroke: ink, grid: { stroke: rule, width: 1 }, ticks: { stroke: rule } },
+        ...(counts === undefined
+          ? { values: CLOCK_TIMES }
+          : { label: counts, labelSize: 18, incrs: WHOLE_STEPS }),
+      },
       ...scales.map((scale, index) => ({
-        ...{ scale, stroke: ink, size: index === 0 ? LEFT_AXIS : RIGHT_AXIS, ticks: { stroke: rule } },
+        ...{ scale, stroke: ink, size: index === 0 ? roomFor : RIGHT_AXIS, ticks: { stroke: rule } },
         ...{ side: index === 0 ? 3 : 1, grid: { show: index === 0, stroke: rule, width: 1 } },
         values: (_chart: uPlot, values: number[]) => {
           const print = lines.find((line) => line.scale === scale)?.print ?? String;
@@ -38,16 +58,48 @@ export function chartOptions(asked: Asked, colour: (text: string) => string): uP
         },
       })),
     ],
-    series: [{ value: '{HH}:{mm}:{ss}' }, ...lines.map((line) => seriesOf(line, colour(line.colour)))],
+    series: [
+      counts === undefined ? { value: '{HH}:{mm}:{ss}' } : { label: counts },
+      ...lines.map((line) => seriesOf(line, colour(line.colour))),
+    ],
     hooks: {
-      drawClear: [(chart) => shade(chart, gaps)],
-      draw: [(chart) => drawMark(chart, mark, { ink, ground: colour('--surface') })],
+      drawClear: [(chart) => shade(chart, latest.current.gaps)],
+      draw: [
+        (chart) => drawMark(chart, latest.current.mark, { ink, ground: colour('--surface') }),
+        (chart) => drawDeals(chart, latest.current.deals, dealt),
+      ],
+      setScale: [(chart, key) => key === 'x' && onZoom(partOf(chart, latest.current))],
     },
   };
 }
 
-/** Room for `100¢` and for `$100,000.00`. */
+/** All that a chart can show along its axis. */
+export function wholeOf({ times, span }: Pick<Drawn, 'times' | 'span'>): Band {
+  const first = times[0] ?? 0;
+  // A single point still has an axis.
+  return span ?? { from: first, to: Math.max(times.at(-1) ?? 0, first + 1) };
+}
+
+/** The part of the axis that is shown; null for all of it. */
+function partOf(chart: uPlot, drawn: Drawn): Band | null {
+  const { min, max } = chart.scales.x ?? {};
+  const { from, to } = wholeOf(drawn);
+  if (min == null || max == null || (min <= from && max >= to)) return null;
+  return { from: min, to: max };
+}
+
+/** Counts go up by whole numbers. */
+const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
+/** Room for `100¢` and for `$100,000.00`, pixels. */
 const [LEFT_AXIS, RIGHT_AXIS] = [60, 88];
+const DIGIT_WIDTH = 8;
+
+/** More room than usual where the axis has long texts. */
+function roomFor(_chart: uPlot, texts: readonly string[] | null): number {
+  const longest = Math.max(0, ...(texts ?? []).map(({ length }) => length));
+  return Math.max(LEFT_AXIS, longest * DIGIT_WIDTH + 18);
+}
+
 /** By the distance of two marks in seconds: how a time is written, and how where a new day begins. */
 const CLOCK_TIMES: uPlot.Axis.Values = [
   [86_400, '{DD} {MMM}', null, null, null, null, null, null, 1],
@@ -55,10 +107,12 @@ const CLOCK_TIMES: uPlot.Axis.Values = [
   [0.001, '{HH}:{mm}:{ss}', null, '\n{DD} {MMM}', null, null, null, null, 1],
 ];
 
-/** All of the span, unless the reader has drawn a part of it larger. */
-function wholeOrZoomed(times: readonly number[], { from, to }: Band): uPlot.Range.Function {
+/** All of it, unless the reader has drawn a part of it larger. */
+function wholeOrPart(drawn: Drawn, low: number, high: number): [number, number] {
+  const { times } = drawn;
+  const { from, to } = wholeOf(drawn);
   const [first, last] = [times[0] ?? from, times.at(-1) ?? to];
-  return (_chart, low, high) => (low <= first && high >= last ? [from, to] : [low, high]);
+  return low <= first && high >= last ? [from, to] : [low, high];
 }
 
 function rangeOf(range: readonly [number, number] | undefined): uPlot.Scale {

@@ -37,6 +37,10 @@ export function shares(value: Maybe): string {
   return value === null || value === undefined ? MISSING : compact.format(value);
 }
 
+export function tradeCount(count: number): string {
+  return count === 1 ? 'one trade' : `${plain.format(count)} trades`;
+}
+
 /** Day and time in UTC. */
 export function moment(time: string | number | null | undefined): string {
   return time === null || time === undefined ? MISSING : `${date.format(new Date(time))}`;

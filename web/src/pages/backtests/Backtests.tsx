@@ -1,14 +1,16 @@
 import { Badge, Progress, Table } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { BacktestJobList } from '../../api/schema.ts';
+import { STRATEGY_NAMES } from '../../strategy/strategies.ts';
 import { moment, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Builder } from './Builder.tsx';
-import { STRATEGY_NAMES } from './draft.ts';
+import { draftOf, FIRST_DRAFT } from './draft.ts';
 
+const route = getRouteApi('/shell/backtests');
 const REFETCH_MS = 3_000;
 
 /** A new backtest, and those that were run. */
@@ -19,7 +21,7 @@ export function Backtests(): ReactNode {
       title="Backtests"
       about="Trades recorded markets again: the books of that time, your latency, the venue’s fees and hold. Nothing is filled inside a gap."
     >
-      <Builder />
+      <Begun />
       <div className="card">
         {list.isPending && <Loading />}
         {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
@@ -30,6 +32,20 @@ export function Backtests(): ReactNode {
       </div>
     </Page>
   );
+}
+
+/** The builder, begun with what the job of the address was asked. */
+function Begun(): ReactNode {
+  const { from } = route.useSearch();
+  const job = useApi(
+    'GET /v1/backtest/{job_id}',
+    { path: { job_id: from ?? '' } },
+    { enabled: from !== undefined },
+  );
+  if (from === undefined) return <Builder key="new" first={FIRST_DRAFT} />;
+  if (job.isPending) return <Loading />;
+  if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
+  return <Builder key={from} first={draftOf(job.data)} />;
 }
 
 function Jobs({ jobs }: Pick<BacktestJobList, 'jobs'>): ReactNode {

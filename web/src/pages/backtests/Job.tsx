@@ -1,13 +1,13 @@
 import { Button, Code, Stack, Text } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { BacktestJob, BacktestResult, SweepResult } from '../../api/schema.ts';
+import { STRATEGY_NAMES } from '../../strategy/strategies.ts';
 import { moment, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { JobState } from './Backtests.tsx';
-import { STRATEGY_NAMES } from './draft.ts';
 import { Result } from './Result.tsx';
 import { Sweep } from './Sweep.tsx';
 
@@ -17,7 +17,11 @@ const REFETCH_MS = 1_000;
 /** One job: how far it is, then what came out. */
 export function Job(): ReactNode {
   const { jobId } = route.useParams();
-  const job = useApi('GET /v1/backtest/{job_id}', { path: { job_id: jobId } }, { refetchMs: REFETCH_MS });
+  const job = useApi(
+    'GET /v1/backtest/{job_id}',
+    { path: { job_id: jobId } },
+    { refetchMs: REFETCH_MS, isFinal: ({ status }) => status !== 'queued' && status !== 'running' },
+  );
   if (job.isPending) return <Loading />;
   if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
   return <Shown job={job.data} />;
@@ -38,6 +42,7 @@ function Shown({ job }: { job: BacktestJob }): ReactNode {
               Cancel
             </Button>
           )}
+          <Again job={job} />
         </>
       }
     >
@@ -56,7 +61,11 @@ function Shown({ job }: { job: BacktestJob }): ReactNode {
         </div>
       )}
       {job.result !== null &&
-        (isSweep(job.result) ? <Sweep result={job.result} /> : <Result result={job.result} />)}
+        (isSweep(job.result) ? (
+          <Sweep result={job.result} strategy={job.strategy} />
+        ) : (
+          <Result result={job.result} jobId={job.job_id} />
+        ))}
       <Stack className="card" p="md" gap="xs">
         <Text component="h2" fw={600}>
           What was asked
@@ -70,6 +79,23 @@ function Shown({ job }: { job: BacktestJob }): ReactNode {
         </Code>
       </Stack>
     </Page>
+  );
+}
+
+/** What can be made of a job: the same with changes, and where it was one strategy, paper trading. */
+function Again({ job }: { job: BacktestJob }): ReactNode {
+  const search = { from: job.job_id };
+  return (
+    <>
+      <Button variant="default" renderRoot={(props) => <Link to="/backtests" search={search} {...props} />}>
+        Change and run again
+      </Button>
+      {job.kind === 'backtest' && job.status === 'complete' && (
+        <Button renderRoot={(props) => <Link to="/paper" search={search} {...props} />}>
+          Paper-trade this
+        </Button>
+      )}
+    </>
   );
 }
 

@@ -1,17 +1,17 @@
-import { Stack, Table, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Stack, Text } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
-import type { BacktestResult, BacktestTrade } from '../../api/schema.ts';
+import type { BacktestResult } from '../../api/schema.ts';
 import { type Line, TimeChart } from '../../charts/TimeChart.tsx';
+import { TradesTable } from '../../trades/TradesTable.tsx';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
-import { cents, moment, number, percent, shares, usd } from '../../ui/format.ts';
+import { cents, number, percent, usd } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
-
-/** Trades listed; the answer of the API has all of them. */
-const TRADES_SHOWN = 200;
+import { TradedMarkets } from './TradedMarkets.tsx';
 
 /** What a strategy would have made. */
-export function Result({ result }: { result: BacktestResult }): ReactNode {
+export function Result({ result, jobId }: { result: BacktestResult; jobId: string }): ReactNode {
+  // As a list is read: what came last stands first.
+  const newest = useMemo(() => result.trades.toReversed(), [result]);
   const figures: Figure[] = [
     ['P&L after fees', usd(result.total_pnl)],
     ['Fees', usd(result.total_fees)],
@@ -29,24 +29,38 @@ export function Result({ result }: { result: BacktestResult }): ReactNode {
   return (
     <>
       <Figures figures={figures} />
-      <Stack className="card" p="md">
-        <Text component="h2" fw={600}>
-          P&L and the fall below its highest
-        </Text>
+      <Section title="P&L and the fall below its highest">
         <Equity result={result} />
-      </Stack>
-      <Stack className="card" p="md">
-        <Text component="h2" fw={600}>
-          Trades
-        </Text>
-        <Trades trades={result.trades} />
+      </Section>
+      {result.trades.length > 0 && (
+        <Section title="Trades on the market’s chart">
+          <TradedMarkets trades={result.trades} jobId={jobId} />
+        </Section>
+      )}
+      <Section title="Trades">
+        {newest.length === 0 ? (
+          <Empty title="No trades" />
+        ) : (
+          <TradesTable trades={newest} source={{ backtest: jobId }} />
+        )}
         <Text size="sm" c="dimmed">
           {result.markets_traded} of {result.markets_total} markets traded{skippedText(result)}. Data{' '}
           {result.receipt.data_hash.slice(0, 12)}, rules {result.receipt.venue_rules}: the same job gives the
           same bytes again.
         </Text>
-      </Stack>
+      </Section>
     </>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }): ReactNode {
+  return (
+    <Stack className="card" p="md" component="section" aria-label={title}>
+      <Text component="h2" fw={600}>
+        {title}
+      </Text>
+      {children}
+    </Stack>
   );
 }
 
@@ -78,48 +92,4 @@ function Equity({ result }: { result: BacktestResult }): ReactNode {
   if (shown.times.length === 0)
     return <Empty title="Nothing was traded">Its condition was never met in these markets.</Empty>;
   return <TimeChart label="P&L over time" times={shown.times} lines={shown.lines} height={240} />;
-}
-
-function Trades({ trades }: { trades: readonly BacktestTrade[] }): ReactNode {
-  if (trades.length === 0) return <Empty title="No trades" />;
-  return (
-    <Table.ScrollContainer minWidth={760}>
-      <Table verticalSpacing={4}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Opened</Table.Th>
-            <Table.Th>Bought</Table.Th>
-            <Table.Th ta="right">At</Table.Th>
-            <Table.Th ta="right">Shares</Table.Th>
-            <Table.Th ta="right">Sold at</Table.Th>
-            <Table.Th>Because</Table.Th>
-            <Table.Th ta="right">P&L</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {trades.slice(0, TRADES_SHOWN).map((trade) => (
-            <Table.Tr key={`${trade.market_id} ${trade.opened_at}`}>
-              <Table.Td className="nowrap">
-                <Link
-                  to="/markets/$marketId"
-                  params={{ marketId: trade.market_id }}
-                  search={{ at: Date.parse(trade.opened_at) }}
-                >
-                  {moment(trade.opened_at)}
-                </Link>
-              </Table.Td>
-              <Table.Td>{trade.side === 'buy_yes' ? 'Up' : 'Down'}</Table.Td>
-              <Table.Td ta="right">{cents(trade.entry_price)}</Table.Td>
-              <Table.Td ta="right">{shares(trade.shares)}</Table.Td>
-              <Table.Td ta="right">{cents(trade.exit_price)}</Table.Td>
-              <Table.Td>{trade.exit_reason?.replaceAll('_', ' ') ?? 'open'}</Table.Td>
-              <Table.Td ta="right" className={(trade.net_pnl ?? 0) >= 0 ? 'up' : 'down'}>
-                {usd(trade.net_pnl)}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  );
 }

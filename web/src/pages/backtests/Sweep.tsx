@@ -1,13 +1,16 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { SweepCell, SweepResult } from '../../api/schema.ts';
+import type { Strategy } from '../../strategy/strategies.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { number, percent, usd } from '../../ui/format.ts';
+import { sweepable } from './draft.ts';
 import classes from './Sweep.module.css';
 
 /** All cells of a sweep by their P&L, and how much of the best one is luck. */
-export function Sweep({ result }: { result: SweepResult }): ReactNode {
+export function Sweep({ result, strategy }: { result: SweepResult; strategy: Strategy }): ReactNode {
   const { best, x_axis, y_axis, cells } = result;
+  const nameOf = (param: string) => sweepable(strategy)[param] ?? param;
   const figures: Figure[] = [
     ['Cells tried', number(result.n_trials)],
     ['Deflated Sharpe', percent(result.deflated_sharpe)],
@@ -23,15 +26,15 @@ export function Sweep({ result }: { result: SweepResult }): ReactNode {
       ))}
       <Stack className="card" p="md">
         <Text component="h2" fw={600}>
-          P&L by {x_axis.param}
-          {y_axis === null ? '' : ` and ${y_axis.param}`}
+          P&L by {nameOf(x_axis.param)}
+          {y_axis === null ? '' : ` and ${nameOf(y_axis.param)}`}
         </Text>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
         <section className="scroll-x" tabIndex={0} aria-label="Cells of the sweep">
           <table className={classes.map}>
             <thead>
               <tr>
-                <th scope="col">{y_axis?.param ?? x_axis.param}</th>
+                <th scope="col">{nameOf((y_axis ?? x_axis).param)}</th>
                 {x_axis.values.map((value) => (
                   <th scope="col" key={value}>
                     {number(value)}

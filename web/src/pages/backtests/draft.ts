@@ -1,42 +1,81 @@
 import type { InputOf } from '../../api/client.ts';
+import type { BacktestJob } from '../../api/schema.ts';
+import { METRIC_NAMES, STRATEGIES, type Strategy } from '../../strategy/strategies.ts';
 
 export type BacktestBody = NonNullable<InputOf<'POST /v1/backtest'>['body']>;
 export type SweepBody = NonNullable<InputOf<'POST /v1/backtest/sweep'>['body']>;
-export type Strategy = BacktestBody['strategy'];
+export type Axis = SweepBody['x_axis'];
 
-/** A strategy of each type to begin with. */
-export const STRATEGIES: Readonly<Record<Strategy['type'], Strategy>> = {
-  threshold_entry: { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' },
-  mean_reversion: { type: 'mean_reversion', lookback: 60, z_threshold: 2 },
-  time_before_resolution: { type: 'time_before_resolution', minutes_before: 2, side: 'buy_yes' },
-  condition_based: {
-    type: 'condition_based',
-    entry: [{ metric: 'model_probability', operator: 'above', value: 0.6 }],
-    take_profit: [{ metric: 'token_price', operator: 'above', value: 0.9 }],
-    stop_loss: [],
-    side: 'buy_yes',
-    max_trades_per_market: 1,
-  },
-};
+/** What is put together: a backtest, or with an axis a sweep; as it is sent. */
+export interface Draft extends BacktestBody {
+  readonly x_axis?: Axis;
+  readonly y_axis?: Axis;
+}
 
-export const STRATEGY_NAMES: Readonly<Record<Strategy['type'], string>> = {
-  threshold_entry: 'Price beyond a threshold',
-  mean_reversion: 'Return to the mean',
-  time_before_resolution: 'Some minutes before the end',
-  condition_based: 'Conditions',
-};
-
-/** Numbers of a strategy that a sweep can vary. */
-export const SWEPT: Readonly<Record<Strategy['type'], readonly string[]>> = {
-  threshold_entry: ['threshold'],
-  mean_reversion: ['lookback', 'z_threshold'],
-  time_before_resolution: ['minutes_before'],
-  condition_based: [],
-};
-
-export const FIRST_DRAFT: BacktestBody = {
+export const FIRST_DRAFT: Draft = {
   strategy: STRATEGIES.threshold_entry,
   universe: { ticker: 'BTC', event_type: '5m' },
   size_usd: 10,
   market_limit: 5,
+  params: { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985 },
 };
+
+/** What a job was asked, to be changed and asked again. Its axes are not told by the job. */
+export function draftOf({ strategy, universe, size_usd, params }: BacktestJob): Draft {
+  return { ...FIRST_DRAFT, strategy, universe, size_usd, params };
+}
+
+/** Of a strategy's own numbers, where an axis begins and ends at first. */
+const FIRST_RANGES: Readonly<Record<string, readonly [start: number, end: number]>> = {
+  threshold: [0.1, 0.5],
+  lookback: [30, 150],
+  z_threshold: [1, 3],
+  minutes_before: [1, 3],
+  max_trades_per_market: [1, 5],
+  latency_ms: [0, 1000],
+  max_fill_price: [0.5, 0.98],
+  size_usd: [10, 50],
+};
+const FIRST_STEPS = 5;
+
+const OF_ALL: Readonly<Record<string, string>> = {
+  latency_ms: 'latency, ms',
+  max_fill_price: 'highest price paid',
+  size_usd: 'dollars a trade',
+};
+const OF_TYPE: Readonly<Record<Strategy['type'], Readonly<Record<string, string>>>> = {
+  threshold_entry: { threshold: 'threshold' },
+  mean_reversion: { lookback: 'seconds looked back on', z_threshold: 'standard deviations' },
+  time_before_resolution: { minutes_before: 'minutes before the end' },
+  condition_based: { max_trades_per_market: 'trades a market' },
+};
+const PURPOSES = { entry: 'buy', take_profit: 'profit', stop_loss: 'loss' } as const;
+
+/** Every number a sweep may vary for this strategy, by its name in a request, with its name for a reader. */
+export function sweepable(strategy: Strategy): Readonly<Record<string, string>> {
+  return { ...OF_TYPE[strategy.type], ...conditionValues(strategy), ...OF_ALL };
+}
+
+function conditionValues(strategy: Strategy): Record<string, string> {
+  if (strategy.type !== 'condition_based') return {};
+  const named = (['entry', 'take_profit', 'stop_loss'] as const).flatMap((list) =>
+    (strategy[list] ?? []).map(({ metric }, at) => [
+      `${list}.${at}.value`,
+      `${PURPOSES[list]} ${at + 1}: ${METRIC_NAMES[metric]}`,
+    ]),
+  );
+  return Object.fromEntries(named);
+}
+
+/** An axis over this number to begin with. */
+export function firstAxis(param: string): Axis {
+  const [start, end] = FIRST_RANGES[param] ?? [0.1, 0.9];
+  return { param, start, end, steps: FIRST_STEPS };
+}
+
+/** The same draft for another strategy: an axis over a number that it has not is left out. */
+export function withStrategy({ x_axis, y_axis, ...rest }: Draft, strategy: Strategy): Draft {
+  const known = sweepable(strategy);
+  const [x, y] = [x_axis, y_axis].filter((axis) => axis !== undefined && axis.param in known);
+  return { ...rest, strategy, ...(x ? { x_axis: x } : {}), ...(y ? { y_axis: y } : {}) };
+}

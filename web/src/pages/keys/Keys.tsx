@@ -1,9 +1,10 @@
-import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { Badge, Stack, Table } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { OwnKeyList } from '../../api/schema.ts';
 import { moment, number } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
+import { SureButton } from '../../ui/SureButton.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { NewKey } from './NewKey.tsx';
 
@@ -69,35 +70,15 @@ function KeyTable({ keys }: { keys: readonly Key[] }): ReactNode {
   );
 }
 
-/** Asks once more: a revoked key never works again. */
 function Revoke({ keyId, label }: { keyId: string; label: string }): ReactNode {
-  const [isSure, setSure] = useState(false);
   const revoke = useAction('DELETE /app/keys/{key_id}', ['GET /app/keys']);
-  if (!isSure) {
-    return (
-      <Button size="xs" variant="default" onClick={() => setSure(true)} aria-label={`Revoke ${label}`}>
-        Revoke
-      </Button>
-    );
-  }
   return (
-    <Group gap={6} wrap="nowrap">
-      <Button
-        size="xs"
-        color="red.9"
-        loading={revoke.isPending}
-        onClick={() => revoke.mutate({ path: { key_id: keyId } })}
-      >
-        Revoke for good
-      </Button>
-      <Button size="xs" variant="default" onClick={() => setSure(false)}>
-        Keep
-      </Button>
-      {revoke.error !== null && (
-        <Text size="xs" role="alert">
-          {revoke.error.message}
-        </Text>
-      )}
-    </Group>
+    <SureButton
+      verb="Revoke"
+      of={label}
+      isPending={revoke.isPending}
+      error={revoke.error}
+      act={() => revoke.mutate({ path: { key_id: keyId } })}
+    />
   );
 }

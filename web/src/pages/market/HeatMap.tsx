@@ -24,7 +24,8 @@ export function HeatMap({ market }: { market: Market }): ReactNode {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is drawn again for another width or scheme
   useEffect(() => {
     const context = canvas.current?.getContext('2d');
-    if (context && books.data !== undefined) draw(context, books.data.snapshots, { fromMs, toMs });
+    if (context && books.data !== undefined && width > 0)
+      draw(context, books.data.snapshots, { fromMs, toMs });
   }, [books.data, fromMs, toMs, width, scheme]);
   if (books.isPending) return <Loading rows={6} />;
   if (books.isError) return <Failure error={books.error} retry={() => void books.refetch()} />;

@@ -1,8 +1,9 @@
 import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { Market } from '../../api/schema.ts';
+import { dealsOf } from '../../trades/deals.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { BookAt } from './BookAt.tsx';
@@ -10,10 +11,20 @@ import { useGaps } from './data.ts';
 import { Facts } from './Facts.tsx';
 import { GapList } from './GapList.tsx';
 import { HeatMap } from './HeatMap.tsx';
+import { MadeTrades, useMadeTrades } from './MadeTrades.tsx';
 import { MidCharts } from './MidCharts.tsx';
 import { TradesChart } from './TradesChart.tsx';
 
 const route = getRouteApi('/shell/markets/$marketId');
+
+export interface MarketSearch {
+  /** The moment whose book is shown, Unix ms. */
+  readonly at?: number | undefined;
+  /** A backtest or a paper strategy whose trades are drawn. */
+  readonly backtest?: string | undefined;
+  readonly paper?: string | undefined;
+}
+
 const OPEN_REFETCH_MS = 15_000;
 
 /** Everything recorded of one market. */
@@ -30,11 +41,14 @@ export function MarketPage(): ReactNode {
 }
 
 function Recorded({ market }: { market: Market }): ReactNode {
-  const { at } = route.useSearch();
+  const search = route.useSearch();
   const navigate = route.useNavigate();
+  const made = useMadeTrades(market.market_id, search);
+  const deals = useMemo(() => made.trades && dealsOf(made.trades, market), [made.trades, market]);
   const { gaps, bands } = useGaps(market);
   // Replaced and not added: the way back leads to the list, not through every moment looked at.
-  const pick = (timeMs: number) => void navigate({ search: { at: Math.round(timeMs) }, replace: true });
+  const pick = (timeMs: number) =>
+    void navigate({ search: { ...search, at: Math.round(timeMs) }, replace: true, resetScroll: false });
   return (
     <Page
       title={market.question}
@@ -58,10 +72,11 @@ function Recorded({ market }: { market: Market }): ReactNode {
         title="Price of Up and the underlying"
         about="Click the chart to see the book at that moment. Red stretches are gaps."
       >
-        <MidCharts market={market} bands={bands} onPick={pick} />
+        <MidCharts market={market} bands={bands} deals={deals} onPick={pick} />
+        <MadeTrades made={made} search={search} />
       </Section>
       <Section title="The book at one moment">
-        <BookAt market={market} at={at ?? null} onPick={pick} />
+        <BookAt market={market} at={search.at ?? null} onPick={pick} />
       </Section>
       <Section title="Depth" about="Shares waiting at each price of Up: greener bids, redder asks.">
         <HeatMap market={market} />

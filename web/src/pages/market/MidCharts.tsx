@@ -1,23 +1,26 @@
 import { Button, Group } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
 import type { Market, TimeseriesPoint } from '../../api/schema.ts';
+import type { Deal } from '../../charts/chartDeals.ts';
 import { type Band, type Line, TimeChart } from '../../charts/TimeChart.tsx';
-import { cents, usd } from '../../ui/format.ts';
+import { cents, tradeCount, usd } from '../../ui/format.ts';
 import { saveCsv } from '../../ui/saveCsv.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { secondsOf, useMidpoints } from './data.ts';
 
 const PRICES = { price: [0, 1] } as const;
 
-/** Mid of Up beside the underlying, and the spread under it. */
+/** Mid of Up beside the underlying, what was dealt at it, and the spread under it. */
 export function MidCharts({
   market,
   bands,
+  deals,
   onPick,
 }: {
   market: Market;
   bands: readonly Band[];
-  onPick: (timeMs: number) => void;
+  deals?: readonly Deal[] | undefined;
+  onPick?: (timeMs: number) => void;
 }): ReactNode {
   const { points, error } = useMidpoints(market);
   const span = useMemo(() => secondsOf(market), [market]);
@@ -37,19 +40,22 @@ export function MidCharts({
       </Empty>
     );
   }
-  const pick = (seconds: number) => onPick(seconds * 1000);
+  const pick = onPick === undefined ? {} : { onPick: (seconds: number) => onPick(seconds * 1000) };
+  const dealt = deals === undefined ? {} : { deals };
+  const dealtText = deals === undefined ? '' : `, with ${tradeCount(deals.length)}`;
   return (
     <>
       <TimeChart
-        label={`Mid of Up and price of ${market.ticker} over time`}
+        label={`Mid of Up and price of ${market.ticker} over time${dealtText}`}
         times={shown.times}
         lines={shown.mid}
         span={span}
         gaps={bands}
         {...(mark === undefined ? {} : { mark })}
+        {...dealt}
         ranges={PRICES}
         height={300}
-        onPick={pick}
+        {...pick}
       />
       <TimeChart
         label="Spread of Up over time"
@@ -58,7 +64,7 @@ export function MidCharts({
         span={span}
         gaps={bands}
         height={140}
-        onPick={pick}
+        {...pick}
       />
       <Group>
         <Button size="xs" variant="default" onClick={() => saveCsv(`${market.slug}.csv`, COLUMNS, points)}>

@@ -1,7 +1,8 @@
-import { Group, NativeSelect, NumberInput } from '@mantine/core';
+import { Group, NativeSelect } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { NumberField } from '../ui/NumberField.tsx';
 import { ConditionList } from './ConditionList.tsx';
-import { STRATEGIES, STRATEGY_NAMES, type Strategy } from './draft.ts';
+import { STRATEGIES, STRATEGY_NAMES, type Strategy } from './strategies.ts';
 
 const SIDES = [
   { value: 'buy_yes', label: 'Up' },
@@ -11,7 +12,7 @@ const SIDES = [
 interface FormProps {
   readonly strategy: Strategy;
   readonly change: (strategy: Strategy) => void;
-  /** What the service says against a member, by its name. */
+  /** What the service says against a member, by its place in the request. */
   readonly errors: ReadonlyMap<string, string>;
 }
 
@@ -25,6 +26,7 @@ export function StrategyForm({ strategy, change, errors }: FormProps): ReactNode
         data={Object.entries(STRATEGY_NAMES).map(([value, label]) => ({ value, label }))}
         value={strategy.type}
         onChange={(event) => change(STRATEGIES[event.currentTarget.value as Strategy['type']])}
+        error={errors.get('strategy')}
       />
       <Group align="flex-start">
         <Members strategy={strategy} change={change} errors={errors} />
@@ -34,14 +36,15 @@ export function StrategyForm({ strategy, change, errors }: FormProps): ReactNode
 }
 
 function Members({ strategy, change, errors }: FormProps): ReactNode {
+  const errorOf = (name: string) => errors.get(`strategy.${strategy.type}.${name}`);
   const number = (label: string, name: string, value: number, step: number) => (
-    <NumberInput
+    <NumberField
       label={label}
       w={180}
       step={step}
       value={value}
-      onChange={(given) => change({ ...strategy, [name]: Number(given) } as Strategy)}
-      error={errors.get(name)}
+      change={(given) => change({ ...strategy, [name]: given } as Strategy)}
+      error={errorOf(name)}
     />
   );
   const side = (value: string) => (
@@ -51,8 +54,18 @@ function Members({ strategy, change, errors }: FormProps): ReactNode {
       data={SIDES}
       value={value}
       onChange={(event) => change({ ...strategy, side: event.currentTarget.value } as Strategy)}
+      error={errorOf('side')}
     />
   );
+  const conditions = (title: string, name: 'entry' | 'take_profit' | 'stop_loss') =>
+    strategy.type === 'condition_based' && (
+      <ConditionList
+        title={title}
+        list={strategy[name] ?? []}
+        change={(list) => change({ ...strategy, [name]: list })}
+        errorOf={(place) => errorOf(name + place)}
+      />
+    );
   switch (strategy.type) {
     case 'threshold_entry':
       return (
@@ -89,21 +102,9 @@ function Members({ strategy, change, errors }: FormProps): ReactNode {
         <>
           {side(strategy.side)}
           {number('Trades a market', 'max_trades_per_market', strategy.max_trades_per_market ?? 1, 1)}
-          <ConditionList
-            title="Buy when all hold"
-            list={strategy.entry}
-            change={(entry) => change({ ...strategy, entry })}
-          />
-          <ConditionList
-            title="Sell with a profit when any holds"
-            list={strategy.take_profit ?? []}
-            change={(take_profit) => change({ ...strategy, take_profit })}
-          />
-          <ConditionList
-            title="Sell with a loss when any holds"
-            list={strategy.stop_loss ?? []}
-            change={(stop_loss) => change({ ...strategy, stop_loss })}
-          />
+          {conditions('Buy when all hold', 'entry')}
+          {conditions('Sell with a profit when any holds', 'take_profit')}
+          {conditions('Sell with a loss when any holds', 'stop_loss')}
         </>
       );
   }

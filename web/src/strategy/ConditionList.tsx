@@ -1,18 +1,7 @@
-import { Button, Fieldset, Group, NativeSelect, NumberInput } from '@mantine/core';
+import { Button, Fieldset, Group, NativeSelect, NumberInput, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Strategy } from './draft.ts';
+import { type Condition, METRIC_NAMES } from './strategies.ts';
 
-type Condition = Extract<Strategy, { type: 'condition_based' }>['entry'][number];
-
-const METRICS: Readonly<Record<Condition['metric'], string>> = {
-  token_price: 'price of the token',
-  underlying_distance_pct: 'distance to the strike, %',
-  underlying_distance_sigma: 'distance to the strike, σ',
-  seconds_to_end: 'seconds to the end',
-  spread: 'spread',
-  imbalance: 'imbalance of the best levels',
-  model_probability: 'probability by the model',
-};
 const OPERATORS: readonly Condition['operator'][] = ['above', 'below', 'crosses_above', 'crosses_below'];
 
 /** Conditions of one purpose, each on a line. */
@@ -20,10 +9,13 @@ export function ConditionList({
   title,
   list,
   change,
+  errorOf,
 }: {
   title: string;
   list: readonly Condition[];
   change: (list: Condition[]) => void;
+  /** What the service has against a place in the list, e.g. `.0.value`; against the list itself for nothing. */
+  errorOf: (place: string) => string | undefined;
 }): ReactNode {
   const set = (index: number, part: Partial<Condition>) =>
     change(list.map((one, at) => (at === index ? { ...one, ...part } : one)));
@@ -31,25 +23,28 @@ export function ConditionList({
     <Fieldset legend={title} w="100%">
       {list.map((condition, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no name but its place
-        <Group key={index} mb="xs" gap="xs">
+        <Group key={index} mb="xs" gap="xs" align="flex-start">
           <NativeSelect
             aria-label={`${title}: what`}
-            data={Object.entries(METRICS).map(([value, label]) => ({ value, label }))}
+            data={Object.entries(METRIC_NAMES).map(([value, label]) => ({ value, label }))}
             value={condition.metric}
             onChange={(event) => set(index, { metric: event.currentTarget.value as Condition['metric'] })}
+            error={errorOf(`.${index}.metric`)}
           />
           <NativeSelect
             aria-label={`${title}: how`}
             data={OPERATORS.map((value) => ({ value, label: value.replace('_', ' ') }))}
             value={condition.operator}
             onChange={(event) => set(index, { operator: event.currentTarget.value as Condition['operator'] })}
+            error={errorOf(`.${index}.operator`)}
           />
           <NumberInput
             aria-label={`${title}: value`}
-            w={110}
+            w={130}
             step={0.05}
             value={condition.value}
-            onChange={(value) => set(index, { value: Number(value) })}
+            onChange={(value) => set(index, { value: value as number })}
+            error={errorOf(`.${index}.value`)}
           />
           <Button
             size="xs"
@@ -61,6 +56,11 @@ export function ConditionList({
           </Button>
         </Group>
       ))}
+      {errorOf('') !== undefined && (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {errorOf('')}
+        </Text>
+      )}
       <Button
         size="xs"
         variant="default"

@@ -1,0 +1,78 @@
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { openBrowser, WatchedPage } from './browser.ts';
+import { type RunningCommand, startCommand } from './runningService.ts';
+import { temporaryDirectory } from './temporaryDirectory.ts';
+
+/** Starting Chromium and a page on a machine that does much else. */
+export const SLOW_MS = 120_000;
+
+export interface Login {
+  email: string;
+  password: string;
+}
+
+/** A demo and a browser for all tests of one file. */
+export class DemoPages {
+  #demo: RunningCommand | null = null;
+  #browser: Browser | null = null;
+  #owner: Login = { email: '', password: '' };
+  readonly #opened: WatchedPage[] = [];
+
+  get url(): string {
+    if (this.#demo === null) throw new TypeError('the demo runs within tests alone');
+    return this.#demo.url;
+  }
+
+  /** The operator. */
+  get owner(): Login {
+    return this.#owner;
+  }
+
+  async open(): Promise<WatchedPage> {
+    if (this.#browser === null) throw new TypeError('the browser runs within tests alone');
+    const watched = await WatchedPage.open(this.#browser, this.url);
+    this.#opened.push(watched);
+    return watched;
+  }
+
+  async signedIn(who = this.#owner): Promise<WatchedPage> {
+    const watched = await this.open();
+    await watched.signIn(who.email, who.password);
+    return watched;
+  }
+
+  async start(environment: Readonly<Record<string, string>>, whenOver: (end: () => unknown) => void) {
+    const data = { UNDERROUND_DATA_DIR: path.join(temporaryDirectory(whenOver), 'data') };
+    this.#demo = await startCommand(['demo', '--hours', '0.4'], { ...data, ...environment }, whenOver);
+    const [, email = '', password = ''] = /login +(\S+) +(\w{16}) +\(operator\)/.exec(this.#demo.out()) ?? [];
+    this.#owner = { email, password };
+    this.#browser = await openBrowser();
+  }
+
+  async closePages(): Promise<void> {
+    for (const watched of this.#opened.splice(0)) await watched.close();
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser?.close();
+  }
+}
+
+/** To be called within a `describe`: starts before its first test and stops after its last. */
+export function useDemoPages(environment: Readonly<Record<string, string>> = {}): DemoPages {
+  const dashboard = new DemoPages();
+  const endings: (() => unknown)[] = [];
+  beforeAll(() => dashboard.start(environment, (end) => void endings.push(end)), SLOW_MS);
+  afterAll(async () => {
+    await dashboard.stop();
+    for (const end of endings.reverse()) await end();
+  });
+  afterEach(() => dashboard.closePages());
+  return dashboard;
+}
+
+/** Waits for a page by its heading. */
+export const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { level: 1, name }).waitFor();

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { browserAbsent } from '../support/browser.ts';
+import { heading, SLOW_MS, useDemoPages } from '../support/demoPages.ts';
+
+const SKIPPED = 'backtests and paper trading in a browser (skipped without a build or Chromium)';
+
+describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
+  const dashboard = useDemoPages();
+
+  it('runs a backtest, and says beside a field what is wrong with it', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    await page.goto('/backtests');
+    await page.getByText('No backtests yet').waitFor();
+    const threshold = page.getByRole('textbox', { name: 'Threshold, 0 to 1' });
+    await threshold.fill('7');
+    await page.getByRole('textbox', { name: 'Latency, ms' }).fill('');
+    watched.refusals.add('422 /app/backtest');
+    await page.getByRole('button', { name: 'Run backtest' }).click();
+    await page.getByRole('alert').getByText('Correct the marked fields').waitFor();
+    const saysOf = async (field: typeof threshold) =>
+      page.locator(`#${await field.getAttribute('aria-describedby')}`).textContent();
+    expect(await saysOf(threshold)).toBe('Input should be less than or equal to 1');
+    expect(await saysOf(page.getByRole('textbox', { name: 'Latency, ms' }))).toContain('valid integer');
+    await watched.inspect('backtests-refused');
+    await threshold.fill('0.4');
+    await page.getByRole('textbox', { name: 'Latency, ms' }).fill('120');
+    await page.getByRole('button', { name: 'Run backtest' }).click();
+    await page.getByText('P&L after fees').waitFor();
+    await page.locator('.uplot canvas').nth(2).waitFor();
+    await watched.inspect('backtest');
+    expect(JSON.parse((await page.getByLabel('The request').textContent()) ?? '')).toMatchObject({
+      params: { latency_ms: 120 },
+    });
+  });
+
+  it('draws the trades of a backtest on the chart of their market', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    await page.goto('/backtests');
+    await page.locator('tbody a').first().click();
+    const market = page.getByLabel('Market', { exact: true });
+    await market.waitFor();
+    const second = (await market.locator('option').nth(1).getAttribute('value')) ?? '';
+    await market.selectOption(second);
+    await page
+      .getByRole('img', { name: /^Mid of Up and price of BTC over time, with (one trade|\d+ trades)$/ })
+      .waitFor();
+    expect(new URL(page.url()).searchParams.get('market')).toBe(second);
+    await page.getByRole('region', { name: 'Trades', exact: true }).locator('tbody a').first().click();
+    await page.getByText(/^Drawn: (one trade|\d+ trades), /).waitFor();
+    await page.getByRole('img', { name: /with (one trade|\d+ trades)$/ }).waitFor();
+    await watched.inspect('market-trades');
+    await page.getByRole('link', { name: 'Without them' }).click();
+    await page
+      .getByRole('img', { name: /over time$/ })
+      .first()
+      .waitFor();
+    expect([...new URL(page.url()).searchParams.keys()]).toEqual(['at']);
+  });
+
+  it('puts a sweep over two axes together by form, and shows it as the JSON that is sent', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    await page.goto('/backtests');
+    await page.getByLabel('Strategy').selectOption('condition_based');
+    await page.getByText('JSON', { exact: true }).click();
+    const json = page.getByLabel('Request body');
+    expect(JSON.parse(await json.inputValue())).toMatchObject({ strategy: { type: 'condition_based' } });
+    await page.getByText('Form', { exact: true }).click();
+    await watched.inspect('backtests');
+    await page.getByLabel('Strategy').selectOption('mean_reversion');
+    await page.getByRole('button', { name: 'Sweep a parameter' }).click();
+    await page.getByRole('button', { name: 'Add a second axis' }).click();
+    const [first, second] = [
+      page.getByRole('group', { name: 'First axis' }),
+      page.getByRole('group', { name: 'Second axis' }),
+    ];
+    await first.getByLabel('Steps').fill('3');
+    await second.getByLabel('Vary').selectOption('latency_ms');
+    await second.getByLabel('Steps').fill('');
+    watched.refusals.add('422 /app/backtest/sweep');
+    await page.getByRole('button', { name: 'Run sweep' }).click();
+    await second.getByText(/valid integer/).waitFor();
+    await second.getByLabel('Steps').fill('2');
+    await page.getByText('6 cells').waitFor();
+    await page.getByText('JSON', { exact: true }).click();
+    expect(JSON.parse(await json.inputValue())).toMatchObject({
+      x_axis: { param: 'lookback', steps: 3 },
+      y_axis: { param: 'latency_ms', start: 0, end: 1000, steps: 2 },
+    });
+    await page.getByRole('button', { name: 'Run sweep' }).click();
+    await page.getByText('Deflated Sharpe', { exact: true }).waitFor();
+    expect(await page.getByRole('table').locator('td').count()).toBe(6);
+    await page.getByText('P&L by seconds looked back on and latency, ms').waitFor();
+    await watched.inspect('sweep');
+  });
+
+  it('trades on paper, holds it against its baseline, and pauses, renames and deletes it', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    await page.getByRole('link', { name: 'Paper' }).click();
+    await page.getByText('No paper strategies yet').waitFor();
+    await watched.inspect('paper-none');
+    // Buys at any price and sells at any price: positions close within seconds.
+    await page.getByLabel('Name').fill('in and out');
+    await page.getByLabel('Strategy').selectOption('condition_based');
+    await page.getByRole('textbox', { name: 'Trades a market' }).fill('20');
+    const line = (title: string, what: string) => page.getByLabel(`${title}: ${what}`);
+    await line('Buy when all hold', 'what').selectOption('token_price');
+    await line('Buy when all hold', 'how').selectOption('below');
+    await line('Buy when all hold', 'value').fill('1');
+    await line('Sell with a profit when any holds', 'value').fill('');
+    watched.refusals.add('422 /app/paper/strategies');
+    await page.getByRole('button', { name: 'Start paper trading' }).click();
+    await page.getByText(/valid number/).waitFor();
+    await line('Sell with a profit when any holds', 'value').fill('0');
+    await page.getByRole('button', { name: 'Start paper trading' }).click();
+    await heading(page, 'in and out');
+    await page.getByRole('img', { name: /^P&L after so many closed positions/ }).waitFor({ timeout: 90_000 });
+    await page.getByRole('region', { name: 'Positions' }).locator('tbody a').first().waitFor();
+    await page.getByRole('button', { name: 'Replay the same windows' }).click();
+    await page.getByText('The same windows, replayed').waitFor();
+    await page.getByRole('button', { name: 'Replay them again' }).waitFor();
+    await watched.inspect('paper');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('paused', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('New name').fill('out and in');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await heading(page, 'out and in');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('trading', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Positions' }).locator('tbody a').first().click();
+    await page.getByText(/^Drawn: (one trade|\d+ trades), /).waitFor();
+    await page.getByRole('link', { name: 'Paper', exact: true }).click();
+    await page.getByRole('link', { name: 'out and in' }).waitFor();
+    await watched.inspect('papers');
+    await page.getByRole('link', { name: 'out and in' }).click();
+    await page.getByRole('button', { name: 'Delete out and in' }).click();
+    await page.getByRole('button', { name: 'Delete for good' }).click();
+    await page.getByText('No paper strategies yet').waitFor();
+  });
+
+  it('paper-trades what a backtest tried, with that backtest as its baseline', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    await page.goto('/backtests');
+    await page.getByRole('link', { name: 'Price beyond a threshold', exact: true }).last().click();
+    await page.getByRole('link', { name: 'Paper-trade this' }).click();
+    expect(await page.getByRole('textbox', { name: 'Threshold, 0 to 1' }).inputValue()).toBe('0.4');
+    expect(await page.getByLabel('Compared with').inputValue()).toMatch(/^bt_/);
+    await page.getByRole('button', { name: 'Start paper trading' }).click();
+    await heading(page, 'BTC 5 min: Price beyond a threshold');
+    await page.getByText('Baseline, earlier windows').waitFor();
+    await page.goto('/paper');
+    await page.getByRole('button', { name: 'New paper strategy' }).click();
+    await page.getByLabel('Name').fill('BTC 5 min: Price beyond a threshold');
+    watched.refusals.add('409 /app/paper/strategies');
+    await page.getByRole('button', { name: 'Start paper trading' }).click();
+    await page.getByText('A paper strategy of this name exists already').waitFor();
+  });
+
+  it('says that a paper strategy is unknown', async () => {
+    const watched = await dashboard.signedIn();
+    watched.refusals.add('404 /app/paper/strategies/ps_none');
+    await watched.page.goto('/paper/ps_none');
+    await watched.page.getByText('Paper strategy not found').waitFor();
+  });
+});

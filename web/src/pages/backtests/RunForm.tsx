@@ -1,0 +1,99 @@
+import { Group, NativeSelect, TextInput } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { SeriesForm } from '../../strategy/SeriesForm.tsx';
+import { NumberField } from '../../ui/NumberField.tsx';
+import type { Draft } from './draft.ts';
+
+const FILL_MODES = [
+  { value: 'walk_book', label: 'against the recorded book' },
+  { value: 'mid', label: 'at the mid, to compare' },
+];
+
+interface RunProps {
+  readonly draft: Draft;
+  readonly change: (draft: Draft) => void;
+  readonly errors: ReadonlyMap<string, string>;
+}
+
+/** Which markets are traded again, with how much, and how orders are dealt with. */
+export function RunForm({ draft, change, errors }: RunProps): ReactNode {
+  const params = draft.params ?? {};
+  return (
+    <>
+      <Group align="flex-start">
+        <SeriesForm
+          universe={draft.universe}
+          change={(universe) => change({ ...draft, universe })}
+          errors={errors}
+        />
+        <NumberField
+          label="Dollars a trade"
+          value={draft.size_usd ?? 10}
+          change={(size_usd) => change({ ...draft, size_usd })}
+          error={errors.get('size_usd')}
+        />
+        <NumberField
+          label="Newest markets"
+          value={draft.market_limit ?? 5}
+          change={(market_limit) => change({ ...draft, market_limit })}
+          error={errors.get('market_limit')}
+        />
+        <Moment name="start" label="Ending from (UTC)" draft={draft} change={change} errors={errors} />
+        <Moment name="end" label="Ending before (UTC)" draft={draft} change={change} errors={errors} />
+      </Group>
+      <Group align="flex-start">
+        <NativeSelect
+          label="Orders are filled"
+          w={250}
+          data={FILL_MODES}
+          value={params.fill_mode ?? 'walk_book'}
+          onChange={(event) =>
+            change({
+              ...draft,
+              params: { ...params, fill_mode: event.currentTarget.value === 'mid' ? 'mid' : 'walk_book' },
+            })
+          }
+          error={errors.get('params.fill_mode')}
+        />
+        <NumberField
+          label="Latency, ms"
+          step={10}
+          value={params.latency_ms ?? 50}
+          change={(latency_ms) => change({ ...draft, params: { ...params, latency_ms } })}
+          error={errors.get('params.latency_ms')}
+        />
+        <NumberField
+          label="Highest price paid"
+          step={0.005}
+          value={params.max_fill_price ?? 0.985}
+          change={(max_fill_price) => change({ ...draft, params: { ...params, max_fill_price } })}
+          error={errors.get('params.max_fill_price')}
+        />
+      </Group>
+    </>
+  );
+}
+
+/** A time in UTC; left empty it bounds nothing. */
+function Moment({
+  name,
+  label,
+  draft,
+  change,
+  errors,
+}: RunProps & { name: 'start' | 'end'; label: string }): ReactNode {
+  const { [name]: given, ...rest } = draft;
+  return (
+    <TextInput
+      type="datetime-local"
+      label={label}
+      w={200}
+      value={given?.replace(/Z$/, '') ?? ''}
+      onChange={(event) => {
+        const { value } = event.currentTarget;
+        change(value === '' ? rest : { ...draft, [name]: `${value}Z` });
+      }}
+      error={errors.get(name)}
+    />
+  );
+}

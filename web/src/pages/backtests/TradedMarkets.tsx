@@ -1,0 +1,78 @@
+import { NativeSelect, Text } from '@mantine/core';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import type { BacktestTrade } from '../../api/schema.ts';
+import { dealsOf } from '../../trades/deals.ts';
+import { moment, tradeCount, usd } from '../../ui/format.ts';
+import { Failure, Loading } from '../../ui/states.tsx';
+import { useGaps } from '../market/data.ts';
+import { MidCharts } from '../market/MidCharts.tsx';
+
+const route = getRouteApi('/shell/backtests/$jobId');
+
+/** The price of one market, which the reader chooses, with what was bought and sold in it. */
+export function TradedMarkets({
+  trades,
+  jobId,
+}: {
+  trades: readonly BacktestTrade[];
+  jobId: string;
+}): ReactNode {
+  const { market } = route.useSearch();
+  const navigate = route.useNavigate();
+  const markets = useMemo(() => byMarket(trades), [trades]);
+  const newest = [...markets.keys()].at(-1) ?? '';
+  const shown = market !== undefined && markets.has(market) ? market : newest;
+  return (
+    <>
+      <NativeSelect
+        label="Market"
+        maw={420}
+        data={[...markets].reverse().map(([value, own]) => ({ value, label: nameOf(own) }))}
+        value={shown}
+        onChange={(event) =>
+          void navigate({ search: { market: event.currentTarget.value }, replace: true, resetScroll: false })
+        }
+      />
+      <Traded key={shown} marketId={shown} trades={markets.get(shown) ?? []} />
+      <Text size="sm" c="dimmed">
+        A triangle is a purchase, up for Up and down for Down, at its price as of Up; a ring is where it was
+        sold or paid out; green won, red lost.{' '}
+        <Link to="/markets/$marketId" params={{ marketId: shown }} search={{ backtest: jobId }}>
+          The market with its book
+        </Link>
+      </Text>
+    </>
+  );
+}
+
+function Traded({ marketId, trades }: { marketId: string; trades: readonly BacktestTrade[] }): ReactNode {
+  const market = useApi('GET /v1/markets/{market_id}', { path: { market_id: marketId } });
+  if (market.isPending) return <Loading rows={8} />;
+  if (market.isError) return <Failure error={market.error} retry={() => void market.refetch()} />;
+  return <Drawn market={market.data} trades={trades} />;
+}
+
+function Drawn({
+  market,
+  trades,
+}: {
+  market: Parameters<typeof useGaps>[0];
+  trades: readonly BacktestTrade[];
+}): ReactNode {
+  const { bands } = useGaps(market);
+  const deals = useMemo(() => dealsOf(trades, market), [trades, market]);
+  return <MidCharts market={market} bands={bands} deals={deals} />;
+}
+
+function byMarket(trades: readonly BacktestTrade[]): Map<string, BacktestTrade[]> {
+  const markets = new Map<string, BacktestTrade[]>();
+  for (const trade of trades) markets.set(trade.market_id, [...(markets.get(trade.market_id) ?? []), trade]);
+  return markets;
+}
+
+function nameOf(trades: readonly BacktestTrade[]): string {
+  const pnl = trades.reduce((sum, { net_pnl }) => sum + (net_pnl ?? 0), 0);
+  return `${moment(trades[0]?.opened_at)}: ${tradeCount(trades.length)}, ${usd(pnl)}`;
+}

@@ -1,0 +1,65 @@
+import { Alert, Group, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import type { MadeTrade } from '../../trades/source.ts';
+import { usePositions } from '../../trades/usePositions.ts';
+import { tradeCount, usd } from '../../ui/format.ts';
+import type { MarketSearch } from './MarketPage.tsx';
+
+interface Made {
+  /** Undefined where nothing was asked for or it is not there yet. */
+  readonly trades: readonly MadeTrade[] | undefined;
+  readonly error: Error | null;
+}
+
+/** What the backtest or the paper strategy of the address bought in this market. */
+export function useMadeTrades(marketId: string, { backtest, paper }: MarketSearch): Made {
+  const job = useApi(
+    'GET /v1/backtest/{job_id}',
+    { path: { job_id: backtest ?? '' } },
+    { enabled: backtest !== undefined },
+  );
+  const positions = usePositions(paper);
+  const result = job.data?.result;
+  return useMemo(() => {
+    const replayed = result && 'trades' in result ? result.trades : undefined;
+    const all = paper === undefined ? replayed : positions.data;
+    return {
+      trades: all?.filter((trade) => trade.market_id === marketId),
+      error: (paper === undefined ? job.error : positions.error) ?? null,
+    };
+  }, [marketId, paper, result, job.error, positions.data, positions.error]);
+}
+
+/** Says whose trades are drawn, and takes them away again. */
+export function MadeTrades({ made, search }: { made: Made; search: MarketSearch }): ReactNode {
+  const { at, backtest, paper } = search;
+  if (backtest === undefined && paper === undefined) return null;
+  if (made.error !== null) {
+    return <Alert color="orange" role="alert" title={`Its trades are not here: ${made.error.message}`} />;
+  }
+  if (made.trades === undefined) return null;
+  const count = made.trades.length;
+  const pnl = made.trades.reduce((sum, { net_pnl }) => sum + (net_pnl ?? 0), 0);
+  return (
+    <Group gap="sm">
+      <Text size="sm">
+        Drawn: {count === 0 ? 'no trade in this market' : `${tradeCount(count)}, ${usd(pnl)}`} of{' '}
+        {paper === undefined ? (
+          <Link to="/backtests/$jobId" params={{ jobId: backtest ?? '' }}>
+            the backtest
+          </Link>
+        ) : (
+          <Link to="/paper/$strategyId" params={{ strategyId: paper }}>
+            the paper strategy
+          </Link>
+        )}
+        . A triangle is a purchase, up for Up and down for Down; a ring is where it was sold or paid out.
+      </Text>
+      <Link to="." search={{ at }} replace resetScroll={false}>
+        Without them
+      </Link>
+    </Group>
+  );
+}

@@ -1,0 +1,80 @@
+import { Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import type { PaperStrategy } from '../../api/schema.ts';
+import { type Line, TimeChart } from '../../charts/TimeChart.tsx';
+import { usd } from '../../ui/format.ts';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+
+const REFETCH_MS = 5_000;
+
+/**
+ * What was made after so many closed positions, live and by the baseline: both begin at nothing, though they traded
+ * different days.
+ */
+export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
+  const path = { strategy_id: strategy.paper_strategy_id };
+  const jobId = strategy.baseline_backtest_id;
+  const equity = useApi('GET /v1/paper/strategies/{strategy_id}/equity', { path }, { refetchMs: REFETCH_MS });
+  const baseline = useApi(
+    'GET /v1/backtest/{job_id}',
+    { path: { job_id: jobId } },
+    { refetchMs: REFETCH_MS, isFinal: ({ status }) => status !== 'queued' && status !== 'running' },
+  );
+  const result = baseline.data?.result;
+  const replayed = result && 'equity_curve' in result ? result.equity_curve : undefined;
+  const shown = useMemo(() => curvesOf(equity.data?.points ?? [], replayed ?? []), [equity.data, replayed]);
+  if (equity.isPending) return <Loading rows={6} />;
+  if (equity.data === undefined) {
+    return <Failure error={equity.error} retry={() => void equity.refetch()} />;
+  }
+  return (
+    <>
+      {shown.times.length < 2 ? (
+        <Empty title="No position closed yet">
+          A position is closed when it is sold or its market is resolved; this page follows by itself.
+        </Empty>
+      ) : (
+        <TimeChart
+          label="P&L after so many closed positions, live on paper and in the baseline backtest"
+          times={shown.times}
+          counts="closed positions"
+          lines={shown.lines}
+          height={240}
+        />
+      )}
+      <Text size="sm" c="dimmed">
+        {baseline.isError ? (
+          `The baseline cannot be shown: ${baseline.error.message}.`
+        ) : (
+          <>
+            The baseline is{' '}
+            <Link to="/backtests/$jobId" params={{ jobId }}>
+              a backtest of earlier windows
+            </Link>
+            {baseline.data?.status === 'complete' ? '' : `, ${baseline.data?.status ?? 'being looked up'}`}.
+          </>
+        )}
+      </Text>
+    </>
+  );
+}
+
+interface Curve {
+  readonly cumulative_pnl: number;
+}
+
+function curvesOf(live: readonly Curve[], baseline: readonly Curve[]): { times: number[]; lines: Line[] } {
+  const length = Math.max(live.length, baseline.length) + 1;
+  const valuesOf = (curve: readonly Curve[]) =>
+    Array.from({ length }, (_, count) => (count === 0 ? 0 : (curve[count - 1]?.cumulative_pnl ?? null)));
+  const shared = { scale: 'usd', kind: 'step', print: usd } as const;
+  return {
+    times: Array.from({ length }, (_, count) => count),
+    lines: [
+      { ...shared, label: 'on paper', colour: '--up', values: valuesOf(live) },
+      { ...shared, label: 'baseline', colour: '--mantine-color-dimmed', values: valuesOf(baseline) },
+    ],
+  };
+}

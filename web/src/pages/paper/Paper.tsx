@@ -1,0 +1,97 @@
+import { Code, Stack, Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import type { PaperStrategy } from '../../api/schema.ts';
+import { TradesTable } from '../../trades/TradesTable.tsx';
+import { usePositions } from '../../trades/usePositions.ts';
+import { type Figure, Figures } from '../../ui/Figures.tsx';
+import { moment, number, usd, WINDOW_NAMES } from '../../ui/format.ts';
+import { Page } from '../../ui/Page.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Divergence } from './Divergence.tsx';
+import { Equity } from './Equity.tsx';
+import { PaperActions } from './PaperActions.tsx';
+import { Activity } from './Papers.tsx';
+
+const route = getRouteApi('/shell/paper/$strategyId');
+const REFETCH_MS = 4_000;
+
+/** One paper strategy: what it made, against what its backtest said. */
+export function Paper(): ReactNode {
+  const { strategyId } = route.useParams();
+  const strategy = useApi(
+    'GET /v1/paper/strategies/{strategy_id}',
+    { path: { strategy_id: strategyId } },
+    { refetchMs: REFETCH_MS },
+  );
+  if (strategy.isPending) return <Loading rows={8} />;
+  if (strategy.data === undefined) {
+    return <Failure error={strategy.error} retry={() => void strategy.refetch()} />;
+  }
+  return <Shown strategy={strategy.data} />;
+}
+
+function Shown({ strategy }: { strategy: PaperStrategy }): ReactNode {
+  const { universe, open_positions: open, closed_positions: closed } = strategy;
+  const figures: Figure[] = [
+    ['P&L after fees', usd(strategy.net_pnl)],
+    ['Open positions', number(open)],
+    ['Closed positions', number(closed)],
+    ['Dollars a trade', usd(strategy.size_usd)],
+    ['Since', moment(strategy.created_at)],
+  ];
+  return (
+    <Page
+      title={strategy.name}
+      about={`${universe.ticker} ${WINDOW_NAMES[universe.event_type]}, traded on the live books`}
+      actions={<PaperActions key={strategy.name} strategy={strategy} />}
+    >
+      <Activity isActive={strategy.active} />
+      <Figures figures={figures} cols={{ base: 2, sm: 3, lg: 5 }} />
+      <Section title="P&L against its baseline">
+        <Equity strategy={strategy} />
+      </Section>
+      <Section title="Live against a backtest">
+        <Divergence strategyId={strategy.paper_strategy_id} />
+      </Section>
+      <Section title="Positions">
+        <Positions strategyId={strategy.paper_strategy_id} revision={`${open} ${closed}`} />
+      </Section>
+      <Section title="What is traded">
+        <Code block tabIndex={0} aria-label="The strategy">
+          {JSON.stringify({ strategy: strategy.strategy, universe, size_usd: strategy.size_usd }, null, 2)}
+        </Code>
+      </Section>
+    </Page>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }): ReactNode {
+  return (
+    <Stack className="card" p="md" gap="sm" component="section" aria-label={title}>
+      <Text component="h2" fw={600}>
+        {title}
+      </Text>
+      {children}
+    </Stack>
+  );
+}
+
+/** Newest first; asked for again when one was opened or closed. */
+function Positions({ strategyId, revision }: { strategyId: string; revision: string }): ReactNode {
+  const positions = usePositions(strategyId, revision);
+  const newest = useMemo(() => positions.data?.toReversed(), [positions.data]);
+  if (newest === undefined) {
+    if (positions.isPending) return <Loading rows={3} />;
+    return <Failure error={positions.error} retry={() => void positions.refetch()} />;
+  }
+  if (newest.length === 0) {
+    return (
+      <Empty title="Nothing bought yet">
+        It buys when its condition is met in a window in play; this page follows by itself.
+      </Empty>
+    );
+  }
+  return <TradesTable trades={newest} source={{ paper: strategyId }} />;
+}

@@ -1,0 +1,45 @@
+import { NativeSelect } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { InputOf } from '../api/client.ts';
+import { WINDOW_NAMES } from '../ui/format.ts';
+
+export type Universe = NonNullable<InputOf<'POST /v1/backtest'>['body']>['universe'];
+
+const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'].map((value) => ({
+  value,
+  label: WINDOW_NAMES[value] ?? value,
+}));
+
+/** Whose markets of what length are traded. */
+export function SeriesForm({
+  universe,
+  change,
+  errors,
+}: {
+  universe: Universe;
+  change: (universe: Universe) => void;
+  errors: ReadonlyMap<string, string>;
+}): ReactNode {
+  return (
+    <>
+      <NativeSelect
+        label="Underlying"
+        w={120}
+        data={['BTC', 'ETH', 'SOL']}
+        value={universe.ticker}
+        onChange={(event) => change({ ...universe, ticker: event.currentTarget.value as Universe['ticker'] })}
+        error={errors.get('universe.ticker')}
+      />
+      <NativeSelect
+        label="Window"
+        w={130}
+        data={WINDOWS}
+        value={universe.event_type}
+        onChange={(event) =>
+          change({ ...universe, event_type: event.currentTarget.value as Universe['event_type'] })
+        }
+        error={errors.get('universe.event_type')}
+      />
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+import type { InputOf } from '../api/client.ts';
+
+export type Strategy = NonNullable<InputOf<'POST /v1/backtest'>['body']>['strategy'];
+export type Condition = Extract<Strategy, { type: 'condition_based' }>['entry'][number];
+
+/** A strategy of each type to begin with. */
+export const STRATEGIES: Readonly<Record<Strategy['type'], Strategy>> = {
+  threshold_entry: { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' },
+  mean_reversion: { type: 'mean_reversion', lookback: 60, z_threshold: 2 },
+  time_before_resolution: { type: 'time_before_resolution', minutes_before: 2, side: 'buy_yes' },
+  condition_based: {
+    type: 'condition_based',
+    entry: [{ metric: 'model_probability', operator: 'above', value: 0.6 }],
+    take_profit: [{ metric: 'token_price', operator: 'above', value: 0.9 }],
+    stop_loss: [],
+    side: 'buy_yes',
+    max_trades_per_market: 1,
+  },
+};
+
+export const STRATEGY_NAMES: Readonly<Record<Strategy['type'], string>> = {
+  threshold_entry: 'Price beyond a threshold',
+  mean_reversion: 'Return to the mean',
+  time_before_resolution: 'Some minutes before the end',
+  condition_based: 'Conditions',
+};
+
+export const METRIC_NAMES: Readonly<Record<Condition['metric'], string>> = {
+  token_price: 'price of the token',
+  underlying_distance_pct: 'distance to the strike, %',
+  underlying_distance_sigma: 'distance to the strike, σ',
+  seconds_to_end: 'seconds to the end',
+  spread: 'spread',
+  imbalance: 'imbalance of the best levels',
+  model_probability: 'probability by the model',
+};

@@ -1,0 +1,76 @@
+import { Button, Group, Table } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { cents, moment, shares, usd } from '../ui/format.ts';
+import type { MadeTrade, TradeSource } from './source.ts';
+
+/** Rows shown at first, and with each wish for more. */
+const STEP = 100;
+
+/** Trades a line each; the time of one leads to its market with all of them drawn. */
+export function TradesTable({
+  trades,
+  source,
+}: {
+  trades: readonly MadeTrade[];
+  source: TradeSource;
+}): ReactNode {
+  const [shown, setShown] = useState(STEP);
+  return (
+    <>
+      <Table.ScrollContainer minWidth={820}>
+        <Table verticalSpacing={4}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Opened</Table.Th>
+              <Table.Th>Closed</Table.Th>
+              <Table.Th>Bought</Table.Th>
+              <Table.Th ta="right">At</Table.Th>
+              <Table.Th ta="right">Shares</Table.Th>
+              <Table.Th ta="right">Sold at</Table.Th>
+              <Table.Th>Because</Table.Th>
+              <Table.Th ta="right">P&L</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {trades.slice(0, shown).map((trade) => (
+              <Row key={`${trade.market_id} ${trade.opened_at}`} trade={trade} source={source} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {shown < trades.length && (
+        <Group justify="center">
+          <Button variant="default" onClick={() => setShown(shown + STEP)}>
+            Show older
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}
+
+function Row({ trade, source }: { trade: MadeTrade; source: TradeSource }): ReactNode {
+  return (
+    <Table.Tr>
+      <Table.Td className="nowrap">
+        <Link
+          to="/markets/$marketId"
+          params={{ marketId: trade.market_id }}
+          search={{ at: Date.parse(trade.opened_at), ...source }}
+        >
+          {moment(trade.opened_at)}
+        </Link>
+      </Table.Td>
+      <Table.Td className="nowrap">{trade.closed_at === null ? 'held' : moment(trade.closed_at)}</Table.Td>
+      <Table.Td>{trade.side === 'buy_yes' ? 'Up' : 'Down'}</Table.Td>
+      <Table.Td ta="right">{cents(trade.entry_price)}</Table.Td>
+      <Table.Td ta="right">{shares(trade.shares)}</Table.Td>
+      <Table.Td ta="right">{cents(trade.exit_price)}</Table.Td>
+      <Table.Td>{trade.exit_reason?.replaceAll('_', ' ') ?? 'open'}</Table.Td>
+      <Table.Td ta="right" className={(trade.net_pnl ?? 0) >= 0 ? 'up' : 'down'}>
+        {usd(trade.net_pnl)}
+      </Table.Td>
+    </Table.Tr>
+  );
+}

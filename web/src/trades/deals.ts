@@ -1,0 +1,22 @@
+import type { Market } from '../api/schema.ts';
+import type { Deal } from '../charts/chartDeals.ts';
+import type { MadeTrade } from './source.ts';
+
+/**
+ * Trades of one market over the price of Up: a purchase of Down at 40¢ is one against Up at 60¢. What the resolution paid
+ * out is shown where the window ended, though it came somewhat later.
+ */
+export function dealsOf(trades: readonly MadeTrade[], { end_time }: Pick<Market, 'end_time'>): Deal[] {
+  const endSeconds = Date.parse(end_time) / 1000;
+  return trades.map(({ side, opened_at, closed_at, entry_price, exit_price, net_pnl }) => {
+    const isUp = side === 'buy_yes';
+    const asUp = (price: number) => (isUp ? price : 1 - price);
+    const secondsOf = (time: string) => Date.parse(time) / 1000;
+    const isClosed = closed_at !== null && exit_price !== null;
+    return {
+      opened: { time: secondsOf(opened_at), value: asUp(entry_price) },
+      closed: isClosed ? { time: Math.min(secondsOf(closed_at), endSeconds), value: asUp(exit_price) } : null,
+      ...{ isUp, isWon: net_pnl === null ? null : net_pnl > 0 },
+    };
+  });
+}
