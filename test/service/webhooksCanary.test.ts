@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { AddressPolicy } from '../../src/webhooks/addresses.ts';
 import { guardedConnector } from '../../src/webhooks/connector.ts';
 import { WebhookSender } from '../../src/webhooks/sender.ts';
 import { hostOf, parseTarget, TargetGuard } from '../../src/webhooks/target.ts';
 import { PUBLIC_HOSTS, REFUSED_HOSTS } from '../support/addressVectors.ts';
+import { FakeClock } from '../support/fakeClock.ts';
 import {
   type Certificate,
   makeCertificate,
@@ -32,7 +32,7 @@ describe.skipIf(opensslAbsent)(
     afterAll(() => canary.close());
 
     const senderOn = (guard: TargetGuard) =>
-      new WebhookSender({ clock: systemClock, guard, ca: certificate.cert });
+      new WebhookSender({ clock: new FakeClock(), guard, ca: certificate.cert });
     const webhook = (url: string) => ({
       ...({
         webhookId: 'wh_1',

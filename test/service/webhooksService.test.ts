@@ -52,8 +52,11 @@ describe.skipIf(absent)('webhooks of a running service (skipped without a build 
     await eventually('the event that waited', async () =>
       receiver.received.some(({ headers }) => headers['webhook-id'] === waits),
     );
-    const metrics = await (await fetch(`${second.url}/metrics`)).text();
-    expect(metrics).toContain('underround_webhook_attempts_total{outcome="delivered"}');
+    // The sender counts once it has the reply, which is after the receiver has the event.
+    await eventually('a delivery that is counted', async () => {
+      const metrics = await (await fetch(`${second.url}/metrics`)).text();
+      return metrics.includes('underround_webhook_attempts_total{outcome="delivered"}');
+    });
     expect(await second.stop()).toBe(0);
     await receiver.close();
   });
