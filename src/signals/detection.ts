@@ -75,7 +75,7 @@ export function detectionOf(
     ...{ evPerShare: signal.edgePerShare, modelYesProb: signal.modelYesProb },
     ...{ marketYesMid: signal.marketYesMid, availableSize: signal.availableSize, heldMs: signal.heldMs },
     ...{ spot: model.spot, spotSource: spot?.source ?? null, spotBasis: spot?.basis ?? null },
-    sourcePrices: watched.sources.map((source) => ({ ...source })),
+    sourcePrices: watched.sources.bySource.map((source) => ({ ...source })),
     strike: model.strike,
     strikeSource: model.strike === null ? null : market.strikeSource,
     strikeBasis: model.strike === null ? null : market.strikeBasis,

@@ -1,3 +1,4 @@
+import { FanOut, type Served } from '../bus/fanOut.ts';
 import { type Clock, every, type Timer } from '../clock.ts';
 import type { SignalTier } from '../core/signals/signal.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -18,6 +19,12 @@ const FORGET_AFTER_MS = 60_000;
 /** A chance whose row could not be written is looked at again after this. */
 const REFUSED_PAUSE_MS = 1_000;
 
+/**
+ * Markets looked at in one turn of the event loop where time or a price asks for all of them: some tenths of a
+ * millisecond. With the venue's fifteen series that is all there are of a ticker.
+ */
+const MARKETS_AT_ONCE = 32;
+
 /** Where detections go, before anyone hears of them. */
 export interface DetectionSink {
   /** Resolves when the row is written and it was told; false when it could not be written. Never rejects. */
@@ -37,13 +44,15 @@ export interface DetectorHostOptions {
 }
 
 /** One market with what was said of it. */
-export interface Watch {
+interface Watch extends Served {
   readonly watched: WatchedMarket;
   readonly episodes: Episodes;
   readonly probes: Probes;
   /** First detections by tier: written, or being written. */
   readonly first: Map<SignalTier, number>;
   pausedUntilMs: number;
+  /** Receipt of what it is to be looked at for. */
+  lookMs: number;
 }
 
 /**
@@ -56,7 +65,9 @@ export class DetectorHost {
   readonly #watches = new Map<string, Watch>();
   readonly #byTicker = new Map<Ticker, Set<Watch>>(TICKERS.map((ticker) => [ticker, new Set()]));
   readonly #known = new Map<string, Map<SignalTier, number>>();
+  readonly #rounds = new FanOut(MARKETS_AT_ONCE);
   readonly #sweep: Timer;
+  #isClosed = false;
   readonly #found;
 
   constructor(options: DetectorHostOptions) {
@@ -128,7 +139,7 @@ export class DetectorHost {
   /** A price of an underlying: only the markets on it are worth something else now. */
   tick(point: PricePoint & { readonly ticker: Ticker }): void {
     this.#prices[point.ticker].push(point);
-    for (const watch of this.#byTicker.get(point.ticker) ?? []) this.#evaluate(watch, point.receivedTimeMs);
+    this.#lookAt(this.#byTicker.get(point.ticker) ?? [], point.receivedTimeMs);
   }
 
   /** Takes over prices of before the start, oldest first. */
@@ -152,6 +163,7 @@ export class DetectorHost {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#sweep.cancel();
     for (const { probes } of this.#watches.values()) probes.close();
   }
@@ -161,7 +173,8 @@ export class DetectorHost {
     const watch: Watch = {
       ...{ watched, episodes: new Episodes(), probes: new Probes(this.#options.clock, watched) },
       first: this.#known.get(marketId) ?? new Map<SignalTier, number>(),
-      pausedUntilMs: 0,
+      ...{ pausedUntilMs: 0, lookMs: 0, isWoken: false },
+      deliver: () => this.#evaluate(watch, watch.lookMs),
     };
     this.#known.delete(marketId);
     this.#watches.set(marketId, watch);
@@ -189,7 +202,7 @@ export class DetectorHost {
 
   #evaluate(watch: Watch, receivedMs: number): void {
     const { watched, episodes } = watch;
-    if (!watched.trusted) return;
+    if (!watched.trusted || this.#isClosed) return;
     watched.price(this.#prices[watched.ticker], receivedMs);
     for (const episode of episodes.update(watched)) this.#begun(watch, episode, receivedMs);
   }
@@ -235,10 +248,22 @@ export class DetectorHost {
   look(nowMs: number): void {
     for (const [marketId, watch] of this.#watches) {
       const { endTimeMs } = watch.watched.market;
-      if (nowMs > endTimeMs + FORGET_AFTER_MS && watch.probes.isIdle) {
-        this.#watches.delete(marketId);
-        this.#byTicker.get(watch.watched.ticker)?.delete(watch);
-      } else this.#evaluate(watch, nowMs);
+      if (nowMs <= endTimeMs + FORGET_AFTER_MS || !watch.probes.isIdle) continue;
+      this.#watches.delete(marketId);
+      this.#byTicker.get(watch.watched.ticker)?.delete(watch);
+    }
+    this.#lookAt(this.#watches.values(), nowMs);
+  }
+
+  /** The first at once; so many that they would hold up what arrives meanwhile take turns with it. */
+  #lookAt(watches: Iterable<Watch>, receivedMs: number): void {
+    let atOnce = MARKETS_AT_ONCE;
+    for (const watch of watches) {
+      if (atOnce-- > 0) this.#evaluate(watch, receivedMs);
+      else {
+        watch.lookMs = receivedMs;
+        this.#rounds.wake(watch);
+      }
     }
   }
 }

@@ -24,6 +24,14 @@ export interface Sigma {
   readonly windowSeconds: number;
 }
 
+/** Fresh prices, with and without their sources, in the order of `SPOT_SOURCES`. */
+export interface SourcePrices {
+  readonly bySource: readonly { readonly source: SpotSource; readonly price: number }[];
+  readonly prices: readonly number[];
+}
+
+export const NO_SOURCES: SourcePrices = { bySource: [], prices: [] };
+
 /** What is kept of one price for a moment of the past: enough to go on with after a restart. */
 export type PricePoint = Pick<UnderlyingEvent, 'source' | 'price' | 'eventTimeMs' | 'receivedTimeMs'>;
 
@@ -35,9 +43,13 @@ export class TickerPrices {
   readonly #basis = new FeedBasis();
   readonly #sigmas = new Map<number, Sigma | null>();
   #sigmaSecond = -1;
+  /** Of the moment last asked for: all markets of the ticker ask for the same. */
+  #sources: SourcePrices = NO_SOURCES;
+  #sourcesMs = Number.NaN;
 
   push(point: PricePoint): void {
     const { source, price, eventTimeMs } = point;
+    this.#sourcesMs = Number.NaN;
     const last = this.#last.get(source);
     if (last === undefined || eventTimeMs >= last.eventTimeMs) this.#last.set(source, point);
     if (source === 'twap60') return;
@@ -67,11 +79,15 @@ export class TickerPrices {
   }
 
   /** Fresh prices by source, unshifted. */
-  sources(nowMs: number): { source: SpotSource; price: number }[] {
-    return SPOT_SOURCES.flatMap((source) => {
+  sources(nowMs: number): SourcePrices {
+    if (nowMs === this.#sourcesMs) return this.#sources;
+    const fresh = SPOT_SOURCES.flatMap((source) => {
       const point = this.#fresh(source, nowMs);
       return point === null ? [] : [{ source, price: point.price }];
     });
+    this.#sources = { bySource: fresh, prices: fresh.map(({ price }) => price) };
+    this.#sourcesMs = nowMs;
+    return this.#sources;
   }
 
   /** Volatility over windows of that length, worked out at most once a second. */

@@ -7,7 +7,7 @@ import type { SettlementRule } from '../core/venueRulesTable.ts';
 import { type EventType, type Market, type Ticker, UNKNOWN } from '../schema/market.ts';
 import type { BookView } from '../schema/records.ts';
 import { BookCopy } from './ladderCopy.ts';
-import type { Decider, Sigma, Spot, SpotSource, TickerPrices } from './tickerPrices.ts';
+import { type Decider, NO_SOURCES, type Sigma, type Spot, type TickerPrices } from './tickerPrices.ts';
 
 /** What the engine prices with; a reader may ask for another window. */
 export const ENGINE_SIGMA_SECONDS = 600;
@@ -38,8 +38,7 @@ export class WatchedMarket implements MarketState {
   nowMs = 0;
   spot: Spot | null = null;
   sigma: Sigma | null = null;
-  sources: readonly { readonly source: SpotSource; readonly price: number }[] = [];
-  sourcePrices: readonly number[] = [];
+  sources = NO_SOURCES;
 
   private constructor(market: Market, known: { ticker: Ticker; eventType: EventType; terms: TradingTerms }) {
     this.market = market;
@@ -60,6 +59,10 @@ export class WatchedMarket implements MarketState {
 
   get trusted(): boolean {
     return this.hasBook && this.isProven && this.openGaps.size === 0;
+  }
+
+  get sourcePrices(): readonly number[] {
+    return this.sources.prices;
   }
 
   /** Takes over a newer version of the record. */
@@ -86,7 +89,6 @@ export class WatchedMarket implements MarketState {
     this.spot = prices.spot(deciderOf(this.market, this.terms), this.nowMs);
     this.sigma = prices.sigma(ENGINE_SIGMA_SECONDS, this.nowMs);
     this.sources = prices.sources(this.nowMs);
-    this.sourcePrices = this.sources.map(({ price }) => price);
     this.updateModel(this.model, { prices, sigma: this.sigma });
   }
 

@@ -14,6 +14,9 @@ export const BUFFERED_BYTES_MAX = 1024 * 1024;
 /** A client under pressure that takes nothing for this long is closed. */
 export const STALLED_MS = 5_000;
 
+/** Clients of one stream served before others on the event loop get their turn: about a millisecond. */
+export const CLIENTS_AT_ONCE = 100;
+
 export const CLOSE = {
   goingAway: { code: 1001, reason: 'service is stopping' },
   forbidden: { code: 1008, reason: 'key no longer permits this' },

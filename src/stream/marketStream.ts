@@ -1,4 +1,5 @@
 import type { Subscriber } from '../bus/bus.ts';
+import { FanOut } from '../bus/fanOut.ts';
 import { type Clock, every, type Timer } from '../clock.ts';
 import { ACTION_QUIET_MS } from '../core/marketBook.ts';
 import type { Gap } from '../schema/gap.ts';
@@ -7,9 +8,8 @@ import type { BookRecord } from '../schema/records.ts';
 import { formatTime } from '../schema/time.ts';
 import { BookText, type LiveBook } from './bookText.ts';
 import { ChangeLog, RETAINED_MS } from './changeLog.ts';
-import type { Connection } from './connection.ts';
+import { CLIENTS_AT_ONCE, type Connection } from './connection.ts';
 import { formatPlace } from './cursor.ts';
-import { FanOut } from './fanOut.ts';
 import { MarketClient, type MarketSource } from './marketClient.ts';
 import { StreamedMarket } from './streamedMarket.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
@@ -35,7 +35,7 @@ export class MarketStream implements MarketSource {
   readonly #books: LiveBooks;
   readonly #clock: Clock;
   readonly #text = new BookText();
-  readonly #fanOut = new FanOut();
+  readonly #fanOut = new FanOut(CLIENTS_AT_ONCE);
   readonly #markets = new Map<string, StreamedMarket>();
   readonly #clients = new Set<MarketClient>();
   readonly #leaves: (() => void)[];

@@ -1,8 +1,8 @@
 import type { Subscriber } from '../bus/bus.ts';
+import { FanOut, type Served } from '../bus/fanOut.ts';
 import type { Opportunity } from '../schema/opportunity.ts';
 import { errorText, parseCommand } from './commands.ts';
-import type { Connection } from './connection.ts';
-import { FanOut, type Served } from './fanOut.ts';
+import { CLIENTS_AT_ONCE, type Connection } from './connection.ts';
 
 /** Opportunities kept for clients under pressure; who falls further behind is closed, since none may be left out. */
 const KEPT_MAX = 1000;
@@ -14,7 +14,7 @@ interface Kept {
 
 /** `/v1/arb/ws`: every opportunity from now on, as it was detected. */
 export class OpportunityStream {
-  readonly #fanOut = new FanOut();
+  readonly #fanOut = new FanOut(CLIENTS_AT_ONCE);
   readonly #clients = new Set<OpportunityClient>();
   readonly #leave: () => void;
   /** The last ones; `#count` is the number of the newest. */

@@ -7,12 +7,14 @@ import { COST_SCALE, type TakerFee } from '../fees.ts';
 import { displayed, type FilledLevel } from '../fills/walk.ts';
 import { sharesOf, TICKS_PER_USDC } from '../money.ts';
 import {
-  circumstances,
+  bestPricesOf,
   confidenceOf,
   isCrossed,
   type MarketState,
+  readingOf,
   type Signal,
   spreadTicks,
+  yesMidOf,
 } from './signal.ts';
 
 /** The pairs worth buying. */
@@ -69,7 +71,9 @@ export function walkPairs(yesAsks: SideView, noAsks: SideView, fee: TakerFee): P
     if (yesLeft === 0) yesLeft = displayed(yesAsks, ++yesAt);
     if (noLeft === 0) noLeft = displayed(noAsks, ++noAt);
   }
-  return { ...sums, yesLevels: levelsTo(yesAsks, sums.size), noLevels: levelsTo(noAsks, sums.size) };
+  const { size, principal, fee: fees, profit } = sums;
+  const [yesLevels, noLevels] = [levelsTo(yesAsks, size), levelsTo(noAsks, size)];
+  return { size, principal, fee: fees, profit, yesLevels, noLevels };
 }
 
 function levelsTo(asks: SideView, size: number): FilledLevel[] {
@@ -82,23 +86,29 @@ function levelsTo(asks: SideView, size: number): FilledLevel[] {
   return levels;
 }
 
+/** Written out member by member: spread together it costs ten times as much, and a chance stands over many states. */
 function pairSignal(state: MarketState, walk: PairWalk): Signal {
   const { yes, no, holds, nowMs } = state;
   const pairs = sharesOf(walk.size);
   const heldMs = Math.min(holds.askHeldMs('yes', nowMs), holds.askHeldMs('no', nowMs));
   return {
-    ...{ tier: 'logical', confidence: confidenceOf(heldMs), heldMs, direction: 'BUY_BOTH' },
+    tier: 'logical',
+    confidence: confidenceOf(heldMs),
+    direction: 'BUY_BOTH',
     fillPrice: walk.principal / pairs,
     fillSpread: (spreadTicks(yes.bids, yes.asks) + spreadTicks(no.bids, no.asks)) / TICKS_PER_USDC,
     availableSize: pairs,
     estFeePerShare: walk.fee / pairs,
     edgePerShare: walk.profit / pairs,
     modelYesProb: state.model.yesProb ?? impliedYesProb(state),
+    marketYesMid: yesMidOf(state),
+    heldMs,
     legs: [
       { token: 'yes', levels: walk.yesLevels },
       { token: 'no', levels: walk.noLevels },
     ],
-    ...circumstances(state),
+    best: bestPricesOf(state),
+    model: readingOf(state.model),
   };
 }
 

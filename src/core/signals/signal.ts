@@ -104,7 +104,8 @@ export function singleSignal(
   const heldMs = state.holds.askHeldMs(token, state.nowMs);
   const confidence = confidenceOf(heldMs);
   return {
-    ...{ tier: tier === 'model' ? confidence : tier, confidence, heldMs },
+    tier: tier === 'model' ? confidence : tier,
+    confidence,
     direction: token === 'yes' ? 'BUY_YES' : 'BUY_NO',
     fillPrice: price / TICKS_PER_USDC,
     fillSpread: spreadTicks(bids, asks) / TICKS_PER_USDC,
@@ -112,25 +113,32 @@ export function singleSignal(
     estFeePerShare: state.fee.perShare(price),
     edgePerShare: state.fee.edge(price, probabilityOf(token, yesProb)),
     modelYesProb: yesProb,
+    marketYesMid: yesMidOf(state),
+    heldMs,
     legs: [{ token, levels: [{ price, size }] }],
-    ...circumstances(state),
+    best: bestPricesOf(state),
+    model: readingOf(state.model),
   };
 }
 
-/** The fields that do not depend on what is bought. */
-export function circumstances(state: MarketState): Pick<Signal, 'marketYesMid' | 'best' | 'model'> {
-  const { yes, no, model } = state;
-  const { spot, strike, secondsLeft, sigmaAnnual, sigmaTau, logDiff, yesProb } = model;
+/** The middle of YES in USDC; null unless both sides exist. */
+export function yesMidOf({ yes }: MarketState): number | null {
+  return midOf(bestTicks(yes.bids), bestTicks(yes.asks));
+}
+
+export function bestPricesOf({ yes, no }: MarketState): BestPrices {
   return {
-    marketYesMid: midOf(bestTicks(yes.bids), bestTicks(yes.asks)),
-    best: {
-      yesBid: bestUsdc(yes.bids),
-      yesAsk: bestUsdc(yes.asks),
-      noBid: bestUsdc(no.bids),
-      noAsk: bestUsdc(no.asks),
-    },
-    model: { spot, strike, secondsLeft, sigmaAnnual, sigmaTau, logDiff, yesProb },
+    yesBid: bestUsdc(yes.bids),
+    yesAsk: bestUsdc(yes.asks),
+    noBid: bestUsdc(no.bids),
+    noAsk: bestUsdc(no.asks),
   };
+}
+
+/** A copy: the model goes on. */
+export function readingOf(model: MarketModel): ModelReading {
+  const { spot, strike, secondsLeft, sigmaAnnual, sigmaTau, logDiff, yesProb } = model;
+  return { spot, strike, secondsLeft, sigmaAnnual, sigmaTau, logDiff, yesProb };
 }
 
 export function confidenceOf(heldMs: number): Confidence {

@@ -4,14 +4,17 @@ export interface Served {
   deliver(): void;
 }
 
-/** Clients served before others on the event loop get their turn: about a millisecond. */
-const SLICE_CLIENTS = 100;
-
 /** Serves those who are woken in slices, in the order they were woken, so that a round to thousands blocks nobody. */
 export class FanOut {
+  readonly #slice: number;
   #woken: Served[] = [];
   #next = 0;
   #isScheduled = false;
+
+  /** @param slice Served before others on the event loop get their turn. */
+  constructor(slice: number) {
+    this.#slice = slice;
+  }
 
   wake(client: Served): void {
     if (client.isWoken) return;
@@ -23,7 +26,7 @@ export class FanOut {
   }
 
   #serve(): void {
-    const end = Math.min(this.#woken.length, this.#next + SLICE_CLIENTS);
+    const end = Math.min(this.#woken.length, this.#next + this.#slice);
     while (this.#next < end) {
       const client = this.#woken[this.#next++] as Served;
       client.isWoken = false;

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { bookRecord, marketRecord } from '../../test/support/api.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { DetectorHost } from './detectorHost.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 20, 12);
+const MARKETS = 70;
+const SHARE = 1_000_000;
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Markets whose pair is cheap and whose books were proven only afterwards: the next look sees the chance. */
+function hostOfChances() {
+  const detected: { marketId: string; receivedMs: number }[] = [];
+  const host = new DetectorHost({
+    ...{ clock: new FakeClock(NOW_MS), metrics: new Metrics() },
+    sink: {
+      detected: async ({ marketId, receivedMs }) => {
+        detected.push({ marketId, receivedMs });
+        return true;
+      },
+      executable: async () => undefined,
+    },
+  });
+  const ids = Array.from({ length: MARKETS }, (_, at) => `0x${at.toString(16).padStart(64, '0')}`);
+  for (const marketId of ids) {
+    host.market(marketRecord({ marketId, startTimeMs: NOW_MS, endTimeMs: NOW_MS + 300_000 }));
+    host.book(
+      bookRecord({
+        ...{ seq: 1, marketId, timeMs: NOW_MS, trusted: false },
+        ...{ yesBids: [[100, SHARE]], yesAsks: [[4600, 80 * SHARE]] },
+        no: { bids: [[100, SHARE]], asks: [[4700, 80 * SHARE]] },
+      }),
+    );
+    const bests = { yesBid: 100, yesAsk: 4600, noBid: 100, noAsk: 4700, yesChanged: false };
+    const times = { eventTimeMs: NOW_MS, receivedTimeMs: NOW_MS };
+    host.quote({ seq: 2, marketId, ...times, ...bests, trusted: true, underlyingPrice: null });
+  }
+  const tick = (receivedTimeMs: number) =>
+    host.tick({
+      ...{ ticker: 'BTC', source: 'binance_spot', price: 97_000 },
+      ...{ eventTimeMs: receivedTimeMs, receivedTimeMs },
+    });
+  return { host, detected, ids, tick };
+}
+
+test('a price has the first markets looked at within its call, the others between what else arrives', async () => {
+  const { host, detected, ids, tick } = hostOfChances();
+  tick(NOW_MS + 5);
+  expect(detected).toHaveLength(32);
+  await nextTurn();
+  expect(detected).toHaveLength(64);
+  await nextTurn();
+  expect(detected).toEqual(ids.map((marketId) => ({ marketId, receivedMs: NOW_MS + 5 })));
+  host.close();
+});
+
+test('prices that come faster than all markets can be looked at leave none of them out', async () => {
+  const { host, detected, ids, tick } = hostOfChances();
+  for (let i = 0; i < 4; i++) {
+    tick(NOW_MS + i);
+    await nextTurn();
+  }
+  expect(detected.map(({ marketId }) => marketId).sort()).toEqual(ids);
+  host.close();
+});
+
+test('once a second every market is looked at in the same way', async () => {
+  const { host, detected } = hostOfChances();
+  host.look(NOW_MS + 1_000);
+  expect(detected).toHaveLength(32);
+  await nextTurn();
+  await nextTurn();
+  expect(detected).toHaveLength(MARKETS);
+  host.close();
+});
+
+test('a closed host finds nothing more', async () => {
+  const { host, detected, tick } = hostOfChances();
+  tick(NOW_MS);
+  host.close();
+  await nextTurn();
+  expect(detected).toHaveLength(32);
+});
