@@ -14,8 +14,10 @@ import { makeCertificate, WebhookReceiver } from '../support/webhookReceiver.ts'
 const WEBHOOKS = 3;
 /** Replies that fail, so that retries cross the kills too. */
 const FAILING_SHARE = 0.02;
-/** A life after its start: as short as the first commit, as long as some hundred deliveries. */
-const LIFE_MS_MAX = 120;
+/** A life after its start, in deliveries: none, or as many as come in some tenths of a second. */
+const LIFE_DELIVERIES_MAX = 200;
+/** And then so long, so that not every kill falls on a delivery. */
+const LIFE_MS_MAX = 20;
 const EVENTS_PER_LIFE_MAX = 100_000;
 
 export interface CrashResult {
@@ -58,6 +60,9 @@ export async function crashWebhooks(options: {
   };
   for (let kill = 0; kill < kills; kill++) {
     const { child, ended } = await start(String(kill * EVENTS_PER_LIFE_MAX));
+    const wanted = receiver.received.length + Math.floor(random() * LIFE_DELIVERIES_MAX);
+    while (receiver.received.length < wanted && child.exitCode === null && child.signalCode === null)
+      await sleep(clock, 1);
     await sleep(clock, random() * LIFE_MS_MAX);
     child.kill('SIGKILL');
     await ended;
