@@ -257,9 +257,11 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     senders.push(slow);
     const url = receiver.url('rebind.test');
     const late = slow.attempt(webhook(url), delivery());
+    while (answers.length < 1) await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(DEADLINE_MS);
     expect(await late).toMatchObject({ outcome: 'timeout' });
     const next = slow.attempt(webhook(url), { ...delivery(), deliveryId: 'dl_2' });
+    while (answers.length < 2) await new Promise((resolve) => setImmediate(resolve));
     for (const answer of answers) answer(['127.0.0.1']);
     expect(await next).toMatchObject({ outcome: 'delivered' });
     while (receiver.connections < answers.length) await new Promise((resolve) => setImmediate(resolve));
