@@ -16,7 +16,7 @@ function connector() {
   const ask = (hostname: string) =>
     new Promise<Error | null>((resolve) => {
       const options = { hostname, host: hostname, protocol: 'https:', port: '443' };
-      connect(options as buildConnector.Options, ((error) => resolve(error)) as buildConnector.Callback);
+      connect(options as buildConnector.Options, (...[error]) => resolve(error));
     });
   return { lookedUp, ask };
 }
