@@ -2,6 +2,7 @@ import websocket from '@fastify/websocket';
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
 import type { WebSocket } from 'ws';
 import { Call } from './call.ts';
+import { handshakesOf } from './handshakes.ts';
 import type { ApiParts } from './parts.ts';
 import type { Answer, Route } from './route.ts';
 
@@ -16,74 +17,86 @@ const CARRIED = new Set(['x-request-id', 'x-data-source', 'ratelimit', 'ratelimi
 /** A message of a client; a larger one closes the connection with 1009. */
 export const SOCKET_MESSAGE_MAX_BYTES = 64 * 1024;
 
+interface SocketParts {
+  /** What every route has. */
+  readonly options: (route: Route) => RouteOptions;
+  readonly parts: Pick<ApiParts, 'clock' | 'log' | 'streams' | 'tiers'>;
+}
+
 /**
  * Serves the routes whose answer is a socket. Handshakes pass the same hooks as requests: whatever refuses one is an
  * HTTP answer, and only what `handle` lets through is upgraded.
- * @param options What every route has.
  */
 export function serveSockets(
   app: FastifyInstance,
   routes: readonly Route[],
-  {
-    options,
-    parts,
-  }: {
-    options: (route: Route) => RouteOptions;
-    parts: Pick<ApiParts, 'clock' | 'log' | 'streams' | 'tiers'>;
-  },
+  { options, parts }: SocketParts,
 ): void {
   app.decorateRequest('upgrade', null);
+  const handshakes = handshakesOf(app, new Set(routes.map(({ path }) => path)));
+  // In a scope of its own: what the plugin hooks into would else run for every request of every route.
+  app.register((scope, _options, done) => {
+    scope.register(websocket, {
+      options: { server: handshakes, maxPayload: SOCKET_MESSAGE_MAX_BYTES, perMessageDeflate: false },
+      // `ws` has begun to close it with the fitting code; cutting it now would keep that from its client.
+      errorHandler: (error: NodeJS.ErrnoException, socket: WebSocket, request) => {
+        parts.log.info(
+          { request_id: request.id, code: error.code, reason: error.message },
+          'stream.socket_error',
+        );
+        if (socket.readyState === socket.OPEN) socket.terminate();
+      },
+      preClose: (done: () => void) => {
+        Promise.resolve(parts.streams?.close()).then(done, done);
+      },
+    });
+    scope.register((scope, _options, done) => {
+      declareSockets(scope, routes, { options, parts });
+      done();
+    });
+    done();
+  });
+}
+
+function declareSockets(
+  scope: FastifyInstance,
+  routes: readonly Route[],
+  { options, parts }: SocketParts,
+): void {
   // Node hands a connection over for good when it asks for an upgrade; one that was refused would stay.
-  app.addHook('onResponse', (request, _reply, done) => {
+  scope.addHook('onResponse', (request, _reply, done) => {
     if ('upgrade' in request.headers && request.upgrade === null) request.raw.socket.end();
     done();
   });
-  app.register(websocket, {
-    options: { maxPayload: SOCKET_MESSAGE_MAX_BYTES, perMessageDeflate: false },
-    // `ws` has begun to close it with the fitting code; cutting it now would keep that from its client.
-    errorHandler: (error: NodeJS.ErrnoException, socket: WebSocket, request) => {
-      parts.log.info(
-        { request_id: request.id, code: error.code, reason: error.message },
-        'stream.socket_error',
-      );
-      if (socket.readyState === socket.OPEN) socket.terminate();
-    },
-    preClose: (done: () => void) => {
-      Promise.resolve(parts.streams?.close()).then(done, done);
-    },
-  });
-  app.register((scope, _options, done) => {
-    const replies = new WeakMap<object, FastifyReply>();
-    // A handshake that succeeds is answered by `ws`, which knows nothing of what every answer carries.
-    scope.websocketServer.on('headers', (headers, request) => {
-      for (const [name, value] of Object.entries(replies.get(request)?.getHeaders() ?? {})) {
-        if (CARRIED.has(name)) headers.push(`${name}: ${value}`);
-      }
-    });
-    for (const route of routes) {
-      scope.route({
-        ...options(route),
-        preHandler: (request, reply, next) => {
-          if (!request.ws) return next();
-          replies.set(request.raw, reply);
-          const take = ({ upgrade }: Answer) => {
-            request.upgrade = upgrade ?? null;
-            next(upgrade === undefined ? new TypeError('a route for sockets must take one') : undefined);
-          };
-          try {
-            // At once where it can be: no other handshake comes between counting connections and adding one.
-            const answer = route.handle(new Call(request, reply, parts));
-            if (answer instanceof Promise) answer.then(take, next);
-            else take(answer);
-          } catch (error) {
-            next(error as Error);
-          }
-        },
-        wsHandler: (socket, request) => {
-          request.upgrade?.({ socket, transport: request.raw.socket });
-        },
-      });
+  const replies = new WeakMap<object, FastifyReply>();
+  // A handshake that succeeds is answered by `ws`, which knows nothing of what every answer carries.
+  scope.websocketServer.on('headers', (headers, request) => {
+    for (const [name, value] of Object.entries(replies.get(request)?.getHeaders() ?? {})) {
+      if (CARRIED.has(name)) headers.push(`${name}: ${value}`);
     }
-    done();
   });
+  for (const route of routes) {
+    scope.route({
+      ...options(route),
+      preHandler: (request, reply, next) => {
+        if (!request.ws) return next();
+        replies.set(request.raw, reply);
+        const take = ({ upgrade }: Answer) => {
+          request.upgrade = upgrade ?? null;
+          next(upgrade === undefined ? new TypeError('a route for sockets must take one') : undefined);
+        };
+        try {
+          // At once where it can be: no other handshake comes between counting connections and adding one.
+          const answer = route.handle(new Call(request, reply, parts));
+          if (answer instanceof Promise) answer.then(take, next);
+          else take(answer);
+        } catch (error) {
+          next(error as Error);
+        }
+      },
+      wsHandler: (socket, request) => {
+        request.upgrade?.({ socket, transport: request.raw.socket });
+      },
+    });
+  }
 }

@@ -161,7 +161,7 @@ export class StreamRig {
     return new Promise<{ status: number; headers: Record<string, unknown>; body: unknown }>(
       (resolve, reject) => {
         const socket = new WebSocket(`ws://${this.#url}${path}`, { headers });
-        socket.on('error', () => undefined);
+        socket.on('error', reject);
         socket.on('open', () => reject(new Error('was not refused')));
         socket.on('unexpected-response', (_request, response) => {
           let text = '';
