@@ -12,6 +12,8 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 /** Pictures of every page, to be looked at; not committed. */
 const PICTURES = join(PROJECT_ROOT, 'test/web/pictures');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** What never appears ends a test after this; what appears late does not. */
+export const WAIT_MS = 100_000;
 const PHONE = { width: 390, height: 844 };
 
 /** Without a browser or a build the tests skip by name, except in CI, where they fail. */
@@ -52,6 +54,7 @@ export class WatchedPage {
 
   static async open(browser: Browser, origin: string): Promise<WatchedPage> {
     const context = await browser.newContext({ baseURL: origin, viewport: { width: 1280, height: 900 } });
+    context.setDefaultTimeout(WAIT_MS);
     await context.addInitScript(
       "addEventListener('securitypolicyviolation', (e) => console.error('refused by the rules: ' + e.blockedURI))",
     );

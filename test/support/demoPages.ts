@@ -5,9 +5,6 @@ import { openBrowser, WatchedPage } from './browser.ts';
 import { type RunningCommand, startCommand } from './runningService.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
-/** Starting Chromium and a page on a machine that does much else. */
-export const SLOW_MS = 120_000;
-
 export interface Login {
   email: string;
   password: string;
@@ -64,7 +61,7 @@ export class DemoPages {
 export function useDemoPages(environment: Readonly<Record<string, string>> = {}): DemoPages {
   const dashboard = new DemoPages();
   const endings: (() => unknown)[] = [];
-  beforeAll(() => dashboard.start(environment, (end) => void endings.push(end)), SLOW_MS);
+  beforeAll(() => dashboard.start(environment, (end) => void endings.push(end)));
   afterAll(async () => {
     await dashboard.stop();
     for (const end of endings.reverse()) await end();

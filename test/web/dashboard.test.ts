@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { browserAbsent } from '../support/browser.ts';
-import { heading, SLOW_MS, useDemoPages } from '../support/demoPages.ts';
+import { browserAbsent, WAIT_MS } from '../support/browser.ts';
+import { heading, useDemoPages } from '../support/demoPages.ts';
 
 const SKIPPED = 'the dashboard (skipped without a build or Chromium)';
 const OTHER = { email: 'ann@example.com', password: 'correct horse battery' };
 
-describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
+describe.skipIf(browserAbsent)(SKIPPED, () => {
   const dashboard = useDemoPages({ UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
 
   it('leads from the bare address to a sign-up, a key and a first curl that works', async () => {
@@ -56,10 +56,10 @@ describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
     const { page } = watched;
     await page.getByText('live', { exact: true }).waitFor();
     const cards = page.getByRole('region', { name: /^BTC / });
-    await expect.poll(() => cards.count(), { timeout: 20_000 }).toBe(5);
+    await expect.poll(() => cards.count(), { timeout: WAIT_MS }).toBe(5);
     const count = async () =>
       Number(((await page.getByText('book changes since').textContent()) ?? '').replaceAll(/\D/g, ''));
-    await expect.poll(count, { timeout: 20_000 }).toBeGreaterThan(30);
+    await expect.poll(count, { timeout: WAIT_MS }).toBeGreaterThan(30);
     await cards.first().getByText('proven').waitFor();
     await watched.inspect('live');
     await page.getByText('SOL', { exact: true }).click();
@@ -106,7 +106,7 @@ describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
     const before = await all.count();
     const points = () => page.getByRole('button', { name: /as CSV/ }).textContent();
     const known = await points();
-    await expect.poll(points, { timeout: 30_000 }).not.toBe(known);
+    await expect.poll(points, { timeout: WAIT_MS }).not.toBe(known);
     expect(await all.count()).toBe(before);
     await all.first().click();
     await expect.poll(() => all.count()).toBe(0);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { browserAbsent } from '../support/browser.ts';
-import { heading, SLOW_MS, useDemoPages } from '../support/demoPages.ts';
+import { heading, useDemoPages } from '../support/demoPages.ts';
 
 const SKIPPED = 'backtests and paper trading in a browser (skipped without a build or Chromium)';
 
-describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
+describe.skipIf(browserAbsent)(SKIPPED, () => {
   const dashboard = useDemoPages();
 
   it('runs a backtest, and says beside a field what is wrong with it', async () => {
@@ -117,7 +117,7 @@ describe.skipIf(browserAbsent)(SKIPPED, { timeout: SLOW_MS }, () => {
     await line('Sell with a profit when any holds', 'value').fill('0');
     await page.getByRole('button', { name: 'Start paper trading' }).click();
     await heading(page, 'in and out');
-    await page.getByRole('img', { name: /^P&L after so many closed positions/ }).waitFor({ timeout: 90_000 });
+    await page.getByRole('img', { name: /^P&L after so many closed positions/ }).waitFor();
     await page.getByRole('region', { name: 'Positions' }).locator('tbody a').first().waitFor();
     await page.getByRole('button', { name: 'Replay the same windows' }).click();
     await page.getByText('The same windows, replayed').waitFor();
