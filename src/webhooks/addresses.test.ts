@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PUBLIC_HOSTS, REFUSED_HOSTS } from '../../test/support/addressVectors.ts';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, TargetRefusedError } from '../errors.ts';
 import { AddressPolicy, isAddress } from './addresses.ts';
 import { hostOf, parseTarget, TargetGuard } from './target.ts';
 
@@ -50,6 +50,26 @@ describe('addresses', () => {
 
 describe('networks the operator allows', () => {
   const allowing = new AddressPolicy(['127.0.0.0/8', ' 10.1.2.0/24', 'fd00:1::/32']);
+
+  it.each([
+    [['127.0.0.0/8'], ['127.0.0.1']],
+    [['::1/128'], ['::1']],
+    [
+      ['127.0.0.0/8', '::/0'],
+      ['127.0.0.1', '::1'],
+    ],
+  ])('with %j, localhost stands for %j', async (networks, addresses) => {
+    const guard = new TargetGuard(new AddressPolicy(networks), async () => []);
+    expect(await guard.addresses('localhost')).toEqual(addresses);
+    await expect(guard.checkRegistration(parseTarget('https://localhost/'))).resolves.toBeUndefined();
+  });
+
+  it('where another network is allowed, localhost is refused', async () => {
+    const guard = new TargetGuard(new AddressPolicy(['10.0.0.0/8']), async () => []);
+    await expect(guard.addresses('localhost')).rejects.toThrow(
+      new TargetRefusedError('the address 127.0.0.1 is loopback'),
+    );
+  });
 
   it.each([
     ['127.0.0.1', true],

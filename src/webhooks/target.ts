@@ -7,6 +7,8 @@ const MAX_URL_LENGTH = 2048;
 const DNS_TIMEOUT_MS = 2_000;
 const DNS_TRIES = 2;
 
+const LOOPBACK = ['127.0.0.1', '::1'];
+
 /** Gives every address of a name; rejects, or gives none, when it has none. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
@@ -74,9 +76,15 @@ export class TargetGuard {
     }
   }
 
+  /** Both lead to this machine: where the operator allows one of them alone, the name stands for that one. */
+  #loopback(): readonly string[] {
+    const allowed = LOOPBACK.filter((address) => this.#policy.refusal(address) === null);
+    return allowed.length > 0 ? allowed : LOOPBACK;
+  }
+
   async #lookUp(hostname: string): Promise<readonly string[]> {
     // RFC 6761: these names never leave the machine, so no name server is asked.
-    if (/^(?:.+\.)?localhost\.?$/i.test(hostname)) return ['127.0.0.1', '::1'];
+    if (/^(?:.+\.)?localhost\.?$/i.test(hostname)) return this.#loopback();
     return await this.#resolve(hostname);
   }
 }
