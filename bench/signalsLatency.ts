@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
+import { checkpointBeside } from '../src/accounts/checkpoints.ts';
 import { openSqlite } from '../src/accounts/databaseSqlite.ts';
 import { Bus } from '../src/bus/bus.ts';
 import { PublishingSink } from '../src/bus/publishingSink.ts';
@@ -42,7 +43,9 @@ const NO_STORE = {
 
 export async function run(): Promise<Figure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'underround-latency-'));
-  const database = await openSqlite(join(directory, 'control.sqlite'));
+  const path = join(directory, 'control.sqlite');
+  const database = await openSqlite(path);
+  const checkpoints = await checkpointBeside(database, { path, log: silentLogger });
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const bus = new Bus(parts);
   const recorder = new Recorder({ ...parts, sink: new PublishingSink(NO_STORE, bus), timeBy: 'clock' });
@@ -72,6 +75,7 @@ export async function run(): Promise<Figure[]> {
   server.close();
   await signals.close();
   recorder.close();
+  await checkpoints.close();
   await database.destroy();
   rmSync(directory, { recursive: true, force: true });
   return [...figures(told, 'endgame'), ...figures(told, 'pair')];

@@ -6,6 +6,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import type { AccessControl } from './accessControl.ts';
 import { Authenticator } from './authenticate.ts';
 import type { RandomBytes } from './base62.ts';
+import { checkpointBeside } from './checkpoints.ts';
 import { openDatabase, SQLITE_FILE_NAME } from './database.ts';
 import { watchVersion } from './databaseVersion.ts';
 import { leaseFreshness, leaseOver, versionFreshness } from './freshness.ts';
@@ -56,7 +57,9 @@ export async function openAccounts(parts: {
   const { config, clock, randomBytes, logger, metrics } = parts;
   const database = await openDatabase(config);
   // Of a database on another machine the version would cost a round trip a request.
-  const version = config.databaseUrl === null ? watchVersion(join(config.dataDir, SQLITE_FILE_NAME)) : null;
+  const path = config.databaseUrl === null ? join(config.dataDir, SQLITE_FILE_NAME) : null;
+  const version = path === null ? null : watchVersion(path);
+  const checkpoints = path === null ? null : await checkpointBeside(database, { path, log: logger });
   const freshness = version ? versionFreshness(version.read) : leaseFreshness(clock);
   const lastUsed = new LastUsed(database, { clock, logger, metrics });
   const usage = new Usage(database, { clock, logger, metrics });
@@ -98,6 +101,7 @@ export async function openAccounts(parts: {
       await lastUsed.close();
       await usage.close();
       version?.close();
+      await checkpoints?.close();
       await database.destroy();
     },
   };

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
+import { builtEntry } from '../builtEntry.ts';
 import { BacktestFailedError } from '../errors.ts';
 import type { Task, TaskResults, WorkerSettings } from './task.ts';
 
@@ -25,14 +24,6 @@ export interface Workers {
   close(): Promise<void>;
 }
 
-/** The entry as built; from unbuilt sources that is the last build's. */
-function defaultWorkerEntry(): string {
-  const beside = fileURLToPath(new URL('./worker.js', import.meta.url));
-  return existsSync(beside)
-    ? beside
-    : fileURLToPath(new URL('../../dist/backtest/worker.js', import.meta.url));
-}
-
 export class WorkerPool implements Workers {
   readonly threads: number;
   readonly #pool: Piscina;
@@ -40,7 +31,7 @@ export class WorkerPool implements Workers {
   constructor({
     threads,
     settings,
-    entry = defaultWorkerEntry(),
+    entry = builtEntry('backtest/worker'),
     heapMbMax = HEAP_MB_MAX,
     onCrash = () => undefined,
   }: {
