@@ -106,7 +106,7 @@ export class RecordedMarket {
     };
   }
 
-  /** A quote when a best price of either token or the trust is news, else null. */
+  /** A quote when a best price of either token or the trust is news, else null. Written out: see `mapClobFrame`. */
   quoteRecord(action: FinishedAction, { seq, underlyingPrice }: Stamped): QuoteRecord | null {
     const { yes, no } = this.book;
     const [yesBid, yesAsk, noBid, noAsk] = [yes.bids.best, yes.asks.best, no.bids.best, no.asks.best];
@@ -115,8 +115,19 @@ export class RecordedMarket {
     if (!yesChanged && noBid === this.#noBid && noAsk === this.#noAsk) return null;
     this.#noteQuote(action.trusted);
     const { eventTimeMs, receivedTimeMs, trusted } = action;
-    const times = { seq, marketId: this.book.marketId, eventTimeMs, receivedTimeMs };
-    return { ...times, yesBid, yesAsk, noBid, noAsk, yesChanged, trusted, underlyingPrice };
+    return {
+      seq,
+      marketId: this.book.marketId,
+      eventTimeMs,
+      receivedTimeMs,
+      yesBid,
+      yesAsk,
+      noBid,
+      noAsk,
+      yesChanged,
+      trusted,
+      underlyingPrice,
+    };
   }
 
   /** Has the book written as it stands: rows of it may have been lost on the way to the store. */

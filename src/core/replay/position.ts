@@ -127,10 +127,10 @@ export class Position {
   }
 
   #exit(exit: Omit<Exit, 'posting'>): void {
-    const { size, proceeds, fee } = exit;
+    const { timeMs, size, proceeds, fee, reason } = exit;
     const cost = size === this.left ? this.#costLeft : partOf(this.#costLeft, size, this.left);
     const posting = this.#ledger.close({ proceeds, fee, cost });
-    this.#exits.push({ ...exit, posting });
+    this.#exits.push({ timeMs, size, proceeds, fee, reason, posting });
     this.left -= size;
     this.#costLeft -= cost;
   }

@@ -21,7 +21,8 @@ const TIME_MS_MAX = 4_102_444_800_000;
 
 /**
  * Maps one text frame of the market channel to events, in the order of the wire.
- * Hand-written checks instead of a schema library: this runs for every frame, at up to 1,000 a second a market.
+ * Hand-written checks instead of a schema library: this runs for every frame, at up to 1,000 a second a market. Events
+ * are written out: to a literal that begins with a spread, V8 adds each further member anew, some 0.7 us apiece.
  * @returns No events for texts without data (PONG, `[]`) and for message types we do not know.
  * @throws {VenueMessageError} When the frame is not what the protocol says; the whole frame is then set aside.
  */
@@ -46,7 +47,10 @@ function mapMessage(raw: RawMessage, receivedTimeMs: number): readonly ClobEvent
       return [
         {
           kind: 'trade',
-          ...common(raw, receivedTimeMs),
+          marketId: id(raw.market, 'market'),
+          tokenId: id(raw.asset_id, 'asset_id'),
+          eventTimeMs: time(raw.timestamp),
+          receivedTimeMs,
           side: side(raw.side),
           price: price(raw.price, 'price'),
           size: size(raw.size),
@@ -56,13 +60,23 @@ function mapMessage(raw: RawMessage, receivedTimeMs: number): readonly ClobEvent
     case 'tick_size_change':
       price(raw.new_tick_size, 'new_tick_size');
       return [
-        { kind: 'tick_size_change', ...common(raw, receivedTimeMs), tickSize: raw.new_tick_size as string },
+        {
+          kind: 'tick_size_change',
+          marketId: id(raw.market, 'market'),
+          tokenId: id(raw.asset_id, 'asset_id'),
+          eventTimeMs: time(raw.timestamp),
+          receivedTimeMs,
+          tickSize: raw.new_tick_size as string,
+        },
       ];
     case 'best_bid_ask':
       return [
         {
           kind: 'token_quote',
-          ...common(raw, receivedTimeMs),
+          marketId: id(raw.market, 'market'),
+          tokenId: id(raw.asset_id, 'asset_id'),
+          eventTimeMs: time(raw.timestamp),
+          receivedTimeMs,
           bestBid: bestBid(raw.best_bid),
           bestAsk: bestAsk(raw.best_ask),
         },
@@ -97,7 +111,10 @@ function mapMessage(raw: RawMessage, receivedTimeMs: number): readonly ClobEvent
 function mapBook(raw: RawMessage, receivedTimeMs: number): BookSnapshotEvent {
   return {
     kind: 'book_snapshot',
-    ...common(raw, receivedTimeMs),
+    marketId: id(raw.market, 'market'),
+    tokenId: id(raw.asset_id, 'asset_id'),
+    eventTimeMs: time(raw.timestamp),
+    receivedTimeMs,
     hash: id(raw.hash, 'hash'),
     bids: levels(raw.bids, 'bids'),
     asks: levels(raw.asks, 'asks'),
@@ -135,7 +152,9 @@ function mapPriceChange(raw: RawMessage, receivedTimeMs: number): BookChangeEven
 /** The form before 2025-09-15: one token a frame, no announced best prices, a hash of an older recipe. */
 function mapPriceChange2024(raw: RawMessage, receivedTimeMs: number): BookChangeEvent {
   if (!Array.isArray(raw.changes)) throw new VenueMessageError('changes is not an array');
-  const { marketId, tokenId, eventTimeMs } = common(raw, receivedTimeMs);
+  const marketId = id(raw.market, 'market');
+  const tokenId = id(raw.asset_id, 'asset_id');
+  const eventTimeMs = time(raw.timestamp);
   const changes = raw.changes.map((item: unknown): LevelChange => {
     const entry = asObject(item);
     return {
@@ -150,15 +169,6 @@ function mapPriceChange2024(raw: RawMessage, receivedTimeMs: number): BookChange
     };
   });
   return { kind: 'book_change', marketId, eventTimeMs, receivedTimeMs, changes };
-}
-
-function common(raw: RawMessage, receivedTimeMs: number) {
-  return {
-    marketId: id(raw.market, 'market'),
-    tokenId: id(raw.asset_id, 'asset_id'),
-    eventTimeMs: time(raw.timestamp),
-    receivedTimeMs,
-  };
 }
 
 function parseJson(text: string): unknown {
