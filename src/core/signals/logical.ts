@@ -21,8 +21,9 @@ import {
 export interface PairWalk {
   /** Units of 1/1,000,000 pair. */
   readonly size: number;
-  /** USDC over the whole size: what the shares cost, their fees before rounding, and what is left of 1 a pair. */
+  /** What the shares of the whole size cost, in ticks times units of size: a whole number, so that its average is exact. */
   readonly principal: number;
+  /** USDC over the whole size: the fees before rounding, and what is left of 1 a pair. */
   readonly fee: number;
   readonly profit: number;
   readonly yesLevels: readonly FilledLevel[];
@@ -63,7 +64,7 @@ export function walkPairs(yesAsks: SideView, noAsks: SideView, fee: TakerFee): P
     if (margin <= 0) break;
     const size = Math.min(yesLeft, noLeft);
     sums.size += size;
-    sums.principal += sharesOf(size) * ((yesPrice + noPrice) / TICKS_PER_USDC);
+    sums.principal += size * (yesPrice + noPrice);
     sums.fee += sharesOf(size) * (fee.perShare(yesPrice) + fee.perShare(noPrice));
     sums.profit += sharesOf(size) * (margin / COST_SCALE);
     yesLeft -= size;
@@ -95,7 +96,7 @@ function pairSignal(state: MarketState, walk: PairWalk): Signal {
     tier: 'logical',
     confidence: confidenceOf(heldMs),
     direction: 'BUY_BOTH',
-    fillPrice: walk.principal / pairs,
+    fillPrice: walk.principal / (walk.size * TICKS_PER_USDC),
     fillSpread: (spreadTicks(yes.bids, yes.asks) + spreadTicks(no.bids, no.asks)) / TICKS_PER_USDC,
     availableSize: pairs,
     estFeePerShare: walk.fee / pairs,
