@@ -5,7 +5,7 @@
 import { compileStrategy } from '../src/core/strategies/compile.ts';
 import { type LiveStrategy, PaperSession } from '../src/paper/livePaper.ts';
 import { PaperMarket } from '../src/paper/paperMarket.ts';
-import { playTape } from '../src/paper/tapePlayer.ts';
+import { TapePlayer } from '../src/paper/tapePlayer.ts';
 import type { Strategy } from '../src/schema/strategy.ts';
 import { randomTape } from '../test/support/tapes.ts';
 import type { Figure } from './figure.ts';
@@ -42,7 +42,8 @@ function measure(kind: string, make: (n: number) => Strategy): Figure[] {
   });
   globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;
-  const parts = { market: market.market, rows: market.live.rows, ladders: market.live.ladders };
+  const { rows, ladders } = market.live;
+  const parts = { market: market.market, rows, ladders, rules: market.rules };
   const sessions = Array.from({ length: STRATEGIES }, (_, n) => {
     return new PaperSession(live(n, make(n)), parts, { fromMs: 0, changed: () => {} });
   });
@@ -61,7 +62,7 @@ function measure(kind: string, make: (n: number) => Strategy): Figure[] {
   market.book = around(timed.book);
   market.quote = around(timed.quote);
   const cpu = process.cpuUsage();
-  const steps = playTape(market, tape);
+  const steps = new TapePlayer(market).play(tape);
   while (!steps.next().done);
   const { user, system } = process.cpuUsage(cpu);
   took.sort((a, b) => a - b);

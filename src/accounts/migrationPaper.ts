@@ -59,3 +59,20 @@ async function createPositions(db: Kysely<unknown>): Promise<void> {
   await index('market', ['paper_strategy_id', 'market_id']);
   await index('closing', ['closed_ms', 'market_id']);
 }
+
+/** What stood of a market while it was traded on paper. */
+export async function createMarketTerms(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('paper_market_terms')
+    .addColumn('market_id', 'text', (column) => column.notNull())
+    .addColumn('after_seq', 'bigint', (column) => column.notNull())
+    .addColumn('terms', 'text', (column) => column.notNull())
+    .addColumn('written_ms', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('paper_market_terms_pk', ['market_id', 'after_seq'])
+    .execute();
+  await db.schema
+    .createIndex('paper_market_terms_by_age')
+    .on('paper_market_terms')
+    .column('written_ms')
+    .execute();
+}

@@ -1,7 +1,7 @@
 import type { Kysely, Migration } from 'kysely';
 import { createAudit } from './migrationAudit.ts';
 import { createJobs } from './migrationJobs.ts';
-import { createPaper } from './migrationPaper.ts';
+import { createMarketTerms, createPaper } from './migrationPaper.ts';
 import { createWebhooks } from './migrationWebhooks.ts';
 
 /**
@@ -15,6 +15,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0004_webhooks': { up: createWebhooks },
   '0005_backtest_jobs': { up: createJobs },
   '0006_paper': { up: createPaper },
+  '0007_paper_market_terms': { up: createMarketTerms },
 };
 
 async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Tier } from '../schema/tier.ts';
 import type { AuditDaysTable, AuditEntriesTable, AuditOutboxTable, AuditRowsTable } from './schemaAudit.ts';
 import type { BacktestJobsTable } from './schemaJobs.ts';
-import type { PaperPositionsTable, PaperStrategiesTable } from './schemaPaper.ts';
+import type { PaperMarketTermsTable, PaperPositionsTable, PaperStrategiesTable } from './schemaPaper.ts';
 import type { WebhookDeliveriesTable, WebhookEventsTable, WebhooksTable } from './schemaWebhooks.ts';
 
 /**
@@ -22,6 +22,7 @@ export interface Schema {
   backtest_jobs: BacktestJobsTable;
   paper_strategies: PaperStrategiesTable;
   paper_positions: PaperPositionsTable;
+  paper_market_terms: PaperMarketTermsTable;
   webhooks: WebhooksTable;
   webhook_events: WebhookEventsTable;
   webhook_deliveries: WebhookDeliveriesTable;

@@ -49,3 +49,13 @@ export interface PaperPositionsTable {
   slippage: number;
   pnl_micro: number | null;
 }
+
+/** What the venue said of a market while it was traded; a few rows a market, forgotten after days. */
+export interface PaperMarketTermsTable {
+  market_id: string;
+  /** In force for what arrived after this number. */
+  after_seq: number;
+  /** JSON of `MarketTerms`. */
+  terms: string;
+  written_ms: number;
+}

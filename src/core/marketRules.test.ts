@@ -29,6 +29,22 @@ test.each([
   },
 );
 
+test('what a live market’s listing corrects holds from then on', () => {
+  const market = {
+    ...MARKET,
+    eventType: '5m',
+    ticker: 'BTC',
+    takerFeeRate: null,
+    takerFeeExponent: null,
+  } as const;
+  const live = { ...market, takerDelayMs: 500 };
+  const rules = new MarketRules(live);
+  expect(rules.takerHoldMs(0)).toBe(500);
+  live.takerDelayMs = 700;
+  rules.changed();
+  expect(rules.takerHoldMs(0)).toBe(700);
+});
+
 test('a stretch without changes begins with one and ends before the next', () => {
   for (const timeMs of AROUND) {
     const { fromMs, untilMs } = unchangedAround(timeMs);

@@ -24,6 +24,11 @@ export class MarketRules {
     return this.#at(timeMs).takerHoldMs;
   }
 
+  /** The venue says something else of the market itself: to be called after it was changed in place. */
+  changed(): void {
+    this.#inForce = null;
+  }
+
   #at(timeMs: number) {
     if (this.#inForce !== null && timeMs >= this.#fromMs && timeMs < this.#untilMs) return this.#inForce;
     const { eventType, ticker, takerDelayMs } = this.#market;

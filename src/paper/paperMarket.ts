@@ -1,3 +1,4 @@
+import { MarketRules } from '../core/marketRules.ts';
 import { LiveMarket } from '../core/replay/liveMarket.ts';
 import { ROW_GAP_KNOWN, ROW_PRICE } from '../core/replay/rows.ts';
 import type { Resolution, TapeMarket } from '../core/replay/tape.ts';
@@ -7,6 +8,7 @@ import type { Outcome } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord } from '../schema/records.ts';
 import { decidingSource, TAPE_AFTER_MS, TAPE_BEFORE_MS } from '../store/tapes.ts';
 import type { PaperSession } from './livePaper.ts';
+import type { MarketTerms } from './marketTerms.ts';
 import type { PricePoint } from './priceHistory.ts';
 
 /** Less than receipts can differ by. */
@@ -21,9 +23,11 @@ export class PaperMarket {
   readonly market: TapeMarket;
   readonly live: LiveMarket;
   readonly source: UnderlyingSource;
+  readonly rules: MarketRules;
   readonly #underlying: UnderlyingState;
   readonly #onBroken: (session: PaperSession, error: unknown) => void;
-  /** Starts of the gaps that stand. */
+  /** Starts of all gaps that were ever known, and of those that stand. */
+  readonly #knownGaps = new Set<number>();
   readonly #openGaps = new Set<number>();
   /** Ends that are known, and not yet passed by what was received. */
   #gapEnds: number[] = [];
@@ -32,12 +36,14 @@ export class PaperMarket {
   #running: PaperSession[] = [];
   #priced: PaperSession[] = [];
 
+  /** @param onBroken Told of a session that failed; it is on the market no more. */
   constructor(market: TapeMarket, onBroken: (session: PaperSession, error: unknown) => void) {
     this.market = { ...market };
     this.#onBroken = onBroken;
     this.source = decidingSource(market);
     this.#underlying = new UnderlyingState(market.startTimeMs - PRICE_FRESH_MS);
     this.live = new LiveMarket(this.market, this.#underlying);
+    this.rules = new MarketRules(this.market);
   }
 
   get sessions(): readonly PaperSession[] {
@@ -58,10 +64,11 @@ export class PaperMarket {
     this.#sort();
   }
 
-  /** What may change of a market while it is traded: strike, fee, hold, average. */
-  update(market: TapeMarket): void {
-    Object.assign(this.market, market);
-    this.live.strike(market);
+  /** Counts from the next row on. */
+  update(terms: MarketTerms): void {
+    Object.assign(this.market, terms);
+    this.live.strike(terms);
+    this.rules.changed();
   }
 
   book(record: BookRecord): void {
@@ -86,9 +93,10 @@ export class PaperMarket {
     if (this.live.price(receivedMs)) this.#step(this.#priced);
   }
 
-  /** A gap that is known already is not counted again. */
+  /** A gap that was known before, also one that has ended, is not counted again. */
   gapKnown({ startMs, knownMs }: { startMs: number; knownMs: number }): void {
-    if (this.#openGaps.has(startMs)) return;
+    if (this.#knownGaps.has(startMs)) return;
+    this.#knownGaps.add(startMs);
     this.#openGaps.add(startMs);
     this.#before(knownMs);
     this.live.gapKnown({ startMs, knownMs });
@@ -124,6 +132,7 @@ export class PaperMarket {
     const { startTimeMs, endTimeMs } = this.market;
     if (timeMs < startTimeMs - TAPE_BEFORE_MS || timeMs >= endTimeMs + TAPE_AFTER_MS) return;
     let finished = 0;
+    let broken: Set<PaperSession> | null = null;
     for (const paper of sessions) {
       if (timeMs < paper.fromMs) continue;
       try {
@@ -131,8 +140,11 @@ export class PaperMarket {
         if (paper.session.finished) finished++;
       } catch (error) {
         this.#onBroken(paper, error);
+        broken ??= new Set();
+        broken.add(paper);
       }
     }
+    if (broken !== null) this.keep((session) => !broken.has(session));
     const kind = rows.kind[0] as number;
     // Only a gap can give a finished one something to do again.
     if (kind === ROW_GAP_KNOWN || (finished > 0 && kind !== ROW_PRICE)) this.#sort();

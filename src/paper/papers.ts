@@ -52,7 +52,7 @@ export class Papers {
     const { strategies, backtests, runner } = this.#parts;
     const { userId, baselineId: named } = asked;
     const refusal = await strategies.refusal(asked);
-    if (refusal === 'over_cap') return refusal;
+    if (refusal === 'over_cap' || refusal === 'too_many') return refusal;
     if (named !== null && (await backtests.jobs.find(named, { userId })) === null) return 'no_baseline';
     if (refusal !== null) return refusal;
     const endMs = this.#parts.clock.now();

@@ -3,10 +3,13 @@ import { type Clock, sleep } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { PaperSession } from './livePaper.ts';
+import { type TermsVersion, writeTerms } from './marketTerms.ts';
 import { writeSession } from './positions.ts';
 
 /** Sessions written in one transaction: a few milliseconds, between which quotes are looked at. */
 const BATCH_MAX = 16;
+/** Terms that wait; a few come a market. */
+const TERMS_MAX = 10_000;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 5_000;
 
@@ -25,6 +28,7 @@ export class PositionWriter {
   readonly #parts: PositionWriterParts;
   readonly #failures;
   readonly #waiting = new Set<PaperSession>();
+  #terms: TermsVersion[] = [];
   readonly #closing = new AbortController();
   #writing: Promise<void> | null = null;
 
@@ -39,9 +43,14 @@ export class PositionWriter {
   /** Returns at once. */
   changed(session: PaperSession): void {
     this.#waiting.add(session);
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = null;
-    });
+    this.#begin();
+  }
+
+  /** Returns at once; written before whatever was dealt under them. */
+  termsChanged(version: TermsVersion): void {
+    if (this.#terms.length >= TERMS_MAX) this.#terms.shift();
+    this.#terms.push(version);
+    this.#begin();
   }
 
   /** Resolves when nothing waits. */
@@ -55,29 +64,40 @@ export class PositionWriter {
     await this.settled();
   }
 
+  #begin(): void {
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null;
+    });
+  }
+
   async #write(): Promise<void> {
     const { clock } = this.#parts;
     let retryMs = RETRY_MS_MIN;
     // What changed belongs to the running event: the session has not finished dealing with it.
     await sleep(clock, 0, this.#closing.signal);
-    while (this.#waiting.size > 0) {
+    while (this.#waiting.size > 0 || this.#terms.length > 0) {
       const batch = [...this.#waiting].slice(0, BATCH_MAX);
       for (const session of batch) this.#waiting.delete(session);
-      if (await this.#writeBatch(batch)) {
+      const terms = this.#terms;
+      this.#terms = [];
+      if (await this.#writeBatch(batch, terms)) {
         retryMs = RETRY_MS_MIN;
         await sleep(clock, 0);
         continue;
       }
       for (const session of batch) this.#waiting.add(session);
+      this.#terms = [...terms, ...this.#terms].slice(-TERMS_MAX);
       if (this.#closing.signal.aborted) return;
       await sleep(clock, retryMs, this.#closing.signal);
       retryMs = Math.min(RETRY_MS_MAX, 2 * retryMs);
     }
   }
 
-  async #writeBatch(batch: readonly PaperSession[]): Promise<boolean> {
+  async #writeBatch(batch: readonly PaperSession[], terms: readonly TermsVersion[]): Promise<boolean> {
+    const { database, clock } = this.#parts;
     try {
-      await this.#parts.database.transaction().execute(async (transaction) => {
+      await database.transaction().execute(async (transaction) => {
+        for (const version of terms) await writeTerms(transaction, version, clock.now());
         for (const { strategy, marketId, fromMs, outcome, trades } of batch) {
           const { strategyId } = strategy;
           await writeSession(transaction, { strategyId, marketId, fromMs, outcome, trades });

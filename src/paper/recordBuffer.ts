@@ -1,9 +1,8 @@
 import type { BookRecord, BookView, QuoteRecord, SideView } from '../schema/records.ts';
 import type { PaperMarket } from './paperMarket.ts';
 import type { PricePoint } from './priceHistory.ts';
-import type { PlayedTo } from './tapePlayer.ts';
 
-/** Some minutes of the busiest market; a store that takes longer to answer is asked again. */
+/** Some minutes of the busiest market; where a store takes longer to answer, what came is read from it too. */
 const RECORDS_MAX = 50_000;
 
 type Buffered =
@@ -15,33 +14,44 @@ type Buffered =
 /** What came of a market while its past was being read. */
 export class RecordBuffer {
   #records: Buffered[] = [];
+  readonly #gaps = new Set<number>();
+  /** Arrival number of the first that came, kept or not; null: none. */
+  firstSeq: number | null = null;
   /** Something was not kept: what is here is of no use. */
   overflowed = false;
 
   book(record: BookRecord): void {
     const { yes, no } = record;
+    this.firstSeq ??= record.seq;
     this.#push({ kind: 'book', record: { ...record, yes: copyBook(yes), no: copyBook(no) } });
   }
 
   quote(record: QuoteRecord): void {
+    this.firstSeq ??= record.seq;
     this.#push({ kind: 'quote', record });
   }
 
   price(point: PricePoint): void {
+    this.firstSeq ??= point.seq;
     this.#push({ kind: 'price', point });
   }
 
   gap(gap: { startMs: number; knownMs: number; endMs: number | null }): void {
+    if (gap.endMs === null) this.#gaps.add(gap.startMs);
     this.#push({ kind: 'gap', gap });
   }
 
-  /** Hands over what the tape did not have yet. */
-  drain(market: PaperMarket, played: PlayedTo): void {
+  /** A gap of that start came to be known meanwhile. */
+  hasGap(startMs: number): boolean {
+    return this.#gaps.has(startMs);
+  }
+
+  drain(market: PaperMarket): void {
     for (const entry of this.#records) {
-      if (entry.kind === 'book' && entry.record.seq > played.seq) market.book(entry.record);
-      if (entry.kind === 'quote' && entry.record.seq > played.seq) market.quote(entry.record);
-      if (entry.kind === 'price' && entry.point.seq > played.priceSeq) market.price(entry.point);
-      if (entry.kind === 'gap') applyGap(market, entry.gap);
+      if (entry.kind === 'book') market.book(entry.record);
+      else if (entry.kind === 'quote') market.quote(entry.record);
+      else if (entry.kind === 'price') market.price(entry.point);
+      else applyGap(market, entry.gap);
     }
     this.#records = [];
   }

@@ -5,17 +5,27 @@ import type { UnderlyingSource } from '../schema/events.ts';
 import type { Market, Ticker } from '../schema/market.ts';
 import { loadMarket } from '../store/markets.ts';
 import type { StoreReader } from '../store/reader.ts';
-import { loadFeedPrices, loadTape, tapeMarketOf } from '../store/tapes.ts';
+import { loadFeedPrices, loadTape, stretchEnd, tapeMarketOf } from '../store/tapes.ts';
 import { loadTapeGaps, loadUniverse } from '../store/universe.ts';
 import { HISTORY_MS, type PricePoint } from './priceHistory.ts';
 
 /** Levels a side: more than a purchase of the largest size goes through, as in backtests. */
 const DEPTH = 200;
+/** Books read at once: at that depth less than a tape may hold, whatever the market. */
+const BOOKS_AT_ONCE = 20_000;
 const ENDED_MAX = 100;
 
+/** A part of what was recorded of a market. */
+export interface Stretch {
+  /** All gaps are in it, those of other stretches too. */
+  readonly tape: MarketTape;
+  /** The last arrival number it covers; null: all that was recorded before it was asked for, and perhaps more. */
+  readonly toSeq: number | null;
+}
+
 export interface Recording {
-  /** What was recorded of a market before this call, and perhaps what came meanwhile. */
-  tape(market: Market, signal: AbortSignal): Promise<MarketTape>;
+  /** What was recorded of a market after an arrival number, as much as is read at once. */
+  stretch(market: Market, from: { afterSeq: number }, signal: AbortSignal): Promise<Stretch>;
   /** The last hour of a feed. */
   prices(feed: { ticker: Ticker; source: UnderlyingSource }, nowMs: number): Promise<PricePoint[]>;
   market(marketId: string): Promise<Market | null>;
@@ -23,15 +33,21 @@ export interface Recording {
   ended(universe: Universe, range: { startMs: number; endMs: number }): Promise<Market[]>;
 }
 
+/** @param booksAtOnce Books of a stretch. */
 export function storedRecording(
   store: StoreReader & { readonly writer: { flush(): Promise<void> } },
+  { booksAtOnce = BOOKS_AT_ONCE } = {},
 ): Recording {
   return {
-    tape: async (market, signal) => {
+    stretch: async (market, { afterSeq }, signal) => {
       await store.writer.flush();
-      const gaps = await loadTapeGaps(store, [market.marketId]);
+      const toSeq = await stretchEnd(store, market, { afterSeq, books: booksAtOnce });
       const terms = { depth: DEPTH, prices: true };
-      return await loadTape(store, { market, gaps: gaps.get(market.marketId) ?? [], terms }, signal);
+      const stretch = { afterSeq, toSeq: toSeq ?? Number.MAX_SAFE_INTEGER };
+      const rows = await loadTape(store, { market, gaps: [], terms, stretch }, signal);
+      // Read last, so that of no row less is known than when it was told.
+      const gaps = (await loadTapeGaps(store, [market.marketId])).get(market.marketId) ?? [];
+      return { tape: { ...rows, gaps }, toSeq };
     },
     prices: async (feed, nowMs) => {
       await store.writer.flush();

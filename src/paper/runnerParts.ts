@@ -4,6 +4,7 @@ import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Market } from '../schema/market.ts';
 import type { SessionChanged } from './livePaper.ts';
+import type { TermsVersion } from './marketTerms.ts';
 import type { PaperMarket } from './paperMarket.ts';
 import type { KnownSession } from './positions.ts';
 import type { RecordBuffer } from './recordBuffer.ts';
@@ -15,8 +16,11 @@ export interface PaperRunnerParts {
   readonly markets: () => Iterable<Market>;
   /** What the table tells of sessions in a market. */
   readonly sessionsOf: (marketId: string) => Promise<KnownSession[]>;
+  /** What was kept of a market's terms, in the order they came. */
+  readonly termsOf: (marketId: string) => Promise<TermsVersion[]>;
   /** Takes what is to be written. */
   readonly changed: SessionChanged;
+  readonly termsChanged: (version: TermsVersion) => void;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'counter'>;

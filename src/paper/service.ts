@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Market } from '../schema/market.ts';
+import { forgetOldTerms, readTerms } from './marketTerms.ts';
 import { type ComparisonJobs, liveStrategy, Papers } from './papers.ts';
 import { PositionReader } from './positions.ts';
 import { PositionWriter } from './positionWriter.ts';
@@ -43,8 +44,11 @@ export async function startPaper(parts: PaperServiceParts): Promise<PaperTrading
   const runner = new PaperRunner({
     ...{ recording, markets, clock, log, metrics },
     sessionsOf: (marketId) => positions.sessionsOf(marketId),
+    termsOf: (marketId) => readTerms(database, marketId),
     changed: (session) => writer.changed(session),
+    termsChanged: (version) => writer.termsChanged(version),
   });
+  await forgetOldTerms(database, clock.now());
   const held = await positions.heldMarkets();
   for (const strategy of await strategies.all()) runner.add(liveStrategy(strategy));
   runner.start(bus, { held });

@@ -8,6 +8,9 @@ import type { Strategy } from '../schema/strategy.ts';
 /** A strategy trades from so long after it was stored: all that is received from then on reaches it, and no less. */
 export const ACTIVATION_MS = 1_000;
 
+/** Strategies a user may have, active or not. */
+export const MAX_STRATEGIES_PER_USER = 1_000;
+
 /** Money is whole micro-USD. */
 export interface PaperStrategy {
   readonly strategyId: string;
@@ -36,7 +39,7 @@ export interface NewStrategy {
   readonly baselineId: string;
 }
 
-export type Refusal = 'over_cap' | 'name_taken' | 'not_found';
+export type Refusal = 'over_cap' | 'too_many' | 'name_taken' | 'not_found';
 
 /** Users' strategies. What is decided once is decided under the lock of the user's row. */
 export class StrategyRepository {
@@ -165,6 +168,8 @@ async function refusalOf(
       .where('paper_strategy_id', '!=', except);
   const active = await others().where('entries_until_ms', 'is', null).executeTakeFirstOrThrow();
   if (cap !== null && active.count >= cap) return 'over_cap';
+  const all = await others().executeTakeFirstOrThrow();
+  if (all.count >= MAX_STRATEGIES_PER_USER) return 'too_many';
   const named = await others().where('name', '=', name).executeTakeFirstOrThrow();
   return named.count > 0 ? 'name_taken' : null;
 }

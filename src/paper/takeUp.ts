@@ -1,55 +1,93 @@
 import { sleep } from '../clock.ts';
+import { TooMuchDataError } from '../errors.ts';
 import type { Market } from '../schema/market.ts';
+import { BEFORE_FIRST_SEQ } from '../store/tapes.ts';
 import type { PaperMarket } from './paperMarket.ts';
 import { type PersistParts, persist } from './persist.ts';
 import { RecordBuffer } from './recordBuffer.ts';
 import type { Recording } from './recording.ts';
-import { type PlayedTo, playTape } from './tapePlayer.ts';
+import type { TapePlayer } from './tapePlayer.ts';
 
 /** Time a slice of playing may take before quotes are looked at again. */
 const SLICE_MS = 4;
 
 export interface TakeUpParts extends PersistParts {
-  readonly recording: Pick<Recording, 'tape'>;
+  readonly recording: Pick<Recording, 'stretch'>;
+}
+
+/** A market without a past, its sessions on it, and who plays its past to it. */
+export interface Beginning {
+  readonly paper: PaperMarket;
+  readonly player: TapePlayer;
+}
+
+interface Asked {
+  /** Asked for at every try. */
+  readonly begin: () => Promise<Beginning>;
+  /** Told where what comes meanwhile is to be put. */
+  readonly buffering: (buffer: RecordBuffer) => void;
 }
 
 /**
- * Brings a market that has a past to the present: plays what was recorded of it, then what came meanwhile. Tries again,
- * ever less often, until the store answers or trading ends.
- * @param begin A market without a past, its sessions on it; asked for at every try.
- * @param buffering Told where what comes meanwhile is to be put.
- * @returns The market, as if it had been followed from its first row; null where trading ended first.
+ * Brings a market that has a past to the present: plays what was recorded of it stretch by stretch, then what came while
+ * the last of them was read. Tries again, ever less often, until the store answers or trading ends.
+ * @returns The market, as if it had been followed from its first row; `too_large` where a stretch does not fit in memory,
+ * which no other try would change; null where trading ended first.
  */
 export async function takeUp(
   market: Market,
-  { begin, buffering }: { begin: () => Promise<PaperMarket>; buffering: (buffer: RecordBuffer) => void },
+  asked: Asked,
   parts: TakeUpParts,
-): Promise<PaperMarket | null> {
-  return await persist(`take up ${market.marketId}`, attempt, parts);
+): Promise<PaperMarket | 'too_large' | null> {
+  return await persist(
+    `take up ${market.marketId}`,
+    async () => {
+      try {
+        return await attempt(market, asked, parts);
+      } catch (error) {
+        if (error instanceof TooMuchDataError) return 'too_large' as const;
+        throw error;
+      }
+    },
+    parts,
+  );
+}
 
-  async function attempt(): Promise<PaperMarket | undefined> {
+/** @returns Undefined where trading ended first. */
+async function attempt(
+  market: Market,
+  { begin, buffering }: Asked,
+  parts: TakeUpParts,
+): Promise<PaperMarket | undefined> {
+  const { paper, player } = await begin();
+  for (let afterSeq = BEFORE_FIRST_SEQ; ; ) {
     const buffer = new RecordBuffer();
     buffering(buffer);
-    const tape = await parts.recording.tape(market, parts.signal);
-    const paper = await begin();
-    const played = await playInSlices(playTape(paper, tape), parts);
-    if (played === null || buffer.overflowed) return undefined;
-    buffer.drain(paper, played);
-    return paper;
+    const { tape, toSeq } = await parts.recording.stretch(market, { afterSeq }, parts.signal);
+    // What came meanwhile is in the buffer, whole; what was read of it may not be.
+    const beforeSeq = buffer.firstSeq ?? Number.POSITIVE_INFINITY;
+    if (!(await playInSlices(player.play(tape, beforeSeq), parts))) return undefined;
+    const isLast = toSeq === null || toSeq >= beforeSeq - 1;
+    if (isLast && !buffer.overflowed) {
+      player.finish((startMs) => buffer.hasGap(startMs));
+      buffer.drain(paper);
+      return paper;
+    }
+    afterSeq = isLast ? beforeSeq - 1 : toSeq;
   }
 }
 
+/** @returns False where trading ended first. */
 async function playInSlices(
-  steps: Generator<void, PlayedTo>,
+  steps: Generator<void, void>,
   { clock, signal }: Pick<TakeUpParts, 'clock' | 'signal'>,
-): Promise<PlayedTo | null> {
+): Promise<boolean> {
   let sliceEnds = clock.monotonic() + SLICE_MS;
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
+  while (!steps.next().done) {
     if (clock.monotonic() < sliceEnds) continue;
     await sleep(clock, 0, signal);
-    if (signal.aborted) return null;
+    if (signal.aborted) return false;
     sliceEnds = clock.monotonic() + SLICE_MS;
   }
+  return true;
 }

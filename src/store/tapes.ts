@@ -14,7 +14,14 @@ import type { UnderlyingSource } from '../schema/events.ts';
 import { type Market, type Ticker, UNKNOWN } from '../schema/market.ts';
 import { Column } from './columns.ts';
 import { FixedRows } from './fixedRows.ts';
-import { PRICE_DOUBLES, QUOTE_DOUBLES, TAPE_BOOKS, TAPE_PRICES, TAPE_QUOTES } from './queries/tapes.ts';
+import {
+  PRICE_DOUBLES,
+  QUOTE_DOUBLES,
+  STRETCH_END,
+  TAPE_BOOKS,
+  TAPE_PRICES,
+  TAPE_QUOTES,
+} from './queries/tapes.ts';
 import type { StoreReader } from './reader.ts';
 import { TapeBookColumns } from './tapeBooks.ts';
 
@@ -33,6 +40,16 @@ export interface TapeTerms {
   readonly prices: boolean;
 }
 
+/** Arrival numbers: those after the first, up to and with the second. */
+export interface SeqRange {
+  readonly afterSeq: number;
+  readonly toSeq: number;
+}
+
+/** Arrival numbers begin after it. */
+export const BEFORE_FIRST_SEQ = 0;
+const ALL: SeqRange = { afterSeq: BEFORE_FIRST_SEQ, toSeq: Number.MAX_SAFE_INTEGER };
+
 interface Read {
   readonly reader: StoreReader;
   readonly signal: AbortSignal;
@@ -40,16 +57,22 @@ interface Read {
 
 /**
  * @param gaps Of this market.
+ * @param stretch What of it is read; all unless said.
  * @throws {TooMuchDataError} When it does not fit the bound.
  * @throws {StoreUnavailableError} When the store cannot be reached.
  */
 export async function loadTape(
   reader: StoreReader,
-  { market, gaps, terms }: { market: Market; gaps: readonly TapeGap[]; terms: TapeTerms },
+  {
+    market,
+    gaps,
+    terms,
+    stretch = ALL,
+  }: { market: Market; gaps: readonly TapeGap[]; terms: TapeTerms; stretch?: SeqRange },
   signal: AbortSignal,
 ): Promise<MarketTape> {
   const read = { reader, signal };
-  const range = { from_ms: market.startTimeMs - TAPE_BEFORE_MS, to_ms: market.endTimeMs + TAPE_AFTER_MS };
+  const range = rangeOf(market, stretch);
   const rows = { market_id: market.marketId, ...range };
   const [quotes, books, prices] = await Promise.all([
     loadQuotes(read, rows),
@@ -62,6 +85,26 @@ export async function loadTape(
     market: tapeMarketOf(market),
     ...{ quotes, books, prices, gaps },
   };
+}
+
+/**
+ * Where the next `books` books of a market end, so that its tape can be read in stretches of bounded size.
+ * @returns The last arrival number; null where fewer are left.
+ */
+export async function stretchEnd(
+  reader: StoreReader,
+  market: Market,
+  { afterSeq, books }: { afterSeq: number; books: number },
+): Promise<number | null> {
+  const range = rangeOf(market, { ...ALL, afterSeq });
+  const params = { market_id: market.marketId, ...range, books };
+  const [end] = await reader.rows<{ books: number; toSeq: number }>(STRETCH_END, params);
+  return end !== undefined && end.books === books ? end.toSeq : null;
+}
+
+function rangeOf({ startTimeMs, endTimeMs }: Market, { afterSeq, toSeq }: SeqRange) {
+  const times = { from_ms: startTimeMs - TAPE_BEFORE_MS, to_ms: endTimeMs + TAPE_AFTER_MS };
+  return { ...times, after_seq: afterSeq, to_seq: toSeq };
 }
 
 /** What a replay may know of a market. @throws {TypeError} For one of no series: nobody can ask for it. */
@@ -107,7 +150,8 @@ export function loadFeedPrices(
 ): Promise<TapePrices | null> {
   const { ticker, source, fromMs, toMs } = feed;
   const read = { reader, signal: new AbortController().signal };
-  return loadPrices(read, { ticker, source, from_ms: fromMs, to_ms: toMs });
+  const { afterSeq: after_seq, toSeq: to_seq } = ALL;
+  return loadPrices(read, { ticker, source, from_ms: fromMs, to_ms: toMs, after_seq, to_seq });
 }
 
 async function loadBooks(read: Read, params: object) {

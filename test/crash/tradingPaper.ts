@@ -6,7 +6,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { type Clock, sleep, systemClock } from '../../src/clock.ts';
 import { crashResolved, crashTape, makeStrategies } from '../support/paperCrash.ts';
-import { marketOf, openPaperRig, tapeUpTo, toldOf } from '../support/paperRig.ts';
+import { marketOf, openPaperRig, tapeBetween, toldOf } from '../support/paperRig.ts';
 import { START_MS } from '../support/tapes.ts';
 
 const [dataDir, notesFile, seed] = process.argv.slice(2) as [string, string, string];
@@ -20,11 +20,13 @@ const told = toldOf(tape);
 const done = existsSync(notesFile) ? readFileSync(notesFile, 'utf8').length : 0;
 const lastSeq = done === 0 ? 0 : (told[done - 1]?.seq ?? 0);
 const open = marketOf(tape);
-const past = tapeUpTo(tape, lastSeq);
 const { bus, trading, userId, db } = await openPaperRig({
   ...{ dataDir, clock, markets: done === 0 ? [] : [open] },
   recording: {
-    tape: async () => past,
+    stretch: async (_, { afterSeq }) => ({
+      tape: tapeBetween(tape, { afterSeq, toSeq: lastSeq }),
+      toSeq: null,
+    }),
     prices: async () => [],
     market: async () => open,
     ended: async () => [],

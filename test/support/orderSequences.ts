@@ -104,7 +104,7 @@ export function runOrderSequence(seed: number): void {
     const view = read(order.token, side);
     const fill = fillTaker(order, consumption.remaining(order.token, side, view), fee);
     if (fill === null) return null;
-    consumption.take(order.token, side, view, fill.levels);
+    consumption.take({ token: order.token, side, view, filled: fill.levels, timeMs: 0 });
     const mirrored = order.token === 'no';
     const own = mirrored === (side === 'asks') ? 'bids' : 'asks';
     for (const { price, size } of fill.levels) {

@@ -3,15 +3,24 @@ import { randomBytes } from 'node:crypto';
 import { openDatabase } from '../../src/accounts/database.ts';
 import type { Database } from '../../src/accounts/schema.ts';
 import { UserRepository } from '../../src/accounts/users.ts';
-import { Bus } from '../../src/bus/bus.ts';
+import { Bus, type Publisher } from '../../src/bus/bus.ts';
+import { PublishingSink } from '../../src/bus/publishingSink.ts';
 import type { Clock } from '../../src/clock.ts';
-import { type MarketTape, TapeLadders } from '../../src/core/replay/tape.ts';
-import { silentLogger } from '../../src/ops/log.ts';
+import { prepareMarket } from '../../src/core/replay/prepare.ts';
+import { replayMarket } from '../../src/core/replay/replay.ts';
+import { type MarketTape, TapeLadders, type TapeSide } from '../../src/core/replay/tape.ts';
+import { compileStrategy } from '../../src/core/strategies/compile.ts';
+import { type Logger, silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
+import type { ComparisonJobs } from '../../src/paper/papers.ts';
+import { type PositionRow, positionRows } from '../../src/paper/positions.ts';
 import type { Recording } from '../../src/paper/recording.ts';
 import { type PaperTrading, startPaper } from '../../src/paper/service.ts';
+import { DEFAULT_PARAMS } from '../../src/schema/api/strategies.ts';
 import type { Market } from '../../src/schema/market.ts';
-import type { SideView } from '../../src/schema/records.ts';
+import type { RecordSink, SideView } from '../../src/schema/records.ts';
+import type { Strategy } from '../../src/schema/strategy.ts';
+import type { SeqRange } from '../../src/store/tapes.ts';
 import { stubBacktests } from './stubBacktests.ts';
 import { MARKET } from './wire.ts';
 
@@ -19,7 +28,7 @@ import { MARKET } from './wire.ts';
 export interface Told {
   readonly atMs: number;
   readonly seq: number;
-  tell(bus: Bus): void;
+  tell(bus: Publisher): void;
 }
 
 export function marketOf(tape: MarketTape, more: Partial<Market> = {}): Market {
@@ -65,13 +74,13 @@ export function toldOf(tape: MarketTape): Told[] {
   for (const [at, gap] of gaps.entries()) {
     const record = {
       ...{ gapId: `gap_${at}`, marketId, startTimeMs: gap.startMs, cause: 'silent_feed' as const },
-      ...{ feed: 'polymarket.clob', repairedBy: null },
+      ...{ feed: 'polymarket.clob', repairedBy: null, knownTimeMs: gap.knownMs, knownSeq: null },
     };
     const at1 = told.findIndex(({ atMs }) => atMs >= gap.knownMs);
     const open = { atMs: gap.knownMs, seq: 0 };
     const opened = {
       ...open,
-      tell: (bus: Bus) => bus.publish('gap', { ...record, endTimeMs: null }),
+      tell: (bus: Publisher) => bus.publish('gap', { ...record, endTimeMs: null }),
     };
     told.splice(at1 < 0 ? told.length : at1, 0, opened);
     const endMs = gap.endMs === null ? null : Math.max(gap.endMs, gap.knownMs);
@@ -80,29 +89,66 @@ export function toldOf(tape: MarketTape): Told[] {
     const at2 = told.findIndex(({ atMs }, index) => atMs >= endMs && index > at1);
     const closed = {
       ...{ atMs: endMs, seq: 0 },
-      tell: (bus: Bus) => bus.publish('gap', { ...record, endTimeMs: endMs }),
+      tell: (bus: Publisher) => bus.publish('gap', { ...record, endTimeMs: endMs }),
     };
     told.splice(at1 < 0 || at2 < 0 ? told.length : at2, 0, closed);
   }
   return told;
 }
 
-/** What was recorded of a tape up to and with an arrival number. */
-export function tapeUpTo(tape: MarketTape, seq: number): MarketTape {
-  const until = (seqs: Float64Array) => seqs.findLastIndex((own) => own <= seq) + 1;
-  const cut = <T extends { readonly seq: Float64Array }>(part: T): T =>
-    Object.fromEntries(
-      Object.entries(part).map(([name, column]) => [
-        name,
-        ArrayBuffer.isView(column) ? (column as Float64Array).subarray(0, until(part.seq)) : column,
-      ]),
-    ) as T;
+/** Hands what is told to the store first, as the recorder does. */
+export function recordedFirst(writer: RecordSink, bus: Publisher): Publisher {
+  const sink = new PublishingSink(writer, bus);
+  // Gaps and markets are told without the number they are recorded under.
+  let seq = 0;
+  return {
+    publish: (topic, event) =>
+      (sink as unknown as Record<string, (record: object) => void>)[topic]?.({ seq: ++seq, ...event }),
+  };
+}
+
+/** The rows a strategy's positions are when the tape is replayed. */
+export function replayedRows(
+  tape: MarketTape,
+  own: { strategyId: string; strategy: Strategy; fromMs: number; sizeUsd: number },
+  { payoutYes, outcome, resolvedTimeMs }: Pick<Market, 'payoutYes' | 'outcome' | 'resolvedTimeMs'>,
+): PositionRow[] {
+  const { strategyId, fromMs, sizeUsd } = own;
+  const strategy = compileStrategy(own.strategy);
+  const terms = { strategy, size: sizeUsd * 1e6, params: DEFAULT_PARAMS };
+  const resolution = { payoutYes, resolvedTimeMs: resolvedTimeMs as number };
+  const { trades } = replayMarket(prepareMarket(tape, strategy.needs), terms, { resolution });
+  return positionRows({ strategyId, marketId: tape.market.marketId, fromMs, outcome, trades });
+}
+
+/** Positions as text, whatever order the database gives their members in. */
+export function printedRows(rows: readonly PositionRow[]): string {
+  const printed = rows.map((row) => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))));
+  return printed.sort().join('\n');
+}
+
+/** What was recorded of a tape after an arrival number, up to and with another. */
+export function tapeBetween(tape: MarketTape, { afterSeq = 0, toSeq }: Partial<SeqRange>): MarketTape {
+  const until = (seqs: Float64Array, seq = Number.POSITIVE_INFINITY) =>
+    seqs.findLastIndex((own) => own <= seq) + 1;
+  const cut = <T extends { readonly seq: Float64Array }>(part: T): T => {
+    const [from, to] = [until(part.seq, afterSeq), until(part.seq, toSeq)];
+    const cutColumn = (column: unknown) => {
+      if (column === null) return null;
+      if (ArrayBuffer.isView(column)) return (column as Float64Array).subarray(from, to);
+      const side = column as TapeSide;
+      return { ...side, offsets: side.offsets.subarray(from, to + 1) };
+    };
+    return Object.fromEntries(
+      Object.entries(part).map(([name, column]) => [name, cutColumn(column)]),
+    ) as unknown as T;
+  };
   const { quotes, books, prices } = tape;
   return { ...tape, quotes: cut(quotes), books: books && cut(books), prices: prices && cut(prices) };
 }
 
 export const NOTHING_RECORDED: Recording = {
-  tape: () => Promise.reject(new Error('nothing was recorded')),
+  stretch: () => Promise.reject(new Error('nothing was recorded')),
   prices: async () => [],
   market: async () => null,
   ended: async () => [],
@@ -115,24 +161,39 @@ export interface PaperRig {
   readonly trading: PaperTrading;
 }
 
+interface RigOptions {
+  readonly clock: Clock;
+  readonly recording?: Recording;
+  /** Being recorded when trading starts. */
+  readonly markets?: readonly Market[];
+  readonly backtests?: ComparisonJobs;
+  readonly log?: Logger;
+  readonly metrics?: Metrics;
+}
+
 export async function openPaperRig({
   dataDir,
-  clock,
-  recording = NOTHING_RECORDED,
-  markets = [],
-}: {
-  dataDir: string;
-  clock: Clock;
-  recording?: Recording;
-  markets?: readonly Market[];
-}): Promise<PaperRig> {
-  const db = await openDatabase({ dataDir, databaseUrl: null });
+  ...options
+}: RigOptions & { readonly dataDir: string }): Promise<PaperRig> {
+  return await paperRigOn(await openDatabase({ dataDir, databaseUrl: null }), options);
+}
+
+/** Trading on a database that is open already, and stays so. */
+export async function paperRigOn(
+  db: Database,
+  {
+    clock,
+    recording = NOTHING_RECORDED,
+    markets = [],
+    backtests = stubBacktests,
+    log = silentLogger,
+    metrics = new Metrics(),
+  }: RigOptions,
+): Promise<PaperRig> {
   const users = new UserRepository(db, { clock, randomBytes });
-  const email = 'paper@example.com';
-  const { userId } = await users.findOrCreate(email);
-  const metrics = new Metrics();
-  const bus = new Bus({ log: silentLogger, metrics });
-  const parts = { database: db, recording, markets: () => markets, bus, backtests: stubBacktests };
-  const trading = await startPaper({ ...parts, clock, randomBytes, log: silentLogger, metrics });
+  const { userId } = await users.findOrCreate('paper@example.com');
+  const bus = new Bus({ log, metrics });
+  const parts = { database: db, recording, markets: () => markets, bus, backtests };
+  const trading = await startPaper({ ...parts, clock, randomBytes, log, metrics });
   return { db, bus, userId, trading };
 }

@@ -1,6 +1,6 @@
 import { MICRO_PER_USDC } from '../../core/fees.ts';
 import { positionBody } from '../../paper/positionBody.ts';
-import type { PaperStrategy } from '../../paper/strategies.ts';
+import { MAX_STRATEGIES_PER_USER, type PaperStrategy, type Refusal } from '../../paper/strategies.ts';
 import { required } from '../../schema/api/fields.ts';
 import {
   paperChangeMembers,
@@ -227,9 +227,12 @@ function ownerOf({ identity, limits }: Pick<RawRequest, 'identity' | 'limits'>) 
   return { userId: identity.userId, cap: limits.paper_strategies };
 }
 
-function refused(refusal: 'over_cap' | 'name_taken' | 'not_found', cap: number) {
+function refused(refusal: Refusal, cap: number) {
   if (refusal === 'not_found') return notFound(ABSENT);
   if (refusal === 'name_taken') return conflict('A paper strategy of this name exists already');
+  if (refusal === 'too_many') {
+    return forbidden(`At most ${MAX_STRATEGIES_PER_USER} paper strategies at once; delete one first`);
+  }
   const strategies = cap === 1 ? 'one active paper strategy' : `${cap} active paper strategies`;
   return forbidden(`Your tier allows ${strategies}`);
 }

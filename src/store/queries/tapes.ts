@@ -2,8 +2,10 @@
 import { bookColumns } from './books.ts';
 import { timeParam } from './sql.ts';
 
+/** Arrival numbers after one, up to and with another. */
+const IN_STRETCH = 't.seq > {after_seq:UInt64} AND t.seq <= {to_seq:UInt64}';
 const IN_MARKET = `t.market_id = {market_id:String}
-  AND t.received >= ${timeParam('from_ms')} AND t.received < ${timeParam('to_ms')}`;
+  AND t.received >= ${timeParam('from_ms')} AND t.received < ${timeParam('to_ms')} AND ${IN_STRETCH}`;
 const RECEIVED = 'toFloat64(toUnixTimestamp64Milli(t.received))';
 const tick = (column: string) => `ifNull(toFloat64(t.${column}), nan)`;
 
@@ -30,4 +32,8 @@ export const TAPE_PRICES = `SELECT true, toFloat64(t.seq), ${RECEIVED}, toFloat6
   FROM underlying AS t
   WHERE t.ticker = {ticker:String} AND t.source = {source:String}
     AND t.ts >= ${timeParam('from_ms')} AND t.ts < ${timeParam('to_ms')}
-    AND t.received < ${timeParam('to_ms')} ORDER BY t.seq`;
+    AND t.received < ${timeParam('to_ms')} AND ${IN_STRETCH} ORDER BY t.seq`;
+
+/** Where the next so many books of a market end. Parameter `books`: how many. */
+export const STRETCH_END = `SELECT count() AS books, max(seq) AS toSeq FROM
+  (SELECT t.seq AS seq FROM books AS t WHERE ${IN_MARKET} ORDER BY t.seq LIMIT {books:UInt32})`;

@@ -1,0 +1,11 @@
+import type { Database } from '../../src/accounts/schema.ts';
+import { positionSuite } from './positionSuite.ts';
+import { restartSuite } from './restartSuite.ts';
+import { strategySuite } from './strategySuite.ts';
+
+/** What paper trading asks of a database: run it for each driver with a fresh, empty one. */
+export function paperSuite(driver: string, open: () => Promise<Database>): void {
+  strategySuite(driver, open);
+  positionSuite(driver, open);
+  restartSuite(driver, open);
+}

@@ -1,0 +1,188 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Database } from '../../src/accounts/schema.ts';
+import { type PositionRow, sumsOf } from '../../src/paper/positions.ts';
+import { ACTIVATION_MS } from '../../src/paper/strategies.ts';
+import type { Market } from '../../src/schema/market.ts';
+import type { Strategy } from '../../src/schema/strategy.ts';
+import { STRATEGIES } from '../support/strategies.ts';
+import { END_MS, randomTape, START_MS } from '../support/tapes.ts';
+import { RESOLVED_UP, TradedMarket } from './tradedMarket.ts';
+
+const MODEL = STRATEGIES['condition_based on the model']!;
+/** Buys whenever it may, and sells at once. */
+const DEALER: Strategy = {
+  ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 100, stop_loss: [] },
+  entry: [{ metric: 'token_price', operator: 'below', value: 0.99 }],
+  take_profit: [{ metric: 'token_price', operator: 'above', value: 0 }],
+};
+const HOLDER = STRATEGIES.time_before_resolution!;
+
+/** Ids are drawn anew on every database. */
+function dealt(rows: readonly PositionRow[]) {
+  return rows.map(({ position_id: _id, paper_strategy_id: _strategy, ...rest }) => rest);
+}
+
+/** What both databases must do when trading ends and begins again. */
+export function restartSuite(driver: string, open: () => Promise<Database>): void {
+  const begin = async (seed: string, market: Partial<Market> = {}) => {
+    const db = await open();
+    onTestFinished(() => db.destroy());
+    const tape = randomTape(seed, { books: 1_200, levels: 6, gaps: false });
+    return { db, traded: new TradedMarket(db, tape, market) };
+  };
+  const balances = async (db: Database) => {
+    const rows = await db.selectFrom('paper_positions').selectAll().execute();
+    for (const strategy of await db.selectFrom('paper_strategies').selectAll().execute()) {
+      const own = rows.filter((row) => row.paper_strategy_id === strategy.paper_strategy_id);
+      const { net_pnl_micro: pnl, open_positions, closed_positions: closed } = strategy;
+      expect({ pnl, open: open_positions, closed }).toEqual(sumsOf(own));
+    }
+  };
+
+  describe(`restarts of paper trading on ${driver}`, () => {
+    /** @param ends Shares of the market at which trading ends and begins again. */
+    const corrected = async (ends: readonly number[], later: Partial<Market>) => {
+      const { db, traded } = await begin('corrected', {
+        ...{ strikePrice: 96_900, strikeKnownTimeMs: START_MS + 2_000 },
+      });
+      await traded.begin();
+      for (const [name, strategy] of Object.entries(STRATEGIES)) await traded.strategy(name, strategy);
+      for (const [share, then] of [
+        [0.3, 'correct'],
+        ...ends.map((end) => [end, 'restart'] as const),
+        [1, 'end'],
+      ] as const) {
+        traded.tellTo(share);
+        if (then === 'correct') traded.correct(later);
+        if (then === 'restart') {
+          await traded.end();
+          await traded.begin();
+        }
+      }
+      await traded.rig.trading.settled();
+      traded.correct(RESOLVED_UP);
+      await traded.end();
+      await balances(db);
+      return dealt(await traded.positions());
+    };
+
+    test.each([
+      ['a strike', { strikePrice: 97_100, strikeKnownTimeMs: START_MS + 80_000 }],
+      ['the hold', { takerDelayMs: 2_000 }],
+      ['the fee', { takerFeeRate: 0.02 }],
+    ] as const)(
+      '%s corrected while it was traded holds from when it came, also afterwards',
+      async (_, later) => {
+        const alone = await corrected([], later);
+        expect(alone.length).toBeGreaterThan(8);
+        expect(await corrected([0.6], later)).toEqual(alone);
+        expect(await corrected([0.35, 0.36, 0.8], later)).toEqual(alone);
+        expect(await corrected([], {})).not.toEqual(alone);
+      },
+    );
+
+    test.each([
+      ['while nobody was there', true],
+      ['afterwards', false],
+    ])('what is held is paid out once when the market is resolved %s', async (_, meanwhile) => {
+      const { db, traded } = await begin('held');
+      await traded.begin();
+      const { strategyId } = await traded.strategy('holder', HOLDER);
+      traded.tellTo(0.8);
+      await traded.end();
+      const [held, ...others] = await traded.positions();
+      expect([held?.closed_ms, others]).toEqual([null, []]);
+      if (meanwhile) traded.correct(RESOLVED_UP);
+      traded.clock.nowMs = END_MS + 600_000;
+      await traded.begin();
+      await traded.rig.trading.settled();
+      if (!meanwhile) {
+        expect(await traded.positions()).toEqual([held]);
+        traded.correct(RESOLVED_UP);
+        await traded.rig.trading.settled();
+      }
+      const pnl =
+        (held?.token === 'yes' ? held.size : 0) - (held?.principal_micro ?? 0) - (held?.fees_micro ?? 0);
+      const paid = {
+        closed_ms: RESOLVED_UP.resolvedTimeMs,
+        exit_reason: 'resolved',
+        outcome: 'Up',
+        pnl_micro: pnl,
+      };
+      expect(await traded.positions()).toEqual([
+        expect.objectContaining({ ...held, ...paid, exit_price: expect.any(Number) }),
+      ]);
+      await balances(db);
+      await traded.end();
+      await traded.begin();
+      await traded.end();
+      expect(
+        (await traded.positions()).map(({ paper_strategy_id: id, pnl_micro }) => [id, pnl_micro]),
+      ).toEqual([[strategyId, pnl]]);
+    });
+
+    /** Stopped at a third, made active again at a half; with a restart at some shares. */
+    const stopped = async (ends: readonly number[]) => {
+      const { db, traded } = await begin('stopped');
+      await traded.begin();
+      const { strategyId } = await traded.strategy('dealer', DEALER);
+      let stoppedMs = 0;
+      const set = async (active: boolean) => {
+        const { trading, userId } = traded.rig;
+        await trading.papers.change(strategyId, { userId, active, name: null, cap: 100 });
+        if (!active) stoppedMs = traded.clock.nowMs + ACTIVATION_MS;
+      };
+      for (const share of [...ends, 0.33, 0.5, 1].sort((a, b) => a - b)) {
+        traded.tellTo(share);
+        if (share === 0.33) await set(false);
+        if (share === 0.5) await set(true);
+        if (!ends.includes(share)) continue;
+        await traded.end();
+        await traded.begin();
+      }
+      await traded.rig.trading.settled();
+      traded.correct(RESOLVED_UP);
+      await traded.end();
+      await balances(db);
+      return { rows: dealt(await traded.positions()), stoppedMs };
+    };
+
+    test('a strategy that was stopped opens nothing more where it had dealt, made active again or restarted', async () => {
+      const { rows, stoppedMs } = await stopped([]);
+      expect(rows.length).toBeGreaterThan(5);
+      for (const row of rows) {
+        expect(row.decided_ms).toBeLessThan(stoppedMs);
+        expect(row.closed_ms).not.toBeNull();
+      }
+      for (const ends of [[0.4], [0.6], [0.2, 0.45, 0.7]]) expect((await stopped(ends)).rows).toEqual(rows);
+    });
+
+    test('a strategy stopped before it dealt in a market enters it once it is active again', async () => {
+      const { db, traded } = await begin('fresh');
+      await traded.begin();
+      const { strategyId } = await traded.strategy('model', MODEL);
+      const change = (active: boolean) =>
+        traded.rig.trading.papers.change(strategyId, {
+          ...{ userId: traded.rig.userId, active, name: null, cap: 100 },
+        });
+      await change(false);
+      traded.tellTo(0.5);
+      await traded.rig.trading.settled();
+      expect(await traded.positions()).toEqual([]);
+      const changed = await change(true);
+      const fromMs = typeof changed === 'object' ? changed.activeFromMs : 0;
+      traded.tellTo(0.7);
+      await traded.end();
+      const before = await traded.positions();
+      expect(before.length).toBeGreaterThan(0);
+      for (const row of before) {
+        expect(row.decided_ms).toBeGreaterThanOrEqual(fromMs);
+        expect(row.session_from_ms).toBe(fromMs);
+      }
+      await traded.begin();
+      await traded.end();
+      expect(await traded.positions()).toEqual(before);
+      await balances(db);
+    });
+  });
+}
