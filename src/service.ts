@@ -186,6 +186,7 @@ function liveState({
       const reasons = probe.reasons();
       return { ok: reasons.length === 0, reasons };
     },
+    openGaps: () => [...recorder.markets()].flatMap(({ marketId }) => recorder.gaps.of(marketId) ?? []),
     market: (marketId) => recorder.market(marketId),
   };
 }

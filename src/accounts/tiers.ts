@@ -1,31 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError } from '../errors.ts';
-import { TIERS, type Tier } from '../schema/tier.ts';
+import { TIERS, type Tier, tierLimitsShape } from '../schema/tier.ts';
 
-const count = z.int().nonnegative();
-
-/** What one tier may do. A cap of 0 means: not at all, the endpoint answers 403. */
-const limitsSchema = z.strictObject({
-  requests_per_second: z.int().min(1).max(100_000),
-  requests_per_minute: z.int().min(1).max(100_000),
-  /** Markets, books, prices, trades, statistics, audit, the live board. */
-  market_data: z.boolean(),
-  /** How far back recorded data may be read; null: without limit. */
-  history_days: z.number().positive().max(36_500).nullable(),
-  /** Jobs of one user that run or wait at once, and markets in one of them. */
-  backtest_jobs: count,
-  backtest_markets: count,
-  sweep_cells: count,
-  paper_strategies: count,
-  stream_connections: count,
-  arb_ws: z.boolean(),
-  replay: z.boolean(),
-  export: z.boolean(),
-  webhooks: z.boolean(),
-});
-
-export type TierLimits = Readonly<z.infer<typeof limitsSchema>>;
+export type TierLimits = Readonly<z.infer<typeof tierLimitsShape>>;
 export type TierTable = Readonly<Record<Tier, TierLimits>>;
 
 /** The table every installation starts with. */
@@ -76,9 +54,9 @@ export function permits(limits: TierLimits, feature: Feature): boolean {
 }
 
 const overrideSchema = z.strictObject(
-  Object.fromEntries(TIERS.map((tier) => [tier, limitsSchema.partial().optional()])) as Record<
+  Object.fromEntries(TIERS.map((tier) => [tier, tierLimitsShape.partial().optional()])) as Record<
     Tier,
-    z.ZodOptional<ReturnType<typeof limitsSchema.partial>>
+    z.ZodOptional<ReturnType<typeof tierLimitsShape.partial>>
   >,
 );
 

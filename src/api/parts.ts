@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Papers } from '../paper/papers.ts';
+import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { SignalReaders } from '../signals/signals.ts';
 import type { StoreReader } from '../store/reader.ts';
@@ -22,6 +23,8 @@ export interface LiveState {
   snapshotsLast5Min(): number;
   /** Whether the service can do its work, and if not, why. */
   ready(): { ok: boolean; reasons: string[] };
+  /** Gaps that are open now. */
+  openGaps?(): readonly Gap[];
   /** A market the recorder follows; the store is asked for others. */
   market?(marketId: string): Pick<Market, 'marketId' | 'eventType' | 'ticker'> | null;
 }

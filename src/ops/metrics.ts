@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { VenueFeeds } from './venueFeeds.ts';
 
 /**
  * The process's metrics. Each module asks for the ones it writes by name, so a name's meaning stands beside
@@ -6,6 +7,8 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
  */
 export class Metrics {
   readonly registry = new Registry();
+  /** How each connection to a venue fares, for who operates the service. */
+  readonly venueFeeds = new VenueFeeds();
 
   counter<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
     const known = this.registry.getSingleMetric(name) as Counter<L> | undefined;

@@ -8,6 +8,7 @@ import { HttpClient, HttpRefusedError, type JsonAnswer, retryAfterOf } from './h
 
 let venue: LocalVenue;
 let clock: FakeClock;
+let metrics: Metrics;
 let client: HttpClient;
 let retries: { attempt: number; retryDelayMs: number; path: string }[];
 
@@ -23,7 +24,8 @@ afterEach(async () => {
 
 function connect(options: { retries?: number } = {}): void {
   const log = { ...silentLogger, warn: (line: never) => retries.push(line) } as never;
-  client = new HttpClient({ feed: 'test', clock, random: () => 0, log, metrics: new Metrics(), ...options });
+  metrics = new Metrics();
+  client = new HttpClient({ feed: 'test', clock, random: () => 0, log, metrics, ...options });
 }
 const get = (path = '/a?b=1') => client.get(venue.httpUrl + path);
 /** Settles to the error, so that a rejection while the clock moves is not unhandled. */
@@ -40,6 +42,18 @@ describe('HttpClient', () => {
     expect(await get()).toEqual({ body: [1], receivedTimeMs: clock.now(), roundTripMs: 35 });
     expect(venue.requests[0]).toMatchObject({ method: 'GET', url: '/a?b=1' });
     expect(venue.requests[0]!.headers['user-agent']).toMatch(/^Mozilla\/5\.0 /);
+  });
+
+  test('is listed with its newest answer and its last failure', async () => {
+    connect();
+    await get();
+    const row = { feed: 'test', kind: 'requests', connections: 1, lastMessageMs: clock.now() };
+    expect(metrics.venueFeeds.rows()).toMatchObject([{ ...row, up: 1, failures: 0, lastFailure: null }]);
+    await clock.advance(1_000);
+    venue.answer = (_request, response) => response.writeHead(500).end('no');
+    await expect(get()).rejects.toThrow('test: 500 for /a: no');
+    const lastFailure = { cause: 'test: 500 for /a: no', timeMs: clock.now() };
+    expect(metrics.venueFeeds.rows()).toMatchObject([{ ...row, up: 0, failures: 1, lastFailure }]);
   });
 
   test('posts JSON', async () => {

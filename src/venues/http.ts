@@ -3,6 +3,7 @@ import { type Clock, sleep } from '../clock.ts';
 import { TransportError, VenueMessageError, VenueRefusedError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import type { VenueFeed } from '../ops/venueFeeds.ts';
 import { type BackoffLimits, backoffDelayMs } from './backoff.ts';
 
 /** Polymarket's edge answers 403 (Cloudflare 1010) to requests that do not look like a browser's (seen 2026-08). */
@@ -56,6 +57,7 @@ export class HttpClient {
   readonly #agent: Agent;
   readonly #closing = new AbortController();
   readonly #requests;
+  readonly #state: VenueFeed;
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
@@ -67,6 +69,7 @@ export class HttpClient {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
+    this.#state = options.metrics.venueFeeds.join({ feed: options.feed, kind: 'requests' });
     this.#requests = options.metrics.counter(
       'underround_venue_requests_total',
       'HTTP requests to venues by outcome',
@@ -91,6 +94,7 @@ export class HttpClient {
   /** Aborts what is under way and closes the connections. */
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#options.metrics.venueFeeds.leave(this.#state);
     await this.#agent.destroy();
   }
 
@@ -100,9 +104,12 @@ export class HttpClient {
       try {
         const answer = await this.#once(method, url, body);
         this.#requests.inc({ feed, outcome: 'answered' });
+        this.#state.isUp = true;
+        this.#state.lastMessageMs = answer.receivedTimeMs;
         return answer;
       } catch (error) {
         this.#requests.inc({ feed, outcome: error instanceof TransportError ? 'failed' : 'refused' });
+        this.#state.failed((error as Error).message, clock.now());
         const delayMs = retryDelayMs(error, backoffDelayMs(RETRY, attempt, random));
         if (attempt >= retries || delayMs === null || this.#closing.signal.aborted) throw error;
         log.warn({ feed, err: error, path: pathOf(url), attempt, retryDelayMs: delayMs }, 'request failed');

@@ -66,6 +66,27 @@ describe('ReconnectingSocket', () => {
     expect(await counted('underround_venue_received_bytes_total')).toBe(6);
   });
 
+  test('is listed with its newest data and its last failure, until it is closed', async () => {
+    const state = () => metrics.venueFeeds.rows();
+    open({ group: 'BTC-5m' });
+    const row = { feed: 'test', group: 'BTC-5m', kind: 'socket', connections: 1 };
+    expect(state()).toMatchObject([{ ...row, up: 0, lastMessageMs: null }]);
+    await connected(1);
+    await clock.advance(10_000);
+    await until(() => frames.length === 1);
+    expect(state()).toMatchObject([{ ...row, up: 1, lastMessageMs: null }]);
+    venue.latest.socket.send('data');
+    await until(() => frames.length === 2);
+    const heard = { ...row, lastMessageMs: clock.now() };
+    expect(state()).toMatchObject([{ ...heard, up: 1, failures: 0 }]);
+    venue.latest.socket.close(1001);
+    await until(() => downs.length === 1);
+    const lastFailure = { cause: 'closed 1001', timeMs: clock.now() };
+    expect(state()).toMatchObject([{ ...heard, up: 0, failures: 1, lastFailure }]);
+    await socket?.close();
+    expect(state()).toEqual([]);
+  });
+
   test('sends PING each period and stays while it is answered', async () => {
     open();
     await connected(1);

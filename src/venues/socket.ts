@@ -2,6 +2,7 @@ import { type ClientOptions, WebSocket } from 'ws';
 import type { Clock, Timer } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import type { VenueFeed } from '../ops/venueFeeds.ts';
 import { type BackoffLimits, backoffDelayMs } from './backoff.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -57,6 +58,7 @@ export interface ReconnectingSocketOptions {
 export class ReconnectingSocket {
   readonly #options: ReconnectingSocketOptions;
   readonly #counters;
+  readonly #state: VenueFeed;
   #socket: WebSocket | null = null;
   #up = false;
   #closed = false;
@@ -72,7 +74,8 @@ export class ReconnectingSocket {
 
   constructor(options: ReconnectingSocketOptions) {
     this.#options = options;
-    const { metrics, feed } = options;
+    const { metrics, feed, group = null } = options;
+    this.#state = metrics.venueFeeds.join({ feed, group, kind: 'socket' });
     const counter = (name: string, help: string) => metrics.counter(name, help, ['feed']).labels({ feed });
     this.#counters = {
       connects: counter('underround_venue_connects_total', 'Venue sockets opened'),
@@ -109,6 +112,7 @@ export class ReconnectingSocket {
   /** Ends for good; resolves when the connection is gone, at the latest after a second. */
   close(): Promise<void> {
     this.#closed = true;
+    this.#options.metrics.venueFeeds.leave(this.#state);
     this.#retry?.cancel();
     this.#retry = null;
     this.#cancelTimers();
@@ -156,7 +160,7 @@ export class ReconnectingSocket {
     if (socket !== this.#socket) return;
     const { clock, keepAlive, silenceLimitMs, feed, group, log, onOpen, onUp } = this.#options;
     this.#cancelTimers();
-    this.#up = true;
+    this.#up = this.#state.isUp = true;
     this.#openedAt = this.#lastDataAt = clock.monotonic();
     this.#unansweredSince = null;
     this.#counters.connects.inc();
@@ -173,7 +177,10 @@ export class ReconnectingSocket {
     const receivedTimeMs = clock.now();
     const text = data.toString('utf8');
     this.#unansweredSince = null;
-    if (text !== keepAlive?.answer) this.#lastDataAt = clock.monotonic();
+    if (text !== keepAlive?.answer) {
+      this.#lastDataAt = clock.monotonic();
+      this.#state.lastMessageMs = receivedTimeMs;
+    }
     this.#counters.frames.inc();
     this.#counters.bytes.inc(data.length);
     onFrame(text, receivedTimeMs);
@@ -225,6 +232,7 @@ export class ReconnectingSocket {
     const retryDelayMs = backoffDelayMs(slow ? RETRY_REFUSED : RETRY, this.#attempt++, random);
     this.#retry = clock.after(retryDelayMs, () => this.#connect());
     this.#counters.disconnects.inc();
+    this.#state.failed(cause, receivedTimeMs);
     const outcome = refused
       ? 'venue refused the connection (geo-blocked?)'
       : wasUp

@@ -340,6 +340,7 @@ describe('an operator', () => {
       ['PATCH', '/app/users/usr_x'],
       ['GET', '/app/maintenance'],
       ['PUT', '/app/maintenance'],
+      ['GET', '/app/feeds'],
     ] as const) {
       const body = method === 'GET' ? undefined : {};
       const answer = await user.ask(method, path, body);

@@ -157,16 +157,21 @@ describe('data routes under the session', () => {
     }
   });
 
-  it('open no socket for a page of another site: it could read what comes', async () => {
-    const { signedUp } = await openDashboard();
+  const sockets = routes.filter(({ socket }) => socket).map(({ path }) => path);
+
+  it.each(sockets)('%s is open to no page of another site: it could read what comes', async (path) => {
+    const { browser: another, signedUp } = await openDashboard();
     const browser = await signedUp('a@example.com');
-    const ask = (headers: Record<string, string>) => browser.ask('GET', '/app/stream', undefined, headers);
+    // The first to sign up is an operator of tier free; the tier is judged after where a page comes from.
+    const status = path === '/app/arb/ws' ? 403 : 503;
+    expect(await another().status('GET', path)).toBe(401);
+    const ask = (headers: Record<string, string>) => browser.ask('GET', path, undefined, headers);
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, {}]) {
       const { statusCode, body } = await ask(headers as Record<string, string>);
       expect([statusCode, body]).toEqual([403, '{"detail":"Cross-site request refused"}']);
     }
     // Past the check: this service has no streams.
-    expect((await ask(SAME_ORIGIN)).statusCode).toBe(503);
+    expect((await ask(SAME_ORIGIN)).statusCode).toBe(status);
   });
 
   it('need the session: a key is none, and a session is no key', async () => {

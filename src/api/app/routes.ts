@@ -1,9 +1,11 @@
 import type { ApiParts } from '../parts.ts';
 import type { Route } from '../route.ts';
+import { feedRoutes } from './feeds.ts';
 import { keyRoutes } from './keys.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { sessionRoutes } from './sessions.ts';
 import { signInRoutes } from './signIn.ts';
+import { tierRoutes } from './tiers.ts';
 import { userRoutes } from './users.ts';
 import { webhookDeliveryRoutes } from './webhookDeliveries.ts';
 import { webhookRoutes } from './webhooks.ts';
@@ -13,11 +15,13 @@ export function dashboardRoutes(parts: ApiParts): Route[] {
   return [
     ...signInRoutes(parts),
     ...sessionRoutes(parts),
+    ...tierRoutes(parts),
     ...keyRoutes(parts),
     ...webhookRoutes(parts),
     ...webhookDeliveryRoutes(parts),
     ...userRoutes(parts),
     ...maintenanceRoutes(parts),
+    ...feedRoutes(parts),
   ];
 }
 

@@ -3,6 +3,7 @@ import { tickerType } from '../../schema/api/parameters.ts';
 import { listOf } from '../../schema/api/types.ts';
 import { TICKERS } from '../../schema/market.ts';
 import { formatTime } from '../../schema/time.ts';
+import { BoardStream } from '../../stream/boardStream.ts';
 import type { Connection } from '../../stream/connection.ts';
 import type { StreamName } from '../../stream/openConnections.ts';
 import type { Streams } from '../../stream/streams.ts';
@@ -10,6 +11,8 @@ import type { ApiParts } from '../parts.ts';
 import { tooManyRequests, underMaintenance } from '../refusal.ts';
 import { type Answer, type RawRequest, type Route, route } from '../route.ts';
 
+/** Tabs of one reader that may look at the board, whatever the tier. */
+const BOARDS_MIN = 4;
 /** Seconds after which a refused client may find a connection of its own ended. */
 const RETRY_AFTER_S = 5;
 const UPGRADE_REQUIRED: Answer = {
@@ -19,8 +22,9 @@ const UPGRADE_REQUIRED: Answer = {
 };
 
 /** The live streams; their messages are described in docs/STREAMS.md. */
-export function streamRoutes(parts: Pick<ApiParts, 'streams' | 'clock'>): Route[] {
+export function streamRoutes(parts: Pick<ApiParts, 'streams' | 'clock' | 'signals'>): Route[] {
   const { streams, clock } = parts;
+  const board = new BoardStream(() => parts.signals.board, clock);
   const socket = { method: 'GET', auth: 'key', socket: true, response: null, refusals: [426] } as const;
   return [
     route({
@@ -57,6 +61,25 @@ export function streamRoutes(parts: Pick<ApiParts, 'streams' | 'clock'>): Route[
         });
       },
     }),
+    route({
+      ...socket,
+      auth: 'session',
+      path: '/app/arb/board',
+      access: { feature: 'market_data' },
+      summary: 'WebSocket: the live board, whole whenever anything of it changes',
+      description:
+        '`{"type":"ready"}`, then `{"type":"board","as_of":..,"opportunities":[..]}` with the rows of `GET /app/arb/live` ' +
+        'of any edge, at most four times a second.',
+      handle: (request) =>
+        admit(request, 'board', {
+          streams,
+          most: Math.max(BOARDS_MIN, request.limits.stream_connections),
+          begin: (connection, tier) => {
+            connection.answer(JSON.stringify({ type: 'ready', tier }));
+            board.add(connection);
+          },
+        }),
+    }),
   ];
 }
 
@@ -70,14 +93,17 @@ const DESCRIPTION =
 function admit(
   { identity, limits }: Pick<RawRequest, 'identity' | 'limits'>,
   stream: StreamName,
-  { streams, begin }: { streams: Streams | null; begin: (connection: Connection, tier: string) => void },
+  {
+    streams,
+    most = limits.stream_connections,
+    begin,
+  }: { streams: Streams | null; most?: number; begin: (connection: Connection, tier: string) => void },
 ): Answer {
   if (streams === null || identity === null)
     throw underMaintenance(RETRY_AFTER_S, 'No streams are served here');
   const { connections } = streams;
   if (connections.isClosing) throw underMaintenance(RETRY_AFTER_S, 'The service is stopping');
   const { tier } = identity;
-  const most = limits.stream_connections;
   if (connections.count(stream, identity) >= most) {
     throw tooManyRequests(`Tier ${tier} permits ${most} connections to this stream at once`, RETRY_AFTER_S);
   }

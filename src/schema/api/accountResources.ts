@@ -1,6 +1,8 @@
 /** Shapes of the dashboard's own answers: users, sessions, keys. */
 import { z } from 'zod';
-import { TIERS } from '../tier.ts';
+import { GAP_CAUSES } from '../gap.ts';
+import { EVENT_TYPES, TICKERS } from '../market.ts';
+import { TIERS, tierLimitsShape } from '../tier.ts';
 
 const time = z.iso.datetime({ offset: true });
 const tier = z.enum(TIERS);
@@ -70,4 +72,46 @@ export const maintenanceShape = z.strictObject({
   retry_after_seconds: z.int().nullable(),
   message: z.string().nullable(),
   since: time.nullable(),
+});
+
+export const tierTableShape = z.strictObject({
+  tiers: z
+    .strictObject({
+      free: tierLimitsShape,
+      pro: tierLimitsShape,
+      plus: tierLimitsShape,
+      premium: tierLimitsShape,
+    })
+    .describe('What each tier of this service may do; a number of 0: not at all'),
+});
+
+export const feedStatusShape = z.strictObject({
+  as_of: time,
+  feeds: z.array(
+    z.strictObject({
+      feed: z.string(),
+      group: z.string().nullable().describe('E.g. `BTC-5m`; null where a feed is one connection'),
+      kind: z.enum(['socket', 'requests']),
+      connections: z.int(),
+      up: z.int().describe('Open sockets; of requests 1 where the last one was answered'),
+      last_message_at: time.nullable(),
+      failures: z.int().describe('Of these connections, since each began'),
+      last_failure: z.string().nullable(),
+      last_failure_at: time.nullable(),
+      gaps_open: z.int(),
+    }),
+  ),
+  gaps: z
+    .array(
+      z.strictObject({
+        gap_id: z.string(),
+        market_id: z.string(),
+        ticker: z.enum(TICKERS).nullable(),
+        event_type: z.enum(EVENT_TYPES).nullable(),
+        start: time,
+        cause: z.enum(GAP_CAUSES),
+        feed: z.string(),
+      }),
+    )
+    .describe('Those that are open, oldest first'),
 });

@@ -198,6 +198,30 @@ export type CurrentUser = {
     operator: boolean;
   };
 };
+export type FeedStatus = {
+  as_of: string;
+  feeds: ({
+    feed: string;
+    group: string | null;
+    kind: 'socket' | 'requests';
+    connections: number;
+    up: number;
+    last_message_at: string | null;
+    failures: number;
+    last_failure: string | null;
+    last_failure_at: string | null;
+    gaps_open: number;
+  })[];
+  gaps: ({
+    gap_id: string;
+    market_id: string;
+    ticker: 'BTC' | 'ETH' | 'SOL' | null;
+    event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | null;
+    start: string;
+    cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down';
+    feed: string;
+  })[];
+};
 export type Maintenance = {
   on: boolean;
   retry_after_seconds: number | null;
@@ -232,6 +256,70 @@ export type SessionList = {
     address: string;
     current: boolean;
   })[];
+};
+export type TierTable = {
+  tiers: {
+    free: {
+      requests_per_second: number;
+      requests_per_minute: number;
+      market_data: boolean;
+      history_days: number | null;
+      backtest_jobs: number;
+      backtest_markets: number;
+      sweep_cells: number;
+      paper_strategies: number;
+      stream_connections: number;
+      arb_ws: boolean;
+      replay: boolean;
+      export: boolean;
+      webhooks: boolean;
+    };
+    pro: {
+      requests_per_second: number;
+      requests_per_minute: number;
+      market_data: boolean;
+      history_days: number | null;
+      backtest_jobs: number;
+      backtest_markets: number;
+      sweep_cells: number;
+      paper_strategies: number;
+      stream_connections: number;
+      arb_ws: boolean;
+      replay: boolean;
+      export: boolean;
+      webhooks: boolean;
+    };
+    plus: {
+      requests_per_second: number;
+      requests_per_minute: number;
+      market_data: boolean;
+      history_days: number | null;
+      backtest_jobs: number;
+      backtest_markets: number;
+      sweep_cells: number;
+      paper_strategies: number;
+      stream_connections: number;
+      arb_ws: boolean;
+      replay: boolean;
+      export: boolean;
+      webhooks: boolean;
+    };
+    premium: {
+      requests_per_second: number;
+      requests_per_minute: number;
+      market_data: boolean;
+      history_days: number | null;
+      backtest_jobs: number;
+      backtest_markets: number;
+      sweep_cells: number;
+      paper_strategies: number;
+      stream_connections: number;
+      arb_ws: boolean;
+      replay: boolean;
+      export: boolean;
+      webhooks: boolean;
+    };
+  };
 };
 export type UserList = {
   users: (User)[];
@@ -997,6 +1085,7 @@ export interface Operations {
   'POST /v1/paper/strategies/{strategy_id}/divergence': { path: { strategy_id: string }; query: Record<never, never>; body: undefined; answer: PaperDivergence };
   'GET /v1/stream': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /v1/arb/ws': { path: Record<never, never>; query: { ticker?: string | undefined }; body: undefined; answer: undefined };
+  'GET /app/arb/board': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'POST /app/sign-up': { path: Record<never, never>; query: Record<never, never>; body: {
   email: string;
   password: string;
@@ -1013,6 +1102,7 @@ export interface Operations {
 }; answer: CurrentUser };
   'GET /app/sessions': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: SessionList };
   'DELETE /app/sessions/{session_id}': { path: { session_id: string }; query: Record<never, never>; body: undefined; answer: undefined };
+  'GET /app/tiers': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: TierTable };
   'GET /app/keys': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: OwnKeyList };
   'POST /app/keys': { path: Record<never, never>; query: Record<never, never>; body: {
   label: string;
@@ -1054,6 +1144,7 @@ export interface Operations {
   retry_after_seconds?: number | undefined;
   message?: string | null | undefined;
 }; answer: Maintenance };
+  'GET /app/feeds': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: FeedStatus };
   'GET /openapi.json': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: OpenApi };
   'GET /docs': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /docs/style.css': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };

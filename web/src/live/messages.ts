@@ -1,5 +1,6 @@
 /** What passes between the Live page and the worker that holds its socket. */
 import type { Market } from '../api/schema.ts';
+import type { Connectedness } from './keepConnected.ts';
 
 /** Price (0..1) and shares, best first. */
 export type Level = readonly [price: number, size: number];
@@ -30,8 +31,8 @@ export interface LiveTicker {
 }
 
 export interface LiveState {
-  readonly connection: 'connecting' | 'live' | 'lost';
-  /** Why the last connection ended, in the service's words. */
+  readonly connection: Connectedness;
+  /** Why there is no connection, in the service's words. */
   readonly reason: string | null;
   readonly markets: Readonly<Record<string, LiveMarket>>;
   readonly tickers: Readonly<Record<string, LiveTicker>>;

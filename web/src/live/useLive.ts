@@ -30,7 +30,6 @@ export function useLive(markets: readonly Market[] | undefined): LiveState {
       else void client.invalidateQueries({ queryKey: ['GET /v1/markets'] });
     };
     const address = new URL('/app/stream', window.location.href);
-    address.protocol = address.protocol.replace('http', 'ws');
     post({ kind: 'open', address: address.href, tickers: TICKERS });
     const asked = new AbortController();
     for (const ticker of TICKERS) void sendFirstPrices(ticker, post, asked.signal);

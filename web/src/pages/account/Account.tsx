@@ -21,7 +21,7 @@ export function Account(): ReactNode {
         </Text>
         <TierTable own={user?.tier ?? 'free'} />
         <Text size="sm" c="dimmed">
-          The operator of this service sets tiers, and may have changed these limits.
+          The operator of this service sets which tier an account has.
         </Text>
       </Stack>
       <Stack className="card" p="md" gap="sm">

@@ -1,24 +1,39 @@
 import { Table } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import type { TierTable as Tiers } from '../../api/schema.ts';
+import { number } from '../../ui/format.ts';
+import { Failure, Loading } from '../../ui/states.tsx';
 
-const TIERS = ['free', 'pro', 'plus', 'premium'];
-/** What a service includes unless its operator says otherwise. */
-const ROWS: readonly (readonly [string, ...string[]])[] = [
-  ['Requests a second', '1', '10', '25', '50'],
-  ['Requests a minute', '60', '300', '1,000', '2,000'],
-  ['History', '31 days', '31 days', '60 days', 'all'],
-  ['Backtests at once', '1', '2', '5', '6'],
-  ['Markets a backtest', '5', '20', '100', '500'],
-  ['Cells of a sweep', 'no', '100', '400', '2,500'],
-  ['Paper strategies', '1', '3', '10', '100'],
-  ['Market streams', '1', '2', '5', '20'],
-  ['Opportunity stream, replay', 'no', 'no', 'yes', 'yes'],
-  ['Export', 'no', 'yes', 'yes', 'yes'],
-  ['Webhooks', 'no', 'no', 'no', 'yes'],
+type Limits = Tiers['tiers']['free'];
+
+const TIERS = ['free', 'pro', 'plus', 'premium'] as const;
+const yesNo = (is: boolean) => (is ? 'yes' : 'no');
+const some = (count: number) => (count === 0 ? 'no' : number(count));
+
+const ROWS: readonly (readonly [what: string, read: (limits: Limits) => string])[] = [
+  ['Requests a second', ({ requests_per_second: count }) => number(count)],
+  ['Requests a minute', ({ requests_per_minute: count }) => number(count)],
+  ['Market data', ({ market_data }) => yesNo(market_data)],
+  ['History', ({ history_days: days }) => (days === null ? 'all' : `${number(days)} days`)],
+  ['Backtests at once', ({ backtest_jobs }) => some(backtest_jobs)],
+  ['Markets a backtest', ({ backtest_markets }) => some(backtest_markets)],
+  ['Cells of a sweep', ({ sweep_cells }) => some(sweep_cells)],
+  ['Active paper strategies', ({ paper_strategies }) => some(paper_strategies)],
+  ['Connections to a stream', ({ stream_connections }) => some(stream_connections)],
+  ['Opportunity stream', ({ arb_ws }) => yesNo(arb_ws)],
+  ['Replay', ({ replay }) => yesNo(replay)],
+  ['Export', (limits) => yesNo(limits.export)],
+  ['Webhooks', ({ webhooks }) => yesNo(webhooks)],
 ];
 
+/** What each tier of this service includes, as it is configured. */
 export function TierTable({ own }: { own: string }): ReactNode {
-  const weight = (tier: string | undefined) => (tier === own ? 700 : 400);
+  const table = useApi('GET /app/tiers', {});
+  if (table.isPending) return <Loading rows={6} />;
+  if (table.isError) return <Failure error={table.error} retry={() => void table.refetch()} />;
+  const { tiers } = table.data;
+  const weight = (tier: string) => (tier === own ? 700 : 400);
   return (
     <Table.ScrollContainer minWidth={520}>
       <Table verticalSpacing={4}>
@@ -33,12 +48,12 @@ export function TierTable({ own }: { own: string }): ReactNode {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {ROWS.map(([what, ...values]) => (
+          {ROWS.map(([what, read]) => (
             <Table.Tr key={what}>
               <Table.Td>{what}</Table.Td>
-              {values.map((value, index) => (
-                <Table.Td key={TIERS[index]} fw={weight(TIERS[index])}>
-                  {value}
+              {TIERS.map((tier) => (
+                <Table.Td key={tier} fw={weight(tier)}>
+                  {read(tiers[tier])}
                 </Table.Td>
               ))}
             </Table.Tr>

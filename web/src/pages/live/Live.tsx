@@ -1,13 +1,15 @@
-import { Badge, Group, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
+import { Group, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { Market } from '../../api/schema.ts';
+import { ConnectionBadge } from '../../live/ConnectionBadge.tsx';
 import type { LiveState } from '../../live/messages.ts';
 import { useLive } from '../../live/useLive.ts';
 import { number, percent, usd } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { useNow } from '../../ui/useNow.ts';
 import { WindowCard } from './WindowCard.tsx';
 
 const route = getRouteApi('/shell/live');
@@ -75,12 +77,9 @@ function Windows({
 
 function Status({ live, ticker }: { live: LiveState; ticker: string }): ReactNode {
   const { price = null, sigmaAnnual = null } = live.tickers[ticker] ?? {};
-  const colours = { live: 'teal.9', connecting: 'gray.7', lost: 'red.9' } as const;
   return (
     <Group className="card" p="sm" gap="lg" aria-label="State of the feeds" role="group">
-      <Badge color={colours[live.connection]} variant="filled">
-        {live.connection === 'lost' ? 'reconnecting' : live.connection}
-      </Badge>
+      <ConnectionBadge connection={live.connection} reason={live.reason} />
       <Text fw={650} size="lg">
         {ticker} {usd(price)}
       </Text>
@@ -90,11 +89,6 @@ function Status({ live, ticker }: { live: LiveState; ticker: string }): ReactNod
       <Text size="sm" c="dimmed">
         {number(live.received)} book changes since you opened this page
       </Text>
-      {live.reason !== null && (
-        <Text size="sm" role="alert">
-          {live.reason}
-        </Text>
-      )}
     </Group>
   );
 }
@@ -111,14 +105,4 @@ function inPlay(markets: readonly Market[], ticker: string, now: number): Market
     );
     return found === undefined ? [] : [found];
   });
-}
-
-/** The present, renewed each second. */
-function useNow(): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
 }

@@ -1,20 +1,25 @@
-import { Badge, Group, Text } from '@mantine/core';
+import { Badge, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
-import { moment, number } from '../../ui/format.ts';
-import { Failure } from '../../ui/states.tsx';
+import type { FeedStatus as Status } from '../../api/schema.ts';
+import { age, moment, number, WINDOW_NAMES } from '../../ui/format.ts';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
 
 const REFETCH_MS = 5_000;
+/** Open gaps listed. */
+const GAPS_SHOWN = 50;
 
 interface Readiness {
   readonly ok: boolean;
   readonly reasons?: readonly string[];
 }
 
-/** Whether snapshots come in, and whether the service can do its work. */
+/** Whether snapshots come in, whether the service can do its work, and how each connection to a venue fares. */
 export function FeedStatus(): ReactNode {
   const health = useApi('GET /health', {}, { refetchMs: REFETCH_MS });
+  const feeds = useApi('GET /app/feeds', {}, { refetchMs: REFETCH_MS });
   const ready = useQuery({
     queryKey: ['ready'],
     // Not being ready is an answer here, not a failure.
@@ -23,17 +28,139 @@ export function FeedStatus(): ReactNode {
   });
   if (health.isError) return <Failure error={health.error} retry={() => void health.refetch()} />;
   return (
-    <Group gap="lg">
-      <Badge color={health.data?.ok ? 'teal.9' : 'red.9'}>
-        {health.data?.ok ? 'receiving' : 'nothing for five minutes'}
+    <>
+      <Group gap="lg">
+        <Badge color={health.data?.ok ? 'teal.9' : 'red.9'}>
+          {health.data?.ok ? 'receiving' : 'nothing for five minutes'}
+        </Badge>
+        <Badge color={ready.data?.ok === false ? 'red.9' : 'teal.9'}>
+          {ready.data?.ok === false ? (ready.data.reasons ?? ['not ready']).join(', ') : 'ready'}
+        </Badge>
+        <Text size="sm">{number(health.data?.snapshots_last_5min)} books in the last 5 minutes</Text>
+        <Text size="sm" c="dimmed">
+          newest {moment(health.data?.latest_snapshot)}
+        </Text>
+      </Group>
+      {feeds.isPending && <Loading rows={4} />}
+      {feeds.data === undefined && feeds.isError && (
+        <Failure error={feeds.error} retry={() => void feeds.refetch()} />
+      )}
+      {feeds.data !== undefined && (
+        <>
+          <Feeds status={feeds.data} />
+          <OpenGaps gaps={feeds.data.gaps} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Feeds({ status }: { status: Status }): ReactNode {
+  if (status.feeds.length === 0) {
+    return (
+      <Empty title="No feed is configured">
+        Every venue of this service is off: see its settings and its log.
+      </Empty>
+    );
+  }
+  return (
+    <Table.ScrollContainer minWidth={760}>
+      <Table verticalSpacing={4} aria-label="Feeds">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Feed</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th ta="right">Last message</Table.Th>
+            <Table.Th ta="right">Gaps open</Table.Th>
+            <Table.Th ta="right">Failures</Table.Th>
+            <Table.Th>Last failure</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {status.feeds.map((feed) => (
+            <Table.Tr key={`${feed.feed} ${feed.group}`}>
+              <Table.Td className="nowrap">
+                {feed.feed} {feed.group}
+              </Table.Td>
+              <Table.Td>
+                <FeedState feed={feed} />
+              </Table.Td>
+              <Table.Td ta="right" className="nowrap">
+                {age(feed.last_message_at, status.as_of)}
+              </Table.Td>
+              <Table.Td ta="right" {...(feed.gaps_open > 0 ? { fw: 700 } : {})}>
+                {feed.gaps_open}
+              </Table.Td>
+              <Table.Td ta="right">{number(feed.failures)}</Table.Td>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                {feed.last_failure === null ? '–' : `${moment(feed.last_failure_at)}: ${feed.last_failure}`}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** Sockets are connected or not; requests were answered or not, and not asked yet is neither. */
+function FeedState({ feed }: { feed: Status['feeds'][number] }): ReactNode {
+  const { kind, up, connections, last_message_at, failures } = feed;
+  if (kind === 'requests' && last_message_at === null && failures === 0) {
+    return (
+      <Badge miw="max-content" color="gray.7">
+        not asked yet
       </Badge>
-      <Badge color={ready.data?.ok === false ? 'red.9' : 'teal.9'}>
-        {ready.data?.ok === false ? (ready.data.reasons ?? ['not ready']).join(', ') : 'ready'}
+    );
+  }
+  if (up === 0)
+    return (
+      <Badge miw="max-content" color="red.9">
+        {kind === 'socket' ? 'not connected' : 'not answered'}
       </Badge>
-      <Text size="sm">{number(health.data?.snapshots_last_5min)} books in the last 5 minutes</Text>
-      <Text size="sm" c="dimmed">
-        newest {moment(health.data?.latest_snapshot)}
-      </Text>
-    </Group>
+    );
+  if (up < connections)
+    return (
+      <Badge miw="max-content" color="orange.9">
+        {up} of {connections} connected
+      </Badge>
+    );
+  const all = kind === 'requests' ? 'answers' : connections === 1 ? 'connected' : `${connections} connected`;
+  return (
+    <Badge miw="max-content" color="teal.9">
+      {all}
+    </Badge>
+  );
+}
+
+function OpenGaps({ gaps }: Pick<Status, 'gaps'>): ReactNode {
+  if (gaps.length === 0) return <Text size="sm">No gap is open: every followed book is proven.</Text>;
+  return (
+    <Table.ScrollContainer minWidth={560}>
+      <Table verticalSpacing={4} aria-label="Open gaps">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Open gap since</Table.Th>
+            <Table.Th>Market</Table.Th>
+            <Table.Th>Cause</Table.Th>
+            <Table.Th>Feed</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {gaps.slice(0, GAPS_SHOWN).map((gap) => (
+            <Table.Tr key={gap.gap_id}>
+              <Table.Td className="nowrap">{moment(gap.start)}</Table.Td>
+              <Table.Td>
+                <Link to="/markets/$marketId" params={{ marketId: gap.market_id }}>
+                  {gap.ticker ?? gap.market_id.slice(0, 10)} {WINDOW_NAMES[gap.event_type ?? '']}
+                </Link>
+              </Table.Td>
+              <Table.Td>{gap.cause.replaceAll('_', ' ')}</Table.Td>
+              <Table.Td>{gap.feed}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
   );
 }

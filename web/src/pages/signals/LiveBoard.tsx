@@ -1,25 +1,24 @@
 import { Group, Slider, Stack, Table, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { useApi } from '../../api/hooks.ts';
 import type { LiveOpportunity } from '../../api/schema.ts';
-import { cents, countdown, percent, shares, WINDOW_NAMES } from '../../ui/format.ts';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { ConnectionBadge } from '../../live/ConnectionBadge.tsx';
+import { useBoard } from '../../live/useBoard.ts';
+import { cents, countdown, moment, percent, shares, WINDOW_NAMES } from '../../ui/format.ts';
+import { Empty, Loading } from '../../ui/states.tsx';
+import { useNow } from '../../ui/useNow.ts';
 import { Direction, TierBadge } from './TierBadge.tsx';
 
-const REFETCH_MS = 2_000;
-const SETTLE_MS = 200;
-
-/** Chances that stand at this moment. */
+/** Chances that stand at this moment, as they come and go. */
 export function LiveBoard(): ReactNode {
   const [edge, setEdge] = useState(4);
-  const [settled] = useDebouncedValue(edge, SETTLE_MS);
-  const query = { min_edge_pp: settled / 100, limit: 200 };
-  const board = useApi('GET /v1/arb/live', { query }, { refetchMs: REFETCH_MS, keep: true });
+  const { connection, reason, board } = useBoard();
+  const shown = board?.opportunities.filter(({ edge_per_share }) => edge_per_share >= edge / 100);
   return (
     <Stack>
-      <Group className="card" p="md">
+      <Group className="card" p="md" role="group" aria-label="The board">
+        <ConnectionBadge connection={connection} reason={reason} />
+        {board !== null && connection !== 'live' && <Text size="sm">as of {moment(board.as_of)}</Text>}
         <Text size="sm" fw={500}>
           Edge of at least {edge}¢ a share
         </Text>
@@ -34,22 +33,20 @@ export function LiveBoard(): ReactNode {
         />
       </Group>
       <div className="card">
-        {board.isPending && <Loading />}
-        {board.isError && <Failure error={board.error} retry={() => void board.refetch()} />}
-        {board.isSuccess &&
-          (board.data.count === 0 ? (
-            <Empty title="Nothing at this moment">
-              Chances are rare and short. Lower the edge, look at the history, or have a webhook tell you.
-            </Empty>
-          ) : (
-            <Board rows={board.data.opportunities} />
-          ))}
+        {shown === undefined && <Loading />}
+        {shown?.length === 0 && (
+          <Empty title="Nothing at this moment">
+            Chances are rare and short. Lower the edge, look at the history, or have a webhook tell you.
+          </Empty>
+        )}
+        {shown !== undefined && shown.length > 0 && <Board rows={shown} />}
       </div>
     </Stack>
   );
 }
 
 function Board({ rows }: { rows: readonly LiveOpportunity[] }): ReactNode {
+  const now = useNow();
   return (
     <Table.ScrollContainer minWidth={900}>
       <Table verticalSpacing={6}>
@@ -85,7 +82,7 @@ function Board({ rows }: { rows: readonly LiveOpportunity[] }): ReactNode {
               <Table.Td ta="right">{shares(row.available_size)}</Table.Td>
               <Table.Td ta="right">{percent(row.model_yes_prob)}</Table.Td>
               <Table.Td ta="right">{cents(row.market_yes_mid)}</Table.Td>
-              <Table.Td ta="right">{countdown(row.seconds_to_resolution * 1000)}</Table.Td>
+              <Table.Td ta="right">{countdown(Date.parse(row.resolution_at) - now)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

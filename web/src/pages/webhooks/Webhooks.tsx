@@ -11,18 +11,24 @@ const REFETCH_MS = 10_000;
 /** Addresses that are told of opportunities as they are detected. */
 export function Webhooks(): ReactNode {
   const { data: user } = useSession();
-  const isAllowed = user?.tier === 'premium';
+  const table = useApi('GET /app/tiers', {});
+  const allowed = Object.entries(table.data?.tiers ?? {}).filter(([, { webhooks }]) => webhooks);
+  const isAllowed = allowed.some(([tier]) => tier === user?.tier);
   const hooks = useApi('GET /app/webhooks', {}, { enabled: isAllowed, refetchMs: REFETCH_MS });
   return (
     <Page
       title="Webhooks"
       about="Each opportunity is sent as a signed POST, within moments of its detection."
     >
-      {!isAllowed && (
+      {table.isPending && <Loading />}
+      {table.isError && <Failure error={table.error} retry={() => void table.refetch()} />}
+      {table.isSuccess && !isAllowed && (
         <div className="card">
           <Empty title={`Webhooks are not in tier ${user?.tier ?? 'free'}`}>
-            They need tier premium, which the operator of this service can give you. The same opportunities
-            are on the page Signals.
+            {allowed.length === 0
+              ? 'This service has them in no tier. '
+              : `They are in ${allowed.map(([tier]) => tier).join(', ')}, which the operator of this service can give you. `}
+            The same opportunities are on the page Signals.
           </Empty>
         </div>
       )}

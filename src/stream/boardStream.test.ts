@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import type { Board } from '../signals/liveBoard.ts';
+import { BoardStream, TELL_MS } from './boardStream.ts';
+
+/** A connection that keeps what it was sent. */
+class Reader {
+  readonly messages: { type: string; opportunities: { market_id: string }[] }[] = [];
+  isPressed = false;
+  onDrained: (() => void) | null = null;
+  onClosed: (() => void) | null = null;
+
+  send(message: Buffer): void {
+    this.answer(String(message));
+  }
+
+  answer(text: string): void {
+    this.messages.push(JSON.parse(text));
+  }
+
+  get shown(): string[][] {
+    return this.messages.map(({ opportunities }) => opportunities.map(({ market_id }) => market_id));
+  }
+}
+
+function opened() {
+  const clock = new FakeClock();
+  const standing: string[] = [];
+  const reads: object[] = [];
+  const board = {
+    read: (query: object) => {
+      reads.push(query);
+      return { asOfMs: clock.now(), opportunities: standing.map((market_id) => ({ market_id })) };
+    },
+  } as unknown as Board;
+  const stream = new BoardStream(() => board, clock);
+  const join = () => {
+    const reader = new Reader();
+    stream.add(reader);
+    return reader;
+  };
+  return { clock, standing, reads, join };
+}
+
+describe('the board to its readers', () => {
+  it('is told whole at first, then when it has changed and not otherwise', async () => {
+    const { clock, standing, join } = opened();
+    const reader = join();
+    standing.push('a');
+    await clock.advance(TELL_MS);
+    await clock.advance(10 * TELL_MS);
+    standing.push('b');
+    await clock.advance(TELL_MS);
+    standing.length = 0;
+    await clock.advance(TELL_MS);
+    expect(reader.shown).toEqual([[], ['a'], ['a', 'b'], []]);
+    expect(reader.messages[1]).toMatchObject({ type: 'board', as_of: expect.any(String) });
+  });
+
+  it('is read once for all, everything of it, and by nobody when all have left', async () => {
+    const { clock, standing, reads, join } = opened();
+    const readers = [join(), join(), join()];
+    reads.length = 0;
+    standing.push('a');
+    await clock.advance(TELL_MS);
+    expect(reads).toEqual([
+      expect.objectContaining({ minEdge: 0, tickers: ['BTC', 'ETH', 'SOL'], sigmaSeconds: 600 }),
+    ]);
+    expect(readers.map(({ shown }) => shown.at(-1))).toEqual([['a'], ['a'], ['a']]);
+    for (const reader of readers) reader.onClosed?.();
+    await clock.advance(10 * TELL_MS);
+    expect(reads).toHaveLength(1);
+    expect(join().shown).toEqual([['a']]);
+  });
+
+  it('tells all what was found out for who joins', async () => {
+    const { clock, standing, join } = opened();
+    const first = join();
+    standing.push('a');
+    expect(join().shown).toEqual([['a']]);
+    await clock.advance(TELL_MS);
+    expect(first.shown).toEqual([[], ['a']]);
+  });
+
+  it('shows who was slow the newest state and nothing in between', async () => {
+    const { clock, standing, join } = opened();
+    const [slow, quick] = [join(), join()];
+    slow.isPressed = true;
+    for (const name of ['a', 'b', 'c']) {
+      standing.push(name);
+      await clock.advance(TELL_MS);
+    }
+    expect(quick.messages).toHaveLength(4);
+    slow.isPressed = false;
+    slow.onDrained?.();
+    slow.onDrained?.();
+    expect(slow.shown).toEqual([[], ['a', 'b', 'c']]);
+    standing.pop();
+    await clock.advance(TELL_MS);
+    expect(slow.shown.at(-1)).toEqual(['a', 'b']);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_TIERS } from '../../src/accounts/tiers.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import type { Gap } from '../../src/schema/gap.ts';
+import { idleLive } from '../support/api.ts';
+import { openDashboard } from '../support/dashboard.ts';
+
+const NEWEST_MS = Date.UTC(2026, 10, 20, 12);
+const GAP: Gap = {
+  ...{ gapId: 'gap_1', marketId: '0xa', startTimeMs: NEWEST_MS, endTimeMs: null, cause: 'silent_feed' },
+  ...{ feed: 'polymarket.clob', repairedBy: null, knownTimeMs: NEWEST_MS, knownSeq: 1 },
+};
+
+describe('the state of the feeds', () => {
+  it('is each connection with its newest message and the gaps of its markets', async () => {
+    const metrics = new Metrics();
+    const clob = (group: string) =>
+      metrics.venueFeeds.join({ feed: 'polymarket.clob', group, kind: 'socket' });
+    Object.assign(clob('BTC-5m'), { isUp: true, lastMessageMs: NEWEST_MS });
+    clob('ETH-5m').failed('x'.repeat(300), NEWEST_MS);
+    const live = {
+      ...idleLive,
+      openGaps: () => [
+        { ...GAP, gapId: 'gap_2', marketId: '0xunknown', startTimeMs: NEWEST_MS + 5 },
+        GAP,
+        { ...GAP, gapId: 'gap_3', feed: 'underround', startTimeMs: NEWEST_MS + 9 },
+      ],
+      market: (marketId: string) =>
+        marketId === '0xa' ? ({ marketId, ticker: 'BTC', eventType: '5m' } as const) : null,
+    };
+    const { signedUp } = await openDashboard({ metrics, live });
+    const operator = await signedUp('op@example.com');
+    const answer = await operator.ask('GET', '/app/feeds');
+    const ofBtc = { ticker: 'BTC', event_type: '5m', cause: 'silent_feed' };
+    expect(answer.json()).toMatchObject({
+      feeds: [
+        {
+          ...{
+            feed: 'polymarket.clob',
+            group: 'BTC-5m',
+            kind: 'socket',
+            connections: 1,
+            up: 1,
+            gaps_open: 1,
+          },
+          ...{ last_message_at: '2026-11-20T12:00:00.000+00:00', failures: 0, last_failure: null },
+        },
+        { group: 'ETH-5m', up: 0, last_message_at: null, last_failure: 'x'.repeat(200), gaps_open: 0 },
+      ],
+      gaps: [
+        { gap_id: 'gap_1', ...ofBtc },
+        { gap_id: 'gap_2', ticker: null, event_type: null },
+        { gap_id: 'gap_3', feed: 'underround', ...ofBtc },
+      ],
+    });
+    const user = await signedUp('a@example.com');
+    expect((await user.ask('GET', '/app/feeds')).json()).toEqual({ detail: 'Only an operator may do this' });
+  });
+});
+
+describe('the tiers', () => {
+  it('are those of this service and not the usual ones', async () => {
+    const tiers = { ...DEFAULT_TIERS, free: { ...DEFAULT_TIERS.free, webhooks: true, history_days: null } };
+    const { signedUp, browser } = await openDashboard({ tiers });
+    const user = await signedUp('a@example.com');
+    expect((await user.ask('GET', '/app/tiers')).json()).toEqual({ tiers });
+    expect(await browser().status('GET', '/app/tiers')).toBe(401);
+  });
+});

@@ -1,0 +1,27 @@
+import { Badge, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Connectedness } from './keepConnected.ts';
+
+const COLOURS = { live: 'teal.9', connecting: 'gray.7', lost: 'red.9' } as const;
+
+/** Whether what is shown is pushed now, and if not, why. */
+export function ConnectionBadge({
+  connection,
+  reason,
+}: {
+  connection: Connectedness;
+  reason: string | null;
+}): ReactNode {
+  return (
+    <>
+      <Badge color={COLOURS[connection]} variant="filled">
+        {connection === 'lost' ? 'reconnecting' : connection}
+      </Badge>
+      {reason !== null && (
+        <Text size="sm" role="alert">
+          {reason}
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,26 @@
+import { useEffect, useState } from 'react';
+import type { LiveBoard } from '../api/schema.ts';
+import { type Connectedness, keepConnected } from './keepConnected.ts';
+
+export interface BoardState {
+  readonly connection: Connectedness;
+  readonly reason: string | null;
+  /** Chances of any edge that stand; null before the first message. */
+  readonly board: Pick<LiveBoard, 'as_of' | 'opportunities'> | null;
+}
+
+/** The live board as it is pushed; what was told last stays while the connection is away. */
+export function useBoard(): BoardState {
+  const [state, setState] = useState<BoardState>({ connection: 'connecting', reason: null, board: null });
+  useEffect(
+    () =>
+      keepConnected({
+        address: new URL('/app/arb/board', window.location.href).href,
+        // The stream has no other kind of message.
+        onText: (text) => setState((known) => ({ ...known, board: JSON.parse(text) })),
+        onState: (connection, reason) => setState((known) => ({ ...known, connection, reason })),
+      }),
+    [],
+  );
+  return state;
+}
