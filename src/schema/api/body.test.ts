@@ -53,6 +53,21 @@ describe('reads JSON values as Pydantic 2.13.4 reads them', () => {
   });
 });
 
+describe('a text that would not come back as it was sent', () => {
+  const type = jsonText(text({ minLength: 1 }));
+
+  test.each(['\ud800', 'a\udc00b', '\ude80\ud83d', 'a\u0000b'])('%j is refused', (input) => {
+    expect(type.parse(input)).toMatchObject({
+      type: 'string_unicode',
+      msg: 'Input should be a valid string, unable to parse raw data as a unicode string',
+    });
+  });
+
+  test.each(['🚀', '\ud83d\ude80', '\ufffd', '\u0001', 'é\u0301'])('%j is read', (input) => {
+    expect(type.parse(input)).toBe(input);
+  });
+});
+
 const PLAIN = {
   label: requiredMember(jsonText(text({ minLength: 1 })), 'A label'),
   tier: optionalMember(tier, 'A tier'),

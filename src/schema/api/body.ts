@@ -47,6 +47,8 @@ const MASK = '**********';
 /** Pydantic reads no float beyond it as an integer. */
 const INTEGER_FROM_FLOAT_MAX = 2 ** 63;
 
+const LONE_SURROGATE = /\p{Cs}/u;
+
 const OBJECT = 'dictionary or object';
 /** Pydantic's words for a value that is no object where one has to be. */
 export const notAttributes = new Invalid({
@@ -54,6 +56,10 @@ export const notAttributes = new Invalid({
   msg: `Input should be a valid ${OBJECT} to extract fields from`,
 });
 const notString = new Invalid({ type: 'string_type', msg: 'Input should be a valid string' });
+const notUnicode = new Invalid({
+  type: 'string_unicode',
+  msg: 'Input should be a valid string, unable to parse raw data as a unicode string',
+});
 const notBoolean = new Invalid({ type: 'bool_type', msg: 'Input should be a valid boolean' });
 const notInteger = new Invalid({ type: 'int_type', msg: 'Input should be a valid integer' });
 const notWhole = new Invalid({
@@ -82,11 +88,17 @@ export function secretMember(type: JsonType<string>, description: string): Membe
   return { ...requiredMember(type, description), secret: true };
 }
 
-/** A JSON string that `type` then reads. */
+/**
+ * A JSON string that `type` then reads. Half a surrogate pair would be kept as another character, and PostgreSQL keeps
+ * no U+0000: what would not come back as it was sent is refused.
+ */
 export function jsonText<T>(type: Type<T>): JsonType<T> {
   return {
     schema: type.schema,
-    parse: (value) => (typeof value === 'string' ? type.parse(value) : notString),
+    parse(value) {
+      if (typeof value !== 'string') return notString;
+      return LONE_SURROGATE.test(value) || value.includes('\0') ? notUnicode : type.parse(value);
+    },
   };
 }
 
