@@ -169,7 +169,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByText('Your tier allows one active paper strategy').waitFor();
   });
 
-  it('registers a webhook, shows its secret once, pauses, resumes, rotates, tests and deletes it', async () => {
+  it('registers a webhook, shows its secret once, edits, pauses, resumes, rotates, tests and deletes it', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByRole('link', { name: 'Webhooks' }).click();
@@ -186,7 +186,20 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('button', { name: 'Register webhook' }).click();
     const secret = await page.getByLabel('webhook secret', { exact: true }).textContent();
     expect(secret).toMatch(/^whsec_/);
-    const card = page.getByRole('region', { name: 'Webhook mine' });
+    const made = page.getByRole('region', { name: 'Webhook mine' });
+    await made.getByText('logical, endgame · all underlyings').waitFor();
+    await made.getByRole('button', { name: 'Edit' }).click();
+    await made.getByLabel('New label').fill('');
+    await made.getByLabel('BTC').uncheck();
+    await made.getByLabel('endgame').uncheck();
+    await watched.inspect('webhooks-edit');
+    await made.getByLabel('logical').uncheck();
+    expect(await made.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await made.getByLabel('logical').check();
+    await made.getByLabel('New label').fill('ours');
+    await made.getByRole('button', { name: 'Save' }).click();
+    const card = page.getByRole('region', { name: 'Webhook ours' });
+    await card.getByText('logical · ETH, SOL').waitFor();
     await card.getByRole('button', { name: 'Send a test' }).click();
     await card.getByRole('button', { name: 'Deliveries' }).click();
     await card.getByRole('button', { name: 'Redeliver' }).first().waitFor();

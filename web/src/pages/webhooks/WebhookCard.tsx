@@ -5,10 +5,12 @@ import type { Webhook } from '../../api/schema.ts';
 import { moment } from '../../ui/format.ts';
 import { Copyable } from '../../ui/Secret.tsx';
 import { Deliveries } from './Deliveries.tsx';
+import { EditWebhook } from './EditWebhook.tsx';
 
 /** One webhook: how it fares, and everything that can be done with it. */
 export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
   const [isOpen, setOpen] = useState(false);
+  const [isEdited, setEdited] = useState(false);
   const path = { webhook_id: hook.webhook_id };
   const lists = ['GET /app/webhooks', 'GET /app/webhooks/{webhook_id}/deliveries'] as const;
   const pause = useAction('POST /app/webhooks/{webhook_id}/pause', lists);
@@ -67,12 +69,16 @@ export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
           >
             Delete
           </Button>
+          <Button size="xs" variant="default" onClick={() => setEdited(!isEdited)} aria-expanded={isEdited}>
+            Edit
+          </Button>
           <Button size="xs" variant="default" onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
             Deliveries
           </Button>
         </Group>
       </Group>
       {error !== undefined && <Alert color="red" role="alert" title={error?.message} />}
+      {isEdited && <EditWebhook hook={hook} leave={() => setEdited(false)} />}
       {rotate.data !== undefined && (
         <Alert
           color="teal"

@@ -1,0 +1,42 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useAction } from '../../api/hooks.ts';
+import type { Webhook } from '../../api/schema.ts';
+import { FormProblem, fieldsOf } from '../../ui/FormProblem.tsx';
+import { FilterFields, filterBody, filterOf, isNothing } from './Filters.tsx';
+
+/** Changes what a webhook is called and told of; its address and secret stay. */
+export function EditWebhook({ hook, leave }: { hook: Webhook; leave: () => void }): ReactNode {
+  const [label, setLabel] = useState(hook.label);
+  const [filter, setFilter] = useState(filterOf(hook));
+  const change = useAction('PATCH /app/webhooks/{webhook_id}', ['GET /app/webhooks']);
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    const path = { webhook_id: hook.webhook_id };
+    change.mutate({ path, body: { label, ...filterBody(filter) } }, { onSuccess: leave });
+  };
+  return (
+    <form onSubmit={save}>
+      <Stack gap="sm">
+        <TextInput
+          label="New label"
+          required
+          maw={420}
+          value={label}
+          onChange={(event) => setLabel(event.currentTarget.value)}
+          error={fieldsOf(change.error).get('label')}
+        />
+        <FilterFields filter={filter} change={setFilter} />
+        <FormProblem error={change.error} />
+        <Group gap="xs">
+          <Button type="submit" size="xs" loading={change.isPending} disabled={isNothing(filter)}>
+            Save
+          </Button>
+          <Button size="xs" variant="default" onClick={leave}>
+            Cancel
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,79 @@
+import { Checkbox, Group } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Webhook } from '../../api/schema.ts';
+
+const TIERS = ['logical', 'endgame'] as const;
+const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
+
+/** Which opportunities a webhook is told of. */
+export interface Filter {
+  readonly tiers: readonly string[];
+  readonly tickers: readonly string[];
+}
+
+export const EVERYTHING: Filter = { tiers: TIERS, tickers: TICKERS };
+
+export function filterOf({ tiers, tickers }: Webhook): Filter {
+  return { tiers, tickers: tickers ?? TICKERS };
+}
+
+/** As the service takes it: every underlying is said by naming none, so that one to come is among them. */
+export function filterBody(filter: Filter) {
+  const tickers = TICKERS.filter((ticker) => filter.tickers.includes(ticker));
+  return {
+    tiers: TIERS.filter((tier) => filter.tiers.includes(tier)),
+    tickers: tickers.length === TICKERS.length ? null : tickers,
+  };
+}
+
+/** Nothing would ever be sent. */
+export function isNothing({ tiers, tickers }: Filter): boolean {
+  return tiers.length === 0 || tickers.length === 0;
+}
+
+export function FilterFields({
+  filter,
+  change,
+}: {
+  filter: Filter;
+  change: (filter: Filter) => void;
+}): ReactNode {
+  return (
+    <Group gap="xl">
+      <Choices
+        label="Kinds"
+        all={TIERS}
+        chosen={filter.tiers}
+        choose={(tiers) => change({ ...filter, tiers })}
+      />
+      <Choices
+        label="Underlyings"
+        all={TICKERS}
+        chosen={filter.tickers}
+        choose={(tickers) => change({ ...filter, tickers })}
+      />
+    </Group>
+  );
+}
+
+function Choices({
+  label,
+  all,
+  chosen,
+  choose,
+}: {
+  label: string;
+  all: readonly string[];
+  chosen: readonly string[];
+  choose: (chosen: string[]) => void;
+}): ReactNode {
+  return (
+    <Checkbox.Group label={label} value={[...chosen]} onChange={choose}>
+      <Group gap="md" mt={4}>
+        {all.map((value) => (
+          <Checkbox key={value} value={value} label={value} />
+        ))}
+      </Group>
+    </Checkbox.Group>
+  );
+}
