@@ -92,16 +92,23 @@ export function bookFrame({
   });
 }
 
+const MARKET = {
+  ...{
+    marketId: '',
+    eventId: '1',
+    slug: 'btc-updown-5m-1',
+    question: 'Up or Down?',
+    eventType: '5m' as const,
+  },
+  ...{ ticker: 'BTC' as const, yesTokenId: '', noTokenId: '', status: 'open' as const, startTimeMs: 0 },
+  ...{ endTimeMs: 0, strikePrice: null, strikeSource: null, closePrice: null, outcome: null },
+  ...{ payoutYes: null, resolvedTimeMs: null, volume: null, liquidity: null, tickSize: 100 },
+  ...{ takerFeeRate: 0.07, takerFeeExponent: 1, takerDelayMs: 250, recordedSinceMs: null, ...NO_SETTLEMENT },
+};
+
 export function marketOf(marketId: string, { yes, no, nowMs }: { yes: string; no: string; nowMs: number }) {
-  return {
-    ...{ marketId, eventId: '1', slug: 'btc-updown-5m-1', question: 'Up or Down?', eventType: '5m' as const },
-    ...{ ticker: 'BTC' as const, yesTokenId: yes, noTokenId: no, status: 'open' as const },
-    ...{ startTimeMs: nowMs - 1_000, endTimeMs: nowMs + 299_000, strikePrice: null, strikeSource: null },
-    ...{ closePrice: null, outcome: null, payoutYes: null, resolvedTimeMs: null, volume: null },
-    ...{ liquidity: null, tickSize: 100, takerFeeRate: 0.07, takerFeeExponent: 1, takerDelayMs: 250 },
-    recordedSinceMs: null,
-    ...NO_SETTLEMENT,
-  };
+  const times = { startTimeMs: nowMs - 1_000, endTimeMs: nowMs + 299_000 };
+  return { ...MARKET, marketId, yesTokenId: yes, noTokenId: no, ...times };
 }
 
 /** A signal without much to it. */

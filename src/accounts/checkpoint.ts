@@ -1,7 +1,7 @@
 import type { Database as SqliteFile } from 'better-sqlite3';
 
 /** Pages of the log worth moving: each round costs two waits for the disk, and the commit after it one more. */
-const PAGES_DUE = 4_000;
+const PAGES_DUE = 8_000;
 
 /** What SQLite says of its log. */
 interface LogState {

@@ -60,6 +60,25 @@ describe.each(['bids', 'asks'] as const)('a side of %s', (kind) => {
     expect(side.replace({ prices: [300, 200, 100, 400], sizes: [3, 2, 1, 0] })).toBe(false);
     expect(side.count).toBe(3);
   });
+
+  it('holds what the last snapshot said, whatever others held and however many levels came before', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(change, { maxLength: 200 }), { maxLength: 5 }), (snapshots) => {
+        const [side, other] = [new LadderSide(kind), new LadderSide(kind)];
+        other.replace({ prices: [5000], sizes: [7] });
+        for (const snapshot of snapshots) {
+          const fresh = new LadderSide(kind);
+          for (const { price, size } of snapshot) fresh.set(price, size);
+          const isNews = !sameLevels(side, fresh);
+          const [prices, sizes] = [snapshot.map(({ price }) => price), snapshot.map(({ size }) => size)];
+          expect(side.replace({ prices, sizes })).toBe(isNews);
+          expect(levelsOf(side)).toEqual(levelsOf(fresh));
+          expect(side.toWireJson()).toBe(fresh.toWireJson());
+        }
+        expect(levelsOf(other)).toEqual([[5000, 7]]);
+      }),
+    );
+  });
 });
 
 describe('isMirror', () => {

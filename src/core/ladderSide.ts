@@ -55,15 +55,12 @@ export class LadderSide implements SideView {
    * @returns Whether anything changed.
    */
   replace(levels: Levels): boolean {
-    const next = new LadderSide(this.#direction === 1 ? 'bids' : 'asks');
+    const next = this.#direction === 1 ? SORTED_BIDS : SORTED_ASKS;
+    next.#clear();
     for (let i = 0; i < levels.prices.length; i++)
       next.set(levels.prices[i] as number, levels.sizes[i] as number);
     if (sameLevels(this, next)) return false;
-    this.count = next.count;
-    this.prices = next.prices;
-    this.sizes = next.sizes;
-    this.#fragments = next.#fragments;
-    this.#json = null;
+    this.#copy(next);
     return true;
   }
 
@@ -81,6 +78,24 @@ export class LadderSide implements SideView {
     }
     this.#json = `[${json}]`;
     return this.#json;
+  }
+
+  #clear(): void {
+    this.count = 0;
+    this.#fragments.length = 0;
+    this.#json = null;
+  }
+
+  #copy({ count, prices, sizes }: LadderSide): void {
+    while (this.prices.length < count) this.#grow();
+    for (let i = 0; i < count; i++) {
+      this.prices[i] = prices[i] as number;
+      this.sizes[i] = sizes[i] as number;
+    }
+    this.count = count;
+    this.#fragments.length = count;
+    this.#fragments.fill('');
+    this.#json = null;
   }
 
   /** Index of `price`, or where it would stand. */
@@ -121,6 +136,10 @@ export class LadderSide implements SideView {
     this.sizes = sizes;
   }
 }
+
+/** Where a snapshot is sorted: the venue sends a whole book with every trade, and new arrays for each would be most of its cost. */
+const SORTED_BIDS = new LadderSide('bids');
+const SORTED_ASKS = new LadderSide('asks');
 
 /** Whether two sides hold the same levels. */
 export function sameLevels(a: SideView, b: SideView): boolean {
