@@ -26,6 +26,12 @@ function permutations<T>(items: readonly T[]): T[][] {
   return items.flatMap((item, at) => permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]));
 }
 
+test('shares of one level cost that level’s price, though the money they cost was rounded', () => {
+  const fill = buyForBudget(side('asks', [[0.51, 100]]), { budget: 10 * USDC, fee: FREE });
+  expect(fill).toMatchObject({ size: 19_607_843, principal: 10 * USDC });
+  expect(fill && averagePrice(fill)).toBe(0.51);
+});
+
 describe('buying for an amount', () => {
   const shown = [
     [0.55, 100],

@@ -4,6 +4,7 @@
  */
 import type { SideView } from '../../schema/records.ts';
 import type { TakerFee } from '../fees.ts';
+import { TICKS_PER_USDC } from '../money.ts';
 
 /** Ticks times units in one micro-USD. */
 const TICK_UNITS_PER_MICRO = 10_000;
@@ -89,9 +90,11 @@ export function buyForBudget(
   return walk.fill();
 }
 
-/** Average price of a fill in USDC per share, without the fee. */
-export function averagePrice({ principal, size }: Fill): number {
-  return principal / size;
+/** Average price of a fill in USDC per share, without the fee: of the levels, before the principal was rounded. */
+export function averagePrice({ levels, size }: Pick<Fill, 'levels' | 'size'>): number {
+  let cost = 0;
+  for (const level of levels) cost += level.price * level.size;
+  return cost / (size * TICKS_PER_USDC);
 }
 
 /** Whole units a level gives: one finer than a unit never gives more than it shows. Beyond the last level, 0. */

@@ -75,7 +75,7 @@ describe('a taker order', () => {
       exitReason: 'resolved',
     });
     const [trade] = trades;
-    expect(trade?.slippage).toBeCloseTo(10e6 / size - 0.27, 12);
+    expect(trade?.slippage).toBeCloseTo((20e6 * 0.27 + (size - 20e6) * 0.29) / size - 0.27, 12);
     expect(trade?.fees).toBe(
       Math.round(20 * 0.07 * 0.27 * 0.73 * 1e5) * 10 +
         Math.round((size / USD - 20) * 0.07 * 0.29 * 0.71 * 1e5) * 10,
