@@ -41,9 +41,11 @@ describe('trust in a book', () => {
     expect(sink.gaps).toEqual([]);
     expect(sink.books.at(-1)).toMatchObject({ trusted: false });
     recorder.finishQuiet(T0 + 1005);
-    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: null, cause: 'book_mismatch' }]);
+    const known = { knownTimeMs: T0 + 1005, knownSeq: sink.gaps[0]?.seq };
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: null, cause: 'book_mismatch', ...known }]);
     play(wire.books(T0 + 2000), T0 + 2000);
-    expect(sink.gaps.at(-1)).toMatchObject({ endTimeMs: T0 + 2000, repairedBy: 'snapshot' });
+    expect(sink.gaps.at(-1)).toMatchObject({ endTimeMs: T0 + 2000, repairedBy: 'snapshot', ...known });
+    expect(sink.gaps[1]?.seq).toBeGreaterThan(known.knownSeq ?? Infinity);
     expect(sink.books.at(-1)).toMatchObject({ trusted: true });
   });
 
@@ -56,6 +58,7 @@ describe('trust in a book', () => {
     expect(sink.gaps).toMatchObject([
       { startTimeMs: T0, endTimeMs: T0 + 300, cause: 'book_mismatch', repairedBy: 'snapshot' },
     ]);
+    expect(sink.gaps[0]).toMatchObject({ knownTimeMs: T0 + 300, knownSeq: (sink.gaps[0]?.seq ?? 0) - 1 });
   });
 
   it('was lost as a gap that is over, where the next action makes the same hash inputs verify', () => {
@@ -106,7 +109,7 @@ describe('trust in a book', () => {
     play([wire.snapshot(T0)], T0);
     const recorded = recorder.recorded(MARKET.marketId);
     if (recorded === null) throw new Error('not recorded');
-    recorder.trust.open(recorded, { cause: 'store_down', feed: 'underround' });
+    recorder.trust.open(recorded, { cause: 'store_down', knownTimeMs: T0, feed: 'underround' });
     play(wire.books(T0 + 100), T0 + 100);
     play(wire.action(T0 + 200, [{ side: 'BUY', price: 4900, size: 5 * SHARE }]), T0 + 200);
     expect(sink.books.at(-1)).toMatchObject({ trusted: false });

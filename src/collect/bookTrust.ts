@@ -60,7 +60,7 @@ export class BookTrust {
     for (const recorded of this.#unproven) {
       const { unproven } = recorded;
       if (unproven !== null && nowMs - unproven.sinceMs < MISMATCH_GRACE_MS) continue;
-      if (unproven !== null) this.open(recorded, { cause: unproven.cause });
+      if (unproven !== null) this.open(recorded, { cause: unproven.cause, knownTimeMs: nowMs });
       this.#unproven.delete(recorded);
     }
   }
@@ -69,11 +69,14 @@ export class BookTrust {
    * Opens a gap from the last good receipt on, unless one stands.
    * @param startTimeMs Where more is known than when the market was last heard of.
    */
-  open(recorded: RecordedMarket, gap: { cause: GapCause; startTimeMs?: number; feed?: string }): void {
+  open(
+    recorded: RecordedMarket,
+    gap: { cause: GapCause; knownTimeMs: number; startTimeMs?: number; feed?: string },
+  ): void {
     const { marketId } = recorded.market;
     const startTimeMs = gap.startTimeMs ?? recorded.lastGoodTimeMs;
     if (startTimeMs === null) return;
-    this.#gaps.open({ marketId, startTimeMs, cause: gap.cause, feed: gap.feed ?? CLOB_FEED });
+    this.#gaps.open({ feed: CLOB_FEED, ...gap, marketId, startTimeMs });
     this.#unproven.delete(recorded);
     recorded.unproven = null;
   }
@@ -109,8 +112,9 @@ export class BookTrust {
     }
     const startTimeMs = recorded.provenTimeMs ?? unproven.sinceMs;
     const { marketId } = recorded.market;
-    const gap = { marketId, startTimeMs, cause: unproven.cause, feed: CLOB_FEED };
-    this.#gaps.passed(gap, action.receivedTimeMs, by);
+    const { receivedTimeMs: knownTimeMs } = action;
+    const gap = { marketId, startTimeMs, knownTimeMs, cause: unproven.cause, feed: CLOB_FEED };
+    this.#gaps.passed(gap, knownTimeMs, by);
   }
 }
 

@@ -15,6 +15,8 @@ export interface NewGap {
   marketId: string;
   /** The last good receipt. */
   startTimeMs: number;
+  /** Now, by whatever clock receipts are stamped with. */
+  knownTimeMs: number;
   cause: GapCause;
   feed: string;
 }
@@ -53,11 +55,10 @@ export class Gaps {
 
   open(gap: NewGap): void {
     if (this.#open.has(gap.marketId)) return;
-    const opened: Gap = { ...gap, gapId: gapId(gap), endTimeMs: null, repairedBy: null };
+    const opened = this.#found(gap);
     this.#open.set(gap.marketId, opened);
     this.#openGauge.set(this.#open.size);
-    this.#opened.inc({ cause: gap.cause });
-    this.#write(opened, 'gap.opened');
+    this.#write(opened, opened.knownSeq, 'gap.opened');
   }
 
   /**
@@ -65,9 +66,7 @@ export class Gaps {
    * @param repairedBy As of `close`.
    */
   passed(gap: NewGap, endTimeMs: number, repairedBy: string | null): void {
-    if (this.#open.has(gap.marketId)) return;
-    this.#opened.inc({ cause: gap.cause });
-    this.#end({ ...gap, gapId: gapId(gap), endTimeMs: null, repairedBy: null }, endTimeMs, repairedBy);
+    if (!this.#open.has(gap.marketId)) this.#end(this.#found(gap), endTimeMs, repairedBy);
   }
 
   /** Takes over a gap an earlier run left open. */
@@ -85,16 +84,25 @@ export class Gaps {
     this.#end(gap, endTimeMs, repairedBy);
   }
 
+  #found(gap: NewGap): Gap & { readonly knownSeq: number } {
+    this.#opened.inc({ cause: gap.cause });
+    // The wall clock may have been set back since the last good receipt.
+    const knownTimeMs = Math.max(gap.knownTimeMs, gap.startTimeMs);
+    const known = { knownTimeMs, knownSeq: this.#nextSeq() };
+    return { ...gap, ...known, gapId: gapId(gap), endTimeMs: null, repairedBy: null };
+  }
+
   #end(gap: Gap, timeMs: number, repairedBy: string | null): void {
     const endTimeMs = Math.max(timeMs, gap.startTimeMs);
     this.#seconds.observe({ cause: gap.cause }, (endTimeMs - gap.startTimeMs) / 1000);
-    this.#write({ ...gap, endTimeMs, repairedBy }, 'gap.closed');
+    this.#write({ ...gap, endTimeMs, repairedBy }, this.#nextSeq(), 'gap.closed');
   }
 
-  #write(gap: Gap, event: string): void {
-    this.#sink.gap({ ...gap, seq: this.#nextSeq() });
-    const { gapId: id, marketId, cause, feed, startTimeMs, endTimeMs, repairedBy } = gap;
-    this.#log.warn({ gapId: id, marketId, cause, feed, startTimeMs, endTimeMs, repairedBy }, event);
+  #write(gap: Gap, seq: number, event: string): void {
+    this.#sink.gap({ ...gap, seq });
+    const { gapId: id, marketId, cause, feed, startTimeMs, knownTimeMs, endTimeMs, repairedBy } = gap;
+    const line = { gapId: id, marketId, cause, feed, startTimeMs, knownTimeMs, endTimeMs, repairedBy };
+    this.#log.warn(line, event);
   }
 }
 

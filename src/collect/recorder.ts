@@ -90,7 +90,7 @@ export class Recorder {
       const { market, book } = recorded;
       if (market.endTimeMs <= lastAliveTimeMs || market.status === 'resolved') continue;
       const gap = { cause: 'process_down', startTimeMs: lastAliveTimeMs, feed: 'underround' } as const;
-      this.trust.open(recorded, gap);
+      this.trust.open(recorded, { ...gap, knownTimeMs: nowMs });
       book.disconnect(nowMs);
     }
   }
@@ -175,7 +175,7 @@ export class Recorder {
   disconnect(tokenIds: readonly string[], receivedTimeMs: number, cause: GapCause = 'disconnected'): void {
     for (const recorded of new Set(tokenIds.map((tokenId) => this.#byToken.get(tokenId)))) {
       if (recorded === undefined || recorded.lastReceivedTimeMs === null) continue;
-      this.trust.open(recorded, { cause });
+      this.trust.open(recorded, { cause, knownTimeMs: receivedTimeMs });
       recorded.book.disconnect(receivedTimeMs);
     }
   }
@@ -280,7 +280,7 @@ export class Recorder {
   #lostTo(text: string, receivedTimeMs: number): void {
     const recorded = this.#markets.get(marketOfLostFrame(text) ?? '');
     if (recorded === undefined || recorded.lastReceivedTimeMs === null) return;
-    this.trust.open(recorded, { cause: 'frame_rejected' });
+    this.trust.open(recorded, { cause: 'frame_rejected', knownTimeMs: receivedTimeMs });
     recorded.rejectedTimeMs = receivedTimeMs;
     recorded.book.distrust(receivedTimeMs);
   }

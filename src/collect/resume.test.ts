@@ -21,6 +21,8 @@ function openGap(marketId: string): Gap {
     cause: 'disconnected',
     feed: 'polymarket.clob',
     repairedBy: null,
+    knownTimeMs: DOWN_SINCE,
+    knownSeq: 1,
   };
 }
 

@@ -48,13 +48,8 @@ export async function resumeRecording(options: {
   for (const { marketId, status, endTimeMs } of stored) {
     // Those that are followed get theirs below, and it ends with their book.
     if (endTimeMs > followedAfterMs || status === 'resolved' || lastAliveTimeMs === null) continue;
-    const gap = {
-      marketId,
-      startTimeMs: lastAliveTimeMs,
-      cause: 'process_down',
-      feed: 'underround',
-    } as const;
-    recorder.gaps.passed(gap, nowMs, null);
+    const gap = { marketId, cause: 'process_down', feed: 'underround' } as const;
+    recorder.gaps.passed({ ...gap, startTimeMs: lastAliveTimeMs, knownTimeMs: nowMs }, nowMs, null);
   }
   for (const market of markets) recorder.resume(market, lastBooks.get(market.marketId) ?? null);
   for (const gap of await loadOpenGaps(store)) {

@@ -189,7 +189,7 @@ export class Watchdog {
     for (const { recorded, lastGoodTimeMs } of lost) {
       if (recorded.market.endTimeMs <= nowMs) continue;
       const cause = isFeed ? 'silent_feed' : 'silent_market';
-      recorder.trust.open(recorded, { cause, startTimeMs: lastGoodTimeMs });
+      recorder.trust.open(recorded, { cause, startTimeMs: lastGoodTimeMs, knownTimeMs: nowMs });
       recorded.book.disconnect(nowMs);
     }
   }
@@ -257,7 +257,8 @@ export class Watchdog {
     for (const { recorded } of this.#markets.values()) {
       if (recorded.market.endTimeMs <= nowMs || recorded.lastGoodTimeMs === null) continue;
       const startTimeMs = Math.min(recorded.lastGoodTimeMs, lastLookMs, nowMs);
-      this.#options.recorder.trust.open(recorded, { cause: 'clock_step', startTimeMs, feed: 'underround' });
+      const gap = { cause: 'clock_step', startTimeMs, knownTimeMs: nowMs, feed: 'underround' } as const;
+      this.#options.recorder.trust.open(recorded, gap);
       recorded.book.distrust(nowMs);
     }
   }
@@ -271,7 +272,7 @@ export class Watchdog {
       const { marketId } = recorded.market;
       const gap = recorder.gaps.of(marketId);
       if (dropping && gap === null)
-        recorder.trust.open(recorded, { cause: 'store_down', feed: 'underround' });
+        recorder.trust.open(recorded, { cause: 'store_down', knownTimeMs: nowMs, feed: 'underround' });
       else if (!dropping && gap?.cause === 'store_down') recorder.gaps.close(marketId, nowMs, 'store');
       else continue;
       // Says that the book is untrusted now, and tells the whole of it to a store that has missed rows.

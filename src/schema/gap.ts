@@ -18,6 +18,9 @@ export interface Gap {
   marketId: string;
   startTimeMs: number;
   endTimeMs: number | null;
+  /** When it came to be known, by receipt, and its place in the order of arrival; null in rows of earlier releases. */
+  knownTimeMs: number | null;
+  knownSeq: number | null;
   cause: GapCause;
   /** Which feed failed, e.g. `polymarket.clob`. */
   feed: string;

@@ -31,6 +31,8 @@ function write(store: Store, seq: number): void {
     cause: 'store_down',
     feed: 'f',
     repairedBy: null,
+    knownTimeMs: null,
+    knownSeq: null,
   });
 }
 

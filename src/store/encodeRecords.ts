@@ -157,5 +157,7 @@ export function encodeGap(out: RowBuffer, gap: GapRecord): void {
   out.string(gap.feed);
   out.nullable(gap.repairedBy, (text) => out.string(text));
   out.i64(gap.seq);
+  out.nullable(gap.knownTimeMs, (timeMs) => out.i64(timeMs));
+  out.nullable(gap.knownSeq, (seq) => out.i64(seq));
   out.endRow(gap.seq, UNPARTITIONED_TIME_MS);
 }

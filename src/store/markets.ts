@@ -5,7 +5,8 @@ import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { StoreReader } from './reader.ts';
 
-const maybeMs = (column: string, name: string) =>
+/** A column of times that may be null, as Unix milliseconds. */
+export const maybeMs = (column: string, name: string) =>
   `if(isNull(${column}), NULL, toUnixTimestamp64Milli(assumeNotNull(${column}))) AS ${name}`;
 
 const SETTLEMENT_FIELDS = `strike_basis AS strikeBasis, ${maybeMs('strike_known_time', 'strikeKnownTimeMs')},
@@ -123,7 +124,8 @@ export function storedBook(row: BookRow): StoredBook {
 export function loadOpenGaps(reader: StoreReader): Promise<Gap[]> {
   return reader.rows<Gap>(
     `SELECT gap_id AS gapId, market_id AS marketId, toUnixTimestamp64Milli(start_time) AS startTimeMs,
-       CAST(NULL, 'Nullable(Int64)') AS endTimeMs, cause, feed, repaired_by AS repairedBy
+       CAST(NULL, 'Nullable(Int64)') AS endTimeMs, cause, feed, repaired_by AS repairedBy,
+       ${maybeMs('known_time', 'knownTimeMs')}, known_seq AS knownSeq
      FROM gaps FINAL WHERE isNull(end_time) ORDER BY start_time, gap_id`,
   );
 }

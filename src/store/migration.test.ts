@@ -10,11 +10,16 @@ import { Metrics } from '../ops/metrics.ts';
 import { NO_SETTLEMENT } from '../schema/market.ts';
 import { StoreClient } from './client.ts';
 import { reachEngine } from './engineAccess.ts';
-import { loadMarkets } from './markets.ts';
+import { loadMarkets, loadOpenGaps } from './markets.ts';
 import { DATABASE, schemaStages, TABLES, writtenColumns } from './schema.ts';
+import { loadTapeGaps } from './universe.ts';
 
-/** What only columns added after the first form hold. */
-const added = TABLES.markets.columns.filter((column) => column.added).map(({ name }) => name);
+/** The tables that have columns which were added after their first form. */
+const GROWN = [TABLES.markets, TABLES.gaps];
+const OLD_GAP = {
+  ...{ gapId: 'gap_1', marketId: MARKET.marketId, startTimeMs: 1_795_176_001_000, endTimeMs: null },
+  ...{ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null },
+} as const;
 
 test('a store of an earlier release gets the columns that are new; its rows read null there', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-migration-'));
@@ -30,9 +35,10 @@ test('a store of an earlier release gets the columns that are new; its rows read
   const client = new StoreClient({ ...common, access, database: 'default' });
   await client.command(`CREATE DATABASE ${DATABASE}`);
   for (const statement of schemaStages({ kind: 'single' })[0]!) await client.command(statement);
-  await client.command(
-    `ALTER TABLE ${DATABASE}.markets ${added.map((name) => `DROP COLUMN ${name}`).join(', ')}`,
-  );
+  for (const { name, columns } of GROWN) {
+    const drops = columns.filter(({ added }) => added).map((column) => `DROP COLUMN ${column.name}`);
+    await client.command(`ALTER TABLE ${DATABASE}.${name} ${drops.join(', ')}`);
+  }
   const old = writtenColumns(TABLES.markets).filter((column) => !column.added);
   const values: Record<string, unknown> = {
     ...{ market_id: MARKET.marketId, event_id: 'e1', slug: MARKET.slug, question: MARKET.question },
@@ -43,11 +49,28 @@ test('a store of an earlier release gets the columns that are new; its rows read
   };
   const row = Object.fromEntries(old.map(({ name }) => [name, values[name] ?? null]));
   await client.command(`INSERT INTO ${DATABASE}.markets FORMAT JSONEachRow ${JSON.stringify(row)}`);
+  const gap = {
+    ...{ market_id: OLD_GAP.marketId, gap_id: OLD_GAP.gapId, start_time: OLD_GAP.startTimeMs, seq: 1 },
+    ...{ end_time: null, cause: OLD_GAP.cause, feed: OLD_GAP.feed, repaired_by: null },
+  };
+  await client.command(`INSERT INTO ${DATABASE}.gaps FORMAT JSONEachRow ${JSON.stringify(gap)}`);
   await client.close();
   await access.close();
 
   const { store, dispose } = await openTestStore({ dataDir });
   expect(await loadMarkets(store)).toEqual([{ ...MARKET, ...NO_SETTLEMENT }]);
+  expect(await loadOpenGaps(store)).toEqual([{ ...OLD_GAP, knownTimeMs: null, knownSeq: null }]);
+  const { marketId, startTimeMs: startMs } = OLD_GAP;
+  expect(await loadTapeGaps(store, [marketId])).toEqual(
+    new Map([[marketId, [{ startMs, knownMs: startMs + 0.5, endMs: null }]]]),
+  );
+  const known = { knownTimeMs: startMs + 700, knownSeq: 2 };
+  store.writer.gap({ ...OLD_GAP, ...known, gapId: 'gap_2', seq: 2 });
+  store.writer.gap({ ...OLD_GAP, ...known, gapId: 'gap_2', seq: 3, endTimeMs: startMs + 900 });
+  await store.writer.flush();
+  expect((await loadTapeGaps(store, [marketId])).get(marketId)?.[1]).toEqual({
+    ...{ startMs, knownMs: startMs + 700, endMs: startMs + 900, knownSeq: 2, endSeq: 3 },
+  });
   const facts = {
     strikeBasis: 'listing',
     strikeKnownTimeMs: 1_795_176_004_000,

@@ -258,14 +258,17 @@ test('a gap that was closed is no longer open', async () => {
       endTimeMs: null,
       feed: 'polymarket.clob',
     },
-    ...{ cause: GAP_CAUSES[0], repairedBy: null },
+    ...{ cause: GAP_CAUSES[0], repairedBy: null, knownTimeMs: 1_500, knownSeq: 199 },
   };
   store.writer.gap(base);
   store.writer.gap({ ...base, seq: 201, gapId: 'gap_2' });
+  const old = { ...base, gapId: 'gap_3', knownTimeMs: null, knownSeq: null };
+  store.writer.gap({ ...old, seq: 201 });
   store.writer.gap({ ...base, seq: 202, endTimeMs: 2_000, repairedBy: 'snapshot' });
   await store.writer.flush();
   const { seq: _seq, ...open } = { ...base, gapId: 'gap_2' };
-  expect(await loadOpenGaps(store)).toEqual([open]);
+  const { seq: _old, ...openOld } = old;
+  expect(await loadOpenGaps(store)).toEqual([open, openOld]);
 });
 
 test('the last receipt and the highest seq are those of the newest rows', async () => {

@@ -196,6 +196,8 @@ const gaps: Table = {
     low('feed'),
     of('Nullable(String)')('repaired_by'),
     of('UInt64')('seq'),
+    { ...maybeTime('known_time'), added: true },
+    { ...of('Nullable(UInt64)')('known_seq'), added: true },
   ],
   orderBy: ['market_id', 'gap_id'],
   replacingBy: 'seq',

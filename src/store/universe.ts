@@ -2,7 +2,7 @@
 import type { TapeGap } from '../core/replay/tape.ts';
 import type { Universe } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
-import { MARKET_FIELDS } from './markets.ts';
+import { MARKET_FIELDS, maybeMs } from './markets.ts';
 import { rangeConditions, where } from './queries/sql.ts';
 import type { StoreReader } from './reader.ts';
 
@@ -31,27 +31,41 @@ export async function loadUniverse(reader: StoreReader, range: UniverseRange): P
 }
 
 /**
- * Gaps of each market in order of time. When one came to be known is not kept: it counts as known just after it
- * began, so nothing is dealt in it.
+ * Gaps of each market in order of time. Rows of earlier releases do not say when they came to be known: such a gap
+ * counts as known just after it began.
  */
 export async function loadTapeGaps(
   reader: StoreReader,
   marketIds: readonly string[],
 ): Promise<Map<string, TapeGap[]>> {
   if (marketIds.length === 0) return new Map();
-  const rows = await reader.rows<{ marketId: string; startMs: number; endMs: number | null }>(
-    `SELECT market_id AS marketId, toUnixTimestamp64Milli(start_time) AS startMs,
-       if(isNull(end_time), NULL, toUnixTimestamp64Milli(assumeNotNull(end_time))) AS endMs
+  const rows = await reader.rows<GapRow>(
+    `SELECT market_id AS marketId, toUnixTimestamp64Milli(start_time) AS startMs, seq,
+       ${maybeMs('end_time', 'endMs')}, ${maybeMs('known_time', 'knownMs')}, known_seq AS knownSeq
      FROM gaps FINAL WHERE market_id IN {market_ids:Array(String)} ORDER BY start_time, gap_id`,
     { market_ids: marketIds },
   );
   const gaps = new Map<string, TapeGap[]>();
-  for (const { marketId, startMs, endMs } of rows) {
-    const known = gaps.get(marketId);
-    // What was received at its very start is the last that was good.
-    const gap = { startMs, knownMs: startMs + 0.5, endMs };
-    if (known) known.push(gap);
-    else gaps.set(marketId, [gap]);
+  for (const row of rows) {
+    const known = gaps.get(row.marketId);
+    if (known) known.push(tapeGapOf(row));
+    else gaps.set(row.marketId, [tapeGapOf(row)]);
   }
   return gaps;
+}
+
+interface GapRow {
+  readonly marketId: string;
+  readonly startMs: number;
+  readonly endMs: number | null;
+  readonly knownMs: number | null;
+  readonly knownSeq: number | null;
+  /** Of its end where it has one: the row that says so is the newest. */
+  readonly seq: number;
+}
+
+function tapeGapOf({ startMs, endMs, knownMs, knownSeq, seq }: GapRow): TapeGap {
+  // What was received at its very start is the last that was good.
+  if (knownMs === null || knownSeq === null) return { startMs, knownMs: startMs + 0.5, endMs };
+  return { startMs, knownMs, endMs, knownSeq, ...(endMs === null ? {} : { endSeq: seq }) };
 }

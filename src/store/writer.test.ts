@@ -222,6 +222,8 @@ test('rows the engine keeps refusing are set aside, told, and do not hold up oth
     cause: 'store_down',
     feed: 'f',
     repairedBy: null,
+    knownTimeMs: null,
+    knownSeq: null,
   });
   const flushed = writer.flush().catch(() => undefined);
   await until(() => engine.taken.length > 0, 1_000);

@@ -84,11 +84,14 @@ describe('scripted faults', () => {
       expect(seen.get(market), eventType).toBeLessThanOrEqual(withinMs);
       // The last good receipt lies before the loss was noticed, and the gap is over once the book is right.
       expect(gap?.startTimeMs).toBeLessThanOrEqual(begunMs + (seen.get(market) ?? 0));
+      // It came to be known in this fault, however far it reaches back.
+      if (gap?.cause !== 'clock_step') expect(gap?.knownTimeMs).toBeGreaterThanOrEqual(begunMs);
     }
     for (const gap of gaps) {
       expect(gap.endTimeMs).not.toBeNull();
       expect(gap.repairedBy).not.toBeNull();
       expect(gap.endTimeMs ?? 0).toBeGreaterThanOrEqual(gap.startTimeMs);
+      expect(gap.knownTimeMs).toBeGreaterThanOrEqual(gap.startTimeMs);
     }
   });
 });

@@ -111,7 +111,9 @@ describe('/v1/stream', () => {
     const [client, late] = [await rig.connect(), await rig.connect()];
     await client.ask({ type: 'subscribe', market_ids: [A] });
     await client.next('snapshot');
-    const gap = { gapId: 'gap_1', marketId: A, startTimeMs: 1_795_176_000_000, feed: 'f', repairedBy: null };
+    const known = { knownTimeMs: 1_795_176_000_500, knownSeq: 1 };
+    const named = { gapId: 'gap_1', marketId: A, feed: 'f', repairedBy: null };
+    const gap = { ...named, ...known, startTimeMs: 1_795_176_000_000 };
     rig.bus.publish('gap', { ...gap, cause: 'silent_feed', endTimeMs: null });
     expect(await client.next('gap')).toEqual({
       ...{ type: 'gap', market_id: A, gap_id: 'gap_1', state: 'open', cause: 'silent_feed' },

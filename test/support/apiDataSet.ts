@@ -102,9 +102,11 @@ export function writeDataSet(writer: RecordSink): void {
   writer.gap({
     ...{ seq: ++seq, gapId: 'gap_1', marketId: M, startTimeMs: T0 + 1000, endTimeMs: T0 + 2000 },
     ...{ cause: 'silent_feed', feed: 'polymarket.clob', repairedBy: null },
+    ...{ knownTimeMs: null, knownSeq: null },
   });
   writer.gap({
     ...{ seq: ++seq, gapId: 'gap_2', marketId: M, startTimeMs: T0 + 20 * MINUTE, endTimeMs: null },
     ...{ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null },
+    ...{ knownTimeMs: null, knownSeq: null },
   });
 }

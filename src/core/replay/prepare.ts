@@ -3,6 +3,7 @@
 import { MarketRules } from '../marketRules.ts';
 import { ROW_GAP_KNOWN, RowBuilder, type RowNeeds, type Rows } from './rows.ts';
 import { type Ladders, type MarketTape, type TapeBooks, TapeLadders } from './tape.ts';
+import { ToldGaps } from './toldGaps.ts';
 import { PRICE_FRESH_MS, UnderlyingState } from './underlyingState.ts';
 
 /** A market ready to be replayed. */
@@ -13,8 +14,8 @@ export interface PreparedMarket {
   readonly rules: MarketRules;
   /** The last row at which a gap becomes known, which may take trades back; -1: none. */
   readonly lastGapRow: number;
-  /** Rows inside the window, and those of them with a proven book. */
-  readonly inside: { readonly rows: number; readonly trusted: number };
+  /** Rows inside the window, those of them with a proven book, and how long one stood. */
+  readonly inside: { readonly rows: number; readonly trusted: number; readonly coveredMs: number };
 }
 
 /** Joins the streams of a tape in their order of arrival. */
@@ -27,7 +28,7 @@ export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket
   );
   const builder = new RowBuilder(market, { underlying, capacity });
   const ladders = books === null ? null : new TapeLadders(books);
-  const gaps = new GapEvents(tape, builder);
+  const gaps = new GapRows(tape, builder);
   const streams = { quote: quotes.seq, book: books?.seq ?? NO_SEQ, price: prices?.seq ?? NO_SEQ };
   const at = { quote: 0, book: 0, price: 0 };
   for (;;) {
@@ -36,17 +37,19 @@ export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket
     const priceSeq = streams.price[at.price] ?? Number.POSITIVE_INFINITY;
     const next = Math.min(quoteSeq, bookSeq, priceSeq);
     if (next === Number.POSITIVE_INFINITY) break;
+    gaps.beforeSeq(next);
     if (priceSeq === next && prices !== null) {
       pushPrice(tape, at.price++, { underlying, builder, gaps });
     } else if (bookSeq === next && books !== null && ladders !== null) {
-      gaps.before(books.receivedMs[at.book] as number);
+      gaps.beforeRow(books.receivedMs[at.book] as number);
       pushBook(books, at.book++, { builder, ladders });
     } else {
-      gaps.before(quotes.receivedMs[at.quote] as number);
+      gaps.beforeRow(quotes.receivedMs[at.quote] as number);
       pushQuote(tape, at.quote++, { underlying, builder });
     }
   }
-  gaps.before(Number.POSITIVE_INFINITY);
+  gaps.beforeSeq(Number.POSITIVE_INFINITY);
+  gaps.beforeRow(Number.POSITIVE_INFINITY);
   const { rows } = builder;
   return {
     market,
@@ -58,12 +61,26 @@ export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket
   };
 }
 
-function insideOf({ startTimeMs, endTimeMs }: MarketTape['market'], { count, timeMs, trusted }: Rows) {
-  const inside = { rows: 0, trusted: 0 };
-  for (let row = 0; row < count; row++) {
-    if ((timeMs[row] as number) < startTimeMs || (timeMs[row] as number) >= endTimeMs) continue;
-    inside.rows++;
-    inside.trusted += trusted[row] as number;
+/**
+ * Rows count by what was known at them. What they covered is told afterwards, hence from the end: a gap reaches back to
+ * before it was known, over rows that looked proven.
+ */
+function insideOf({ startTimeMs, endTimeMs }: MarketTape['market'], rows: Rows): PreparedMarket['inside'] {
+  const { count, kind, timeMs, trusted, gapStartMs } = rows;
+  const inside = { rows: 0, trusted: 0, coveredMs: 0 };
+  let [provenUntilMs, nextMs] = [Number.POSITIVE_INFINITY, endTimeMs];
+  for (let row = count - 1; row >= 0; row--) {
+    const at = timeMs[row] as number;
+    if (kind[row] === ROW_GAP_KNOWN) provenUntilMs = Math.min(provenUntilMs, gapStartMs[row] as number);
+    if (at >= startTimeMs && at < endTimeMs) {
+      inside.rows++;
+      inside.trusted += trusted[row] as number;
+    }
+    if (trusted[row] === 1) {
+      const untilMs = Math.min(endTimeMs, nextMs, provenUntilMs);
+      inside.coveredMs += Math.max(0, untilMs - Math.max(startTimeMs, at));
+    }
+    nextMs = at;
   }
   return inside;
 }
@@ -75,7 +92,7 @@ const NO_SEQ = new Float64Array(0);
 function pushPrice(
   { prices, market }: MarketTape,
   at: number,
-  { underlying, builder, gaps }: { underlying: UnderlyingState | null; builder: RowBuilder; gaps: GapEvents },
+  { underlying, builder, gaps }: { underlying: UnderlyingState | null; builder: RowBuilder; gaps: GapRows },
 ): void {
   if (prices === null) return;
   const receivedMs = prices.receivedMs[at] as number;
@@ -83,7 +100,7 @@ function pushPrice(
   underlying?.push({ receivedMs, eventMs, price: prices.price[at] as number });
   // The hour before is only for the volatility.
   if (receivedMs < market.startTimeMs) return;
-  gaps.before(receivedMs);
+  gaps.beforeRow(receivedMs);
   builder.price(receivedMs);
 }
 
@@ -126,32 +143,44 @@ function pushQuote(
   });
 }
 
-/** Gaps become known and end between the events of the market. */
-class GapEvents {
+/** Makes rows of gaps as they are told and as their ends are passed. */
+class GapRows {
   readonly #builder: RowBuilder;
-  readonly #events: { timeMs: number; emit: () => void }[];
-  #next = 0;
+  readonly #told: ToldGaps;
+  #ends: number[] = [];
 
   constructor({ gaps }: MarketTape, builder: RowBuilder) {
     this.#builder = builder;
-    this.#events = gaps
-      .flatMap((gap) => {
-        const known = { timeMs: gap.knownMs, emit: () => this.#builder.gapKnown(gap) };
-        if (gap.endMs === null) return [known];
-        // What was received at its very end still lies in it.
-        const endMs = Math.max(gap.endMs, gap.knownMs);
-        return [known, { timeMs: endMs + AFTER_MS, emit: () => this.#builder.gapEnded(endMs) }];
-      })
-      .sort((a, b) => a.timeMs - b.timeMs);
+    this.#told = new ToldGaps(gaps, {
+      gapKnown: (gap) => {
+        this.#passEnds(gap.knownMs);
+        builder.gapKnown(gap);
+      },
+      gapEnded: ({ endMs }) => {
+        this.#ends.push(endMs);
+        this.#ends.sort((a, b) => a - b);
+      },
+    });
   }
 
-  /** Emits what comes before an event received at a moment; a gap known at that moment comes first. */
-  before(receivedMs: number): void {
+  /** What was told before the arrival of a number. */
+  beforeSeq(seq: number): void {
+    this.#told.beforeSeq(seq);
+  }
+
+  /** What comes before a row received at a moment. */
+  beforeRow(receivedMs: number): void {
+    this.#told.beforeTime(receivedMs);
+    this.#passEnds(receivedMs);
+  }
+
+  /** What was received at its very end still lies in a gap. */
+  #passEnds(receivedMs: number): void {
     for (;;) {
-      const event = this.#events[this.#next];
-      if (event === undefined || event.timeMs > receivedMs) return;
-      this.#next++;
-      event.emit();
+      const endMs = this.#ends[0];
+      if (endMs === undefined || endMs + AFTER_MS > receivedMs) return;
+      this.#ends.shift();
+      this.#builder.gapEnded(endMs);
     }
   }
 }

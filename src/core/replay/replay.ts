@@ -2,7 +2,6 @@
 import { Ledger } from '../ledger.ts';
 import type { Trade } from './position.ts';
 import type { PreparedMarket } from './prepare.ts';
-import { ROW_GAP_KNOWN } from './rows.ts';
 import { MarketSession, type MissReason, type SessionListener, type SessionTerms } from './session.ts';
 import type { Resolution } from './tape.ts';
 
@@ -63,21 +62,8 @@ export function replayMarket(
 }
 
 /** Share of the window, 0..1, at which the book was proven and in no gap. */
-export function coverageOf({ market, rows }: Pick<PreparedMarket, 'market' | 'rows'>): number {
-  const { startTimeMs, endTimeMs } = market;
-  let covered = 0;
-  for (let row = 0; row < rows.count; row++) {
-    if (rows.trusted[row] === 0) continue;
-    const next = row + 1 < rows.count ? (rows.timeMs[row + 1] as number) : endTimeMs;
-    // A gap begins before it is known.
-    const untrustedFrom =
-      row + 1 < rows.count && rows.kind[row + 1] === ROW_GAP_KNOWN
-        ? Math.min(next, rows.gapStartMs[row + 1] as number)
-        : next;
-    const from = Math.max(startTimeMs, rows.timeMs[row] as number);
-    covered += Math.max(0, Math.min(endTimeMs, untrustedFrom) - from);
-  }
-  return covered / (endTimeMs - startTimeMs);
+export function coverageOf({ market, inside }: Pick<PreparedMarket, 'market' | 'inside'>): number {
+  return inside.coveredMs / (market.endTimeMs - market.startTimeMs);
 }
 
 function strikeKnown({ strikePrice, strikeKnownTimeMs }: PreparedMarket['market']): boolean {

@@ -81,6 +81,9 @@ export interface TapeGap {
   readonly startMs: number;
   readonly knownMs: number;
   readonly endMs: number | null;
+  /** Places of the two in the order of arrival; recordings of earlier releases do not keep them. */
+  readonly knownSeq?: number;
+  readonly endSeq?: number;
 }
 
 export interface MarketTape {

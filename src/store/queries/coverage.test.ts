@@ -33,7 +33,8 @@ function market(
 function gap(of: Market, from: number, to: number | null, gapId = `gap_${++seq}`): void {
   const startTimeMs = of.startTimeMs + from * MINUTE_MS;
   const endTimeMs = to === null ? null : of.startTimeMs + to * MINUTE_MS;
-  const rest: Pick<Gap, 'cause' | 'feed' | 'repairedBy'> = {
+  const rest: Omit<Gap, 'gapId' | 'marketId' | 'startTimeMs' | 'endTimeMs'> = {
+    ...{ knownTimeMs: startTimeMs, knownSeq: seq },
     cause: 'disconnected',
     feed: 'polymarket.clob',
     repairedBy: to === null ? null : 'snapshot',

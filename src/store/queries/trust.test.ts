@@ -45,12 +45,17 @@ beforeAll(async () => {
     });
   }
   const common = { marketId: M, cause: 'silent_market', feed: 'polymarket.clob', repairedBy: null } as const;
+  const known = { knownTimeMs: null, knownSeq: null };
   // Found after rows 2 to 4 had been written; row 1 was the last good one and row 5 proved the book again.
   writer.gap({
-    ...common,
+    ...{ ...common, ...known },
     ...{ gapId: 'a', seq: 10, startTimeMs: T0 + STEP_MS, endTimeMs: T0 + 5 * STEP_MS },
   });
-  writer.gap({ ...common, ...{ gapId: 'b', seq: 11, startTimeMs: T0 + 6 * STEP_MS, endTimeMs: null } });
+  writer.gap({
+    ...common,
+    ...known,
+    ...{ gapId: 'b', seq: 11, startTimeMs: T0 + 6 * STEP_MS, endTimeMs: null },
+  });
   await writer.flush();
 });
 afterAll(() => opened?.dispose());

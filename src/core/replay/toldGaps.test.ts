@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { END_MS, randomTape, START_MS } from '../../../test/support/tapes.ts';
+import { Random } from '../../simulator/random.ts';
+import { prepareMarket } from './prepare.ts';
+import { coverageOf } from './replay.ts';
+import type { MarketTape, TapeGap } from './tape.ts';
+import { ToldGaps } from './toldGaps.ts';
+
+/** What is told, and before which arrival. */
+function told(gaps: readonly TapeGap[], arrivals: readonly { seq: number; receivedMs: number }[]): string[] {
+  const said: string[] = [];
+  let next = '';
+  const teller = new ToldGaps(gaps, {
+    gapKnown: ({ startMs, knownMs }) => said.push(`${next}: known ${startMs} at ${knownMs}`),
+    gapEnded: ({ startMs, endMs }) => said.push(`${next}: ended ${startMs} at ${endMs}`),
+  });
+  for (const { seq, receivedMs } of [...arrivals, { seq: Infinity, receivedMs: Infinity }]) {
+    next = String(seq);
+    teller.beforeSeq(seq);
+    teller.beforeTime(receivedMs);
+  }
+  return said;
+}
+
+const arrivals = [
+  { seq: 10, receivedMs: 100 },
+  { seq: 20, receivedMs: 100 },
+  { seq: 30, receivedMs: 100 },
+  // Read late: an action that was ended by quiet.
+  { seq: 40, receivedMs: 90 },
+  { seq: 50, receivedMs: 130 },
+];
+
+describe('what was told of gaps', () => {
+  test.each<[string, TapeGap, string[]]>([
+    [
+      'by its place, where everything has one time',
+      { startMs: 50, knownMs: 100, endMs: 100, knownSeq: 21, endSeq: 31 },
+      ['30: known 50 at 100', '40: ended 50 at 100'],
+    ],
+    [
+      'by its place, though what comes after it was received before',
+      { startMs: 50, knownMs: 110, endMs: null, knownSeq: 35 },
+      ['40: known 50 at 110'],
+    ],
+    [
+      'known and ended by one message',
+      { startMs: 50, knownMs: 100, endMs: 100, knownSeq: 11, endSeq: 11 },
+      ['20: known 50 at 100', '20: ended 50 at 100'],
+    ],
+    [
+      'after all there is, as when a process was down to the end',
+      { startMs: 50, knownMs: 9_000, endMs: 9_000, knownSeq: 900, endSeq: 901 },
+      ['Infinity: known 50 at 9000', 'Infinity: ended 50 at 9000'],
+    ],
+    [
+      'by the time, where no place is kept',
+      { startMs: 99, knownMs: 99.5, endMs: 120 },
+      ['10: known 99 at 99.5', '10: ended 99 at 120'],
+    ],
+  ])('%s', (_, gap, expected) => {
+    expect(told([gap], arrivals)).toEqual(expected);
+  });
+
+  test('each once, however many there are', () => {
+    const gap = fc.record({ knownSeq: fc.integer({ min: 0, max: 60 }), startMs: fc.integer({ max: 200 }) });
+    fc.assert(
+      fc.property(fc.array(gap, { maxLength: 30 }), (gaps) => {
+        const ended = gaps.map((one) => ({ ...one, knownMs: 200, endMs: 200, endSeq: one.knownSeq + 5 }));
+        expect(told(ended, arrivals)).toHaveLength(2 * gaps.length);
+      }),
+    );
+  });
+});
+
+/** Stretches of a tape that were found out some seconds later, at a place among its events; none overlap. */
+function lateGaps({ books }: MarketTape, seed: string): TapeGap[] {
+  if (books === null) throw new TypeError('a tape with books');
+  const random = new Random(seed);
+  const gaps: TapeGap[] = [];
+  const at = (index: number) => ({ seq: books.seq[index] as number, ms: books.receivedMs[index] as number });
+  for (let from = random.below(60); from + 60 < books.seq.length; ) {
+    const [known, end] = [from + 1 + random.below(25), from + 26 + random.below(25)];
+    const startMs = at(from).ms;
+    const told = { knownMs: at(known).ms, knownSeq: at(known).seq + 0.5, endSeq: at(end).seq + 0.5 };
+    gaps.push({ startMs, endMs: at(end).ms, ...told });
+    from = end + 1 + random.below(200);
+  }
+  return gaps;
+}
+
+test.each(['one', 'two', 'three'])('what a gap reaches back over is not covered, tape %s', (seed) => {
+  const tape = randomTape(`late ${seed}`, { books: 1_500, levels: 3, gaps: false });
+  const gaps = lateGaps(tape, seed);
+  expect(gaps.length).toBeGreaterThan(5);
+  const late = prepareMarket({ ...tape, gaps }, { model: false });
+  const atOnce = gaps.map(({ startMs, endMs }) => ({ startMs, knownMs: startMs + 0.5, endMs }));
+  const early = prepareMarket({ ...tape, gaps: atOnce }, { model: false });
+  expect(coverageOf(late)).toBeLessThan(0.95);
+  // They begin half a millisecond apart.
+  expect(Math.abs(coverageOf(late) - coverageOf(early)) * (END_MS - START_MS)).toBeLessThan(gaps.length);
+  // What was decided on between the two was decided on a book that looked proven.
+  expect(late.inside.trusted).toBeGreaterThan(early.inside.trusted);
+});
