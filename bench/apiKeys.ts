@@ -9,7 +9,7 @@ import { issueKey } from '../src/accounts/keys.ts';
 import { systemClock } from '../src/clock.ts';
 import { silentLogger } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { startPostgres } from '../test/support/postgresServer.ts';
 import { median } from './apiRig.ts';
 import type { Figure } from './figure.ts';
 
@@ -19,22 +19,21 @@ const CALLS = 20_000;
 const LOOK_UPS = 2_000;
 
 export async function keyFigures(): Promise<Figure[]> {
-  const postgres = await startPostgres();
-  const databaseUrl = postgres.absent === null ? await postgres.createDatabase() : null;
+  const postgres = await startPostgres().catch((error: Error) => error);
   try {
     return [
       ...(await withAccounts(null, async (accounts, keys) => [
         ...fromMemory(accounts, keys),
         { name: 'key look-up in SQLite', value: await lookUp(accounts, keys), unit: 'us' },
       ])),
-      ...(databaseUrl === null
-        ? [{ name: `key look-up in PostgreSQL (${postgres.absent})`, value: Number.NaN, unit: 'us' }]
-        : await withAccounts(databaseUrl, async (accounts, keys) => [
+      ...(postgres instanceof Error
+        ? [{ name: `key look-up in PostgreSQL (${postgres.message})`, value: Number.NaN, unit: 'us' }]
+        : await withAccounts(postgres.url, async (accounts, keys) => [
             { name: 'key look-up in PostgreSQL', value: await lookUp(accounts, keys), unit: 'us' },
           ])),
     ];
   } finally {
-    await postgres.stop();
+    if (!(postgres instanceof Error)) await postgres.stop();
   }
 }
 

@@ -1,17 +1,16 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { repositorySuite } from '../../test/accounts/repositorySuite.ts';
 import { sessionSuite } from '../../test/accounts/sessionSuite.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
-import { startPostgres } from '../../test/support/postgres.ts';
+import { openTestPostgres } from '../../test/support/postgres.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { ConfigError, StoreUnavailableError } from '../errors.ts';
 import { openDatabase } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 
-const postgres = await startPostgres();
-afterAll(() => postgres.stop());
+const postgres = await openTestPostgres();
 const openAt = (databaseUrl: string) => openDatabase({ dataDir: '/nonexistent', databaseUrl }, systemClock);
 
 describe.skipIf(postgres.absent)(

@@ -1,10 +1,9 @@
-import { afterAll, describe } from 'vitest';
+import { describe } from 'vitest';
 import { jobSuite } from '../../test/backtest/jobSuite.ts';
-import { startPostgres } from '../../test/support/postgres.ts';
+import { openTestPostgres } from '../../test/support/postgres.ts';
 import { openDatabase } from '../accounts/database.ts';
 
-const postgres = await startPostgres();
-afterAll(() => postgres.stop());
+const postgres = await openTestPostgres();
 
 describe.skipIf(postgres.absent)(
   `on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,

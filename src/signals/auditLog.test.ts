@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { detection } from '../../test/support/detections.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
-import { startPostgres } from '../../test/support/postgres.ts';
+import { openTestPostgres } from '../../test/support/postgres.ts';
 import { T0 } from '../../test/support/signalRig.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { openPostgres } from '../accounts/databasePostgres.ts';
@@ -12,8 +12,7 @@ import { AuditLog } from './auditLog.ts';
 import { AuditReader } from './auditReader.ts';
 import { verifyAudit } from './auditVerify.ts';
 
-const postgres = await startPostgres();
-afterAll(() => postgres.stop());
+const postgres = await openTestPostgres();
 const DRIVERS = [
   ['SQLite', false, () => openSqlite(join(temporaryDirectory(), 'control.sqlite'))],
   [

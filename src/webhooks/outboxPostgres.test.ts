@@ -1,10 +1,9 @@
-import { afterAll, describe } from 'vitest';
-import { startPostgres } from '../../test/support/postgres.ts';
+import { describe } from 'vitest';
+import { openTestPostgres } from '../../test/support/postgres.ts';
 import { webhookSuite } from '../../test/support/webhookSuite.ts';
 import { openDatabase } from '../accounts/database.ts';
 
-const postgres = await startPostgres();
-afterAll(() => postgres.stop());
+const postgres = await openTestPostgres();
 
 describe.skipIf(postgres.absent)(
   `on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { openTestPostgres } from '../support/postgres.ts';
 import { startCommand } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
 
-const postgres = await startPostgres();
-afterAll(() => postgres.stop());
+const postgres = await openTestPostgres();
 const absent = postgres.absent ?? (commandAbsent ? 'needs `npm run build`' : null);
 
 describe.skipIf(absent)(

@@ -1,0 +1,36 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestProject } from 'vitest/node';
+import { type PostgresServer, startPostgres } from './postgresServer.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Answers the URL of the run's PostgreSQL, or 503 and why there is none. */
+    readonly postgresDoor: string;
+  }
+}
+
+/**
+ * One PostgreSQL for a whole run: test files are processes of their own and run beside each other. It is started when
+ * the first of them asks, so that a run without any does not wait for it.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  let server: Promise<PostgresServer> | null = null;
+  const door = createServer((_request, response) => {
+    server ??= startPostgres();
+    server.then(
+      ({ url }) => response.end(url),
+      (error: Error) => response.writeHead(503).end(error.message),
+    );
+  });
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+  project.provide('postgresDoor', `http://127.0.0.1:${(door.address() as AddressInfo).port}`);
+  return async () => {
+    door.close();
+    door.closeAllConnections();
+    await server?.then(
+      ({ stop }) => stop(),
+      () => undefined,
+    );
+  };
+}
