@@ -22,7 +22,7 @@ export interface PaperStrategiesTable {
   open_positions: number;
   closed_positions: number;
   baseline_backtest_id: string;
-  /** The last backtest of the window it ran in; null: none was asked for. */
+  /** The last backtest of the windows it traded since it was last made active; null: none was asked for. */
   window_backtest_id: string | null;
 }
 

@@ -2,9 +2,10 @@
 import type { Clock } from '../clock.ts';
 import type { BacktestResultBody, BacktestTradeBody } from '../schema/api/backtests.ts';
 import type { RunBody } from '../schema/api/paper.ts';
+import { windowAt } from '../venues/polymarket/windows.ts';
 import type { ComparisonJobs } from './papers.ts';
 import { type PositionBody, positionBody } from './positionBody.ts';
-import type { PositionReader } from './positions.ts';
+import type { PositionReader, PositionRow } from './positions.ts';
 import type { PaperStrategy } from './strategies.ts';
 
 /** Positions that are compared, and differences that are shown. */
@@ -41,6 +42,20 @@ interface Run {
   readonly endMs: number | null;
 }
 
+/**
+ * The windows a strategy traded from their start to their end, by their end: of one it came into or left midway, a
+ * backtest trades the rest too.
+ */
+export function wholeWindows(
+  { universe, activeFromMs, entriesUntilMs }: PaperStrategy,
+  nowMs: number,
+): { startMs: number; endMs: number } {
+  const first = windowAt(universe.event_type, activeFromMs);
+  const isWhole = first.startTimeMs >= activeFromMs;
+  const startMs = isWhole ? first.endTimeMs : windowAt(universe.event_type, first.endTimeMs).endTimeMs;
+  return { startMs, endMs: entriesUntilMs ?? nowMs };
+}
+
 export async function divergenceOf(strategy: PaperStrategy, parts: Parts): Promise<Divergence> {
   const { strategyId, windowBacktestId, baselineId } = strategy;
   const baseline = await runOf(baselineId, strategy, parts);
@@ -48,13 +63,29 @@ export async function divergenceOf(strategy: PaperStrategy, parts: Parts): Promi
   const fromMs = strategy.activeFromMs;
   const toMs = Math.max(fromMs, window?.endMs ?? strategy.entriesUntilMs ?? parts.clock.now());
   const range = { startMs: fromMs, endMs: toMs, limit: COMPARED_MAX };
-  const rows = (await parts.positions.between(strategyId, range)).map(positionBody);
-  const closed = rows.filter((row) => row.closed_at !== null);
-  const compared = window?.result ? compare(closed, window.result.trades) : null;
+  const rows = (await parts.positions.between(strategyId, range)).filter((row) => row.closed_ms !== null);
+  const result = window?.result ?? null;
+  const replayed =
+    result === null ? null : { result, windows: { ...wholeWindows(strategy, toMs), endMs: toMs } };
+  const live = (replayed === null ? rows : rows.filter((row) => isReplayed(row, strategy, replayed))).map(
+    positionBody,
+  );
+  const compared = result === null ? null : compare(live, result.trades);
   return {
-    ...{ fromMs, toMs, live: liveRun(closed), baseline: baseline.body, window: window?.body ?? null },
+    ...{ fromMs, toMs, live: liveRun(live), baseline: baseline.body, window: window?.body ?? null },
     ...{ same: compared?.same ?? null, differing: compared?.differing ?? [] },
   };
+}
+
+/** In a window that was replayed: in one that was left out, none can be alike. */
+function isReplayed(
+  { opened_ms, market_id }: PositionRow,
+  { universe }: PaperStrategy,
+  { result, windows }: { result: BacktestResultBody; windows: { startMs: number; endMs: number } },
+): boolean {
+  const { endTimeMs } = windowAt(universe.event_type, opened_ms);
+  if (endTimeMs < windows.startMs || endTimeMs >= windows.endMs) return false;
+  return !result.markets_skipped.some((skipped) => skipped.market_id === market_id);
 }
 
 async function runOf(jobId: string, { userId }: PaperStrategy, { backtests }: Parts): Promise<Run> {

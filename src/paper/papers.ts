@@ -5,7 +5,7 @@ import { MICRO_PER_USDC } from '../core/fees.ts';
 import { compileStrategy } from '../core/strategies/compile.ts';
 import { DEFAULT_PARAMS } from '../schema/api/strategies.ts';
 import type { BacktestSpec } from '../schema/backtest.ts';
-import { type Divergence, divergenceOf } from './divergence.ts';
+import { type Divergence, divergenceOf, wholeWindows } from './divergence.ts';
 import type { LiveStrategy } from './livePaper.ts';
 import type { PositionReader } from './positions.ts';
 import type { PaperRunner } from './runner.ts';
@@ -88,11 +88,10 @@ export class Papers {
     return deleted;
   }
 
-  /** Replays the window the strategy has run in so far. */
+  /** Replays the windows the strategy has traded so far. */
   async replayWindow(strategy: PaperStrategy): Promise<string> {
-    const endMs = strategy.entriesUntilMs ?? this.#parts.clock.now();
-    const range = { startMs: strategy.activeFromMs, endMs, marketLimit: WINDOW_MARKETS_MAX };
-    const jobId = await this.#backtest(strategy, range);
+    const range = wholeWindows(strategy, this.#parts.clock.now());
+    const jobId = await this.#backtest(strategy, { ...range, marketLimit: WINDOW_MARKETS_MAX });
     await this.#parts.strategies.setWindowBacktest(strategy.strategyId, jobId);
     return jobId;
   }

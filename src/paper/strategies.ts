@@ -178,11 +178,13 @@ function activity(
   stood: Selectable<PaperStrategiesTable>,
   active: boolean | null,
   nowMs: number,
-): Partial<Pick<PaperStrategiesTable, 'active_from_ms' | 'entries_until_ms'>> {
+): Partial<Pick<PaperStrategiesTable, 'active_from_ms' | 'entries_until_ms' | 'window_backtest_id'>> {
   const isActive = stood.entries_until_ms === null;
   if (active === null || active === isActive) return {};
   const fromMs = nowMs + ACTIVATION_MS;
-  return active ? { active_from_ms: fromMs, entries_until_ms: null } : { entries_until_ms: fromMs };
+  if (!active) return { entries_until_ms: fromMs };
+  // What was replayed of the time before is nothing to compare with.
+  return { active_from_ms: fromMs, entries_until_ms: null, window_backtest_id: null };
 }
 
 function toStrategy(row: Selectable<PaperStrategiesTable>): PaperStrategy {

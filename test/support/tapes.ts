@@ -191,3 +191,31 @@ export function randomTape(
   }
   return writer.tape();
 }
+
+/** The same tape of another market, so much later, its rows numbered on from another's. */
+export function laterTape(
+  { market, quotes, books, prices, gaps }: MarketTape,
+  { marketId, laterMs, afterSeq }: { marketId: string; laterMs: number; afterSeq: number },
+): MarketTape {
+  const later = <T extends number | null>(ms: T) => (ms === null ? ms : ms + laterMs) as T;
+  const moved = <T extends { readonly seq: Float64Array; readonly receivedMs: Float64Array }>(
+    rows: T,
+  ): T => ({
+    ...rows,
+    seq: rows.seq.map((seq) => seq + afterSeq),
+    receivedMs: rows.receivedMs.map(later),
+  });
+  const { startTimeMs, endTimeMs, strikeKnownTimeMs } = market;
+  return {
+    market: {
+      ...{ ...market, marketId, strikeKnownTimeMs: later(strikeKnownTimeMs) },
+      ...{ startTimeMs: later(startTimeMs), endTimeMs: later(endTimeMs) },
+    },
+    quotes: moved(quotes),
+    books: books && moved(books),
+    prices: prices && { ...moved(prices), eventMs: prices.eventMs.map(later) },
+    gaps: gaps.map(({ startMs, knownMs, endMs }) => ({
+      ...{ startMs: later(startMs), knownMs: later(knownMs), endMs: later(endMs) },
+    })),
+  };
+}

@@ -83,11 +83,11 @@ export const paperDivergenceShape = z.strictObject({
   paper_strategy_id: z.string(),
   from: time,
   to: time.describe('The newest window that ended before this is compared'),
-  live: runShape,
+  live: runShape.describe('Paper itself; where there is a result of `window`, in the same markets'),
   baseline: runShape.describe('The days before it began: other markets'),
   window: runShape
     .nullable()
-    .describe('The very window it ran in, from the recording; null before one was asked for'),
+    .describe('The windows it traded from start to end, from the recording; null before one was asked for'),
   same: count
     .nullable()
     .describe('Positions that paper and the backtest of the window have alike in every figure'),
