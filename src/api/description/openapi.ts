@@ -67,7 +67,7 @@ const TAGS = [
   {
     name: 'Dashboard',
     description:
-      'Accounts, sessions and keys, for a browser of this very origin. What changes anything is refused (403) unless `Sec-Fetch-Site` says `same-origin` or `none`, or, without it, `Origin` is this service. Every `/v1` operation is also under `/app` with the session in place of the key, e.g. `/app/markets`.',
+      'Accounts, sessions and keys, for a browser of this very origin. What changes anything is refused (403) where `Sec-Fetch-Site` or, without it, `Origin` names another site; a program sends neither. Every `/v1` operation is also under `/app` with the session in place of the key, e.g. `/app/markets`.',
     prefix: '/app/',
   },
   { name: 'Service', description: 'Is it well, and what can it do; no key needed', prefix: '/' },

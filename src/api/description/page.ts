@@ -108,7 +108,6 @@ function example({
     'curl -s',
     ...(method === 'get' ? [] : [`-X ${method.toUpperCase()}`]),
     ...(path.startsWith('/app/') ? ['-b jar -c jar'] : []),
-    ...(path.startsWith('/app/') && method !== 'get' ? ['-H "Origin: $BASE"'] : []),
     ...(operation.security.some((one) => 'ApiKey' in one) ? ['-H "Authorization: Bearer $KEY"'] : []),
     `"${url}"`,
     ...(body === null ? [] : [`-d '${JSON.stringify(sampleBody(body))}'`]),
