@@ -10,9 +10,16 @@ export class Metrics {
   /** How each connection to a venue fares, for who operates the service. */
   readonly venueFeeds = new VenueFeeds();
 
-  counter<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
+  /** @param collect Called before the counter is read: to count there what is too frequent to be counted one by one. */
+  counter<L extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly L[] = [],
+    collect: (() => void) | null = null,
+  ): Counter<L> {
     const known = this.registry.getSingleMetric(name) as Counter<L> | undefined;
-    return known ?? new Counter({ name, help, labelNames, registers: [this.registry] });
+    const whenRead = collect === null ? {} : { collect };
+    return known ?? new Counter({ name, help, labelNames, registers: [this.registry], ...whenRead });
   }
 
   gauge<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> {

@@ -1,4 +1,5 @@
 import type { StreamedMarket } from './streamedMarket.ts';
+import type { TextFrame } from './textFrame.ts';
 
 /** How far back a client that was away is replayed what it missed. */
 export const RETAINED_MS = 60_000;
@@ -14,8 +15,8 @@ export interface Entry {
   readonly market: StreamedMarket;
   /** Which change of its market's book this is; null: a notice. */
   readonly change: number | null;
-  readonly message: Buffer;
-  /** Where the part begins that does not depend on the cursor. */
+  readonly frame: TextFrame;
+  /** Where the part of the message begins that does not depend on the cursor. */
   readonly bodyAt: number;
   readonly trusted: boolean;
   /** Monotonic. */
@@ -53,7 +54,7 @@ export class ChangeLog {
     if (entry.seq !== this.#head + 1) throw new RangeError(`entry ${entry.seq} after ${this.#head}`);
     this.#entries.push(entry);
     this.#head = entry.seq;
-    this.#bytes += entry.message.length;
+    this.#bytes += entry.frame.message.length;
     this.drop(entry.timeMs);
   }
 
@@ -64,7 +65,7 @@ export class ChangeLog {
       if (oldest === undefined) break;
       if (nowMs - oldest.timeMs <= RETAINED_MS && this.#bytes <= RETAINED_BYTES_MAX) break;
       this.#dropped++;
-      this.#bytes -= oldest.message.length;
+      this.#bytes -= oldest.frame.message.length;
       oldest.market.dropped(oldest);
     }
     if (this.#dropped < DROPPED_MAX && this.#dropped < this.#entries.length) return;

@@ -2,7 +2,8 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { type Clock, every, type Timer } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
-import type { StreamMetrics } from './streamMetrics.ts';
+import type { Sent, StreamMetrics } from './streamMetrics.ts';
+import type { TextFrame } from './textFrame.ts';
 
 export const PING_MS = 25_000;
 /** Pings a client may leave unanswered; any message or pong answers. */
@@ -47,15 +48,19 @@ export class Connection {
   /** Once, whoever closed it. */
   onClosed: (() => void) | null = null;
   readonly #socket: WebSocket;
+  readonly #transport: Duplex;
+  readonly #sent: Sent;
   readonly #parts: ConnectionParts;
   readonly #ping: Timer;
   #stalled: Timer | null = null;
   #unanswered = 0;
   #isOpen = true;
 
-  /** @param transport Under the socket; tells when it has drained. */
+  /** @param transport Under the socket, which has no compression; tells when it has drained. */
   constructor(socket: WebSocket, transport: Duplex, parts: ConnectionParts) {
     this.#socket = socket;
+    this.#transport = transport;
+    this.#sent = parts.metrics.sent(parts.stream);
     this.#parts = parts;
     this.#ping = every(parts.clock, PING_MS, () => this.#pingClient());
     transport.on('drain', () => {
@@ -92,8 +97,22 @@ export class Connection {
   send(message: Buffer): void {
     if (!this.#isOpen) return;
     this.#socket.send(message, AS_TEXT);
-    const { metrics, stream } = this.#parts;
-    metrics.sent(stream, message.length);
+    this.#count(message);
+  }
+
+  /**
+   * For what goes to many: the socket library would make a header for each and hand the system two pieces. Without
+   * compression and with whole messages only it keeps nothing back, so what it sends and this stay in order.
+   */
+  sendFrame({ bytes, message }: TextFrame): void {
+    if (!this.#isOpen || this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#transport.write(bytes);
+    this.#count(message);
+  }
+
+  #count({ length }: Buffer): void {
+    this.#sent.messages++;
+    this.#sent.bytes += length;
   }
 
   /** For what a client asked for itself: closes it when it asks without reading. */

@@ -99,7 +99,7 @@ export class MarketClient {
     if (entry.change === null) {
       if (entry.seq <= sent.notice) return;
       sent.notice = entry.seq;
-      this.#connection.send(entry.message);
+      this.#connection.sendFrame(entry.frame);
       return;
     }
     const ahead = entry.change - sent.change;
@@ -111,7 +111,7 @@ export class MarketClient {
     if (isSkipped) return;
     // First what was skipped of any market: the cursor of what follows stands behind all of it.
     this.#tellSkipped();
-    this.#connection.send(entry.message);
+    this.#connection.sendFrame(entry.frame);
   }
 
   #tellSkipped(): void {

@@ -13,6 +13,7 @@ import { formatPlace } from './cursor.ts';
 import { MarketClient, type MarketSource } from './marketClient.ts';
 import { StreamedMarket } from './streamedMarket.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
+import { type TextFrame, textFrame } from './textFrame.ts';
 import type { Wants } from './wants.ts';
 
 const SWEEP_MS = 5_000;
@@ -122,29 +123,30 @@ export class MarketStream implements MarketSource {
     market.isAwaited = false;
     const seq = this.log.head + 1;
     const cursor = `${formatPlace({ run: this.run, seq, upTo: null })}",`;
-    const message = Buffer.concat([
+    const frame = textFrame([
       market.head,
       Buffer.from(cursor, 'latin1'),
       this.#text.print(book, market.record.ticker),
     ]);
     const bodyAt = market.head.length + cursor.length;
     const { trusted } = book;
-    market.newest = { change: ++market.changes, body: message.subarray(bodyAt), trusted };
-    this.#append(market, { seq, change: market.changes, message, bodyAt, trusted });
+    market.newest = { change: ++market.changes, body: frame.message.subarray(bodyAt), trusted };
+    this.#append(market, { seq, change: market.changes, frame, bodyAt, trusted });
   }
 
   #append(
     market: StreamedMarket,
-    entry: { seq: number; change: number | null; message: Buffer; bodyAt: number; trusted: boolean },
+    entry: { seq: number; change: number | null; frame: TextFrame; bodyAt: number; trusted: boolean },
   ): void {
-    this.log.append({ ...entry, market, timeMs: this.#clock.monotonic() });
+    const { seq, change, frame, bodyAt, trusted } = entry;
+    this.log.append({ seq, market, change, frame, bodyAt, trusted, timeMs: this.#clock.monotonic() });
     for (const client of market.subscribers) this.#fanOut.wake(client);
   }
 
   #notice(market: StreamedMarket, notice: object): void {
     if (market.warmSeq === null) return;
-    const message = Buffer.from(JSON.stringify(notice));
-    this.#append(market, { seq: this.log.head + 1, change: null, message, bodyAt: 0, trusted: false });
+    const frame = textFrame([Buffer.from(JSON.stringify(notice))]);
+    this.#append(market, { seq: this.log.head + 1, change: null, frame, bodyAt: 0, trusted: false });
   }
 
   #marketChanged(record: Market): void {

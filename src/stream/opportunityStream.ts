@@ -3,13 +3,14 @@ import { FanOut, type Served } from '../bus/fanOut.ts';
 import type { Opportunity } from '../schema/opportunity.ts';
 import { errorText, parseCommand } from './commands.ts';
 import { CLIENTS_AT_ONCE, type Connection } from './connection.ts';
+import { type TextFrame, textFrame } from './textFrame.ts';
 
 /** Opportunities kept for clients under pressure; who falls further behind is closed, since none may be left out. */
 const KEPT_MAX = 1000;
 
 interface Kept {
   readonly ticker: string;
-  readonly message: Buffer;
+  readonly frame: TextFrame;
 }
 
 /** `/v1/arb/ws`: every opportunity from now on, as it was detected. */
@@ -42,7 +43,8 @@ export class OpportunityStream {
 
   #tell(opportunity: Opportunity): void {
     this.#count++;
-    this.kept.push({ ticker: opportunity.ticker, message: Buffer.from(JSON.stringify(opportunity)) });
+    const frame = textFrame([Buffer.from(JSON.stringify(opportunity))]);
+    this.kept.push({ ticker: opportunity.ticker, frame });
     if (this.kept.length > KEPT_MAX) this.kept.shift();
     for (const client of this.#clients) this.#fanOut.wake(client);
   }
@@ -77,7 +79,7 @@ class OpportunityClient implements Served {
     while (this.#position < count && this.#connection.isOpen && !this.#connection.isPressed) {
       const next = kept[kept.length - (count - this.#position)];
       this.#position++;
-      if (next !== undefined && this.#tickers.has(next.ticker)) this.#connection.send(next.message);
+      if (next !== undefined && this.#tickers.has(next.ticker)) this.#connection.sendFrame(next.frame);
     }
   }
 }

@@ -101,6 +101,6 @@ export class StreamedMarket {
   }
 }
 
-function stateOf({ message, bodyAt, trusted }: Entry, change: number): PrintedState {
-  return { change, trusted, body: message.subarray(bodyAt) };
+function stateOf({ frame, bodyAt, trusted }: Entry, change: number): PrintedState {
+  return { change, trusted, body: frame.message.subarray(bodyAt) };
 }
