@@ -33,7 +33,9 @@ export interface UserChange {
 const MAX_EMAIL_LENGTH = 254;
 /** The setting whose row the first user to sign up takes. */
 const FIRST_OPERATOR = 'first_operator';
-const emailSchema = z.string().trim().toLowerCase().max(MAX_EMAIL_LENGTH).pipe(z.email());
+/** As browsers check it: who runs this alone may well be `me@localhost`. */
+const address = z.email({ pattern: z.regexes.html5Email });
+const emailSchema = z.string().trim().toLowerCase().max(MAX_EMAIL_LENGTH).pipe(address);
 
 /**
  * One spelling for each mailbox, so that a person has one account however the address is typed.

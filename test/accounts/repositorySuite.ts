@@ -55,11 +55,19 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         expect(await users.list()).toEqual([user]);
       });
 
+      it.each(['me@localhost', 'a@b.c', 'a..b@example.com'])(
+        'a browser takes %s, and so do we',
+        async (email) => {
+          expect((await users.create(email)).email).toBe(email);
+        },
+      );
+
       it.each([
         ['empty', ''],
         ['no at sign', 'example.com'],
         ['a space inside', 'a b@example.com'],
         ['a new line inside', 'a@exam\nple.com'],
+        ['no host', 'a@'],
         ['two addresses', 'a@example.com,b@example.com'],
         ['too long', `${'a'.repeat(250)}@example.com`],
       ])('an address that is none is refused: %s', async (_, email) => {
