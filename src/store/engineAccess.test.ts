@@ -1,0 +1,37 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { ConfigError } from '../errors.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { reachEngine } from './engineAccess.ts';
+
+/** Of a ClickHouse server, which is asked nothing here, so that no engine starts. */
+const reach = (dataDir: string) =>
+  reachEngine({
+    ...{ dataDir, clickhouseUrl: 'http://127.0.0.1:1', clock: new FakeClock() },
+    ...{ log: silentLogger, metrics: new Metrics() },
+  });
+
+test('a data directory that is missing is made, and nothing is left in it', async () => {
+  const dataDir = join(temporaryDirectory(), 'a/b');
+  await reach(dataDir);
+  expect(readdirSync(dataDir)).toEqual([]);
+});
+
+test('a file where the data directory should be is named at once', async () => {
+  const dataDir = join(temporaryDirectory(), 'file');
+  writeFileSync(dataDir, '');
+  const reached = reach(dataDir);
+  await expect(reached).rejects.toThrow(ConfigError);
+  await expect(reached).rejects.toThrow(`the data directory ${dataDir} cannot be written to: EEXIST`);
+});
+
+// Nobody can write there, not even root, whom permissions do not stop.
+test.skipIf(!existsSync('/proc/self'))('one that cannot be written to is named at once', async () => {
+  const reached = reach('/proc/self');
+  await expect(reached).rejects.toThrow(ConfigError);
+  await expect(reached).rejects.toThrow('the data directory /proc/self cannot be written to: ENOENT');
+});
