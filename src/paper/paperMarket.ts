@@ -129,8 +129,11 @@ export class PaperMarket {
   #step(sessions: readonly PaperSession[]): void {
     const { rows } = this.live;
     const timeMs = rows.timeMs[0] as number;
+    const kind = rows.kind[0] as number;
     const { startTimeMs, endTimeMs } = this.market;
-    if (timeMs < startTimeMs - TAPE_BEFORE_MS || timeMs >= endTimeMs + TAPE_AFTER_MS) return;
+    // However late a gap is found, what was dealt in it is taken back.
+    const isLate = timeMs >= endTimeMs + TAPE_AFTER_MS && kind !== ROW_GAP_KNOWN;
+    if (timeMs < startTimeMs - TAPE_BEFORE_MS || isLate) return;
     let finished = 0;
     let broken: Set<PaperSession> | null = null;
     for (const paper of sessions) {
@@ -145,7 +148,6 @@ export class PaperMarket {
       }
     }
     if (broken !== null) this.keep((session) => !broken.has(session));
-    const kind = rows.kind[0] as number;
     // Only a gap can give a finished one something to do again.
     if (kind === ROW_GAP_KNOWN || (finished > 0 && kind !== ROW_PRICE)) this.#sort();
   }

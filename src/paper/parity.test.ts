@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
+import { withLateGaps } from '../../test/support/lateGaps.ts';
 import { marketOf, openPaperRig, printedRows, replayedRows, toldOf } from '../../test/support/paperRig.ts';
 import { STRATEGIES } from '../../test/support/strategies.ts';
 import { randomTape, START_MS } from '../../test/support/tapes.ts';
@@ -47,8 +48,13 @@ describe.each([
   ['100x', 100],
   ['maximum speed', NEVER],
 ] as const)('a stream traded live at %s', (_, speed) => {
-  test.each(['one', 'two', 'three'])('deals as the backtester does, byte for byte: tape %s', async (seed) => {
-    const tape = randomTape(`parity ${seed}`, { books: 1_200, levels: 6 });
+  const tapes = (seed: string) => {
+    const shape = { books: 1_200, levels: 6 };
+    const late = withLateGaps(randomTape(`parity ${seed}`, { ...shape, gaps: false }), seed);
+    return { [seed]: randomTape(`parity ${seed}`, shape), [`${seed}, gaps found late`]: late };
+  };
+  const all = Object.entries({ ...tapes('one'), ...tapes('two'), ...tapes('three') });
+  test.each(all)('deals as the backtester does, byte for byte: tape %s', async (_name, tape) => {
     const { rows, strategies } = await tradedLive(tape, speed);
     expect(rows.length).toBeGreaterThan(5);
     for (const own of strategies) {

@@ -14,7 +14,6 @@ type Buffered =
 /** What came of a market while its past was being read. */
 export class RecordBuffer {
   #records: Buffered[] = [];
-  readonly #gaps = new Set<number>();
   /** Arrival number of the first that came, kept or not; null: none. */
   firstSeq: number | null = null;
   /** Something was not kept: what is here is of no use. */
@@ -37,13 +36,7 @@ export class RecordBuffer {
   }
 
   gap(gap: { startMs: number; knownMs: number; endMs: number | null }): void {
-    if (gap.endMs === null) this.#gaps.add(gap.startMs);
     this.#push({ kind: 'gap', gap });
-  }
-
-  /** A gap of that start came to be known meanwhile. */
-  hasGap(startMs: number): boolean {
-    return this.#gaps.has(startMs);
   }
 
   drain(market: PaperMarket): void {
@@ -62,13 +55,13 @@ export class RecordBuffer {
   }
 }
 
-/** A gap as the bus tells it: known now, or ended. */
+/** A gap as the bus tells it: known now, or ended; one may be both, where it was over before it was found. */
 export function applyGap(
   market: PaperMarket,
   { startMs, knownMs, endMs }: { startMs: number; knownMs: number; endMs: number | null },
 ): void {
-  if (endMs === null) market.gapKnown({ startMs, knownMs });
-  else market.gapEnded({ startMs, endMs });
+  market.gapKnown({ startMs, knownMs });
+  if (endMs !== null) market.gapEnded({ startMs, endMs });
 }
 
 function copyBook({ bids, asks }: BookView): BookView {

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { withLateGaps } from '../../test/support/lateGaps.ts';
 import { makeStrategies } from '../../test/support/paperCrash.ts';
 import {
   marketOf,
@@ -6,6 +7,7 @@ import {
   printedRows,
   recordedFirst,
   replayedRows,
+  type Told,
   toldOf,
 } from '../../test/support/paperRig.ts';
 import { openTestStore } from '../../test/support/store.ts';
@@ -13,7 +15,6 @@ import { randomTape, START_MS } from '../../test/support/tapes.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { MarketTape } from '../core/replay/tape.ts';
-import type { Gap } from '../schema/gap.ts';
 import { BEFORE_FIRST_SEQ } from '../store/tapes.ts';
 import { sumsOf } from './positions.ts';
 import { type Recording, storedRecording } from './recording.ts';
@@ -114,7 +115,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
   for (const [life, { to, lost }] of lives.entries()) {
     const down = life === 0 ? null : gapAround(told, { from: at, to: at + lost });
     at += lost;
-    if (down !== null) store.writer.gap({ seq: life, ...down, endTimeMs: null });
+    if (down !== null) store.writer.gap({ ...down.gap, seq: down.gap.knownSeq, endTimeMs: null });
     const rig = await openPaperRig({
       dataDir,
       clock,
@@ -129,7 +130,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
     // While the past is being read.
     for (const { tell } of told.slice(at, at + 40)) tell(sink);
     await rig.trading.settled();
-    if (down !== null) sink.publish('gap', down);
+    if (down !== null) sink.publish('gap', { ...down.gap, ...{ seq: down.endSeq } });
     for (const { tell } of told.slice(at + 40, to)) tell(sink);
     at = to;
     if (to === told.length) sink.publish('market', marketOf(tape, RESOLVED));
@@ -147,13 +148,25 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
   throw new RangeError('the last life does not come to the end');
 }
 
-function gapAround(told: readonly { atMs: number }[], { from, to }: { from: number; to: number }): Gap {
-  return {
-    ...{ gapId: `gap_${from}`, marketId: '0xtape', cause: 'process_down', feed: 'underround' },
-    ...{ startTimeMs: told[from - 1]?.atMs as number, repairedBy: 'snapshot' },
-    ...{ knownTimeMs: null, knownSeq: null },
-    endTimeMs: (told[to + 40]?.atMs as number) + 1,
+/** Found at the next start, and over soon after the past was read; between two arrivals each. */
+function gapAround(told: readonly Told[], { from, to }: { from: number; to: number }) {
+  const at = (index: number) => told[index] as Told;
+  const after = ({ seq }: Told) => (seq % 8 === 0 ? seq + 1 : seq + 2);
+  const gap = {
+    ...{ gapId: `gap_${from}`, marketId: '0xtape', feed: 'underround', repairedBy: 'snapshot' },
+    ...{ startTimeMs: at(from - 1).atMs, endTimeMs: at(to + 40).atMs + 1, cause: 'process_down' as const },
+    ...{ knownTimeMs: at(to).atMs, knownSeq: after(at(to - 1)) },
   };
+  return { gap, endSeq: after(at(to + 39)) };
+}
+
+/** A process that is down finds no gaps and sees none end. */
+function clearOf(tape: MarketTape, cuts: readonly number[]): MarketTape['gaps'] {
+  const told = toldOf(tape);
+  const [first, last] = [told[0]?.seq ?? 0, told.at(-1)?.seq ?? 0];
+  const near = (seq = Number.POSITIVE_INFINITY) =>
+    cuts.some((cut) => Math.abs(seq - (first + cut * (last - first))) < 2_000);
+  return tape.gaps.filter(({ knownSeq, endSeq }) => !near(knownSeq) && !near(endSeq));
 }
 
 test.each([
@@ -162,14 +175,16 @@ test.each([
   ['restarted while nothing was lost, early and late', [0.1, 0.9]],
   ['restarted five times', [0.2, 0.35, 0.5, 0.65, 0.8]],
 ] as const)('%s, a recorded market comes to what a replay of the recording does', async (_, cuts) => {
-  const tape = randomTape('lives', { books: 1_500, levels: 6, gaps: false });
+  const late = withLateGaps(randomTape('lives', { books: 1_500, levels: 6, gaps: false }), 'lives');
+  const tape = { ...late, gaps: clearOf(late, cuts) };
   const { length } = toldOf(tape);
   const lives = [...cuts, 1].map((cut, life) => ({
     to: Math.floor(length * cut),
     lost: life === 0 ? 0 : 60,
   }));
   const { rows, strategies, recorded } = await traded(tape, lives);
-  expect(recorded.gaps).toHaveLength(cuts.length);
+  expect(tape.gaps.length).toBeGreaterThan(2);
+  expect(recorded.gaps).toHaveLength(tape.gaps.length + cuts.length);
   expect(rows.length).toBeGreaterThan(5);
   for (const { strategyId, strategy, activeFromMs, name, ...sums } of strategies) {
     const own = rows.filter((row) => row.paper_strategy_id === strategyId);

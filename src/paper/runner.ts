@@ -116,10 +116,10 @@ export class PaperRunner {
     }
   }
 
-  #gap({ marketId, startTimeMs, endTimeMs }: Gap): void {
+  #gap({ marketId, startTimeMs, knownTimeMs, endTimeMs }: Gap): void {
     const tracked = this.#tracked.get(marketId);
     if (tracked === undefined) return;
-    const gap = { startMs: startTimeMs, knownMs: this.#parts.clock.now(), endMs: endTimeMs };
+    const gap = { startMs: startTimeMs, knownMs: knownTimeMs ?? startTimeMs, endMs: endTimeMs };
     if (tracked.buffer !== null) tracked.buffer.gap(gap);
     else applyGap(tracked.paper, gap);
   }

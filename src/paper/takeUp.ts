@@ -69,7 +69,7 @@ async function attempt(
     if (!(await playInSlices(player.play(tape, beforeSeq), parts))) return undefined;
     const isLast = toSeq === null || toSeq >= beforeSeq - 1;
     if (isLast && !buffer.overflowed) {
-      player.finish((startMs) => buffer.hasGap(startMs));
+      player.finish(beforeSeq);
       buffer.drain(paper);
       return paper;
     }

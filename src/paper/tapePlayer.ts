@@ -1,5 +1,6 @@
 /** Plays a recorded market through the very calls the bus makes, so that a restart goes on where the last run ended. */
-import { type MarketTape, type TapeGap, TapeLadders } from '../core/replay/tape.ts';
+import { type MarketTape, TapeLadders } from '../core/replay/tape.ts';
+import { ToldGaps } from '../core/replay/toldGaps.ts';
 import type { BookRecord, QuoteRecord, SideView } from '../schema/records.ts';
 import type { TermsVersion } from './marketTerms.ts';
 import type { PaperMarket } from './paperMarket.ts';
@@ -9,7 +10,7 @@ const EVENTS_AT_ONCE = 64;
 /** One market's past, stretch by stretch in order. */
 export class TapePlayer {
   readonly #market: PaperMarket;
-  readonly #gaps: KnownGaps;
+  readonly #gaps: ToldGaps;
   readonly #terms: TermsVersion[];
   /** Arrival number of the newest row it has played. */
   lastSeq = 0;
@@ -17,7 +18,7 @@ export class TapePlayer {
   /** @param terms In the order they came; those of the first row are the market's already. */
   constructor(market: PaperMarket, terms: readonly TermsVersion[] = []) {
     this.#market = market;
-    this.#gaps = new KnownGaps(market);
+    this.#gaps = new ToldGaps(market);
     this.#terms = [...terms];
   }
 
@@ -37,6 +38,7 @@ export class TapePlayer {
       const next = Math.min(quoteSeq, bookSeq, priceSeq);
       if (next === Number.POSITIVE_INFINITY || next >= beforeSeq) return;
       this.#applyTerms(next);
+      this.#gaps.beforeSeq(next);
       this.lastSeq = next;
       if (priceSeq === next) this.#price(tape, at.price++);
       else if (bookSeq === next) this.#book(tape, at.book++);
@@ -45,11 +47,11 @@ export class TapePlayer {
     }
   }
 
-  /** After the last stretch. @param isToCome Gaps of such a start are told by somebody else. */
-  finish(isToCome: (startMs: number) => boolean = () => false): void {
+  /** After the last stretch. @param beforeSeq As of `play`: from there on somebody else tells of gaps too. */
+  finish(beforeSeq = Number.POSITIVE_INFINITY): void {
     this.#applyTerms(Number.POSITIVE_INFINITY);
-    this.#gaps.drop(isToCome);
-    this.#gaps.before(Number.POSITIVE_INFINITY);
+    this.#gaps.beforeSeq(beforeSeq);
+    this.#gaps.beforeTime(Number.POSITIVE_INFINITY);
   }
 
   #applyTerms(seq: number): void {
@@ -64,7 +66,7 @@ export class TapePlayer {
   #price({ prices }: MarketTape, at: number): void {
     if (prices === null) return;
     const receivedMs = prices.receivedMs[at] as number;
-    if (receivedMs >= this.#market.market.startTimeMs) this.#gaps.before(receivedMs);
+    if (receivedMs >= this.#market.market.startTimeMs) this.#gaps.beforeTime(receivedMs);
     this.#market.price({
       ...{ seq: prices.seq[at] as number, receivedMs },
       ...{ eventMs: prices.eventMs[at] as number, price: prices.price[at] as number },
@@ -74,7 +76,7 @@ export class TapePlayer {
   #book({ books }: MarketTape, at: number): void {
     if (books === null) return;
     const receivedTimeMs = books.receivedMs[at] as number;
-    this.#gaps.before(receivedTimeMs);
+    this.#gaps.beforeTime(receivedTimeMs);
     const ladders = new TapeLadders(books);
     const side = (token: 'yes' | 'no', kind: 'bids' | 'asks'): SideView => ladders.side(at, token, kind);
     const record: BookRecord = {
@@ -89,7 +91,7 @@ export class TapePlayer {
 
   #quote({ quotes }: MarketTape, at: number): void {
     const receivedTimeMs = quotes.receivedMs[at] as number;
-    this.#gaps.before(receivedTimeMs);
+    this.#gaps.beforeTime(receivedTimeMs);
     const price = (column: Float64Array) => {
       const value = column[at] as number;
       return Number.isNaN(value) ? null : value;
@@ -101,48 +103,5 @@ export class TapePlayer {
       ...{ noBid: price(quotes.noBid), noAsk: price(quotes.noAsk) },
     };
     this.#market.quote(record);
-  }
-}
-
-/** Gaps become known between the events of the market; a gap known at the moment of an event comes first. */
-class KnownGaps {
-  readonly #market: PaperMarket;
-  /** By their start; told of and waiting. */
-  readonly #told = new Map<number, TapeGap>();
-  #waiting: TapeGap[] = [];
-
-  constructor(market: PaperMarket) {
-    this.#market = market;
-  }
-
-  /** All that are known now: of those told before only an end is new. */
-  add(gaps: readonly TapeGap[]): void {
-    this.#waiting = [];
-    for (const gap of gaps) {
-      const told = this.#told.get(gap.startMs);
-      if (told === undefined) this.#waiting.push(gap);
-      else if (told.endMs === null && gap.endMs !== null) this.#tell(gap);
-    }
-    this.#waiting.sort((a, b) => a.knownMs - b.knownMs);
-  }
-
-  drop(isUnwanted: (startMs: number) => boolean): void {
-    this.#waiting = this.#waiting.filter(({ startMs }) => !isUnwanted(startMs));
-  }
-
-  before(receivedMs: number): void {
-    for (;;) {
-      const gap = this.#waiting[0];
-      if (gap === undefined || gap.knownMs > receivedMs) return;
-      this.#waiting.shift();
-      this.#tell(gap);
-    }
-  }
-
-  #tell(gap: TapeGap): void {
-    const { startMs, knownMs, endMs } = gap;
-    if (!this.#told.has(startMs)) this.#market.gapKnown({ startMs, knownMs });
-    if (endMs !== null) this.#market.gapEnded({ startMs, endMs: Math.max(endMs, knownMs) });
-    this.#told.set(startMs, gap);
   }
 }

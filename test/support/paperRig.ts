@@ -8,7 +8,7 @@ import { PublishingSink } from '../../src/bus/publishingSink.ts';
 import type { Clock } from '../../src/clock.ts';
 import { prepareMarket } from '../../src/core/replay/prepare.ts';
 import { replayMarket } from '../../src/core/replay/replay.ts';
-import { type MarketTape, TapeLadders, type TapeSide } from '../../src/core/replay/tape.ts';
+import { type MarketTape, type TapeGap, TapeLadders, type TapeSide } from '../../src/core/replay/tape.ts';
 import { compileStrategy } from '../../src/core/strategies/compile.ts';
 import { type Logger, silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
@@ -70,8 +70,10 @@ export function toldOf(tape: MarketTape): Told[] {
     };
     told.push({ seq, atMs: record.receivedTimeMs, tell: (bus) => bus.publish('underlying', record) });
   }
+  for (const [at, gap] of gaps.entries()) told.push(...placedGap(marketId, `gap_${at}`, gap));
   told.sort((a, b) => a.seq - b.seq);
   for (const [at, gap] of gaps.entries()) {
+    if (gap.knownSeq !== undefined) continue;
     const record = {
       ...{ gapId: `gap_${at}`, marketId, startTimeMs: gap.startMs, cause: 'silent_feed' as const },
       ...{ feed: 'polymarket.clob', repairedBy: null, knownTimeMs: gap.knownMs, knownSeq: null },
@@ -94,6 +96,25 @@ export function toldOf(tape: MarketTape): Told[] {
     told.splice(at1 < 0 || at2 < 0 ? told.length : at2, 0, closed);
   }
   return told;
+}
+
+/** What was told of a gap that has its place among the arrivals: one message where it was over when it was found. */
+function placedGap(marketId: string, gapId: string, { startMs, endMs, ...known }: TapeGap): Told[] {
+  const { knownMs, knownSeq, endSeq } = known;
+  if (knownSeq === undefined) return [];
+  const record = {
+    ...{ gapId, marketId, startTimeMs: startMs, knownTimeMs: knownMs, knownSeq, repairedBy: null },
+    ...({ cause: 'silent_feed', feed: 'polymarket.clob' } as const),
+  };
+  const notice = (seq: number, atMs: number, end: { endTimeMs: number | null; seq: number }): Told => ({
+    ...{ seq, atMs },
+    tell: (bus) => bus.publish('gap', { ...record, ...end }),
+  });
+  const found = { endTimeMs: null, seq: knownSeq };
+  if (endMs === null || endSeq === undefined) return [notice(knownSeq, knownMs, found)];
+  const ended = { endTimeMs: endMs, seq: endSeq };
+  if (endSeq === knownSeq + 1) return [notice(knownSeq, knownMs, ended)];
+  return [notice(knownSeq, knownMs, found), notice(endSeq, endMs, ended)];
 }
 
 /** Hands what is told to the store first, as the recorder does. */

@@ -1,6 +1,6 @@
 /**
- * When a gap came to be known is not recorded: a restart and a backtest take it as known at once, whoever traded live
- * knew it later. All must come to the same positions.
+ * Recordings of earlier releases do not say when a gap came to be known: a restart and a backtest take it as known at
+ * once, whoever traded live knew it later. All must come to the same positions.
  */
 import { expect, test } from 'vitest';
 import { STRATEGIES } from '../../../test/support/strategies.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { withLateGaps } from '../../../test/support/lateGaps.ts';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import type { ReplayParams, Strategy } from '../../schema/strategy.ts';
@@ -8,7 +9,8 @@ import { compileStrategy } from '../strategies/compile.ts';
 import { LiveMarket } from './liveMarket.ts';
 import { prepareMarket } from './prepare.ts';
 import { replayMarket } from './replay.ts';
-import { MarketSession, type SessionEvent } from './session.ts';
+import { MarketSession } from './session.ts';
+import type { SessionEvent } from './sessionEvents.ts';
 import { type MarketTape, TapeLadders, type TapeSide } from './tape.ts';
 import { UnderlyingState } from './underlyingState.ts';
 
@@ -160,7 +162,7 @@ function liveDecisions(tape: MarketTape, strategy: Strategy): SessionEvent[] {
     feed.push({ timeMs: receivedMs, order, emit });
   });
   for (const gap of gaps) {
-    feed.push({ timeMs: gap.knownMs, order: 0, emit: () => live.gapKnown(gap) });
+    feed.push({ timeMs: gap.knownMs, order: gap.knownSeq ?? 0, emit: () => live.gapKnown(gap) });
     const endMs = gap.endMs;
     if (endMs !== null) feed.push({ timeMs: endMs, order: Infinity, emit: () => live.gapEnded(endMs) });
   }
@@ -180,11 +182,14 @@ function liveDecisions(tape: MarketTape, strategy: Strategy): SessionEvent[] {
 test.each(Object.entries(STRATEGIES))('live and replay decide the same: %s', (_, strategy) => {
   let events = 0;
   for (let n = 0; n < 8; n++) {
-    const tape = randomTape(`live ${n}`, SHAPE);
-    const replayed = decisions(tape, strategy);
-    events += replayed.length;
-    const live = liveDecisions(tape, strategy);
-    expect(JSON.stringify(live)).toBe(JSON.stringify(replayed));
+    const early = randomTape(`live ${n}`, SHAPE);
+    const late = withLateGaps(randomTape(`live ${n}`, { ...SHAPE, gaps: false }), `${n}`);
+    for (const tape of [early, late]) {
+      const replayed = decisions(tape, strategy);
+      events += replayed.length;
+      const live = liveDecisions(tape, strategy);
+      expect(JSON.stringify(live)).toBe(JSON.stringify(replayed));
+    }
   }
   expect(events).toBeGreaterThan(5);
 });

@@ -151,7 +151,7 @@ class GapRows {
 
   constructor({ gaps }: MarketTape, builder: RowBuilder) {
     this.#builder = builder;
-    this.#told = new ToldGaps(gaps, {
+    this.#told = new ToldGaps({
       gapKnown: (gap) => {
         this.#passEnds(gap.knownMs);
         builder.gapKnown(gap);
@@ -161,6 +161,7 @@ class GapRows {
         this.#ends.sort((a, b) => a - b);
       },
     });
+    this.#told.add(gaps);
   }
 
   /** What was told before the arrival of a number. */

@@ -1,20 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { withLateGaps } from '../../../test/support/lateGaps.ts';
 import { END_MS, randomTape, START_MS } from '../../../test/support/tapes.ts';
-import { Random } from '../../simulator/random.ts';
 import { prepareMarket } from './prepare.ts';
 import { coverageOf } from './replay.ts';
-import type { MarketTape, TapeGap } from './tape.ts';
+import type { TapeGap } from './tape.ts';
 import { ToldGaps } from './toldGaps.ts';
 
 /** What is told, and before which arrival. */
 function told(gaps: readonly TapeGap[], arrivals: readonly { seq: number; receivedMs: number }[]): string[] {
   const said: string[] = [];
   let next = '';
-  const teller = new ToldGaps(gaps, {
+  const teller = new ToldGaps({
     gapKnown: ({ startMs, knownMs }) => said.push(`${next}: known ${startMs} at ${knownMs}`),
     gapEnded: ({ startMs, endMs }) => said.push(`${next}: ended ${startMs} at ${endMs}`),
   });
+  teller.add(gaps);
   for (const { seq, receivedMs } of [...arrivals, { seq: Infinity, receivedMs: Infinity }]) {
     next = String(seq);
     teller.beforeSeq(seq);
@@ -63,6 +64,34 @@ describe('what was told of gaps', () => {
     expect(told([gap], arrivals)).toEqual(expected);
   });
 
+  test('stretch by stretch once each, an end that came to be known meanwhile too', () => {
+    const said: string[] = [];
+    const teller = new ToldGaps({
+      gapKnown: ({ startMs }) => said.push(`known ${startMs}`),
+      gapEnded: ({ startMs }) => said.push(`ended ${startMs}`),
+    });
+    const open: TapeGap[] = [
+      { startMs: 1, knownMs: 9, endMs: null, knownSeq: 5 },
+      { startMs: 2, knownMs: 9, endMs: null },
+    ];
+    const later: TapeGap[] = [
+      { startMs: 1, knownMs: 9, endMs: 30, knownSeq: 5, endSeq: 15 },
+      { startMs: 2, knownMs: 9, endMs: 30 },
+      { startMs: 3, knownMs: 20, endMs: null, knownSeq: 12 },
+    ];
+    teller.add(open);
+    teller.beforeSeq(10);
+    teller.beforeTime(10);
+    expect(said.splice(0)).toEqual(['known 1', 'known 2']);
+    teller.add(later);
+    expect(said.splice(0)).toEqual(['ended 2']);
+    teller.beforeSeq(13);
+    teller.add(later);
+    teller.beforeSeq(20);
+    teller.beforeTime(Infinity);
+    expect(said).toEqual(['known 3', 'ended 1']);
+  });
+
   test('each once, however many there are', () => {
     const gap = fc.record({ knownSeq: fc.integer({ min: 0, max: 60 }), startMs: fc.integer({ max: 200 }) });
     fc.assert(
@@ -74,27 +103,11 @@ describe('what was told of gaps', () => {
   });
 });
 
-/** Stretches of a tape that were found out some seconds later, at a place among its events; none overlap. */
-function lateGaps({ books }: MarketTape, seed: string): TapeGap[] {
-  if (books === null) throw new TypeError('a tape with books');
-  const random = new Random(seed);
-  const gaps: TapeGap[] = [];
-  const at = (index: number) => ({ seq: books.seq[index] as number, ms: books.receivedMs[index] as number });
-  for (let from = random.below(60); from + 60 < books.seq.length; ) {
-    const [known, end] = [from + 1 + random.below(25), from + 26 + random.below(25)];
-    const startMs = at(from).ms;
-    const told = { knownMs: at(known).ms, knownSeq: at(known).seq + 0.5, endSeq: at(end).seq + 0.5 };
-    gaps.push({ startMs, endMs: at(end).ms, ...told });
-    from = end + 1 + random.below(200);
-  }
-  return gaps;
-}
-
 test.each(['one', 'two', 'three'])('what a gap reaches back over is not covered, tape %s', (seed) => {
-  const tape = randomTape(`late ${seed}`, { books: 1_500, levels: 3, gaps: false });
-  const gaps = lateGaps(tape, seed);
+  const tape = withLateGaps(randomTape(`late ${seed}`, { books: 1_500, levels: 3, gaps: false }), seed);
+  const { gaps } = tape;
   expect(gaps.length).toBeGreaterThan(5);
-  const late = prepareMarket({ ...tape, gaps }, { model: false });
+  const late = prepareMarket(tape, { model: false });
   const atOnce = gaps.map(({ startMs, endMs }) => ({ startMs, knownMs: startMs + 0.5, endMs }));
   const early = prepareMarket({ ...tape, gaps: atOnce }, { model: false });
   expect(coverageOf(late)).toBeLessThan(0.95);

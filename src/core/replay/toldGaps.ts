@@ -17,47 +17,68 @@ interface Notice {
  */
 export class ToldGaps {
   readonly #listener: GapListener;
-  readonly #bySeq: readonly Notice[];
-  readonly #byTime: readonly TapeGap[];
+  /** What is to be told yet, in order. */
+  #bySeq: Notice[] = [];
+  #byTime: TapeGap[] = [];
   #nextBySeq = 0;
   #nextByTime = 0;
+  #toldBeforeSeq = 0;
+  /** Of those without a place, by their start. */
+  readonly #told = new Map<number, TapeGap>();
 
-  constructor(gaps: readonly TapeGap[], listener: GapListener) {
+  constructor(listener: GapListener) {
     this.#listener = listener;
-    this.#bySeq = gaps.flatMap((gap) => this.#noticesOf(gap)).sort((a, b) => a.seq - b.seq);
-    this.#byTime = gaps
-      .filter(({ knownSeq }) => knownSeq === undefined)
-      .sort((a, b) => a.knownMs - b.knownMs);
+  }
+
+  /** All that are known of a market, those of before too: what was told of them is not told again. */
+  add(gaps: readonly TapeGap[]): void {
+    this.#bySeq = gaps
+      .flatMap((gap) => this.#noticesOf(gap))
+      .filter(({ seq }) => seq >= this.#toldBeforeSeq)
+      .sort((a, b) => a.seq - b.seq);
+    this.#byTime = [];
+    [this.#nextBySeq, this.#nextByTime] = [0, 0];
+    for (const gap of gaps) {
+      if (gap.knownSeq !== undefined) continue;
+      const told = this.#told.get(gap.startMs);
+      if (told === undefined) this.#byTime.push(gap);
+      else if (told.endMs === null && gap.endMs !== null) this.#tell(gap);
+    }
+    this.#byTime.sort((a, b) => a.knownMs - b.knownMs);
   }
 
   /** Tells what was told before the arrival of a number. */
   beforeSeq(seq: number): void {
+    this.#toldBeforeSeq = seq;
     for (;;) {
       const notice = this.#bySeq[this.#nextBySeq];
-      if (notice === undefined || notice.seq > seq) return;
+      if (notice === undefined || notice.seq >= seq) return;
       this.#nextBySeq++;
       notice.tell();
     }
   }
 
-  /** Tells what came to be known by a moment of which only the time is kept. */
+  /** Tells what came to be known by a moment, where no place is kept. */
   beforeTime(receivedMs: number): void {
     for (;;) {
       const gap = this.#byTime[this.#nextByTime];
       if (gap === undefined || gap.knownMs > receivedMs) return;
       this.#nextByTime++;
-      this.#listener.gapKnown(gap);
-      const { startMs, endMs, knownMs } = gap;
-      if (endMs !== null) this.#listener.gapEnded({ startMs, endMs: Math.max(endMs, knownMs) });
+      this.#tell(gap);
     }
   }
 
-  #noticesOf(gap: TapeGap): Notice[] {
-    const { startMs, endMs, knownSeq, endSeq } = gap;
+  #tell(gap: TapeGap): void {
+    const { startMs, knownMs, endMs } = gap;
+    if (!this.#told.has(startMs)) this.#listener.gapKnown({ startMs, knownMs });
+    if (endMs !== null) this.#listener.gapEnded({ startMs, endMs: Math.max(endMs, knownMs) });
+    this.#told.set(startMs, gap);
+  }
+
+  #noticesOf({ startMs, knownMs, endMs, knownSeq, endSeq }: TapeGap): Notice[] {
     if (knownSeq === undefined) return [];
-    const known = { seq: knownSeq, tell: () => this.#listener.gapKnown(gap) };
+    const known = { seq: knownSeq, tell: () => this.#listener.gapKnown({ startMs, knownMs }) };
     if (endMs === null) return [known];
-    const tell = () => this.#listener.gapEnded({ startMs, endMs });
-    return [known, { seq: endSeq ?? knownSeq, tell }];
+    return [known, { seq: endSeq ?? knownSeq, tell: () => this.#listener.gapEnded({ startMs, endMs }) }];
   }
 }
