@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -9,7 +9,7 @@ import { PROJECT_ROOT } from './sourceFiles.ts';
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
 );
-/** Pictures of every page, to be looked at; not committed. */
+/** Pictures of every page, to be looked at; not committed. Nobody looks at them in CI. */
 const PICTURES = join(PROJECT_ROOT, 'test/web/pictures');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** What never appears ends a test after this; what appears late does not. */
@@ -69,14 +69,13 @@ export class WatchedPage {
     await this.page.waitForURL('**/live**');
   }
 
-  /** Takes pictures of the page as it stands, light, dark and on a phone, and holds each against the rules for everybody. */
+  /** Holds the page as it stands, light, dark and on a phone, against the rules for everybody, and takes pictures of it. */
   async inspect(name: string): Promise<void> {
     const { page } = this;
-    mkdirSync(PICTURES, { recursive: true });
     const before = page.viewportSize() ?? PHONE;
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`), fullPage: true });
+      await this.#picture(`${name}-${colorScheme}`);
       expect(await this.#axe(), `${name}, ${colorScheme}`).toEqual([]);
     }
     await page.emulateMedia({ colorScheme: 'light' });
@@ -85,7 +84,7 @@ export class WatchedPage {
     await page.evaluate(
       'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(drawn))))',
     );
-    await page.screenshot({ path: join(PICTURES, `${name}-phone.png`), fullPage: true });
+    await this.#picture(`${name}-phone`);
     const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     expect(beyond, `${name} is wider than a phone, in pixels`).toBeLessThanOrEqual(0);
     await page.setViewportSize(before);
@@ -94,6 +93,11 @@ export class WatchedPage {
   async close(): Promise<void> {
     await this.#context.close();
     expect(this.faults).toEqual([]);
+  }
+
+  async #picture(name: string): Promise<void> {
+    if (process.env.CI !== undefined) return;
+    await this.page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
   }
 
   /** Serious findings and worse, as `rule: element`. */
