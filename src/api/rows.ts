@@ -1,4 +1,4 @@
-import { pipeline, Readable, type Transform } from 'node:stream';
+import { type Duplex, pipeline, Readable } from 'node:stream';
 import { countRows, findPage, type Page, type PageRequest, pageRows } from '../store/queries/keyset.ts';
 import type { QueryParams, Source } from '../store/queries/sql.ts';
 import type { StoreReader } from '../store/reader.ts';
@@ -43,8 +43,8 @@ export interface RowList {
   readonly columns: string;
   readonly columnParams?: QueryParams;
   readonly format: RowFormat;
-  /** Makes the array of what the engine gives, where the engine does not print it itself. */
-  readonly print?: (page: Page) => Transform;
+  /** Makes the body of what the engine gives, where the engine does not print the array itself. */
+  readonly print?: (page: Page, around: Around) => Duplex;
   /** Name of the array. */
   readonly key: string;
   /** Fields before and after the array, in order. */
@@ -133,17 +133,14 @@ export async function answerRows(
   const { page, total } = found;
   const counts = { count: request.limit === 0 ? total : (page?.count ?? 0), total };
   const next = page?.next ? encodeCursor(scope, { timeMs: page.next.timeMs, tie: page.next.seq }) : null;
-  const { prefix, suffix } = around(list.key, list.head(counts), {
-    ...list.tail?.(counts),
-    next_cursor: next,
-  });
+  const text = around(list.key, list.head(counts), { ...list.tail?.(counts), next_cursor: next });
   const validity = validityOf([counts, page?.low, page?.high], {
     endMs: request.endMs,
     conditions: raw.conditions,
   });
   const headers = validity?.headers ?? {};
   if (validity?.notModified) return { status: 304, headers, body: '' };
-  if (!page) return { headers, body: `${prefix}[]${suffix}` };
+  if (!page) return { headers, body: `${text.prefix}[]${text.suffix}` };
   // The head of a streamed answer carries no length, so nothing needs to be read for it.
   if (raw.headOnly) return { headers, body: Readable.from([]) };
   const { query, params } = pageRows(list.source, request, page, list.columns);
@@ -154,16 +151,20 @@ export async function answerRows(
     { format, settings, signal: raw.signal },
   );
   // Either end's failure, and a body nobody reads any more, destroys the other end.
-  const rows = list.print ? pipeline(given, list.print(page), () => {}) : given;
-  return { headers, body: rowsBody(rows, { prefix, suffix }) };
+  return {
+    headers,
+    body: list.print ? pipeline(given, list.print(page, text), () => {}) : rowsBody(given, text),
+  };
+}
+
+/** The text before and after the array of a list. */
+export interface Around {
+  readonly prefix: string;
+  readonly suffix: string;
 }
 
 /** The text before and after the array `key` of an object. */
-export function around(
-  key: string,
-  head: Record<string, unknown>,
-  tail: Record<string, unknown>,
-): { prefix: string; suffix: string } {
+export function around(key: string, head: Record<string, unknown>, tail: Record<string, unknown>): Around {
   return {
     prefix: `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(key)}:`,
     suffix: `,${JSON.stringify(tail).slice(1)}`,

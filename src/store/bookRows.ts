@@ -1,13 +1,27 @@
-/** Reads stored books as the engine's binary rows: see `bookColumns` for the columns and their order. */
+/** Reads stored books as the engine's binary columns: see `bookColumns` for the columns and their order. */
 import { TICKS_PER_USDC } from '../core/money.ts';
+import { NativeBlocks, type NativeColumn } from './nativeBlocks.ts';
 
-/** One side of a stored ladder, best first; only the first `count` entries count. */
+/** The format of the engine that `BookRows` reads. */
+export const BOOK_FORMAT = 'Native';
+
+/** One side of a stored ladder, best first. Its prices begin at `start`, its sizes at `sizesStart`. */
 export interface RowSide {
   count: number;
+  start: number;
   /** Ticks of 1/10000 USDC. */
   prices: Uint16Array;
-  /** Shares, not micro-shares: the numbers as they were stored. */
+  sizesStart: number;
+  /** Sizes too large or too fine for hundredths: they are in `shares`, else in `hundredths` of a share. */
+  wide: boolean;
+  hundredths: Uint32Array;
   shares: Float64Array;
+}
+
+/** The size of the level at `index`, counted from the best. */
+export function sharesOfLevel({ wide, hundredths, shares, sizesStart }: RowSide, index: number): number {
+  const at = sizesStart + index;
+  return wide ? (shares[at] as number) : (hundredths[at] as number) / HUNDREDTHS;
 }
 
 /** One stored book. The reader reuses it and its arrays: copy what you keep. */
@@ -19,134 +33,150 @@ export interface BookRow {
   underlyingPrice: number | null;
   readonly yesBids: RowSide;
   readonly yesAsks: RowSide;
-  /** Of a mirrored book these are filled from the YES side. */
+  /** Of a mirrored book these show the YES side as NO has it. */
   readonly noBids: RowSide;
   readonly noAsks: RowSide;
 }
 
-/** Levels there is room for at first; a side with more grows. */
-const LEVELS_AT_FIRST = 128;
 const HUNDREDTHS = 100;
-/** Time, two flags, the mark of a missing price and the flag of wide sizes. */
-const FIXED_BYTES_MIN = 12;
-const PRICE_BYTES = 8;
-/** Bytes of an element in the four price arrays, the four narrow and the four wide size arrays. */
-const ELEMENT_BYTES = [2, 2, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8] as const;
+const SIDES = 4;
+const [TIME, TRUSTED, MIRRORED, UNDERLYING, WIDE, PRICES, NARROW_SIZES, WIDE_SIZES] = [
+  0, 1, 2, 3, 4, 5, 9, 13,
+];
+const COLUMNS = 17;
 
 export class BookRows {
-  #view: DataView = new DataView(new ArrayBuffer(0));
+  readonly #blocks = new NativeBlocks();
+  readonly #sides = Array.from({ length: SIDES }, () => new SideColumns());
   readonly #row: BookRow = {
     ...{ timeMs: 0, trusted: false, mirrored: false, underlyingPrice: null },
-    ...{ yesBids: side(), yesAsks: side(), noBids: side(), noAsks: side() },
+    ...{ yesBids: emptySide(), yesAsks: emptySide(), noBids: emptySide(), noAsks: emptySide() },
   };
-  readonly #sides = [this.#row.yesBids, this.#row.yesAsks, this.#row.noBids, this.#row.noAsks] as const;
-  /** The beginning of a row whose end has not come yet. */
-  #rest: Buffer = Buffer.alloc(0);
+  #rows = 0;
   #at = 0;
 
-  /** Rows may be cut anywhere between two calls. */
-  read(bytes: Buffer, onRow: (row: BookRow) => void): void {
-    const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
-    this.#view = new DataView(all.buffer, all.byteOffset, all.length);
-    let start = 0;
-    while (this.#hasWholeRow(start)) {
-      this.#at = start;
-      this.#decode();
-      start = this.#at;
-      onRow(this.#row);
-    }
-    this.#rest = all.subarray(start);
+  /** Takes bytes, cut anywhere. */
+  add(bytes: Buffer): void {
+    this.#blocks.add(bytes);
   }
 
-  /** Whether the last row came whole. */
+  /** The next row that has come whole; null until there is more. */
+  next(): BookRow | null {
+    while (this.#at === this.#rows) {
+      const rows = this.#blocks.next();
+      if (rows === null) return null;
+      this.#load(rows);
+    }
+    return this.#decode(this.#at++);
+  }
+
+  /** Whether the last row came whole; ask when there is no next one. */
   get isWhole(): boolean {
-    return this.#rest.length === 0;
+    return this.#blocks.isWhole;
   }
 
-  #decode(): void {
+  #column(index: number): NativeColumn {
+    return this.#blocks.columns[index] as NativeColumn;
+  }
+
+  #load(rows: number): void {
+    if (this.#blocks.columns.length !== COLUMNS) throw new TypeError('these are not the columns of books');
+    this.#rows = rows;
+    this.#at = 0;
+    for (let index = 0; rows > 0 && index < SIDES; index++) {
+      this.#sides[index]?.load(rows, {
+        prices: this.#column(PRICES + index),
+        narrow: this.#column(NARROW_SIZES + index),
+        wide: this.#column(WIDE_SIZES + index),
+      });
+    }
+  }
+
+  #decode(index: number): BookRow {
     const row = this.#row;
-    const view = this.#view;
-    row.timeMs = Number(view.getBigInt64(this.#at, true));
-    row.trusted = view.getUint8(this.#at + 8) === 1;
-    row.mirrored = view.getUint8(this.#at + 9) === 1;
-    const isNull = view.getUint8(this.#at + 10) === 1;
-    this.#at += 11;
-    row.underlyingPrice = isNull ? null : view.getFloat64(this.#at, true);
-    if (!isNull) this.#at += PRICE_BYTES;
-    const wide = view.getUint8(this.#at++) === 1;
-    for (const each of this.#sides) this.#prices(each);
-    if (wide) this.#at += this.#sides.length;
-    for (const each of this.#sides) this.#shares(each, wide);
-    if (!wide) this.#at += this.#sides.length;
-    if (!row.mirrored) return;
-    mirror(row.yesAsks, row.noBids);
-    mirror(row.yesBids, row.noAsks);
-  }
-
-  #prices(into: RowSide): void {
-    const view = this.#view;
-    const count = this.#varint();
-    makeRoom(into, count);
-    into.count = count;
-    const { prices } = into;
-    let at = this.#at;
-    for (let i = 0; i < count; i++, at += 2) prices[i] = view.getUint16(at, true);
-    this.#at = at;
-  }
-
-  #shares(into: RowSide, wide: boolean): void {
-    const view = this.#view;
-    const count = this.#varint();
-    const { shares } = into;
-    let at = this.#at;
-    if (wide) for (let i = 0; i < count; i++, at += 8) shares[i] = view.getFloat64(at, true);
-    else for (let i = 0; i < count; i++, at += 4) shares[i] = view.getUint32(at, true) / HUNDREDTHS;
-    this.#at = at;
-  }
-
-  #hasWholeRow(start: number): boolean {
-    const { byteLength } = this.#view;
-    if (byteLength < start + FIXED_BYTES_MIN) return false;
-    this.#at = start + FIXED_BYTES_MIN + (this.#view.getUint8(start + 10) === 1 ? 0 : PRICE_BYTES);
-    for (const width of ELEMENT_BYTES) {
-      const count = this.#varint();
-      this.#at += count * width;
-      if (this.#at > byteLength) return false;
+    const underlying = this.#column(UNDERLYING);
+    row.timeMs = this.#column(TIME).integer(index);
+    row.trusted = this.#column(TRUSTED).flags[index] === 1;
+    row.mirrored = this.#column(MIRRORED).flags[index] === 1;
+    row.underlyingPrice = underlying.nulls[index] === 1 ? null : (underlying.doubles[index] as number);
+    const [yesBids, yesAsks, noBids, noAsks] = this.#sides as [
+      SideColumns,
+      SideColumns,
+      SideColumns,
+      SideColumns,
+    ];
+    const wide = this.#column(WIDE).flags[index] === 1;
+    yesBids.show(row.yesBids, index, wide);
+    yesAsks.show(row.yesAsks, index, wide);
+    if (row.mirrored) {
+      yesAsks.showMirrored(row.noBids, index, wide);
+      yesBids.showMirrored(row.noAsks, index, wide);
+    } else {
+      noBids.show(row.noBids, index, wide);
+      noAsks.show(row.noAsks, index, wide);
     }
-    return true;
-  }
-
-  /** A number cut by the end of the bytes moves past the end, too. */
-  #varint(): number {
-    const view = this.#view;
-    let value = 0;
-    for (let shift = 0; this.#at < view.byteLength; shift += 7) {
-      const byte = view.getUint8(this.#at++);
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-    this.#at = view.byteLength + 1;
-    return 0;
+    return row;
   }
 }
 
-function side(): RowSide {
-  return { count: 0, prices: new Uint16Array(LEVELS_AT_FIRST), shares: new Float64Array(LEVELS_AT_FIRST) };
+interface StoredSide {
+  readonly prices: NativeColumn;
+  readonly narrow: NativeColumn;
+  readonly wide: NativeColumn;
 }
 
-function makeRoom(into: RowSide, count: number): void {
-  if (count <= into.prices.length) return;
-  into.prices = new Uint16Array(count * 2);
-  into.shares = new Float64Array(count * 2);
-}
+/** One side of all books of a block. */
+class SideColumns {
+  #prices = new Uint16Array(0);
+  #priceStarts = new Uint32Array(0);
+  #hundredths = new Uint32Array(0);
+  #narrowStarts = new Uint32Array(0);
+  #shares = new Float64Array(0);
+  #wideStarts = new Uint32Array(0);
+  #levels = 0;
+  #mirrored = new Uint16Array(0);
+  #isMirrored = false;
 
-/** The other token's side: price p there is 1 - p here, for the same shares. */
-function mirror(from: RowSide, into: RowSide): void {
-  const { count } = from;
-  makeRoom(into, count);
-  into.count = count;
-  for (let i = 0; i < count; i++) {
-    into.prices[i] = TICKS_PER_USDC - (from.prices[i] as number);
-    into.shares[i] = from.shares[i] as number;
+  load(rows: number, { prices, narrow, wide }: StoredSide): void {
+    [this.#prices, this.#priceStarts] = [prices.ticks, prices.starts];
+    [this.#hundredths, this.#narrowStarts] = [narrow.words, narrow.starts];
+    [this.#shares, this.#wideStarts] = [wide.doubles, wide.starts];
+    this.#levels = prices.starts[rows * 2] as number;
+    this.#isMirrored = false;
   }
+
+  show(into: RowSide, row: number, isWide: boolean): void {
+    const at = row * 2;
+    const start = this.#priceStarts[at] as number;
+    into.start = start;
+    into.count = (this.#priceStarts[at + 2] as number) - start;
+    into.prices = this.#prices;
+    into.wide = isWide;
+    into.sizesStart = (isWide ? this.#wideStarts : this.#narrowStarts)[at] as number;
+    into.hundredths = this.#hundredths;
+    into.shares = this.#shares;
+  }
+
+  /** The other token's side: price p there is 1 - p here, for the same shares. */
+  showMirrored(into: RowSide, row: number, isWide: boolean): void {
+    this.show(into, row, isWide);
+    if (!this.#isMirrored) this.#mirror();
+    into.prices = this.#mirrored;
+  }
+
+  #mirror(): void {
+    const [prices, levels] = [this.#prices, this.#levels];
+    if (this.#mirrored.length < levels) this.#mirrored = new Uint16Array(levels * 2);
+    const mirrored = this.#mirrored;
+    for (let i = 0; i < levels; i++) mirrored[i] = TICKS_PER_USDC - (prices[i] as number);
+    this.#isMirrored = true;
+  }
+}
+
+/** A side without levels, to be filled. */
+export function emptySide(): RowSide {
+  return {
+    ...{ count: 0, start: 0, prices: new Uint16Array(0) },
+    ...{ sizesStart: 0, wide: false, hundredths: new Uint32Array(0), shares: new Float64Array(0) },
+  };
 }

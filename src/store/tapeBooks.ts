@@ -1,7 +1,7 @@
 /** The books of one market as they are read row by row, into the arrays of a tape. */
 import { TICKS_PER_USDC, UNITS_PER_SHARE } from '../core/money.ts';
 import type { TapeBooks, TapeSide } from '../core/replay/tape.ts';
-import { type BookRow, BookRows, type RowSide } from './bookRows.ts';
+import { type BookRow, BookRows, type RowSide, sharesOfLevel } from './bookRows.ts';
 import { Column } from './columns.ts';
 
 /** A row whose levels, as deep as they are read, and trust are those of the row before is left out: nothing changed. */
@@ -13,10 +13,10 @@ export class TapeBookColumns {
   readonly #yes = { bids: new SideColumns(), asks: new SideColumns() };
   /** Null while NO has been the mirror of YES in every book. */
   #no: { readonly bids: SideColumns; readonly asks: SideColumns } | null = null;
-  readonly #push = (row: BookRow) => this.#add(row);
 
   read(bytes: Buffer): void {
-    this.#reader.read(bytes, this.#push);
+    this.#reader.add(bytes);
+    for (let row = this.#reader.next(); row; row = this.#reader.next()) this.#add(row);
   }
 
   /** Whether the last row came whole. */
@@ -78,21 +78,22 @@ class SideColumns {
     return this.#prices.length;
   }
 
-  push({ count, prices, shares }: RowSide): void {
-    for (let i = 0; i < count; i++) {
-      this.#prices.push(prices[i] as number);
-      this.#sizes.push(unitsOf(shares[i] as number));
+  push(side: RowSide): void {
+    for (let i = 0; i < side.count; i++) {
+      this.#prices.push(side.prices[side.start + i] as number);
+      this.#sizes.push(unitsOf(sharesOfLevel(side, i)));
     }
     this.#offsets.push(this.#prices.length);
   }
 
   /** Whether the last book pushed shows the same levels. */
-  repeats({ count, prices, shares }: RowSide): boolean {
+  repeats(side: RowSide): boolean {
+    const { start, count, prices } = side;
     const from = this.#offsets.at(this.#offsets.length - 2);
     if (this.#prices.length - from !== count) return false;
     for (let i = 0; i < count; i++) {
-      if (this.#prices.at(from + i) !== prices[i]) return false;
-      if (this.#sizes.at(from + i) !== unitsOf(shares[i] as number)) return false;
+      if (this.#prices.at(from + i) !== prices[start + i]) return false;
+      if (this.#sizes.at(from + i) !== unitsOf(sharesOfLevel(side, i))) return false;
     }
     return true;
   }

@@ -12,6 +12,7 @@ import { settlementOfMarket } from '../core/venueRules.ts';
 import { StoreUnavailableError, TooMuchDataError } from '../errors.ts';
 import type { UnderlyingSource } from '../schema/events.ts';
 import { type Market, type Ticker, UNKNOWN } from '../schema/market.ts';
+import { BOOK_FORMAT } from './bookRows.ts';
 import { Column } from './columns.ts';
 import { FixedRows } from './fixedRows.ts';
 import {
@@ -157,7 +158,7 @@ export function loadFeedPrices(
 async function loadBooks(read: Read, params: object) {
   const columns = new TapeBookColumns();
   await stream(read, TAPE_BOOKS, {
-    params,
+    ...{ params, format: BOOK_FORMAT },
     onBytes: (bytes) => {
       columns.read(bytes);
       if (columns.levels > LEVELS_MAX) throw new TooMuchDataError(`more than ${LEVELS_MAX} levels`);
@@ -183,7 +184,7 @@ async function loadFixed(
     for (let i = 0; i < doubles; i++) (columns[i] as Column<Float64Array>).push(values[i] as number);
   };
   await stream(read, query, {
-    params,
+    ...{ params, format: 'RowBinary' },
     onBytes: (bytes) => {
       rows.read(bytes, onRow);
       if ((columns[0]?.length ?? 0) > ROWS_MAX) throw new TooMuchDataError(`more than ${ROWS_MAX} rows`);
@@ -196,9 +197,14 @@ async function loadFixed(
 async function stream(
   { reader, signal }: Read,
   query: string,
-  { params, onBytes, isWhole }: { params: object; onBytes: (bytes: Buffer) => void; isWhole: () => boolean },
+  {
+    params,
+    format,
+    onBytes,
+    isWhole,
+  }: { params: object; format: string; onBytes: (bytes: Buffer) => void; isWhole: () => boolean },
 ): Promise<void> {
-  const body: Readable = await reader.stream(query, { ...params }, { format: 'RowBinary', signal });
+  const body: Readable = await reader.stream(query, { ...params }, { format, signal });
   for await (const bytes of body) onBytes(bytes as Buffer);
   if (!isWhole()) throw new StoreUnavailableError('the store ended an answer within a row');
 }

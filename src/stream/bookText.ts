@@ -1,7 +1,7 @@
 import { SnapshotPrinter } from '../api/snapshotText.ts';
 import { sharesOf } from '../core/money.ts';
 import type { BookRecord, SideView } from '../schema/records.ts';
-import type { BookRow, RowSide } from '../store/bookRows.ts';
+import { type BookRow, emptySide, type RowSide } from '../store/bookRows.ts';
 
 /** A book as it stands; a view, as in records. */
 export type LiveBook = Pick<BookRecord, 'eventTimeMs' | 'trusted' | 'underlyingPrice' | 'yes' | 'no'>;
@@ -11,7 +11,7 @@ export class BookText {
   readonly #printers = new Map<string, SnapshotPrinter>();
   readonly #row: BookRow = {
     ...{ timeMs: 0, trusted: false, mirrored: false, underlyingPrice: null },
-    ...{ yesBids: rowSide(), yesAsks: rowSide(), noBids: rowSide(), noAsks: rowSide() },
+    ...{ yesBids: emptySide(), yesAsks: emptySide(), noBids: emptySide(), noAsks: emptySide() },
   };
 
   /** @returns Everything of a snapshot but its opening brace; a view that the next call may not touch. */
@@ -38,14 +38,11 @@ export class BookText {
   }
 }
 
-function rowSide(): RowSide {
-  return { count: 0, prices: new Uint16Array(0), shares: new Float64Array(0) };
-}
-
 function fill(into: RowSide, from: SideView): void {
   const { count, sizes } = from;
   if (into.shares.length < count) into.shares = new Float64Array(count * 2);
   into.count = count;
+  into.wide = true;
   into.prices = from.prices;
   for (let i = 0; i < count; i++) into.shares[i] = sharesOf(sizes[i] as number);
 }

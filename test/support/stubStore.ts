@@ -1,18 +1,17 @@
 import { Readable } from 'node:stream';
 import type { StoreReader } from '../../src/store/reader.ts';
+import { nativeBooks } from './nativeBooks.ts';
 
 /** The one market the stub knows. */
 export const STUB_MARKET = '0xaa';
 
 const TS = '2026-11-20T12:00:00.000+00:00';
-/** One book as the engine's binary row: one YES bid of 1 share at 0.5, mirrored. */
-const BOOK = Buffer.concat([
-  int64(Date.parse(TS)),
-  // Trusted, mirrored, the price is there.
-  Buffer.of(1, 1, 0),
-  float64(97_000.12),
-  // Narrow sizes; then prices of the four sides, narrow sizes and wide ones, each behind its count.
-  Buffer.of(0, 1, ...uint16(5000), 0, 0, 0, 1, ...uint32(100), 0, 0, 0, 0, 0, 0, 0),
+/** One book: one YES bid of 1 share at 0.5, mirrored. */
+const BOOK = nativeBooks([
+  {
+    ...{ timeMs: Date.parse(TS), trusted: true, mirrored: true, underlying: 97_000.12, wide: false },
+    sides: [[[5000, 1]], [], [], []],
+  },
 ]);
 const MARKET = {
   market_id: STUB_MARKET,
@@ -112,24 +111,4 @@ function find<R extends object>(answers: readonly (readonly [string, R])[], quer
   const found = answers.find(([mark]) => query.includes(mark));
   if (!found) throw new Error(`the stub store has no answer to ${query}`);
   return found[1];
-}
-
-function int64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigInt64LE(BigInt(value));
-  return bytes;
-}
-
-function float64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
-  return bytes;
-}
-
-function uint16(value: number): Buffer {
-  return Buffer.of(value & 0xff, value >> 8);
-}
-
-function uint32(value: number): Buffer {
-  return Buffer.of(value & 0xff, (value >> 8) & 0xff, (value >> 16) & 0xff, value >>> 24);
 }

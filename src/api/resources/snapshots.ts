@@ -3,6 +3,7 @@ import { optional, required } from '../../schema/api/fields.ts';
 import * as parameter from '../../schema/api/parameters.ts';
 import { orderbookShape, snapshotsShape } from '../../schema/api/resources.ts';
 import { integer } from '../../schema/api/types.ts';
+import { BOOK_FORMAT } from '../../store/bookRows.ts';
 import { bookColumns, booksOf } from '../../store/queries/books.ts';
 import { findBook } from '../../store/queries/orderbook.ts';
 import type { HistoryWindow } from '../history.ts';
@@ -11,7 +12,8 @@ import type { ApiParts } from '../parts.ts';
 import { notFound } from '../refusal.ts';
 import { type Answer, type Route, route } from '../route.ts';
 import { answerRows, findRows, pageRequest, type RowFormat } from '../rows.ts';
-import { snapshotArray, snapshotText } from '../snapshotText.ts';
+import { SnapshotBody } from '../snapshotBody.ts';
+import { snapshotText } from '../snapshotText.ts';
 
 type Parts = Pick<ApiParts, 'store' | 'live'>;
 
@@ -22,9 +24,9 @@ const interval = optional(
 );
 const at = optional(datetime, 'The moment; now when absent');
 
-/** A tenth of the text, and read once: see `snapshotText.ts`. */
-const BINARY_ROWS: RowFormat = {
-  format: 'RowBinary',
+/** A seventh of the text, and read once: see `snapshotText.ts`. */
+const BINARY_BOOKS: RowFormat = {
+  format: BOOK_FORMAT,
   // Rows this short are cheaper in larger blocks than the store's own.
   settings: { query_plan_optimize_lazy_materialization: 0, max_block_size: '2048' },
 };
@@ -64,8 +66,8 @@ function snapshotsRoute(parts: Parts): Route {
           source,
           columns: bookColumns({ hasDepth: query.depth !== null }),
           ...(query.depth === null ? {} : { columnParams: { depth: query.depth } }),
-          format: BINARY_ROWS,
-          print: ({ count }) => snapshotArray({ count, ticker: market.ticker }),
+          format: BINARY_BOOKS,
+          print: ({ count }, around) => new SnapshotBody({ count, ticker: market.ticker }, around),
           key: 'snapshots',
           head: ({ count }) => ({ market_id: market.marketId, count }),
         },

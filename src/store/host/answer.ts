@@ -11,6 +11,7 @@ const STREAMED_FORMATS: ReadonlySet<string> = new Set([
   'JSONCompactEachRow',
   'JSONStringsEachRow',
   'RowBinary',
+  'Native',
   'TabSeparated',
   'TSV',
   'CSV',

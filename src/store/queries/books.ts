@@ -14,7 +14,7 @@ const LADDERS = ['px', 'sz', 'szw'].flatMap((suffix) =>
 );
 
 /**
- * What `BookRows` reads, in its order and in the format `RowBinary`. Parameters: `market_id`, and where `hasDepth`
+ * What `BookRows` reads, in its order and in the format `BOOK_FORMAT`. Parameters: `market_id`, and where `hasDepth`
  * `depth`, levels a side. `time` and `underlying` may be any numbers of those columns' types, for readers that need
  * others.
  */

@@ -1,4 +1,4 @@
-import { type BookRow, BookRows } from '../bookRows.ts';
+import { BOOK_FORMAT, type BookRow, BookRows } from '../bookRows.ts';
 import type { StoreReader } from '../reader.ts';
 import { bookColumns, booksOf } from './books.ts';
 import { storedTime, timeParam, where } from './sql.ts';
@@ -18,14 +18,13 @@ export async function findBook(
     `SELECT ${bookColumns({ hasDepth: false })} FROM ${table} AS t ${where([...conditions, ...until])}
      ORDER BY t.ts DESC, t.seq DESC LIMIT 1`,
     { ...params, ...(atMs === null ? {} : { at_ms: storedTime(Math.floor(atMs)) }) },
-    { format: 'RowBinary', signal },
+    { format: BOOK_FORMAT, signal },
   );
   const reader = new BookRows();
   let found: BookRow | null = null;
   for await (const bytes of rows as AsyncIterable<Buffer>) {
-    reader.read(bytes, (row) => {
-      found = row;
-    });
+    reader.add(bytes);
+    found = reader.next() ?? found;
   }
   return found;
 }

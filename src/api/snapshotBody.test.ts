@@ -1,61 +1,14 @@
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { nativeBooks, type StoredBook } from '../../test/support/nativeBooks.ts';
 import { StoreUnavailableError } from '../errors.ts';
-import { snapshotArray } from './snapshotText.ts';
+import { SnapshotBody } from './snapshotBody.ts';
 
 const SEED = 20_261_121;
 
-interface Row {
-  timeMs: number;
-  trusted: boolean;
-  mirrored: boolean;
-  underlying: number | null;
-  wide: boolean;
-  /** Price in ticks and shares, of both YES and both NO sides. */
-  sides: [number, number][][];
-}
-
-/** The row as the engine writes it: `RowBinary` of the columns in their order. */
-function binary({ timeMs, trusted, mirrored, underlying, wide, sides }: Row): Buffer {
-  const parts: Buffer[] = [];
-  const put = (size: number, write: (bytes: Buffer) => void) => {
-    const bytes = Buffer.alloc(size);
-    write(bytes);
-    parts.push(bytes);
-  };
-  const byte = (value: number) => parts.push(Buffer.of(value));
-  put(8, (bytes) => bytes.writeBigInt64LE(BigInt(timeMs)));
-  byte(Number(trusted));
-  byte(Number(mirrored));
-  byte(Number(underlying === null));
-  if (underlying !== null) put(8, (bytes) => bytes.writeDoubleLE(underlying));
-  byte(Number(wide));
-  const stored = sides.map((levels, i) => (mirrored && i >= 2 ? [] : levels));
-  const length = (levels: unknown[]) => {
-    for (let rest = levels.length; ; rest >>= 7) {
-      byte(rest < 0x80 ? rest : (rest & 0x7f) | 0x80);
-      if (rest < 0x80) return;
-    }
-  };
-  for (const levels of stored) {
-    length(levels);
-    for (const [price] of levels) put(2, (bytes) => bytes.writeUInt16LE(price));
-  }
-  const narrow = stored.map((levels) => (wide ? [] : levels));
-  for (const levels of narrow) {
-    length(levels);
-    for (const [, shares] of levels) put(4, (bytes) => bytes.writeUInt32LE(Math.round(shares * 100)));
-  }
-  for (const levels of stored.map((each) => (wide ? each : []))) {
-    length(levels);
-    for (const [, shares] of levels) put(8, (bytes) => bytes.writeDoubleLE(shares));
-  }
-  return Buffer.concat(parts);
-}
-
-function printed(row: Row, ticker: string): unknown {
+function printed(row: StoredBook, ticker: string): unknown {
   const [yesBids = [], yesAsks = [], noBids = [], noAsks = []] = row.sides;
   const levels = (side: [number, number][]) => side.map(([price, size]) => ({ price: price / 10_000, size }));
   const mirror = (side: [number, number][]) =>
@@ -81,7 +34,7 @@ const shares = fc.oneof(
   fc.double({ min: 1e-9, max: 1e15, noNaN: true }),
   hundredths.map((value) => value / 100),
 );
-const randomRow: fc.Arbitrary<Row> = fc.boolean().chain((wide) => {
+const randomRow: fc.Arbitrary<StoredBook> = fc.boolean().chain((wide) => {
   const level = fc.tuple(
     fc.integer({ min: 0, max: 10_000 }),
     wide ? shares : hundredths.map((value) => value / 100),
@@ -99,16 +52,21 @@ const randomRow: fc.Arbitrary<Row> = fc.boolean().chain((wide) => {
   });
 });
 
+const AROUND = { prefix: '{"snapshots":', suffix: ',"next_cursor":null}' };
+const bodyOf = (rows: readonly StoredBook[]) =>
+  JSON.stringify({ snapshots: rows.map((row) => printed(row, 'BTC')), next_cursor: null });
 const printOf = (pieces: readonly Buffer[], count: number) =>
-  text(Readable.from(pieces, { objectMode: false }).pipe(snapshotArray({ count, ticker: 'BTC' })));
+  text(pipeline(Readable.from(pieces), new SnapshotBody({ count, ticker: 'BTC' }, AROUND), () => {}));
 
 test(`any rows, cut anywhere, print as JSON would (seed ${SEED})`, async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(randomRow, { maxLength: 8 }),
+      // Blocks of rows; the engine may send one without any.
+      fc.array(fc.array(randomRow, { maxLength: 8 }), { maxLength: 4 }),
       fc.array(fc.nat(), { maxLength: 6 }),
-      async (rows, cuts) => {
-        const bytes = Buffer.concat(rows.map(binary));
+      async (blocks, cuts) => {
+        const rows = blocks.flat();
+        const bytes = Buffer.concat(blocks.map(nativeBooks));
         const ends = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
         const pieces = ends.slice(1).map((end, i) => bytes.subarray(ends[i], end));
         const printedText = await printOf(
@@ -116,7 +74,7 @@ test(`any rows, cut anywhere, print as JSON would (seed ${SEED})`, async () => {
           rows.length,
         );
         // As text and not as values: a size must look as JSON prints it, without blanks or zeros at its end.
-        expect(printedText).toBe(JSON.stringify(rows.map((row) => printed(row, 'BTC'))));
+        expect(printedText).toBe(bodyOf(rows));
       },
     ),
     { seed: SEED, numRuns: 150 },
@@ -124,18 +82,50 @@ test(`any rows, cut anywhere, print as JSON would (seed ${SEED})`, async () => {
 });
 
 describe('an answer cut short', () => {
-  const row = binary({
+  const book: StoredBook = {
     ...{ timeMs: 1_700_000_000_000, trusted: true, mirrored: true, underlying: null, wide: false },
     sides: [[[5000, 1]], [[5100, 2.5]], [], []],
-  });
+  };
+  const [one, two] = [nativeBooks([book]), nativeBooks([book, book])];
 
   it.each([
-    ['between two rows', [row, row], 3],
-    ['inside a row', [row, row.subarray(0, -1)], 2],
-    ['before the first row', [], 1],
+    ['between two blocks', [one, two], 4],
+    ['inside a block', [one, two.subarray(0, -1)], 3],
+    ['inside a block, after as many books as there must be', [one, two.subarray(0, -1)], 1],
+    ['before the first block', [], 1],
   ])('fails %s', async (_, pieces, count) => {
     await expect(printOf(pieces, count)).rejects.toThrow(
       new StoreUnavailableError('the engine ended its answer early'),
     );
   });
+});
+
+const side = (price: (level: number) => number) =>
+  Array.from({ length: 40 }, (_, level): [number, number] => [price(level), level + 0.25]);
+
+test('prints no faster than it is read, and lets others have their turn in between', async () => {
+  const book: StoredBook = {
+    ...{ timeMs: 1_700_000_000_000, trusted: true, mirrored: true, underlying: 91_234.5, wide: false },
+    sides: [side((level) => 4_000 - level), side((level) => 4_100 + level), [], []],
+  };
+  const books = Array<StoredBook>(2_000).fill(book);
+  const expected = bodyOf(books);
+  const array = new SnapshotBody({ count: books.length, ticker: 'BTC' }, AROUND);
+  array.end(nativeBooks(books));
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+  expect(array.readableLength).toBe(0);
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  array.read(0);
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+  expect(array.readableLength).toBeGreaterThan(0);
+  expect(array.readableLength).toBeLessThan(expected.length / 4);
+  count();
+  expect(await text(array)).toBe(expected);
+  isOver = true;
+  expect(turns).toBeGreaterThan(4);
 });
