@@ -6,10 +6,16 @@
 import { readFileSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Clock, sleep } from '../clock.ts';
+import { ConfigError } from '../errors.ts';
+import type { Logger } from '../ops/log.ts';
 
 const OWNER_FILE = 'owner';
 const ALIVE_FILE = 'alive';
 const ALIVE_BYTES = 9;
+/** A process that was told to stop may need this long to bring in its last rows: a restart must not fail for it. */
+export const LEAVE_LIMIT_MS = 10_000;
+const LEAVE_POLL_MS = 100;
 
 export interface RunDirectory {
   readonly path: string;
@@ -67,6 +73,25 @@ export async function deadRuns(journalDir: string): Promise<DeadRun[]> {
     dead.push({ path, writerName, runId, segments, ...(await readAlive(path)) });
   }
   return dead;
+}
+
+/**
+ * Waits a while for the writer before to leave.
+ * @throws {ConfigError} When it stays: every change would be stored twice.
+ */
+export async function waitToBeAlone(
+  journalDir: string,
+  writerName: string,
+  { clock, log }: { clock: Clock; log: Logger },
+): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += LEAVE_POLL_MS) {
+    const pid = await otherWriter(journalDir, writerName);
+    if (pid === null) return;
+    if (waitedMs >= LEAVE_LIMIT_MS)
+      throw new ConfigError(`process ${pid} already records into ${journalDir}`);
+    if (waitedMs === 0) log.warn({ pid, limitMs: LEAVE_LIMIT_MS }, 'store.writer_before_waited_for');
+    await sleep(clock, LEAVE_POLL_MS);
+  }
 }
 
 /** Process id of another process that runs a writer of this name; null when none does. */

@@ -2,7 +2,6 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Counter } from 'prom-client';
 import { type Clock, every, sleep, type Timer } from '../clock.ts';
-import { ConfigError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type {
@@ -27,7 +26,14 @@ import {
 import { type InsertClient, Inserter } from './inserter.ts';
 import { forgetDeadRuns, type PreviousRun, type RecoveryReport, recover } from './recovery.ts';
 import type { RowBuffer } from './rowBuffer.ts';
-import { AliveFile, createRun, disown, otherWriter, type RunDirectory, segmentPath } from './runDirectory.ts';
+import {
+  AliveFile,
+  createRun,
+  disown,
+  type RunDirectory,
+  segmentPath,
+  waitToBeAlone,
+} from './runDirectory.ts';
 import type { TableName } from './schema.ts';
 import { BufferPool, Segment } from './segment.ts';
 import { SegmentQueue } from './segmentQueue.ts';
@@ -112,8 +118,7 @@ export class StoreWriter implements RecordSink {
     const journalDir = join(dataDir, 'journal');
     const rejectedDir = join(journalDir, 'rejected');
     await mkdir(rejectedDir, { recursive: true, mode: 0o700 });
-    const other = writerName === 'main' ? await otherWriter(journalDir, writerName) : null;
-    if (other !== null) throw new ConfigError(`process ${other} already records into ${dataDir}`);
+    if (writerName === 'main') await waitToBeAlone(journalDir, writerName, options);
     const inserter = new Inserter(options);
     const { report, previousRun } = await recover({ journalDir, rejectedDir, writerName, inserter, log });
     const runId = `${clock.now().toString(36)}-${process.pid}`;
