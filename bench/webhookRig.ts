@@ -17,6 +17,7 @@ import { WebhookDirectory } from '../src/webhooks/directory.ts';
 import { Dispatcher } from '../src/webhooks/dispatcher.ts';
 import { MAX_WEBHOOKS_PER_USER } from '../src/webhooks/registry.ts';
 import { WebhookSender } from '../src/webhooks/sender.ts';
+import { ALONE } from '../src/webhooks/soleSender.ts';
 import { openWebhooks, type Webhooks } from '../src/webhooks/webhooks.ts';
 import type { WorkerReport } from './webhookWorker.ts';
 
@@ -58,6 +59,7 @@ export async function openRig(paths: readonly string[]): Promise<WebhookRig> {
     ...{ db, clock, random: Math.random, log, metrics: new Metrics() },
     directory: new WebhookDirectory({ box: webhooks.box, clock }),
     sender: new WebhookSender({ clock, guard: webhooks.guard, ca }),
+    soleSender: ALONE,
   });
   await dispatcher.start();
   return {

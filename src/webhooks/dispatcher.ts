@@ -8,13 +8,15 @@ import type { Opportunity } from '../schema/opportunity.ts';
 import type { Delivery } from './delivery.ts';
 import type { WebhookDirectory } from './directory.ts';
 import { Intake } from './intake.ts';
-import { HELD_MAX, Lane } from './lane.ts';
+import { HELD_MAX, type Lane } from './lane.ts';
+import { Lanes } from './lanes.ts';
 import { DeliveryMeter } from './meter.ts';
 import { Outbox } from './outbox.ts';
 import { Outcomes } from './outcomes.ts';
 import type { SigningWebhook } from './registration.ts';
 import { Retention } from './retention.ts';
 import type { WebhookSender } from './sender.ts';
+import type { SoleSender } from './soleSender.ts';
 
 /** How soon what another process did is noticed: a pause, a resumption, a delivery to send again. */
 const POLL_MS = 1_000;
@@ -27,6 +29,7 @@ export interface DispatcherParts {
   readonly db: Database;
   readonly directory: WebhookDirectory;
   readonly sender: Pick<WebhookSender, 'attempt' | 'forget' | 'close'>;
+  readonly soleSender: SoleSender;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
@@ -41,17 +44,19 @@ export class Dispatcher {
   readonly #outcomes: Outcomes;
   readonly #meter: DeliveryMeter;
   readonly #retention: Retention;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #lanes: Lanes;
   #timer: Timer | null = null;
   #polling: Promise<void> | null = null;
   #closed = false;
   #pulling = false;
+  /** Whether this process is the one that sends; the others write what they are told, and wait. */
+  #sends = false;
   /** Over, and written; still held by their lanes. */
   readonly #settled: Delivery[] = [];
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
-    const { db, clock, random, log, metrics } = parts;
+    const { db, sender, clock, random, log, metrics } = parts;
     this.#outbox = new Outbox(db, clock);
     this.#meter = new DeliveryMeter({ log, metrics });
     this.#retention = new Retention(db, { clock, log, metrics });
@@ -64,6 +69,15 @@ export class Dispatcher {
           this.#settled.push(delivery);
         }
         this.#release();
+      },
+    });
+    this.#lanes = new Lanes({
+      ...{ sender, clock, random },
+      attempted: (result, change) => this.#meter.attempted(result, change),
+      changed: (change) => this.#outcomes.changed(change),
+      stands: (standing) => {
+        if (standing.paused) this.#meter.paused(standing.webhookId);
+        this.#outcomes.stands(standing);
       },
     });
     this.#intake = new Intake({
@@ -101,8 +115,10 @@ export class Dispatcher {
     this.#timer?.cancel();
     await this.#intake.close();
     await this.#polling;
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.close()));
+    this.#lanes.endAll();
+    await this.#lanes.ended();
     await this.#outcomes.close();
+    await this.#parts.soleSender.leave();
     await this.#retention.close();
     await this.#parts.sender.close();
   }
@@ -125,7 +141,7 @@ export class Dispatcher {
   }
 
   #dispatch(deliveries: readonly Delivery[]): void {
-    if (this.#closed) return;
+    if (this.#closed || !this.#sends) return;
     let unknown = false;
     for (const delivery of deliveries) {
       const lane = this.#lanes.get(delivery.webhookId);
@@ -138,7 +154,9 @@ export class Dispatcher {
 
   async #poll(): Promise<void> {
     const { db, directory } = this.#parts;
-    this.#refresh(await directory.current(db));
+    await this.#decideWhoSends();
+    if (!this.#sends) return;
+    this.#lanes.refresh(await directory.current(db));
     await this.#outbox.expire(EXPIRY_GRACE_MS);
     let held = 0;
     for (const [webhookId, count] of await this.#outbox.waiting()) {
@@ -153,6 +171,28 @@ export class Dispatcher {
     this.#meter.held(held);
   }
 
+  async #decideWhoSends(): Promise<void> {
+    let isUs = false;
+    try {
+      isUs = await this.#parts.soleSender.isUs();
+    } finally {
+      // Where the database does not tell, another may be sending by now.
+      if (!isUs) this.#standBack();
+    }
+    // What this process has to write of an earlier time must not be read as waiting.
+    if (isUs && !this.#lanes.areEnding && !this.#outcomes.isBehind) this.#setSends(true);
+  }
+
+  #standBack(): void {
+    this.#setSends(false);
+    this.#lanes.endAll();
+  }
+
+  #setSends(isUs: boolean): void {
+    if (this.#sends !== isUs) this.#meter.sends(isUs);
+    this.#sends = isUs;
+  }
+
   async #pull(lane: Lane): Promise<void> {
     this.#pulling = true;
     try {
@@ -161,35 +201,6 @@ export class Dispatcher {
     } finally {
       this.#pulling = false;
       this.#release();
-    }
-  }
-
-  #refresh(webhooks: readonly SigningWebhook[]): void {
-    const { clock, random, sender } = this.#parts;
-    const known = new Set(webhooks.map(({ webhookId }) => webhookId));
-    for (const [webhookId, lane] of this.#lanes) {
-      if (known.has(webhookId)) continue;
-      this.#lanes.delete(webhookId);
-      void lane.close();
-      sender.forget(webhookId);
-    }
-    for (const webhook of webhooks) {
-      const lane = this.#lanes.get(webhook.webhookId);
-      if (lane) lane.update(webhook);
-      else
-        this.#lanes.set(
-          webhook.webhookId,
-          new Lane(webhook, {
-            ...{ clock, random },
-            attempt: (to, delivery) => sender.attempt(to, delivery),
-            attempted: (result, change) => this.#meter.attempted(result, change),
-            changed: (change) => this.#outcomes.changed(change),
-            stands: (standing) => {
-              if (standing.paused) this.#meter.paused(standing.webhookId);
-              this.#outcomes.stands(standing);
-            },
-          }),
-        );
     }
   }
 }

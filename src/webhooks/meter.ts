@@ -14,6 +14,7 @@ export class DeliveryMeter {
   readonly #settled;
   readonly #paused;
   readonly #held;
+  readonly #sending;
 
   constructor({ log, metrics }: { log: Logger; metrics: Metrics }) {
     this.#log = log;
@@ -40,6 +41,10 @@ export class DeliveryMeter {
       'underround_webhook_held',
       'Deliveries in memory of webhooks that have some waiting',
     );
+    this.#sending = metrics.gauge(
+      'underround_webhook_sending',
+      'Whether this process is the one that sends for its database: 1 or 0',
+    );
   }
 
   attempted(result: AttemptResult, { delivery, state }: DeliveryChange): void {
@@ -59,6 +64,12 @@ export class DeliveryMeter {
   paused(webhookId: string): void {
     this.#paused.inc();
     this.#log.warn({ webhookId }, 'webhook.paused');
+  }
+
+  /** Whether this process sends from now on, or another may. */
+  sends(isUs: boolean): void {
+    this.#sending.set(isUs ? 1 : 0);
+    this.#log.info({ isUs }, 'webhooks.sender_decided');
   }
 
   held(count: number): void {

@@ -50,6 +50,11 @@ export class Outcomes {
     this.#arm();
   }
 
+  /** Whether there is something that is not written yet. */
+  get isBehind(): boolean {
+    return this.#timer !== null || this.#changes.size + this.#standings.size > 0;
+  }
+
   /** Writes what is left. */
   async close(): Promise<void> {
     this.#closing = true;

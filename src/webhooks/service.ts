@@ -9,10 +9,11 @@ import { WebhookDirectory } from './directory.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { missedOpportunities } from './missed.ts';
 import { WebhookSender } from './sender.ts';
+import { ALONE, LockedSender } from './soleSender.ts';
 import { openWebhooks, type WebhookControl } from './webhooks.ts';
 
 export interface WebhookServiceParts {
-  readonly config: Pick<Config, 'dataDir' | 'secretKey' | 'webhookAllowedNetworks'>;
+  readonly config: Pick<Config, 'dataDir' | 'databaseUrl' | 'secretKey' | 'webhookAllowedNetworks'>;
   readonly database: Database;
   readonly bus: Subscriber;
   readonly clock: Clock;
@@ -45,7 +46,9 @@ export async function startWebhooks(parts: WebhookServiceParts): Promise<Webhook
   });
   const directory = new WebhookDirectory({ box, clock });
   const sender = new WebhookSender({ clock, guard });
-  const dispatcher = new Dispatcher({ db: database, directory, sender, clock, random, log, metrics });
+  const soleSender = config.databaseUrl === null ? ALONE : new LockedSender(database);
+  const sending = { db: database, directory, sender, soleSender };
+  const dispatcher = new Dispatcher({ ...sending, clock, random, log, metrics });
   const leave = bus.subscribe('opportunity', (opportunity) => dispatcher.take(opportunity));
   try {
     await dispatcher.start();

@@ -12,6 +12,7 @@ import { Metrics } from '../../src/ops/metrics.ts';
 import { WebhookDirectory } from '../../src/webhooks/directory.ts';
 import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
 import { WebhookSender } from '../../src/webhooks/sender.ts';
+import { ALONE } from '../../src/webhooks/soleSender.ts';
 import { openWebhooks } from '../../src/webhooks/webhooks.ts';
 import { opportunity } from '../support/opportunity.ts';
 
@@ -38,6 +39,7 @@ const dispatcher = new Dispatcher({
     forget: (webhookId) => sender.forget(webhookId),
     close: () => sender.close(),
   },
+  soleSender: ALONE,
 });
 await dispatcher.start();
 process.stdout.write('ready\n');

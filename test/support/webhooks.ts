@@ -10,6 +10,7 @@ import { WebhookDirectory } from '../../src/webhooks/directory.ts';
 import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
 import type { NewWebhook } from '../../src/webhooks/registry.ts';
 import type { AttemptResult, WebhookSender } from '../../src/webhooks/sender.ts';
+import { ALONE, type SoleSender } from '../../src/webhooks/soleSender.ts';
 import { openWebhooks } from '../../src/webhooks/webhooks.ts';
 import { FakeClock } from './fakeClock.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
@@ -23,7 +24,13 @@ export interface TestWebhooks {
   userId: string;
   register(wanted?: Partial<NewWebhook>): Promise<{ webhookId: string; secret: string }>;
   /** A dispatcher on the same database; closed after the test, unless it dies without. */
-  dispatcher(sender: Pick<WebhookSender, 'attempt'>, end?: 'closed' | 'killed'): Promise<Dispatcher>;
+  dispatcher(
+    sender: Pick<WebhookSender, 'attempt'>,
+    end?: 'closed' | 'killed',
+    soleSender?: SoleSender,
+    /** Another process's connections to the same database. */
+    own?: Database,
+  ): Promise<Dispatcher>;
 }
 
 export async function openTestWebhooks(
@@ -52,9 +59,9 @@ export async function openTestWebhooks(
       if (!issued) throw new Error('too many webhooks');
       return { webhookId: issued.webhook.webhookId, secret: issued.secret };
     },
-    dispatcher: async (sender, end = 'closed') => {
+    dispatcher: async (sender, end = 'closed', soleSender = ALONE, own = db) => {
       const dispatcher = new Dispatcher({
-        ...{ db, metrics, clock, random: () => 0.5, log: silentLogger },
+        ...{ db: own, metrics, clock, random: () => 0.5, log: silentLogger, soleSender },
         directory: new WebhookDirectory({ box: webhooks.box, clock }),
         sender: {
           forget: () => {},
