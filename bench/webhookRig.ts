@@ -6,7 +6,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { openDatabase } from '../src/accounts/database.ts';
+import { checkpointBeside } from '../src/accounts/checkpoints.ts';
+import { openDatabase, SQLITE_FILE_NAME } from '../src/accounts/database.ts';
 import { UserRepository } from '../src/accounts/users.ts';
 import { systemClock as clock } from '../src/clock.ts';
 import { createLogger } from '../src/ops/log.ts';
@@ -43,6 +44,8 @@ export async function openRig(paths: readonly string[]): Promise<WebhookRig> {
   });
   const [port] = (await once(worker, 'message')) as [number];
   const db = await openDatabase({ dataDir, databaseUrl: null });
+  const log = createLogger('error');
+  const checkpoints = await checkpointBeside(db, { path: join(dataDir, SQLITE_FILE_NAME), log });
   const sources = { clock, randomBytes };
   const config = { dataDir, secretKey: null, webhookAllowedNetworks: ['127.0.0.0/8'] };
   const webhooks = openWebhooks(db, { config, sources });
@@ -54,7 +57,6 @@ export async function openRig(paths: readonly string[]): Promise<WebhookRig> {
     const url = `https://127.0.0.1:${port}${path}`;
     await webhooks.registry.create({ userId, url, label: path, tiers: null, tickers: null });
   }
-  const log = createLogger('error');
   const dispatcher = new Dispatcher({
     ...{ db, clock, random: Math.random, log, metrics: new Metrics() },
     directory: new WebhookDirectory({ box: webhooks.box, clock }),
@@ -71,6 +73,7 @@ export async function openRig(paths: readonly string[]): Promise<WebhookRig> {
     },
     close: async () => {
       await dispatcher.close();
+      await checkpoints.close();
       await db.destroy();
       await worker.terminate();
       rmSync(dataDir, { recursive: true, force: true });

@@ -10,6 +10,8 @@ const DELIVERIES = 60_000;
 /** Deliveries on their way at most while the throughput is measured. */
 const AHEAD = 4_000;
 const ISOLATION_ENDPOINTS = 200;
+/** Runs of each kind, in turn: what else the machine does then falls on both. */
+const ISOLATION_RUNS = 2;
 const ISOLATION_SECONDS = 15;
 /** 2.5 events for each of 200 endpoints: 500 deliveries a second. */
 const ISOLATION_PERIOD_MS = 400;
@@ -112,19 +114,26 @@ async function measureBare({ port, ca, report }: WebhookRig): Promise<number> {
 
 async function measureIsolation(): Promise<Figure[]> {
   const ok = Array.from({ length: ISOLATION_ENDPOINTS - 3 }, (_, n) => `/ok${n}`);
-  const healthy = await isolated([...ok, '/ok-a', '/ok-b', '/ok-c']);
-  const broken = await isolated([...ok, '/hang', '/reset', '/drip']);
+  const wellMs: number[] = [];
+  const besideMs: number[] = [];
+  let heap = { before: 0, after: 0 };
+  for (let run = 0; run < ISOLATION_RUNS; run++) {
+    wellMs.push(...(await isolated([...ok, '/ok-a', '/ok-b', '/ok-c'])).latenciesMs);
+    const broken = await isolated([...ok, '/hang', '/reset', '/drip']);
+    besideMs.push(...broken.latenciesMs);
+    heap = broken.heapMb;
+  }
   const name = '500 deliveries/s to 200 endpoints';
   return [
-    { name: `${name}, all well: p99`, value: healthy.p99, unit: 'ms' },
+    { name: `${name}, all well: p99`, value: quantile(wellMs, 0.99), unit: 'ms' },
     {
       name: `${name}, 3 hang, reset, drip: p99 of the others`,
-      value: broken.p99,
+      value: quantile(besideMs, 0.99),
       unit: 'ms',
       goal: 'less than 10 % or 5 ms more',
     },
-    { name: 'heap after the first third, 3 broken', value: broken.heapBefore, unit: 'MB' },
-    { name: 'heap at the end, 3 broken', value: broken.heapAfter, unit: 'MB', goal: 'flat' },
+    { name: 'heap after the first third, 3 broken', value: heap.before, unit: 'MB' },
+    { name: 'heap at the end, 3 broken', value: heap.after, unit: 'MB', goal: 'flat' },
   ];
 }
 
@@ -133,20 +142,20 @@ async function isolated(paths: readonly string[]) {
   const registered = await rig.webhooks.registry.list();
   const broken = registered.filter(({ label }) => !label.startsWith('/ok'));
   const rounds = (ISOLATION_SECONDS * 1000) / ISOLATION_PERIOD_MS;
-  let heapBefore = 0;
+  let before = 0;
   for (let round = 0; round < rounds; round++) {
     // The first rounds open the connections.
     if (round === 5) await rig.report();
-    if (round === Math.floor(rounds / 3)) heapBefore = heapMb();
+    if (round === Math.floor(rounds / 3)) before = heapMb();
     rig.dispatcher.take(detectedNow());
     // Paused ones are resumed at once, so that they are broken all the time.
     for (const { webhookId } of broken) await rig.webhooks.registry.resume({ webhookId });
     await sleep(clock, ISOLATION_PERIOD_MS);
   }
   const { latenciesMs } = await rig.report();
-  const heapAfter = heapMb();
+  const after = heapMb();
   await rig.close();
-  return { p99: quantile(latenciesMs, 0.99), heapBefore, heapAfter };
+  return { latenciesMs, heapMb: { before, after } };
 }
 
 function heapMb(): number {
