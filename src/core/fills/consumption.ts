@@ -15,9 +15,9 @@ export type ReadSide = (token: Token, side: BookSide) => SideView;
 
 interface Taken {
   /** Whose book the order met, as it showed the level. */
-  readonly token: Token;
-  readonly side: BookSide;
-  readonly price: number;
+  readonly own: Level;
+  /** The venue keeps one book, so an order that met a level of one token met its mirror of the other. */
+  readonly yes: Level;
   /** When it was dealt. */
   readonly timeMs: number;
   shown: number;
@@ -37,21 +37,25 @@ export class Consumption {
    * @param mirrored NO is the mirror of YES: then only YES is read, which costs nothing to show.
    */
   observe(read: ReadSide, mirrored: boolean): void {
-    this.#taken = this.#taken.filter((entry) => {
-      const { token, side, price } = mirrored ? asYes(entry) : entry;
+    let kept = 0;
+    for (const entry of this.#taken) {
+      const { token, side, price } = mirrored ? entry.yes : entry.own;
       const shown = shownAt(read(token, side), price);
-      if (shown === 0 || shown > entry.shown) return false;
+      if (shown === 0 || shown > entry.shown) continue;
       entry.shown = shown;
-      return true;
-    });
+      this.#taken[kept++] = entry;
+    }
+    this.#taken.length = kept;
   }
 
   /** The levels of one side less what was taken; a view of the same kind, to be used at once. */
   remaining(token: Token, side: BookSide, view: SideView): SideView {
     if (this.isEmpty) return view;
     let sizes: Float64Array | null = null;
+    const [yesSide, isMirrored] = token === 'yes' ? [side, false] : [mirrorSide(side), true];
     for (let i = 0; i < view.count; i++) {
-      const taken = this.#takenAt(asYes({ token, side, price: view.prices[i] as number }));
+      const price = view.prices[i] as number;
+      const taken = this.#takenAt(yesSide, isMirrored ? TICKS_PER_USDC - price : price);
       if (taken === 0) continue;
       sizes ??= view.sizes.slice(0, view.count);
       sizes[i] = Math.max(0, (sizes[i] as number) - taken);
@@ -62,7 +66,8 @@ export class Consumption {
   /** @param view As shown, not as remaining. */
   take({ token, side, view, filled, timeMs }: Take): void {
     for (const { price, size } of filled) {
-      this.#taken.push({ token, side, price, timeMs, shown: shownAt(view, price), taken: size });
+      const own = { token, side, price };
+      this.#taken.push({ own, yes: asYes(own), timeMs, shown: shownAt(view, price), taken: size });
     }
   }
 
@@ -71,12 +76,11 @@ export class Consumption {
     if (!this.isEmpty) this.#taken = this.#taken.filter((entry) => entry.timeMs <= timeMs);
   }
 
-  /** The venue keeps one book, so an order that met a level of one token met its mirror of the other. */
-  #takenAt({ side, price }: Level): number {
+  /** Of a level as YES shows it. */
+  #takenAt(side: BookSide, price: number): number {
     let sum = 0;
-    for (const entry of this.#taken) {
-      const own = asYes(entry);
-      if (own.side === side && own.price === price) sum += entry.taken;
+    for (const { yes, taken } of this.#taken) {
+      if (yes.price === price && yes.side === side) sum += taken;
     }
     return sum;
   }
@@ -97,9 +101,13 @@ interface Take {
 }
 
 /** A level as the book of YES shows it where the two are mirrors. */
-function asYes({ token, side, price }: Level): Level {
-  if (token === 'yes') return { token, side, price };
-  return { token: 'yes', side: side === 'bids' ? 'asks' : 'bids', price: TICKS_PER_USDC - price };
+function asYes(level: Level): Level {
+  if (level.token === 'yes') return level;
+  return { token: 'yes', side: mirrorSide(level.side), price: TICKS_PER_USDC - level.price };
+}
+
+function mirrorSide(side: BookSide): BookSide {
+  return side === 'bids' ? 'asks' : 'bids';
 }
 
 function shownAt({ count, prices, sizes }: SideView, price: number): number {

@@ -5,7 +5,7 @@ import { Ledger } from '../ledger.ts';
 import { compileStrategy } from '../strategies/compile.ts';
 import { prepareMarket } from './prepare.ts';
 import { coverageOf, replayMarket } from './replay.ts';
-import type { SessionEvent } from './session.ts';
+import type { SessionEvent } from './sessionEvents.ts';
 import type { MarketTape, Resolution } from './tape.ts';
 
 const USD = 1_000_000;

@@ -2,7 +2,8 @@
 import { Ledger } from '../ledger.ts';
 import type { Trade } from './position.ts';
 import type { PreparedMarket } from './prepare.ts';
-import { MarketSession, type MissReason, type SessionListener, type SessionTerms } from './session.ts';
+import { MarketSession, type SessionTerms } from './session.ts';
+import type { MissReason, SessionListener } from './sessionEvents.ts';
 import type { Resolution } from './tape.ts';
 
 /** Why a market is left out; said for each, so that a result never silently stands on fewer. */
@@ -50,7 +51,7 @@ export function replayMarket(
   const session = new MarketSession(prepared, { terms, ledger, listener });
   const { rows, lastGapRow } = prepared;
   const { count } = rows;
-  for (let row = 0; row < count; row++) {
+  for (let row = 0; row < count; row = session.next()) {
     session.step(row);
     if (session.finished && row >= lastGapRow) break;
   }

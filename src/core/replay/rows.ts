@@ -4,8 +4,10 @@
  * cannot differ.
  */
 import type { SideView } from '../../schema/records.ts';
+import type { Best } from '../fills/engine.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import { MarketModel } from '../signals/marketModel.ts';
+import type { Token } from '../signals/signal.ts';
 import { settlementOfMarket } from '../venueRules.ts';
 import type { TapeMarket } from './tape.ts';
 import type { UnderlyingState } from './underlyingState.ts';
@@ -49,6 +51,23 @@ export interface Rows {
   readonly yesProb: Float64Array;
   /** Where the gap begins whose knowledge the row is. */
   readonly gapStartMs: Float64Array;
+}
+
+/**
+ * The first row from one on that passes, or at which a gap becomes known; `rows.count` when there is none.
+ */
+export function firstRow(rows: Rows, from: number, passes: (row: number) => boolean): number {
+  const { kind, count } = rows;
+  let row = from;
+  while (row < count && kind[row] !== ROW_GAP_KNOWN && !passes(row)) row++;
+  return row;
+}
+
+/** Best prices of a token at a row. */
+export function bestAt({ yesBid, yesAsk, noBid, noAsk }: Rows, row: number, token: Token): Best {
+  return token === 'yes'
+    ? { bid: yesBid[row] as number, ask: yesAsk[row] as number }
+    : { bid: noBid[row] as number, ask: noAsk[row] as number };
 }
 
 const FLOAT_COLUMNS = [

@@ -24,7 +24,8 @@ import {
   TAKE_PROFIT,
 } from '../strategies/strategy.ts';
 import { type ExitReason, Position, type Trade } from './position.ts';
-import { ROW_BOOK, ROW_GAP_KNOWN, type Rows } from './rows.ts';
+import { bestAt, firstRow, ROW_BOOK, ROW_GAP_KNOWN, type Rows } from './rows.ts';
+import type { MissReason, SessionListener } from './sessionEvents.ts';
 import type { Ladders, Resolution, TapeMarket } from './tape.ts';
 
 export interface SessionTerms {
@@ -33,36 +34,6 @@ export interface SessionTerms {
   readonly size: number;
   readonly params: ReplayParams;
 }
-
-/** Why an order got nothing. */
-export type MissReason =
-  /** Nothing was for sale (bid) within the limit. */
-  | 'no_depth'
-  /** The book in force was not proven, or lay in a gap. */
-  | 'untrusted'
-  /** No later message of the market came. */
-  | 'unconfirmed';
-
-/** What a session did, in order. `knownMs`: receipt of the row at which it was known. */
-export type SessionEvent =
-  | { readonly kind: 'order'; readonly knownMs: number; readonly dueMs: number; readonly order: TakerOrder }
-  | {
-      readonly kind: 'fill';
-      readonly knownMs: number;
-      readonly timeMs: number;
-      readonly order: TakerOrder;
-      readonly fill: Fill;
-    }
-  | {
-      readonly kind: 'miss';
-      readonly knownMs: number;
-      readonly order: TakerOrder;
-      readonly reason: MissReason;
-    }
-  /** A gap that reaches back to `sinceMs` was found: what was dealt since is taken back. */
-  | { readonly kind: 'taken_back'; readonly knownMs: number; readonly sinceMs: number };
-
-export type SessionListener = (event: SessionEvent) => void;
 
 interface PendingOrder {
   readonly order: TakerOrder;
@@ -88,8 +59,6 @@ export interface Entries {
   untilMs: number;
 }
 
-const NO_END: Entries = { untilMs: Number.POSITIVE_INFINITY };
-
 export class MarketSession {
   readonly #market: TapeMarket;
   readonly #rows: Rows;
@@ -106,6 +75,8 @@ export class MarketSession {
   #pending: PendingOrder | null = null;
   #position: Position | null = null;
   #closed: Position[] = [];
+  /** The newest row taken. */
+  #row = -1;
   #book = -1;
   #trusted = false;
   /** In force before the running row, kept only while an order is on its way. */
@@ -120,7 +91,7 @@ export class MarketSession {
       terms,
       ledger,
       listener = null,
-      entries = NO_END,
+      entries = { untilMs: Number.POSITIVE_INFINITY },
     }: {
       terms: SessionTerms;
       ledger: Ledger;
@@ -144,26 +115,58 @@ export class MarketSession {
     };
   }
 
-  /** Takes the next row. Rows have to come in order, each once. */
+  /** Takes the next row. Rows have to come in order, each once, but for those that `next` leaves out. */
   step(row: number): void {
     const rows = this.#rows;
+    if (row > this.#row + 1) this.#pass(row - 1);
+    this.#row = row;
     const timeMs = rows.timeMs[row] as number;
-    const kind = rows.kind[row] as number;
-    if (this.#pending !== null && kind <= ROW_BOOK && timeMs > this.#pending.dueMs)
-      this.#match(this.#pending, timeMs);
-    if (kind === ROW_GAP_KNOWN) this.#takeBack(rows.gapStartMs[row] as number, timeMs);
-    const book = rows.book[row] as number;
-    if (book !== this.#book) {
-      this.#book = book;
-      if (!this.#consumption.isEmpty && this.#ladders !== null)
-        this.#consumption.observe(this.#read, this.#ladders.isMirrored(book));
-    }
+    if (this.#pending !== null && this.#isDue(this.#pending, row)) this.#match(this.#pending, timeMs);
+    if (rows.kind[row] === ROW_GAP_KNOWN) this.#takeBack(rows.gapStartMs[row] as number, timeMs);
+    this.#show(rows.book[row] as number);
     this.#trusted = rows.trusted[row] === 1;
     if (timeMs < this.#market.endTimeMs) {
       const intent = this.#run.decide(row, this.#position?.token ?? null);
       if (this.#trusted && this.#pending === null) this.#act(intent, row, timeMs);
     }
     if (this.#pending !== null) this.#best = bestAt(rows, row, this.#pending.order.token);
+  }
+
+  /**
+   * Where all rows are there: the next one that has to be taken; `rows.count` when none has. At those before it the
+   * strategy wants nothing, no order is matched and no gap becomes known, so they change only what is in force.
+   */
+  next(): number {
+    const from = this.#row + 1;
+    const { nextWish } = this.#run;
+    const pending = this.#pending;
+    if (nextWish === undefined) return from;
+    if (pending !== null) return firstRow(this.#rows, from, (row) => this.#isDue(pending, row));
+    if (this.finished) return firstRow(this.#rows, from, () => false);
+    const position = this.#position;
+    return position?.exiting ? from : nextWish(from, position?.token ?? null);
+  }
+
+  /** A later message of the market has come. */
+  #isDue({ dueMs }: PendingOrder, row: number): boolean {
+    return (this.#rows.kind[row] as number) <= ROW_BOOK && (this.#rows.timeMs[row] as number) > dueMs;
+  }
+
+  /** Rows up to this one were left out. */
+  #pass(row: number): void {
+    const rows = this.#rows;
+    // What was taken of a level depends on every book in between.
+    for (let at = this.#consumption.isEmpty ? row : this.#row + 1; at <= row; at++)
+      this.#show(rows.book[at] as number);
+    this.#trusted = rows.trusted[row] === 1;
+    if (this.#pending !== null) this.#best = bestAt(rows, row, this.#pending.order.token);
+  }
+
+  #show(book: number): void {
+    if (book === this.#book) return;
+    this.#book = book;
+    if (!this.#consumption.isEmpty && this.#ladders !== null)
+      this.#consumption.observe(this.#read, this.#ladders.isMirrored(book));
   }
 
   /** The venue has named the outcome: what is held is paid out. */
@@ -207,10 +210,9 @@ export class MarketSession {
 
   /** An order that would meet the book only after the window's end is not placed, nor one without a price to meet. */
   #place(order: TakerOrder, best: number, placedMs: number): void {
-    const { endTimeMs } = this.#market;
     const takerHoldMs = this.#rules.takerHoldMs(placedMs);
     const dueMs = dueTime(placedMs, { latencyMs: this.#terms.params.latency_ms, takerHoldMs });
-    if (dueMs >= endTimeMs || Number.isNaN(best)) return;
+    if (dueMs >= this.#market.endTimeMs || Number.isNaN(best)) return;
     this.#pending = { order, placedMs, dueMs, best, reason: this.#position?.exiting?.reason ?? null };
     this.#listener?.({ kind: 'order', knownMs: placedMs, dueMs, order });
   }
@@ -295,10 +297,4 @@ export class MarketSession {
     const { strategy } = this.#terms;
     this.finished = this.#position === null ? this.#closed.length >= strategy.tradesMax : !strategy.exits;
   }
-}
-
-function bestAt({ yesBid, yesAsk, noBid, noAsk }: Rows, row: number, token: Token): Best {
-  return token === 'yes'
-    ? { bid: yesBid[row] as number, ask: yesAsk[row] as number }
-    : { bid: noBid[row] as number, ask: noAsk[row] as number };
 }

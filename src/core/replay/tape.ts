@@ -103,14 +103,32 @@ export interface Ladders {
   isMirrored(book: number): boolean;
 }
 
+/** Views kept a market: the cells of a sweep ask for the same books again and again. Some 3 MB. */
+const VIEWS_MAX = 8_192;
+const SIDES = 4;
+
 export class TapeLadders implements Ladders {
   readonly #books: TapeBooks;
+  /** The last view of a place; which side of which book it is stands in `#keys`. */
+  readonly #views: SideView[] = [];
+  readonly #keys: Float64Array;
 
   constructor(books: TapeBooks) {
     this.#books = books;
+    this.#keys = new Float64Array(Math.min(VIEWS_MAX, SIDES * books.seq.length)).fill(-1);
   }
 
   side(book: number, token: Token, side: BookSide): SideView {
+    const key = SIDES * book + (token === 'yes' ? 0 : 2) + (side === 'bids' ? 0 : 1);
+    const place = key % this.#keys.length;
+    if (this.#keys[place] !== key) {
+      this.#views[place] = this.#view(book, token, side);
+      this.#keys[place] = key;
+    }
+    return this.#views[place] as SideView;
+  }
+
+  #view(book: number, token: Token, side: BookSide): SideView {
     const { yesBids, yesAsks, noBids, noAsks } = this.#books;
     if (token === 'yes') return levelsOf(side === 'bids' ? yesBids : yesAsks, book);
     const own = side === 'bids' ? noBids : noAsks;

@@ -63,14 +63,13 @@ export function compileAny(conditions: readonly Condition[], context: ConditionC
 }
 
 function compileEach(conditions: readonly Condition[], context: ConditionContext) {
-  const tests = conditions.map((condition) => ({
-    isCrossing: crosses(condition),
-    test: compare(readerOf(condition.metric, context), condition, context.rows.trusted),
-  }));
-  return {
-    plain: tests.filter(({ isCrossing }) => !isCrossing).map(({ test }) => test),
-    crossing: tests.filter(({ isCrossing }) => isCrossing).map(({ test }) => test),
-  };
+  const plain: Test[] = [];
+  const crossing: Test[] = [];
+  for (const condition of conditions) {
+    const test = compare(readerOf(condition.metric, context), condition, context.rows.trusted);
+    (crosses(condition) ? crossing : plain).push(test);
+  }
+  return { plain, crossing };
 }
 
 /** A value that is not known is neither above nor below anything. */

@@ -1,4 +1,5 @@
 import type { ConditionBased } from '../../schema/strategy.ts';
+import { firstRow } from '../replay/rows.ts';
 import { compileAll, compileAny, crosses, needsBooks, needsModel } from './condition.ts';
 import { intentOf } from './simple.ts';
 import { type CompiledStrategy, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
@@ -20,6 +21,9 @@ export function conditionBased(strategy: ConditionBased): CompiledStrategy {
       const enters = compileAll(entry, { ...context, price: 'ask' });
       const stops = compileAny(stop_loss, { ...context, price: 'bid' });
       const takes = compileAny(take_profit, { ...context, price: 'bid' });
+      const { trusted } = rows;
+      const mayEnter = (row: number) => trusted[row] === 1 && enters(row);
+      const mayExit = (row: number) => trusted[row] === 1 && (stops(row) || takes(row));
       return {
         decide: (row, held) => {
           // Crossings have to see every row, whatever is held.
@@ -31,6 +35,9 @@ export function conditionBased(strategy: ConditionBased): CompiledStrategy {
           if (stopping) return STOP_LOSS;
           return taking ? TAKE_PROFIT : WAIT;
         },
+        ...(entryCrosses || exitsCross
+          ? {}
+          : { nextWish: (from, held) => firstRow(rows, from, held === null ? mayEnter : mayExit) }),
       };
     },
   };

@@ -1,6 +1,7 @@
 /** The strategies that buy once and hold to the resolution. */
 import type { StrategySide, ThresholdEntry, TimeBeforeResolution } from '../../schema/strategy.ts';
 import { TICKS_PER_USDC } from '../money.ts';
+import { firstRow } from '../replay/rows.ts';
 import { BUY_NO, BUY_YES, type CompiledStrategy, type Intent, WAIT } from './strategy.ts';
 
 const BUY_AND_HOLD = { needs: { model: false, books: false }, tradesMax: 1, exits: false } as const;
@@ -18,11 +19,13 @@ export function thresholdEntry({ threshold, direction, side }: ThresholdEntry): 
     ...BUY_AND_HOLD,
     start: (rows) => {
       const asks = side === 'buy_yes' ? rows.yesAsk : rows.noAsk;
+      const wants = (row: number) => {
+        const price = (asks[row] as number) / TICKS_PER_USDC;
+        return below ? price < threshold : price > threshold;
+      };
       return {
-        decide: (row) => {
-          const price = (asks[row] as number) / TICKS_PER_USDC;
-          return (below ? price < threshold : price > threshold) ? intent : WAIT;
-        },
+        decide: (row) => (wants(row) ? intent : WAIT),
+        nextWish: (from) => firstRow(rows, from, (row) => rows.trusted[row] === 1 && wants(row)),
       };
     },
   };
@@ -36,7 +39,11 @@ export function timeBeforeResolution(strategy: TimeBeforeResolution): CompiledSt
     ...BUY_AND_HOLD,
     start: (rows, market) => {
       const fromMs = market.endTimeMs - beforeMs;
-      return { decide: (row) => ((rows.timeMs[row] as number) >= fromMs ? intent : WAIT) };
+      const wants = (row: number) => (rows.timeMs[row] as number) >= fromMs;
+      return {
+        decide: (row) => (wants(row) ? intent : WAIT),
+        nextWish: (from) => firstRow(rows, from, (row) => rows.trusted[row] === 1 && wants(row)),
+      };
     },
   };
 }

@@ -17,6 +17,11 @@ export interface StrategyRun {
    * @param held What is held, also while it is being sold.
    */
   decide(row: number, held: Token | null): Intent;
+  /**
+   * The first row from one on at which `decide` may want anything and the book is proven, or at which a gap becomes
+   * known; `rows.count` when there is none. Rows before it need not be shown. Left out by what has to see every row.
+   */
+  readonly nextWish?: (from: number, held: Token | null) => number;
 }
 
 /** A strategy ready to be run on any number of markets. */
