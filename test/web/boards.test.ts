@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { WebSocketRoute } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { browserAbsent } from '../support/browser.ts';
-import { useDemoPages } from '../support/demoPages.ts';
+import { heading, useDemoPages } from '../support/demoPages.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const SKIPPED = 'the signals board and the operator’s view (skipped without a build or Chromium)';
@@ -32,7 +32,10 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     temporaryDirectory((end) => void endings.push(end)),
     'tiers.json',
   );
-  writeFileSync(tiersFile, JSON.stringify({ pro: { webhooks: true, history_days: 77 } }));
+  writeFileSync(
+    tiersFile,
+    JSON.stringify({ pro: { webhooks: true, history_days: 77 }, free: { paper_strategies: 0 } }),
+  );
   afterAll(() => endings.forEach((end) => void end()));
   const dashboard = useDemoPages({ UNDERROUND_TIERS_FILE: tiersFile });
 
@@ -108,6 +111,24 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await row('bybit.rest').getByText('answers').waitFor();
     await page.getByText(/^No gap is open|^Open gap since/).waitFor();
     await watched.inspect('operator');
+  });
+
+  it('says on the page of a thing that its tier has none of it', async () => {
+    const watched = await dashboard.open();
+    const { page } = watched;
+    await page.goto('/sign-up');
+    await page.getByLabel('E-mail address').fill('ann@example.com');
+    await page.getByRole('textbox', { name: 'Password' }).fill('correct horse battery');
+    await page.getByRole('button', { name: 'Make an account' }).click();
+    await heading(page, 'Welcome');
+    watched.refusals.add('403 /app/paper/strategies');
+    await page.getByRole('link', { name: 'Paper' }).click();
+    await page.getByRole('heading', { name: 'Not in your tier' }).waitFor();
+    await watched.inspect('paper-refused');
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await page
+      .getByText('They are in pro, premium, which the operator of this service can give you.')
+      .waitFor();
   });
 
   it('shows what each tier of this service includes, as it is configured', async () => {

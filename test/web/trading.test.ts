@@ -161,6 +161,52 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByText('A paper strategy of this name exists already').waitFor();
   });
 
+  it('names each figure that a replay of the same windows has otherwise', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    const trade = {
+      ...{ market_id: '0xa', side: 'buy_yes', opened_at: '2026-11-20T12:01:00.000+00:00', entry_price: 0.4 },
+      ...{
+        closed_at: '2026-11-20T12:05:31.000+00:00',
+        exit_price: 1,
+        shares: 25,
+        size_usd: 10,
+        fees_usd: 0.4,
+      },
+      ...{ slippage: 0, net_pnl: 14.6, outcome: 'Up', exit_reason: 'resolved' },
+    };
+    const run = {
+      ...{ backtest_id: 'bt_w', status: 'complete', trades: 5, win_rate: 0.5, net_pnl: 1, fees: 0.4 },
+      ...{ avg_pnl_per_trade: 0.2, avg_slippage: 0 },
+    };
+    const differing = (['both', 'live', 'backtest'] as const).map((found_in, at) => ({
+      ...{ market_id: '0xa', opened_at: `2026-11-20T12:0${at + 1}:00.000+00:00`, found_in },
+      ...{ live_net_pnl: found_in === 'backtest' ? null : 14.6, backtest_net_pnl: null },
+    }));
+    const report = {
+      ...{ paper_strategy_id: 'ps_1', from: trade.opened_at, to: trade.closed_at, same: 4, differing },
+      ...{ live: { ...run, backtest_id: null, status: 'live' }, baseline: run, window: run },
+    };
+    await page.goto('/paper');
+    await page.route('**/app/paper/strategies/*/divergence', (asked) => asked.fulfill({ json: report }));
+    await page.route('**/app/paper/strategies/*/positions?*', (asked) =>
+      asked.fulfill({
+        json: { count: 1, positions: [{ position_id: 'pos_1', ...trade }], next_cursor: null },
+      }),
+    );
+    const replayed = { ...trade, entry_price: 0.41, exit_reason: null };
+    await page.route('**/app/backtest/bt_w', (asked) =>
+      asked.fulfill({ json: { status: 'complete', result: { trades: [replayed] } } }),
+    );
+    await page.locator('tbody a').first().click();
+    await page.getByText('4 positions are alike in every figure, 3 differ.').waitFor();
+    const rows = page.getByRole('region', { name: 'Live against a backtest' }).locator('tbody tr');
+    await rows.getByText('bought at 0.4 / 0.41, because resolved / –').waitFor();
+    expect(await rows.nth(4).textContent()).toMatch(/14\.60–bought live alone$/);
+    expect(await rows.nth(5).textContent()).toMatch(/––bought in the replay alone$/);
+    await watched.inspect('paper-divergence');
+  });
+
   it('says that a paper strategy is unknown', async () => {
     const watched = await dashboard.signedIn();
     watched.refusals.add('404 /app/paper/strategies/ps_none');

@@ -4,12 +4,11 @@ import type { ReactNode } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { PaperDivergence } from '../../api/schema.ts';
 import { cents, moment, number, percent, usd } from '../../ui/format.ts';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Failure, Loading } from '../../ui/states.tsx';
+import { Differences } from './Differences.tsx';
 
 type Run = PaperDivergence['live'];
 const REFETCH_MS = 4_000;
-/** Differing positions listed. */
-const LISTED_MAX = 200;
 const DIVERGENCE = 'GET /v1/paper/strategies/{strategy_id}/divergence';
 
 /** Live, the baseline, and a backtest of the very windows that were traded live; and where the last two differ. */
@@ -99,60 +98,5 @@ function BacktestLink({ run, children }: { run: Run; children: ReactNode }): Rea
     <Link to="/backtests/$jobId" params={{ jobId: run.backtest_id }}>
       {children}
     </Link>
-  );
-}
-
-const FOUND_IN = {
-  live: 'live alone',
-  backtest: 'the backtest alone',
-  both: 'both, with other figures',
-} as const;
-
-function Differences({ report, strategyId }: { report: PaperDivergence; strategyId: string }): ReactNode {
-  const { same, differing } = report;
-  const alike = same === 1 ? 'One position is' : `${number(same)} positions are`;
-  if (differing.length === 0) {
-    return (
-      <Empty title="Nothing differs">
-        {same === 0 ? 'Neither bought anything in these windows.' : `${alike} alike in every figure.`}
-      </Empty>
-    );
-  }
-  return (
-    <>
-      <Text size="sm">
-        {alike} alike in every figure, {differing.length} differ.
-      </Text>
-      <Table.ScrollContainer minWidth={560}>
-        <Table verticalSpacing={4}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Opened</Table.Th>
-              <Table.Th>Found in</Table.Th>
-              <Table.Th ta="right">P&L live</Table.Th>
-              <Table.Th ta="right">P&L in the backtest</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {differing.slice(0, LISTED_MAX).map((one) => (
-              <Table.Tr key={`${one.market_id} ${one.opened_at}`}>
-                <Table.Td className="nowrap">
-                  <Link
-                    to="/markets/$marketId"
-                    params={{ marketId: one.market_id }}
-                    search={{ at: Date.parse(one.opened_at), paper: strategyId }}
-                  >
-                    {moment(one.opened_at)}
-                  </Link>
-                </Table.Td>
-                <Table.Td>{FOUND_IN[one.found_in]}</Table.Td>
-                <Table.Td ta="right">{usd(one.live_net_pnl)}</Table.Td>
-                <Table.Td ta="right">{usd(one.backtest_net_pnl)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </>
   );
 }

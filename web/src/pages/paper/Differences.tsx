@@ -1,0 +1,126 @@
+import { Table, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import type { PaperDivergence } from '../../api/schema.ts';
+import type { MadeTrade } from '../../trades/source.ts';
+import { usePositions } from '../../trades/usePositions.ts';
+import { moment, number, usd } from '../../ui/format.ts';
+import { Empty } from '../../ui/states.tsx';
+
+type Difference = PaperDivergence['differing'][number];
+
+/** Positions listed. */
+const LISTED_MAX = 200;
+/** Members that can differ where both opened a position in the same market at the same moment, with their names. */
+const FIGURES = {
+  side: 'side',
+  entry_price: 'bought at',
+  shares: 'shares',
+  size_usd: 'spent',
+  fees_usd: 'fees',
+  slippage: 'slippage',
+  closed_at: 'closed',
+  exit_price: 'sold at',
+  exit_reason: 'because',
+  outcome: 'outcome',
+  net_pnl: 'P&L',
+} as const satisfies Partial<Record<keyof MadeTrade, string>>;
+
+/** What the same windows made of it live and in the replay, where that is not alike. */
+export function Differences({
+  report,
+  strategyId,
+}: {
+  report: PaperDivergence;
+  strategyId: string;
+}): ReactNode {
+  const { same, differing } = report;
+  const details = useDetails(report, strategyId);
+  const alike = same === 1 ? 'One position is' : `${number(same)} positions are`;
+  if (differing.length === 0) {
+    return (
+      <Empty title="Nothing differs">
+        {same === 0 ? 'Neither bought anything in these windows.' : `${alike} alike in every figure.`}
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <Text size="sm">
+        {alike} alike in every figure, {differing.length} {differing.length === 1 ? 'differs' : 'differ'}.
+      </Text>
+      <Table.ScrollContainer minWidth={680}>
+        <Table verticalSpacing={4}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Opened</Table.Th>
+              <Table.Th ta="right">P&L live</Table.Th>
+              <Table.Th ta="right">P&L in the replay</Table.Th>
+              <Table.Th>What differs, live and in the replay</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {differing.slice(0, LISTED_MAX).map((one) => (
+              <Table.Tr key={placeOf(one)}>
+                <Table.Td className="nowrap">
+                  <Link
+                    to="/markets/$marketId"
+                    params={{ marketId: one.market_id }}
+                    search={{ at: Date.parse(one.opened_at), paper: strategyId }}
+                  >
+                    {moment(one.opened_at)}
+                  </Link>
+                </Table.Td>
+                <Table.Td ta="right">{usd(one.live_net_pnl)}</Table.Td>
+                <Table.Td ta="right">{usd(one.backtest_net_pnl)}</Table.Td>
+                <Table.Td>{textOf(one, details.get(placeOf(one)))}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </>
+  );
+}
+
+function placeOf({ market_id, opened_at }: { market_id: string; opened_at: string }): string {
+  return `${market_id} ${opened_at}`;
+}
+
+function textOf({ found_in }: Difference, detail: string | undefined): string {
+  if (found_in === 'live') return 'bought live alone';
+  if (found_in === 'backtest') return 'bought in the replay alone';
+  return detail ?? 'some figure';
+}
+
+/** Of positions that both have, the figures that are not alike; the report names the position alone. */
+function useDetails(report: PaperDivergence, strategyId: string): ReadonlyMap<string, string> {
+  const { differing, window } = report;
+  const isInBoth = differing.some(({ found_in }) => found_in === 'both');
+  const positions = usePositions(isInBoth ? strategyId : undefined, report.to);
+  const job = useApi(
+    'GET /v1/backtest/{job_id}',
+    { path: { job_id: window?.backtest_id ?? '' } },
+    { enabled: isInBoth && window !== null },
+  );
+  const result = job.data?.result;
+  return useMemo(() => {
+    const replayed = result && 'trades' in result ? result.trades : [];
+    const other = new Map(replayed.map((trade) => [placeOf(trade), trade]));
+    const details = new Map<string, string>();
+    for (const own of positions.data ?? []) {
+      const trade = other.get(placeOf(own));
+      if (trade !== undefined) details.set(placeOf(own), differencesOf(own, trade));
+    }
+    return details;
+  }, [positions.data, result]);
+}
+
+/** E.g. `closed 12:00:01 / 12:00:02, fees 0.1 / 0.2`. */
+function differencesOf(live: MadeTrade, replayed: MadeTrade): string {
+  const names = (Object.keys(FIGURES) as (keyof typeof FIGURES)[]).filter(
+    (name) => live[name] !== replayed[name],
+  );
+  return names.map((name) => `${FIGURES[name]} ${live[name] ?? '–'} / ${replayed[name] ?? '–'}`).join(', ');
+}
