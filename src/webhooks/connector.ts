@@ -5,6 +5,9 @@ import { createSecureContext } from 'node:tls';
 import { buildConnector } from 'undici';
 import type { TargetGuard } from './target.ts';
 
+/** Connections begun in one turn of the event loop. */
+export const BEGUN_A_TURN_MAX = 4;
+
 type LookupCallback = (
   error: NodeJS.ErrnoException | null,
   address: string | LookupAddress[],
@@ -39,7 +42,7 @@ export function guardedConnector(
     secureContext: createSecureContext(ca === undefined ? {} : { ca }),
     lookup: lookup as never,
   });
-  const turns = new OneATurn();
+  const turns = new FewATurn();
   return (options, callback) =>
     turns.add(() => {
       try {
@@ -53,10 +56,10 @@ export function guardedConnector(
 }
 
 /**
- * Does one thing a turn of the event loop. To begin a connection takes a millisecond of TLS: what goes over connections
- * that are open waits for one of them at most, and not for those of every receiver that hung up.
+ * Does a few things a turn of the event loop. To begin a connection takes a millisecond of TLS: what goes over connections
+ * that are open waits for a few of them at most, and not for those of every receiver that hung up.
  */
-class OneATurn {
+class FewATurn {
   readonly #waiting: (() => void)[] = [];
   #isRunning = false;
 
@@ -69,9 +72,9 @@ class OneATurn {
     this.#isRunning = true;
     // This turn still belongs to what was told together with the first.
     await nextTurn();
-    for (let thing = this.#waiting.shift(); thing !== undefined; thing = this.#waiting.shift()) {
+    while (this.#waiting.length > 0) {
       await nextTurn();
-      thing();
+      for (const thing of this.#waiting.splice(0, BEGUN_A_TURN_MAX)) thing();
     }
     this.#isRunning = false;
   }
