@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
 import {
   CONTRACT,
@@ -8,11 +8,13 @@ import {
   type ParameterContract,
 } from '../../test/support/apiContract.ts';
 import { casesOf, type Expected } from '../../test/support/contractCases.ts';
-import { type Asked, stubStore } from '../../test/support/stubStore.ts';
+import { type Asked, STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
 import { allRoutes } from './routes.ts';
 
 const asked: Asked[] = [];
 const app: FastifyInstance = testApi({ store: stubStore({ asked }) });
+// A market is looked up once: from then on what is asked follows from the request alone.
+beforeAll(() => app.inject({ url: `/v1/gaps?market_id=${STUB_MARKET}`, headers: KEY }));
 afterAll(() => app.close());
 
 /** The dashboard's own routes and its mirrors of these need a session: `test/accounts` asks them. */
