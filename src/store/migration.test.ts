@@ -18,8 +18,8 @@ import { loadTapeGaps } from './universe.ts';
 const GROWN = [TABLES.markets, TABLES.gaps];
 const OLD_GAP = {
   ...{ gapId: 'gap_1', marketId: MARKET.marketId, startTimeMs: 1_795_176_001_000, endTimeMs: null },
-  ...{ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null },
-} as const;
+  ...({ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null } as const),
+};
 
 test('a store of an earlier release gets the columns that are new; its rows read null there', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-migration-'));

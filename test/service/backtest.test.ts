@@ -34,7 +34,7 @@ beforeAll(async () => {
       ...{ seq: seq + 1, gapId: 'gap_a', marketId: marketIdOf(9) },
       ...{ startTimeMs: START + 9 * WINDOW_MS - 1_000, endTimeMs: START + 10 * WINDOW_MS + 1_000 },
       ...{ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null },
-    ...{ knownTimeMs: null, knownSeq: null },
+      ...{ knownTimeMs: null, knownSeq: null },
     });
   });
   key = await rig.key('premium');
