@@ -81,9 +81,48 @@ const BANS: readonly Ban[] = [
   },
 ];
 
+/** A test that measures time, or gives up before a slow machine is through, fails where nothing is wrong. */
+const TEST_BANS: readonly Ban[] = [
+  {
+    name: 'elapsed time',
+    pattern: /\bperformance\.now\(|\bhrtime\b/,
+    allowed: {
+      'test/support/runningService.ts': 'ends a wait for what never happens',
+      'test/support/fastClock.ts': 'is a clock',
+      'test/crash/run.ts': 'a command; tells how long it took',
+    },
+    bad: 'expect(performance.now() - start).toBeLessThan(50);',
+    good: 'expect(clock.monotonic() - start).toBe(50);',
+  },
+  {
+    name: 'a sleep',
+    pattern: /(?<![.\w])set(?:Timeout|Interval)\(|waitForTimeout\(/,
+    allowed: {},
+    bad: 'setTimeout(resolve, 50)',
+    good: 'await clock.advance(50);',
+  },
+  {
+    name: 'a wait that gives up after a second',
+    pattern: /\bvi\.wait(?:For|Until)\(/,
+    allowed: {},
+    bad: 'await vi.waitFor(() => expect(told).toBe(1));',
+    good: "await eventually('word', async () => told === 1);",
+  },
+  {
+    name: 'a time limit of one test',
+    pattern: /^\s*\}, [\d_]{4,}\);|\btimeout: [\d_]{4,}/,
+    allowed: { 'src/core/ledger.test.ts': 'runs for as long as it is told to' },
+    bad: '  }, 60_000);',
+    good: '  });',
+  },
+];
+
 const sources = sourceFiles('src').filter((file) => file.path.endsWith('.ts'));
 const isTest = (path: string) => /\.test\.ts$/.test(path);
 const modules = sources.filter((file) => !isTest(file.path));
+const tests = [...sources.filter((file) => isTest(file.path)), ...sourceFiles('test')].filter(
+  (file) => file.path.endsWith('.ts') && file.path !== 'test/tidy.test.ts',
+);
 const everything = sourceFiles('src', 'test', 'bin', 'scripts', 'bench', 'docs', 'client', 'web');
 
 function isAllowed(path: string, allowed: Readonly<Record<string, string>>): boolean {
@@ -105,11 +144,21 @@ describe('calls that make a test depend on the machine', () => {
     expect(found).toEqual([]);
   });
 
-  it.each(BANS)('the pattern for $name finds it and nothing else', ({ pattern, bad, good }) => {
-    expect(pattern.test(bad)).toBe(true);
-    expect(pattern.test(good)).toBe(false);
-    expect(pattern.test(withoutComments(`/* ${bad} */ // ${bad}`))).toBe(false);
+  it.each(TEST_BANS)('$name stands in no test', ({ pattern, allowed }) => {
+    const found = tests
+      .filter((file) => !isAllowed(file.path, allowed))
+      .flatMap((file) => linesWith(file, pattern, withoutComments(file.text)));
+    expect(found).toEqual([]);
   });
+
+  it.each([...BANS, ...TEST_BANS])(
+    'the pattern for $name finds it and nothing else',
+    ({ pattern, bad, good }) => {
+      expect(pattern.test(bad)).toBe(true);
+      expect(pattern.test(good)).toBe(false);
+      expect(pattern.test(withoutComments(`/* ${bad} */ // ${bad}`))).toBe(false);
+    },
+  );
 });
 
 /** Why a module may not import something, or null when it may. */

@@ -15,7 +15,7 @@ const REPEATED_SECONDS = 11;
 let opened: TestStore;
 beforeAll(async () => {
   opened = await openTestStore();
-}, 60_000);
+});
 afterAll(() => opened.dispose());
 
 type Run = ReturnType<typeof setUpLifecycle>;
