@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { API_VERSION } from '../schema/version.ts';
 import { registerAudit } from './audit.ts';
 import { registerBacktest } from './backtest.ts';
 import { registerDemo } from './demo.ts';
@@ -11,6 +12,7 @@ import { registerWebhooks } from './webhooks.ts';
 
 const program = new Command('underround');
 program.description('Records order books of prediction markets, proves what it recorded, and serves it.');
+program.version(API_VERSION);
 registerDemo(program);
 registerServe(program);
 registerImport(program);
