@@ -9,7 +9,7 @@ import { underround } from './builtCommand.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/underround.mjs');
 /** Many times what anything here takes, so that only what never happens ends a test; below the limit of a test. */
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 240_000;
 const POLL_MS = 20;
 
 /** The stand-in venues on a free port of this machine, in real time from now. */
