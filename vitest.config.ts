@@ -25,7 +25,7 @@ export default defineConfig({
     sequence: { sequencer: WaitingFirst },
     globalSetup: ['test/support/onePostgres.ts'],
     // They end what hangs, and measure nothing: a machine many times slower than ours must pass.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 });

@@ -13,7 +13,7 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 const PICTURES = join(PROJECT_ROOT, 'test/web/pictures');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** What never appears ends a test after this; what appears late does not. */
-export const WAIT_MS = 100_000;
+export const WAIT_MS = 240_000;
 const PHONE = { width: 390, height: 844 };
 
 /** Without a browser or a build the tests skip by name, except in CI, where they fail. */

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 const ROOT = join(import.meta.dirname, '../..');
 const COMMAND = join(ROOT, 'bin/underround.mjs');
 /** Ends a command that hangs; far above what any takes. */
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 
 /**
  * Tests that start the real command need the build that `npm test` makes. Run without it they skip by name,
