@@ -3,7 +3,7 @@ import { windowAt } from '../../src/venues/polymarket/windows.ts';
 import { eventually } from './runningService.ts';
 
 /** Many times what a test needs of a window. */
-const LEFT_MS_MIN = 100_000;
+const LEFT_MS_MIN = 200_000;
 
 /**
  * Kinds of market whose windows in play go on for minutes, the busiest first, so that a test on real time does not
