@@ -25,9 +25,6 @@ export interface AccessControl {
     authorization: string | undefined,
     moment: Moment,
   ): Identity | AuthFailure | Promise<Identity | AuthFailure>;
-  /**
-   * Always asks the database: a session that ended has ended.
-   * @param token Of the session cookie.
-   */
-  signedIn(token: string): Promise<SignedIn | null>;
+  /** @param token Of the session cookie. */
+  signedIn(token: string, moment: Moment): SignedIn | null | Promise<SignedIn | null>;
 }

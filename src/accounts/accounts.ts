@@ -11,6 +11,7 @@ import { openDatabase, SQLITE_FILE_NAME } from './database.ts';
 import { watchVersion } from './databaseVersion.ts';
 import { leaseFreshness, leaseOver, versionFreshness } from './freshness.ts';
 import { type IssuedKey, issueOwnKey, KeyRepository } from './keys.ts';
+import { rememberSessions } from './knownSessions.ts';
 import { LastUsed } from './lastUsed.ts';
 import { LiveKeys } from './liveKeys.ts';
 import { MaintenanceState } from './maintenance.ts';
@@ -94,7 +95,7 @@ export async function openAccounts(parts: {
       moment: () => freshness.moment(),
       maintenance: (moment) => maintenance.current(moment),
       authenticate: (header, moment) => authenticator.authenticate(header, moment),
-      signedIn: (token) => sessions.find(token),
+      signedIn: version ? rememberSessions(sessions, freshness) : (token) => sessions.find(token),
     },
     close: async () => {
       liveKeys.close();

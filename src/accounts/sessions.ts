@@ -36,6 +36,14 @@ export interface IssuedSession {
   readonly session: Session;
 }
 
+/** A session as the database has it. */
+export interface StoredSession {
+  readonly lastSeenMs: number;
+  readonly expiresMs: number;
+  readonly isSuspended: boolean;
+  readonly signedIn: SignedIn;
+}
+
 /** Browsers that are signed in. Of a token only the SHA-256 is stored: 256 random bits need no salt and no slow hash. */
 export class SessionRepository {
   readonly #db: Database;
@@ -67,26 +75,43 @@ export class SessionRepository {
 
   /** The session of a cookie and its user; null when it is unknown, over, or of a suspended user. Notes the use. */
   async find(token: string): Promise<SignedIn | null> {
+    return await this.use(await this.read(hashToken(token)));
+  }
+
+  /** The session of a token's hash, whether it is over or not; null when there is none. */
+  async read(tokenHash: string): Promise<StoredSession | null> {
     const row = await this.#db
       .selectFrom('sessions')
       .innerJoin('users', 'users.user_id', 'sessions.user_id')
       .select(['session_id', 'sessions.user_id', 'token_hash', 'last_seen_ms', 'user_agent', 'address'])
       .select(['sessions.created_ms as begun_ms', 'users.created_ms', 'email', 'tier'])
       .select(['operator_ms', 'suspended_ms'])
-      .where('token_hash', '=', hashToken(token))
+      .where('token_hash', '=', tokenHash)
       .executeTakeFirst();
-    if (!row || row.suspended_ms !== null) return null;
+    if (!row) return null;
+    const { sessionId, lastSeenMs, expiresMs } = toSession({ ...row, created_ms: row.begun_ms });
+    const isSuspended = row.suspended_ms !== null;
+    return { lastSeenMs, expiresMs, isSuspended, signedIn: { sessionId, user: toUser(row) } };
+  }
+
+  /** What a read session is good for now, as `find` says it: at once, but for what has to be written. */
+  use(stored: StoredSession | null): SignedIn | null | Promise<SignedIn | null> {
+    if (stored === null || stored.isSuspended) return null;
+    const { lastSeenMs, expiresMs, signedIn } = stored;
     const nowMs = this.#sources.clock.now();
-    const session = toSession({ ...row, created_ms: row.begun_ms });
-    if (nowMs >= session.expiresMs) {
-      await this.#db.deleteFrom('sessions').where('session_id', '=', session.sessionId).execute();
-      return null;
-    }
-    if (nowMs - session.lastSeenMs >= SEEN_STEP_MS) {
-      const query = this.#db.updateTable('sessions').set({ last_seen_ms: nowMs });
-      await query.where('session_id', '=', session.sessionId).execute();
-    }
-    return { sessionId: session.sessionId, user: toUser(row) };
+    if (nowMs >= expiresMs) return this.#forget(signedIn.sessionId);
+    return nowMs - lastSeenMs >= SEEN_STEP_MS ? this.#note(signedIn, nowMs) : signedIn;
+  }
+
+  async #forget(sessionId: string): Promise<null> {
+    await this.#db.deleteFrom('sessions').where('session_id', '=', sessionId).execute();
+    return null;
+  }
+
+  async #note(signedIn: SignedIn, nowMs: number): Promise<SignedIn> {
+    const query = this.#db.updateTable('sessions').set({ last_seen_ms: nowMs });
+    await query.where('session_id', '=', signedIn.sessionId).execute();
+    return signedIn;
   }
 
   /** A user's sessions that are not over, newest first. */
@@ -145,7 +170,8 @@ function createToken(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
 }
 
-function hashToken(token: string): string {
+/** All of a token that is ever stored. */
+export function hashToken(token: string): string {
   return hash('sha256', token, 'hex');
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Maintenance } from '../accounts/accessControl.ts';
+import type { Maintenance, SignedIn } from '../accounts/accessControl.ts';
 import { type AuthFailure, type Identity, isAuthFailure } from '../accounts/authenticate.ts';
 import type { Moment } from '../accounts/freshness.ts';
 import type { RateVerdict } from '../accounts/limits.ts';
@@ -87,7 +87,7 @@ export class Admission {
   #identify(call: Call, moment: Moment): void | Promise<void> {
     if (isDashboard(call.route)) checkSameOrigin(call.request, { isSocket: call.route.socket });
     if (call.route.auth === 'none') return;
-    if (call.route.auth !== 'key') return this.#signedIn(call);
+    if (call.route.auth !== 'key') return this.#signedIn(call, moment);
     const result = this.#parts.accounts.authenticate(authorizationOf(call), moment);
     if (result instanceof Promise) return result.then((late) => this.#judge(late, call));
     this.#judge(result, call);
@@ -107,10 +107,15 @@ export class Admission {
   }
 
   /** As with a key, by the session cookie; a page asks for several things at once, so no tier is slower than the floor. */
-  async #signedIn({ route, request, reply }: Call): Promise<void> {
-    const { accounts, tiers } = this.#parts;
-    const token = sessionToken(request);
-    const session = token === null ? null : await accounts.signedIn(token);
+  #signedIn(call: Call, moment: Moment): void | Promise<void> {
+    const token = sessionToken(call.request);
+    const session = token === null ? null : this.#parts.accounts.signedIn(token, moment);
+    if (session instanceof Promise) return session.then((late) => this.#judgeSession(late, call));
+    this.#judgeSession(session, call);
+  }
+
+  #judgeSession(session: SignedIn | null, { route, request, reply }: Call): void {
+    const { tiers } = this.#parts;
     if (session === null) throw unauthorized('Not signed in, or the session is over');
     const { userId, email, tier, operator } = session.user;
     request.session = session;
