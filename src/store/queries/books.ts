@@ -15,18 +15,20 @@ const LADDERS = ['px', 'sz', 'szw'].flatMap((suffix) =>
 
 /**
  * What `BookRows` reads, in its order and in the format `BOOK_FORMAT`. Parameters: `market_id`, and where `hasDepth`
- * `depth`, levels a side. `time` and `underlying` may be any numbers of those columns' types, for readers that need
- * others.
+ * `depth`, levels a side. `time`, `trusted` and `underlying` may be any expressions of those columns' types, for readers
+ * that need others.
  */
 export function bookColumns({
   hasDepth,
   time = 't.ts',
+  trusted = TRUSTED,
   underlying = 't.underlying',
 }: {
   hasDepth: boolean;
   time?: string;
+  trusted?: string;
   underlying?: string;
 }): string {
   const ladders = LADDERS.map((column) => (hasDepth ? `arraySlice(${column}, 1, {depth:UInt32})` : column));
-  return [time, TRUSTED, 't.mirrored', underlying, 't.wide', ...ladders].join(', ');
+  return [time, trusted, 't.mirrored', underlying, 't.wide', ...ladders].join(', ');
 }

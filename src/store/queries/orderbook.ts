@@ -2,9 +2,14 @@ import { BOOK_FORMAT, type BookRow, BookRows } from '../bookRows.ts';
 import type { StoreReader } from '../reader.ts';
 import { bookColumns, booksOf } from './books.ts';
 import { storedTime, timeParam, where } from './sql.ts';
+import { TRUSTED_AT } from './trust.ts';
+
+/** After every row and every gap that ended, and before the end that stands for none. */
+const NOW_MS = Date.UTC(2299, 11, 30);
 
 /**
- * The book in force at a time: the last at or before it, or the newest when `atMs` is null.
+ * The book in force at a time: the last at or before it, or the newest when `atMs` is null. It is trusted where it was
+ * and no gap lies over the time.
  * @returns Null before the first.
  */
 export async function findBook(
@@ -13,11 +18,11 @@ export async function findBook(
   signal: AbortSignal,
 ): Promise<BookRow | null> {
   const { table, conditions, params } = booksOf(marketId);
-  const until = atMs === null ? [] : [`t.ts <= ${timeParam('at_ms')}`];
   const rows = await store.stream(
-    `SELECT ${bookColumns({ hasDepth: false })} FROM ${table} AS t ${where([...conditions, ...until])}
+    `SELECT ${bookColumns({ hasDepth: false, trusted: TRUSTED_AT })} FROM ${table} AS t
+     ${where([...conditions, `t.ts <= ${timeParam('at_ms')}`])}
      ORDER BY t.ts DESC, t.seq DESC LIMIT 1`,
-    { ...params, ...(atMs === null ? {} : { at_ms: storedTime(Math.floor(atMs)) }) },
+    { ...params, at_ms: storedTime(Math.floor(atMs ?? NOW_MS)) },
     { format: BOOK_FORMAT, signal },
   );
   const reader = new BookRows();

@@ -70,6 +70,22 @@ test('what came out of a gap is not trusted, though it was stored before the gap
   expect((await get(`/v1/snapshot-at/${at}?market_id=${M}`)).trusted).toBe(true);
 });
 
+test.each([
+  ['the last good receipt', 500, true],
+  ['a moment later, before anything else came', 501, false],
+  ['between rows of the gap', 2_200, false],
+  ['just before the proof', 2_499, false],
+  ['the proof', 2_500, true],
+  ['after it', 2_800, true],
+  ['the last good receipt before the open gap', 3_000, true],
+  ['in the open gap', 3_200, false],
+  ['long after', 86_400_000, false],
+])('the book in force at %s is trusted: %3$s', async (_when, afterMs, trusted) => {
+  const at = new Date(T0 + afterMs).toISOString();
+  expect((await get(`/v1/snapshot-at/${at}?market_id=${M}`)).trusted).toBe(trusted);
+  expect((await get(`/v1/markets/${M}/orderbook?at=${at}`)).trusted).toBe(trusted);
+});
+
 test('nor does it make a mid', async () => {
   const { snapshots } = await get(`/v1/markets/${M}/timeseries`);
   expect(snapshots.map((point: { mid_yes: number | null }) => point.mid_yes !== null)).toEqual(TRUSTED);
