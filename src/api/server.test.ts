@@ -135,6 +135,36 @@ describe('refusals', () => {
     const [answer] = await once(socket, 'data');
     expect(String(answer)).toMatch(/^HTTP\/1.1 400 Bad Request\r\n.*\r\n\r\n\{"detail":"Bad Request"\}$/s);
   });
+
+  test.each([
+    ['without a host', 'GET /livez HTTP/1.1\r\n', 400, 'Host header is missing'],
+    [
+      'that expects what nobody knows',
+      'POST /livez HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n',
+      417,
+      'Expectation Failed',
+    ],
+  ])('a request %s is refused as JSON', async (_name, head, status, detail) => {
+    const app = api();
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.end(`${head}Connection: close\r\n\r\n`);
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toMatch(/\r\ncontent-type: application\/json/);
+    expect(answer).toContain(JSON.stringify({ detail }));
+  });
+
+  test('HTTP/1.0 needs no host', async () => {
+    const app = api();
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.end('GET /livez HTTP/1.0\r\n\r\n');
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*\{"ok":true\}$/s);
+  });
 });
 
 describe('what every answer carries', () => {

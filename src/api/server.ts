@@ -10,7 +10,7 @@ import { forbidKeeping } from './caching.ts';
 import { Call } from './call.ts';
 import { closeInTime } from './closing.ts';
 import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
-import { answerError, handleErrors, refuseConnection } from './errors.ts';
+import { answerError, handleErrors, refuseConnection, refuseMalformed } from './errors.ts';
 import { parseJsonBody } from './jsonBody.ts';
 import { observeRequests, requestIds } from './lifecycle.ts';
 import { servePages } from './pages/serve.ts';
@@ -34,7 +34,10 @@ const PATH_PARAMETER_MAX = 16 * 1024;
 export function createApi(parts: ApiParts): FastifyInstance {
   const { log, transport = PLAIN } = parts;
   const app: FastifyInstance = Fastify({
-    ...(transport.tls ? { https: transport.tls } : {}),
+    // `refuseMalformed` sees to the header, with a body.
+    ...(transport.tls
+      ? { https: { ...transport.tls, requireHostHeader: false } }
+      : { http: { requireHostHeader: false } }),
     trustProxy: transport.trustProxy ?? false,
     logger: false,
     genReqId: requestIds(),
@@ -51,6 +54,7 @@ export function createApi(parts: ApiParts): FastifyInstance {
   observeRequests(app, parts);
   forbidKeeping(app);
   handleErrors(app, log);
+  refuseMalformed(app);
   closeInTime(app, parts.clock);
   const routes = allRoutes(parts);
   const admission = new Admission(parts);
