@@ -8,8 +8,10 @@ import { type GammaListing, mapGammaEvent } from '../venues/polymarket/gamma/map
 import { nextWindow, seriesSlug, windowAt } from '../venues/polymarket/windows.ts';
 import { Backoff } from './backoff.ts';
 
-/** After a failed request, the next waits; a refusal that names its own time waits at least that. */
-const REQUEST_RETRY: BackoffLimits = { firstMs: 1000, maxMs: 30_000 };
+/** After a failed request, the next waits; not long, for a window may be as short as five minutes. */
+const REQUEST_RETRY: BackoffLimits = { firstMs: 1000, maxMs: 5_000 };
+/** A refusal waits at least this, or the time it names: whoever is blocked must not knock all day. */
+const REFUSED_RETRY_MS = 30_000;
 /** A slug the venue does not know (yet) is asked for again, ever less often. */
 const UNKNOWN_SLUG_RETRY: BackoffLimits = { firstMs: 4000, maxMs: 60_000 };
 const UNKNOWN_SLUGS_MAX = 500;
@@ -107,7 +109,7 @@ export class Discovery {
       return this.#stopped ? null : events;
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;
-      const askedMs = error instanceof VenueRefusedError ? (error.retryAfterMs ?? 0) : 0;
+      const askedMs = error instanceof VenueRefusedError ? (error.retryAfterMs ?? REFUSED_RETRY_MS) : 0;
       const retryInMs = this.#requests.failed(clock.now(), askedMs);
       if (!this.#stopped)
         log.warn({ kind, code: error.code, reason: error.message, retryInMs }, 'listing.failed');

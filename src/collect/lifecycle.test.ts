@@ -86,6 +86,7 @@ describe('Lifecycle', () => {
   it.each([
     ['a network failure', () => new TransportError('down'), 1000],
     ['a refusal that names its time', () => new VenueRefusedError('slow down', { retryAfterMs: 7000 }), 7000],
+    ['a refusal that names none', () => new VenueRefusedError('blocked'), 30_000],
   ])('waits and asks again after %s', async (_, fail, waitMs) => {
     const { clock, lifecycle, listings, isSubscribed } = setUp();
     listings.fail = fail;
@@ -95,6 +96,16 @@ describe('Lifecycle', () => {
     listings.fail = null;
     await clock.advance(2000);
     expect(isSubscribed(slug5m(windowAt('5m', START)))).toBe(true);
+  });
+
+  it('knows the windows within seconds of the listing’s return, however long it was away', async () => {
+    const { clock, lifecycle, listings, isSubscribed } = setUp();
+    listings.fail = () => new TransportError('down');
+    lifecycle.start([]);
+    await clock.advance(120_000);
+    listings.fail = null;
+    await clock.advance(6_000);
+    expect(isSubscribed(slug5m(windowAt('5m', clock.now())))).toBe(true);
   });
 
   it.each<[string, (m: Record<string, unknown>) => Record<string, unknown>]>([
@@ -202,7 +213,7 @@ describe('Lifecycle', () => {
     await clock.advance(450_000);
     expect(latest(slug5m(window))!.status).toBe('closed');
     listings.fail = null;
-    await clock.advance(31_000);
+    await clock.advance(6_000);
     expect(latest(slug5m(window))).toMatchObject({ status: 'resolved', outcome: 'Up' });
   });
 
