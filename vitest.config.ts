@@ -2,16 +2,20 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that start services and browsers and wait for them; they begin first, so that none runs on alone at the end. */
-const WAITING = /\/test\/(?:web|service)\//;
+/** Service files that begin after each one with a browser: about as many as end while it runs. */
+const SERVICES_A_BROWSER = 10;
 
+/**
+ * Files that start services and browsers, and wait for them, begin first, so that none runs on alone at the end; those
+ * with browsers apart, so that the memory of one is enough.
+ */
 class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const [first, then] = [true, false].map((waits) =>
-      sorted.filter(({ moduleId }) => WAITING.test(moduleId) === waits),
-    );
-    return [...(first ?? []), ...(then ?? [])];
+    const take = (folder: RegExp) => sorted.filter(({ moduleId }) => folder.test(moduleId));
+    const [browsers, services] = [take(/\/test\/web\//), take(/\/test\/service\//)];
+    const first = browsers.flatMap((file) => [file, ...services.splice(0, SERVICES_A_BROWSER)]);
+    return [...new Set([...first, ...services, ...sorted])];
   }
 }
 
