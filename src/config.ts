@@ -29,6 +29,8 @@ export interface Config {
   tlsKeyFile: string | null;
   /** Whose word about the client's address is believed; null: nobody's. */
   trustProxy: string | null;
+  /** Where metrics are served in place of the API's own address; null: there. */
+  metricsAddress: { host: string; port: number } | null;
   /** A JSON file that changes parts of the tier table; null: none. */
   tiersFile: string | null;
   keyEnvironment: 'live' | 'test';
@@ -59,6 +61,15 @@ const port = z
   .transform(Number)
   .refine((value) => value <= 65535, 'must be at most 65535');
 
+const address = z
+  .string()
+  .regex(/^(?:\[[^\]]+\]|[^:]+):\d{1,5}$/, 'must be host:port')
+  .transform((text) => {
+    const colon = text.lastIndexOf(':');
+    return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
+  })
+  .refine((value) => value.port <= 65535, 'must have a port of at most 65535');
+
 const environment = z.object({
   UNDERROUND_DATA_DIR: z.string().min(1).default('./data'),
   UNDERROUND_HOST: z.string().min(1).default('127.0.0.1'),
@@ -78,6 +89,7 @@ const environment = z.object({
   UNDERROUND_TLS_CERT: z.string().optional(),
   UNDERROUND_TLS_KEY: z.string().optional(),
   UNDERROUND_TRUST_PROXY: z.string().optional(),
+  UNDERROUND_METRICS_ADDRESS: address.optional(),
   UNDERROUND_TIERS_FILE: z.string().optional(),
   UNDERROUND_KEY_ENV: z.enum(['live', 'test']).default('live'),
   CLICKHOUSE_URL: optionalUrl,
@@ -120,6 +132,7 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
     tlsCertFile: env.UNDERROUND_TLS_CERT ?? null,
     tlsKeyFile: env.UNDERROUND_TLS_KEY ?? null,
     trustProxy: env.UNDERROUND_TRUST_PROXY ?? null,
+    metricsAddress: env.UNDERROUND_METRICS_ADDRESS ?? null,
     tiersFile: env.UNDERROUND_TIERS_FILE ?? null,
     keyEnvironment: env.UNDERROUND_KEY_ENV,
     clickhouseUrl: env.CLICKHOUSE_URL ?? null,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
@@ -13,6 +14,7 @@ import { resumeRecording } from './collect/resume.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './ops/log.ts';
 import type { Metrics } from './ops/metrics.ts';
+import { serveMetrics } from './ops/metricsServer.ts';
 import { StoreProbe } from './ops/storeProbe.ts';
 import type { EngineAccess } from './store/access.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -126,11 +128,13 @@ async function serveRecording(
     ...{ clock, log, metrics, dataSource },
     accounts: accounts.access,
     control: accounts,
-    ...{ tiers, transport },
+    ...{ tiers, transport, metricsElsewhere: config.metricsAddress !== null },
     rateLimits: config.rateLimits ? new RateLimits(clock) : null,
   });
+  let metricsServer: Server | null = null;
   const stopServing = async () => {
     probe.stop();
+    metricsServer?.close();
     await api.close();
     await paper.close();
     await backtests.close();
@@ -139,6 +143,7 @@ async function serveRecording(
     await accounts.close();
   };
   try {
+    if (config.metricsAddress !== null) metricsServer = await serveMetrics(config.metricsAddress, metrics);
     await api.listen({ host: config.host, port: config.port });
   } catch (error) {
     await stopServing();

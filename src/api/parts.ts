@@ -66,5 +66,7 @@ export interface ApiParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** They are served at another address, and not at the API's. */
+  readonly metricsElsewhere?: boolean;
   readonly dataSource: DataSource;
 }

@@ -206,6 +206,11 @@ test('one log line and one duration a request, without its query string', async 
   expect(text).not.toContain('random-path');
 });
 
+test('metrics are not served here where they are elsewhere', async () => {
+  expect((await api().inject({ url: '/metrics' })).statusCode).toBe(200);
+  expect((await api({ metricsElsewhere: true }).inject({ url: '/metrics' })).statusCode).toBe(404);
+});
+
 describe('health', () => {
   test('is three fields from memory', async () => {
     expect((await api().inject({ url: '/health' })).json()).toEqual({

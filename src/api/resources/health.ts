@@ -13,7 +13,8 @@ export function healthRoutes({
   live,
   clock,
   metrics,
-}: Pick<ApiParts, 'live' | 'clock' | 'metrics'>): Route[] {
+  metricsElsewhere = false,
+}: Pick<ApiParts, 'live' | 'clock' | 'metrics' | 'metricsElsewhere'>): Route[] {
   return [
     route({
       method: 'GET',
@@ -59,18 +60,22 @@ export function healthRoutes({
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/metrics',
-      auth: 'none',
-      access: { feature: null, duringMaintenance: true },
-      summary: 'Metrics in the Prometheus text format',
-      response: null,
-      produces: 'text/plain',
-      handle: async () => ({
-        contentType: metrics.registry.contentType,
-        body: await metrics.registry.metrics(),
-      }),
-    }),
+    ...(metricsElsewhere ? [] : [metricsRoute(metrics)]),
   ];
+}
+
+function metricsRoute(metrics: ApiParts['metrics']): Route {
+  return route({
+    method: 'GET',
+    path: '/metrics',
+    auth: 'none',
+    access: { feature: null, duringMaintenance: true },
+    summary: 'Metrics in the Prometheus text format',
+    response: null,
+    produces: 'text/plain',
+    handle: async () => ({
+      contentType: metrics.registry.contentType,
+      body: await metrics.registry.metrics(),
+    }),
+  });
 }

@@ -1,0 +1,36 @@
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { Metrics } from './metrics.ts';
+import { serveMetrics } from './metricsServer.ts';
+
+async function serving(metrics = new Metrics()) {
+  const server = await serveMetrics({ host: '127.0.0.1', port: 0 }, metrics);
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { port, url: `http://127.0.0.1:${port}` };
+}
+
+test('serves the metrics', async () => {
+  const metrics = new Metrics();
+  metrics.counter('underround_things_total', 'Things').inc(3);
+  const { url } = await serving(metrics);
+  const answer = await fetch(`${url}/metrics?x=1`);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, metrics.registry.contentType]);
+  expect(await answer.text()).toContain('underround_things_total 3');
+});
+
+test('and nothing else', async () => {
+  const { url } = await serving();
+  const other = await fetch(`${url}/v1/markets`);
+  expect([other.status, await other.json()]).toEqual([404, { detail: 'Not Found' }]);
+  const posted = await fetch(`${url}/metrics`, { method: 'POST' });
+  expect([posted.status, posted.headers.get('allow'), await posted.json()]).toEqual([
+    ...[405, 'GET, HEAD'],
+    { detail: 'Method Not Allowed' },
+  ]);
+});
+
+test('a port that is taken is an error', async () => {
+  const { port } = await serving();
+  await expect(serveMetrics({ host: '127.0.0.1', port }, new Metrics())).rejects.toThrow('EADDRINUSE');
+});
