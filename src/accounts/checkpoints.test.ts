@@ -51,6 +51,39 @@ test('it waits for nobody: a transaction goes on across it, and commits', () => 
   expect(beside.prepare('SELECT count(*) AS n FROM rows').get()).toEqual({ n: 42 });
 });
 
+test.each([
+  ['catches up with what is committed meanwhile', [40, 12, 3, 0], 3],
+  ['gives up where writers keep ahead', Array(99).fill(40), 20],
+])('it %s', (_, left, passes) => {
+  const asked: string[] = [];
+  const passesOf = () => asked.filter((text) => text.includes('PASSIVE')).length;
+  const file = {
+    pragma: (text: string) => {
+      asked.push(text);
+      const log = 100 + passesOf() * 40;
+      return [{ log, checkpointed: log - (left[passesOf()] ?? 0) }];
+    },
+  };
+  expect(checkpointWhenDue(file as unknown as SqliteDriver.Database, 30)).toBe(true);
+  expect(passesOf()).toBe(passes);
+});
+
+test('it waits for no reader that needs what the log holds', () => {
+  const { writer, beside, write, logged } = writerAndBeside();
+  write(0);
+  const reader = new SqliteDriver(writer.name, { readonly: true });
+  onTestFinished(() => void reader.close());
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM rows').get();
+  for (let id = 1; id < 40; id++) write(id);
+  const [{ log }] = logged();
+  checkpointWhenDue(beside, 30);
+  expect(logged()[0].checkpointed).toBeLessThan(log);
+  reader.exec('COMMIT');
+  checkpointWhenDue(beside, 30);
+  expect(logged()[0].checkpointed).toBe(log);
+});
+
 const pagesAlone = async (db: Database) =>
   (await sql<{ wal_autocheckpoint: number }>`PRAGMA wal_autocheckpoint`.execute(db)).rows[0]
     ?.wal_autocheckpoint;
