@@ -1,5 +1,6 @@
 import { type Duplex, pipeline, Readable } from 'node:stream';
 import { countRows, findPage, type Page, type PageRequest, pageRows } from '../store/queries/keyset.ts';
+import { pagedRows } from '../store/queries/pagedRows.ts';
 import type { QueryParams, Source } from '../store/queries/sql.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { validityOf } from './caching.ts';
@@ -43,13 +44,24 @@ export interface RowList {
   readonly columns: string;
   readonly columnParams?: QueryParams;
   readonly format: RowFormat;
-  /** Makes the body of what the engine gives, where the engine does not print the array itself. */
-  readonly print?: (page: Page, around: Around) => Duplex;
   /** Name of the array. */
   readonly key: string;
   /** Fields before and after the array, in order. */
   head(counts: { count: number; total: number }): Record<string, unknown>;
   tail?(counts: { count: number; total: number }): Record<string, unknown>;
+}
+
+/** A list the engine does not print itself. */
+export interface PrintedList extends RowList {
+  /** Makes the body of what the engine gives for a statement of `pagedRows`. */
+  print(): PrintedBody;
+}
+
+/** A body that finds out its page before it begins. */
+export interface PrintedBody extends Duplex {
+  /** Null where no row is selected; then there is no body. Rejects with what the engine's answer failed with. */
+  page(request: PageRequest): Promise<Page | null>;
+  begin(page: Page, around: Around): void;
 }
 
 /**
@@ -114,47 +126,78 @@ export async function findRows(
   return { page, total };
 }
 
+/** What a list's answer is made with beside its rows. */
+export interface AnswerTerms {
+  readonly request: PageRequest;
+  readonly scope: CursorScope;
+  readonly raw: Pick<RawRequest, 'signal' | 'headOnly' | 'conditions'>;
+}
+
 /** Streams the rows of a found page inside the list's object. */
 export async function answerRows(
   store: StoreReader,
   list: RowList,
-  {
-    found,
-    request,
-    scope,
-    raw,
-  }: {
-    found: FoundPage;
-    request: PageRequest;
-    scope: CursorScope;
-    raw: Pick<RawRequest, 'signal' | 'headOnly' | 'conditions'>;
-  },
+  { found, ...terms }: AnswerTerms & { found: FoundPage },
 ): Promise<Answer> {
-  const { page, total } = found;
+  const { text, headers, notModified } = frameOf(list, found, terms);
+  const { page } = found;
+  if (notModified) return { status: 304, headers, body: '' };
+  if (!page) return { headers, body: `${text.prefix}[]${text.suffix}` };
+  // The head of a streamed answer carries no length, so nothing needs to be read for it.
+  if (terms.raw.headOnly) return { headers, body: Readable.from([]) };
+  const { query, params } = pageRows(list.source, terms.request, page, list.columns);
+  return { headers, body: rowsBody(await streamOf(store, list, { query, params, ...terms.raw }), text) };
+}
+
+/** The same of a list without a total that the API prints: its page is found by the statement that reads its rows. */
+export async function answerPrinted(
+  store: StoreReader,
+  list: PrintedList,
+  terms: AnswerTerms,
+): Promise<Answer> {
+  const { request, raw } = terms;
+  // No row may be needed.
+  if (request.limit === 0 || raw.headOnly || raw.conditions.ifNoneMatch !== undefined) {
+    const found = await findRows(store, list.source, request, { withTotal: false, signal: raw.signal });
+    if (found.page === null || raw.headOnly || frameOf(list, found, terms).notModified) {
+      return answerRows(store, list, { found, ...terms });
+    }
+  }
+  const { query, params } = pagedRows(list.source, request, list.columns);
+  const given = await streamOf(store, list, { query, params, ...raw });
+  // Either end's failure, and a body nobody reads any more, destroys the other end.
+  const body = pipeline(given, list.print(), () => {});
+  const page = await body.page(request);
+  const { text, headers } = frameOf(list, { page, total: 0 }, terms);
+  if (!page) return { headers, body: `${text.prefix}[]${text.suffix}` };
+  body.begin(page, text);
+  return { headers, body };
+}
+
+function streamOf(
+  store: StoreReader,
+  { columnParams, format }: RowList,
+  { query, params, signal }: { query: string; params: QueryParams; signal: AbortSignal },
+): Promise<Readable> {
+  return store.stream(
+    query,
+    { ...params, ...columnParams },
+    { format: format.format, settings: format.settings, signal },
+  );
+}
+
+/** What stands around the rows, and whether the client has them already. */
+function frameOf(
+  list: RowList,
+  { page, total }: FoundPage,
+  { request, scope, raw }: AnswerTerms,
+): { text: Around; headers: Answer['headers'] & object; notModified: boolean } {
   const counts = { count: request.limit === 0 ? total : (page?.count ?? 0), total };
   const next = page?.next ? encodeCursor(scope, { timeMs: page.next.timeMs, tie: page.next.seq }) : null;
   const text = around(list.key, list.head(counts), { ...list.tail?.(counts), next_cursor: next });
-  const validity = validityOf([counts, page?.low, page?.high], {
-    endMs: request.endMs,
-    conditions: raw.conditions,
-  });
-  const headers = validity?.headers ?? {};
-  if (validity?.notModified) return { status: 304, headers, body: '' };
-  if (!page) return { headers, body: `${text.prefix}[]${text.suffix}` };
-  // The head of a streamed answer carries no length, so nothing needs to be read for it.
-  if (raw.headOnly) return { headers, body: Readable.from([]) };
-  const { query, params } = pageRows(list.source, request, page, list.columns);
-  const { format, settings } = list.format;
-  const given = await store.stream(
-    query,
-    { ...params, ...list.columnParams },
-    { format, settings, signal: raw.signal },
-  );
-  // Either end's failure, and a body nobody reads any more, destroys the other end.
-  return {
-    headers,
-    body: list.print ? pipeline(given, list.print(page, text), () => {}) : rowsBody(given, text),
-  };
+  const { endMs } = request;
+  const validity = validityOf([counts, page?.low, page?.high], { endMs, conditions: raw.conditions });
+  return { text, headers: validity?.headers ?? {}, notModified: validity?.notModified ?? false };
 }
 
 /** The text before and after the array of a list. */

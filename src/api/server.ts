@@ -19,6 +19,7 @@ import { parseQuery } from './queryString.ts';
 import { methodNotAllowed, notFound } from './refusal.ts';
 import type { Answer, Route } from './route.ts';
 import { allRoutes } from './routes.ts';
+import { sendStream } from './sendStream.ts';
 import { serveSockets } from './sockets.ts';
 import { PLAIN } from './transport.ts';
 
@@ -122,7 +123,9 @@ function send(
   if (!worthCompressing(body)) return void reply.send(body);
   if (!reply.hasHeader('vary')) reply.header('vary', 'Accept-Encoding');
   const accepted = acceptedEncodings(request.headers['accept-encoding']);
-  if (accepted.length === 0 || request.method === 'HEAD') return void reply.send(body);
+  if (request.method === 'HEAD') return void reply.send(body);
+  if (accepted.length === 0)
+    return void (typeof body === 'string' ? reply.send(body) : sendStream(reply, body));
   compress(body, accepted).then(
     (encoded) => {
       if (encoded.encoding !== null) reply.header('content-encoding', encoded.encoding);

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { nativeBooks, type StoredBook } from '../../test/support/nativeBooks.ts';
 import { StoreUnavailableError } from '../errors.ts';
+import type { PageRequest } from '../store/queries/keyset.ts';
 import { SnapshotBody } from './snapshotBody.ts';
 
 const SEED = 20_261_121;
@@ -55,8 +56,11 @@ const randomRow: fc.Arbitrary<StoredBook> = fc.boolean().chain((wide) => {
 const AROUND = { prefix: '{"snapshots":', suffix: ',"next_cursor":null}' };
 const bodyOf = (rows: readonly StoredBook[]) =>
   JSON.stringify({ snapshots: rows.map((row) => printed(row, 'BTC')), next_cursor: null });
-const printOf = (pieces: readonly Buffer[], count: number) =>
-  text(pipeline(Readable.from(pieces), new SnapshotBody({ count, ticker: 'BTC' }, AROUND), () => {}));
+const printOf = (pieces: readonly Buffer[], count: number) => {
+  const body = new SnapshotBody('BTC');
+  body.begin({ count }, AROUND);
+  return text(pipeline(Readable.from(pieces), body, () => {}));
+};
 
 test(`any rows, cut anywhere, print as JSON would (seed ${SEED})`, async () => {
   await fc.assert(
@@ -66,7 +70,7 @@ test(`any rows, cut anywhere, print as JSON would (seed ${SEED})`, async () => {
       fc.array(fc.nat(), { maxLength: 6 }),
       async (blocks, cuts) => {
         const rows = blocks.flat();
-        const bytes = Buffer.concat(blocks.map(nativeBooks));
+        const bytes = Buffer.concat(blocks.map((block) => nativeBooks(block)));
         const ends = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
         const pieces = ends.slice(1).map((end, i) => bytes.subarray(ends[i], end));
         const printedText = await printOf(
@@ -81,12 +85,72 @@ test(`any rows, cut anywhere, print as JSON would (seed ${SEED})`, async () => {
   );
 });
 
+const REQUEST: PageRequest = {
+  ...{ startMs: null, endMs: null, offset: 0, after: null, intervalMs: null },
+  ...{ limit: 2, descending: false },
+};
+const BOOK: StoredBook = {
+  ...{ timeMs: 1_700_000_000_000, trusted: true, mirrored: true, underlying: null, wide: false },
+  sides: [[[5000, 1]], [[5100, 2.5]], [], []],
+};
+
+describe('the page', () => {
+  const [first, last] = [
+    { timeMs: -5, seq: '18446744073709551615' },
+    { timeMs: 1_700_000_000_000, seq: '7' },
+  ];
+  /** As the engine sends it with the first row: how many keys it found, the page's first one and its last. */
+  const sent = (count: number) => [count, first.timeMs, -1, last.timeMs, 7];
+
+  it.each([
+    ['the last one', 2, { descending: false }, { low: first, high: last, next: null }],
+    ['with a next one', 3, { descending: false }, { low: first, high: last, next: last }],
+    ['newest first', 3, { descending: true }, { low: last, high: first, next: last }],
+  ])('comes with the first row, before anything is printed: %s', async (_, count, order, page) => {
+    const body = new SnapshotBody('BTC');
+    const block = nativeBooks([BOOK, BOOK], sent(count));
+    body.write(nativeBooks([]));
+    body.write(block.subarray(0, 50));
+    body.end(block.subarray(50));
+    const found = await body.page({ ...REQUEST, ...order });
+    expect(found).toEqual({ count: 2, ...page });
+    expect(body.readableLength).toBe(0);
+    body.begin({ count: 2 }, AROUND);
+    expect(await text(body)).toBe(bodyOf([BOOK, BOOK]));
+  });
+
+  it('is none where no row comes', async () => {
+    const body = new SnapshotBody('BTC');
+    body.end();
+    expect(await body.page(REQUEST)).toBeNull();
+  });
+
+  it.each([
+    [
+      'is cut before the first row',
+      nativeBooks([BOOK]).subarray(0, 50),
+      new StoreUnavailableError('the engine ended its answer early'),
+    ],
+    [
+      'is not what it must be',
+      Buffer.from('\u0001\u0001\u0001a\u0006String'),
+      new TypeError('a column of type String is not read here'),
+    ],
+  ])('is not found in an answer that %s', async (_, bytes, error) => {
+    const body = new SnapshotBody('BTC');
+    body.end(bytes);
+    await expect(body.page(REQUEST)).rejects.toThrow(error);
+  });
+
+  it('is not found in an answer that fails, with its error', async () => {
+    const body = new SnapshotBody('BTC');
+    body.destroy(new StoreUnavailableError('gone'));
+    await expect(body.page(REQUEST)).rejects.toThrow(new StoreUnavailableError('gone'));
+  });
+});
+
 describe('an answer cut short', () => {
-  const book: StoredBook = {
-    ...{ timeMs: 1_700_000_000_000, trusted: true, mirrored: true, underlying: null, wide: false },
-    sides: [[[5000, 1]], [[5100, 2.5]], [], []],
-  };
-  const [one, two] = [nativeBooks([book]), nativeBooks([book, book])];
+  const [one, two] = [nativeBooks([BOOK]), nativeBooks([BOOK, BOOK])];
 
   it.each([
     ['between two blocks', [one, two], 4],
@@ -110,7 +174,8 @@ test('prints no faster than it is read, and lets others have their turn in betwe
   };
   const books = Array<StoredBook>(2_000).fill(book);
   const expected = bodyOf(books);
-  const array = new SnapshotBody({ count: books.length, ticker: 'BTC' }, AROUND);
+  const array = new SnapshotBody('BTC');
+  array.begin({ count: books.length }, AROUND);
   array.end(nativeBooks(books));
   for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
   expect(array.readableLength).toBe(0);

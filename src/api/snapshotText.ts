@@ -5,9 +5,8 @@
  */
 import { type BookRow, type RowSide, sharesOfLevel } from '../store/bookRows.ts';
 import { LEVEL_BYTES_MAX, wordTable, writeHundredths, writePrice, writeShares } from './levelText.ts';
+import { giveBack, SLAB_BYTES, Slab } from './slabs.ts';
 
-/** Large enough for few writes to the socket, small enough that printing one blocks the loop for a fraction of a ms. */
-const PIECE_BYTES = 512 * 1024;
 /** Everything of a snapshot but its levels; the ticker is one of ours or `unknown`. */
 const FRAME_BYTES_MAX = 512;
 const SECOND_MS = 1000;
@@ -36,14 +35,18 @@ const [YES_ASKS, NO_BIDS, NO_ASKS] = [fieldStart('yes_asks'), fieldStart('no_bid
 export function snapshotText(row: BookRow, ticker: string): string {
   const printer = new SnapshotPrinter(ticker);
   printer.print(row, '');
-  return printer.take().toString('latin1');
+  const piece = printer.take();
+  const text = piece.toString('latin1');
+  giveBack(piece);
+  printer.close();
+  return text;
 }
 
 /** Appends snapshots to pieces of bytes. */
 export class SnapshotPrinter {
   readonly #ticker: string;
-  #bytes = Buffer.allocUnsafeSlow(PIECE_BYTES);
-  #words = wordsOf(this.#bytes);
+  #slab = new Slab(SLAB_BYTES);
+  #words = wordsOf(this.#slab.bytes);
   #start = 0;
   #at = 0;
   /** From the brace to the first ladder, for one second: most snapshots share it with the one before. */
@@ -81,19 +84,25 @@ export class SnapshotPrinter {
 
   /** What was printed since the last piece. */
   take(): Buffer {
-    const piece = this.#bytes.subarray(this.#start, this.#at);
+    const piece = this.#slab.piece(this.#start, this.#at);
     this.#start = this.#at;
     return piece;
   }
 
+  /** Lets its memory go, but for the pieces on their way; it prints no more. */
+  close(): void {
+    this.#slab.close();
+  }
+
   #makeRoom(wanted: number): Buffer | null {
-    if (this.#bytes.length - this.#at >= wanted) return null;
-    const full = this.take();
-    this.#bytes = Buffer.allocUnsafeSlow(Math.max(PIECE_BYTES, wanted));
-    this.#words = wordsOf(this.#bytes);
+    if (this.#slab.bytes.length - this.#at >= wanted) return null;
+    const full = this.#at > this.#start ? this.take() : null;
+    this.#slab.close();
+    this.#slab = new Slab(wanted);
+    this.#words = wordsOf(this.#slab.bytes);
     this.#start = 0;
     this.#at = 0;
-    return full.length > 0 ? full : null;
+    return full;
   }
 
   #printHead(timeMs: number): void {

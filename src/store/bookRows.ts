@@ -43,6 +43,7 @@ const SIDES = 4;
 const [TIME, TRUSTED, MIRRORED, UNDERLYING, WIDE, PRICES, NARROW_SIZES, WIDE_SIZES] = [
   0, 1, 2, 3, 4, 5, 9, 13,
 ];
+/** What follows is not of the book. */
 const COLUMNS = 17;
 
 export class BookRows {
@@ -60,14 +61,39 @@ export class BookRows {
     this.#blocks.add(bytes);
   }
 
-  /** The next row that has come whole; null until there is more. */
-  next(): BookRow | null {
+  /** Whether the next row has come whole. */
+  hasNext(): boolean {
     while (this.#at === this.#rows) {
       const rows = this.#blocks.next();
-      if (rows === null) return null;
+      if (rows === null) return false;
       this.#load(rows);
     }
-    return this.#decode(this.#at++);
+    return true;
+  }
+
+  /** The next row that has come whole; null until there is more. */
+  next(): BookRow | null {
+    return this.hasNext() ? this.#decode(this.#at++) : null;
+  }
+
+  /** The array of whole numbers behind the columns of the next row, which `hasNext`; empty where there is none. */
+  extra(): readonly bigint[] {
+    const column = this.#blocks.columns[COLUMNS];
+    if (column === undefined) return [];
+    const [from, to] = [column.starts[this.#at * 2] as number, column.starts[this.#at * 2 + 2] as number];
+    return Array.from({ length: to - from }, (_, index) => column.unsigned(from + index));
+  }
+
+  /** Bytes of memory it has come to need. */
+  get memory(): number {
+    return this.#blocks.memory;
+  }
+
+  /** Forgets what it was given, and keeps its memory. */
+  reset(): void {
+    this.#blocks.reset();
+    this.#rows = 0;
+    this.#at = 0;
   }
 
   /** Whether the last row came whole; ask when there is no next one. */
@@ -80,7 +106,7 @@ export class BookRows {
   }
 
   #load(rows: number): void {
-    if (this.#blocks.columns.length !== COLUMNS) throw new TypeError('these are not the columns of books');
+    if (this.#blocks.columns.length < COLUMNS) throw new TypeError('these are not the columns of books');
     this.#rows = rows;
     this.#at = 0;
     for (let index = 0; rows > 0 && index < SIDES; index++) {
@@ -123,6 +149,22 @@ interface StoredSide {
   readonly prices: NativeColumn;
   readonly narrow: NativeColumn;
   readonly wide: NativeColumn;
+}
+
+/** Readers at rest. What one has come to need is made for each answer else, and thrown away. */
+const resting: BookRows[] = [];
+const RESTING_MAX = 4;
+const RESTING_BYTES_MAX = 16 * 1024 * 1024;
+
+export function borrowBookRows(): BookRows {
+  return resting.pop() ?? new BookRows();
+}
+
+/** @param rows Which nobody reads any more. */
+export function returnBookRows(rows: BookRows): void {
+  if (resting.length >= RESTING_MAX || rows.memory > RESTING_BYTES_MAX) return;
+  rows.reset();
+  resting.push(rows);
 }
 
 /** One side of all books of a block. */

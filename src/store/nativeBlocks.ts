@@ -50,6 +50,16 @@ export class NativeColumn {
     return ((this.words[row * 2 + 1] as number) | 0) * 0x1_0000_0000 + (this.words[row * 2] as number);
   }
 
+  /** An unsigned number of 8 bytes. */
+  unsigned(index: number): bigint {
+    return (BigInt(this.words[index * 2 + 1] as number) << 32n) | BigInt(this.words[index * 2] as number);
+  }
+
+  /** Bytes it has room for. */
+  get memory(): number {
+    return this.#bytes.length + this.nulls.length + this.starts.byteLength;
+  }
+
   /** Values are copied: they may lie anywhere in what was received, and are read as numbers of their width. */
   takeValues(from: Uint8Array): void {
     if (this.#bytes.length < from.length) {
@@ -94,6 +104,18 @@ export class NativeBlocks {
   add(bytes: Buffer): void {
     if (this.#held.length - this.#to < bytes.length) this.#makeRoom(bytes.length);
     this.#to += bytes.copy(this.#held, this.#to);
+  }
+
+  /** Bytes it has room for. */
+  get memory(): number {
+    return this.columns.reduce((sum, column) => sum + column.memory, this.#held.length);
+  }
+
+  /** Forgets what was added, and keeps its memory. */
+  reset(): void {
+    this.#from = 0;
+    this.#to = 0;
+    this.#wanted = 0;
   }
 
   /** Whether the last block came whole. */
@@ -149,7 +171,9 @@ export class NativeBlocks {
       column?.takeValues(this.#peek(values * width));
       this.#at += values * width;
     }
-    return this.#at > this.#to ? this.#wait() : rows;
+    if (this.#at > this.#to) return this.#wait();
+    if (into !== null) into.length = columns;
+    return rows;
   }
 
   #wait(until = this.#at): null {

@@ -12,12 +12,12 @@ export interface StoredBook {
   sides: [number, number][][];
 }
 
-/** One block with these books. */
-export function nativeBooks(books: readonly StoredBook[]): Buffer {
+/** One block with these books; behind the first one stands `page` where a page is asked for with them. */
+export function nativeBooks(books: readonly StoredBook[], page: readonly number[] | null = null): Buffer {
   const out = new Bytes();
   const stored = (book: StoredBook, side: number) =>
     book.mirrored && side >= 2 ? [] : (book.sides[side] ?? []);
-  out.varint(17).varint(books.length);
+  out.varint(page === null ? 17 : 18).varint(books.length);
   const column = (type: string, write: () => void) => {
     out.text('any name').text(type);
     write();
@@ -64,6 +64,15 @@ export function nativeBooks(books: readonly StoredBook[]): Buffer {
       arrays(
         (book) => (book.wide ? stored(book, side).map(([, shares]) => shares) : []),
         (shares) => out.float64(shares),
+      ),
+    );
+  }
+  if (page !== null) {
+    const [first] = books;
+    column('Array(UInt64)', () =>
+      arrays(
+        (book) => (book === first ? [...page] : []),
+        (value) => out.int64(value),
       ),
     );
   }

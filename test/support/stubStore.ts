@@ -6,13 +6,17 @@ import { nativeBooks } from './nativeBooks.ts';
 export const STUB_MARKET = '0xaa';
 
 const TS = '2026-11-20T12:00:00.000+00:00';
-/** One book: one YES bid of 1 share at 0.5, mirrored. */
-const BOOK = nativeBooks([
-  {
-    ...{ timeMs: Date.parse(TS), trusted: true, mirrored: true, underlying: 97_000.12, wide: false },
-    sides: [[[5000, 1]], [], [], []],
-  },
-]);
+const SEQ = 1;
+/** One book: one YES bid of 1 share at 0.5, mirrored; it is a page. */
+const BOOK = nativeBooks(
+  [
+    {
+      ...{ timeMs: Date.parse(TS), trusted: true, mirrored: true, underlying: 97_000.12, wide: false },
+      sides: [[[5000, 1]], [], [], []],
+    },
+  ],
+  [1, Date.parse(TS), SEQ, Date.parse(TS), SEQ],
+);
 const MARKET = {
   market_id: STUB_MARKET,
   event_id: '1',
@@ -55,7 +59,7 @@ const GAP = {
   feed: 'polymarket.clob',
   repaired_by: null,
 };
-const key = ['1795176000000', '1'];
+const key = [String(Date.parse(TS)), String(SEQ)];
 /** Where a page begins and ends: one row, and no next page. */
 export const STUB_PAGE = { found: 1, first: key, last: key };
 

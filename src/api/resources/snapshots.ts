@@ -11,7 +11,7 @@ import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
 import { notFound } from '../refusal.ts';
 import { type Answer, type Route, route } from '../route.ts';
-import { answerRows, findRows, pageRequest, type RowFormat } from '../rows.ts';
+import { answerPrinted, pageRequest, type RowFormat } from '../rows.ts';
 import { SnapshotBody } from '../snapshotBody.ts';
 import { snapshotText } from '../snapshotText.ts';
 
@@ -59,19 +59,18 @@ function snapshotsRoute(parts: Parts): Route {
       const { request, scope } = pageRequest(['snapshots', query.market_id], query, history);
       const source = booksOf(query.market_id);
       const market = await knownMarket(parts, query.market_id, signal);
-      const found = await findRows(parts.store, source, request, { withTotal: false, signal });
-      return answerRows(
+      return answerPrinted(
         parts.store,
         {
           source,
           columns: bookColumns({ hasDepth: query.depth !== null }),
           ...(query.depth === null ? {} : { columnParams: { depth: query.depth } }),
           format: BINARY_BOOKS,
-          print: ({ count }, around) => new SnapshotBody({ count, ticker: market.ticker }, around),
+          print: () => new SnapshotBody(market.ticker),
           key: 'snapshots',
           head: ({ count }) => ({ market_id: market.marketId, count }),
         },
-        { found, request, scope, raw: { signal, headOnly, conditions } },
+        { request, scope, raw: { signal, headOnly, conditions } },
       );
     },
   });

@@ -38,15 +38,13 @@ interface HeadRow {
 }
 
 /**
- * Finds a page by reading the two key columns alone, which is cheap beside the rows themselves.
- * @returns Null when no row is selected.
+ * The keys of a page's rows and of the one after it, `(Unix ms, seq)` as one array `keys` in the page's order: cheap
+ * beside the rows themselves.
  */
-export async function findPage(
-  store: StoreReader,
+export function pageKeys(
   source: Source,
   request: PageRequest,
-  signal: AbortSignal,
-): Promise<Page | null> {
+): { query: string; params: Record<string, string | number> } {
   const { limit, offset, after, descending, intervalMs } = request;
   const range = rangeConditions('t.ts', request);
   const seen = after ? afterConditions(request) : [];
@@ -58,28 +56,54 @@ export async function findPage(
       : `SELECT max(${key}) AS k FROM ${source.table} AS t ${where(conditions)} GROUP BY ${stretch('t.ts')} ORDER BY k${descending ? ' DESC' : ''}`;
   // Sorted once more because an aggregate promises no order; the keys come sorted, so it costs little.
   const sort = descending ? 'arrayReverseSort' : 'arraySort';
+  return {
+    query: `SELECT ${sort}(groupArray(k)) AS keys
+      FROM (${selected} LIMIT {limit:UInt32} + 1 OFFSET {offset:UInt32})`,
+    params: {
+      ...source.params,
+      ...range.params,
+      limit,
+      offset: after ? 0 : Math.min(offset, 0xffff_ffff),
+      ...(after ? { after_ms: after.timeMs, after_seq: after.seq } : {}),
+      ...(intervalMs === null ? {} : { interval_ms: intervalMs }),
+    },
+  };
+}
+
+/** The index of a page's last key in `pageKeys`. */
+export const LAST_KEY = 'least({limit:UInt32}, length(keys))';
+
+/**
+ * Finds a page by its keys.
+ * @returns Null when no row is selected.
+ */
+export async function findPage(
+  store: StoreReader,
+  source: Source,
+  request: PageRequest,
+  signal: AbortSignal,
+): Promise<Page | null> {
+  const keys = pageKeys(source, request);
   const keyAt = (index: string) => `(toString(keys[${index}].1), toString(keys[${index}].2))`;
   const query = `
-    SELECT toUInt32(length(keys)) AS found, ${keyAt('1')} AS first, ${keyAt('least({limit:UInt32}, length(keys))')} AS last
-    FROM (SELECT ${sort}(groupArray(k)) AS keys
-      FROM (${selected} LIMIT {limit:UInt32} + 1 OFFSET {offset:UInt32}))`;
-  const params = {
-    ...source.params,
-    ...range.params,
-    limit,
-    offset: after ? 0 : Math.min(offset, 0xffff_ffff),
-    ...(after ? { after_ms: after.timeMs, after_seq: after.seq } : {}),
-    ...(intervalMs === null ? {} : { interval_ms: intervalMs }),
-  };
-  const [head] = await store.rows<HeadRow>(query, params, { signal });
-  if (!head || head.found === 0) return null;
-  const first = position(head.first);
-  const last = position(head.last);
+    SELECT toUInt32(length(keys)) AS found, ${keyAt('1')} AS first, ${keyAt(LAST_KEY)} AS last
+    FROM (${keys.query})`;
+  const [head] = await store.rows<HeadRow>(query, keys.params, { signal });
+  if (!head) return null;
+  return pageOf(request, { found: head.found, first: position(head.first), last: position(head.last) });
+}
+
+/** @param keys How many keys there are, and the page's first and last one, in its order. */
+export function pageOf(
+  { limit, descending }: PageRequest,
+  { found, first, last }: { found: number; first: Position; last: Position },
+): Page | null {
+  if (found === 0) return null;
   return {
-    count: Math.min(head.found, limit),
+    count: Math.min(found, limit),
     low: descending ? last : first,
     high: descending ? first : last,
-    next: head.found > limit ? last : null,
+    next: found > limit ? last : null,
   };
 }
 
@@ -115,21 +139,12 @@ export function pageRows(
   page: Pick<Page, 'low' | 'high'>,
   columns: string,
 ): { query: string; params: Record<string, string | number> } {
-  const bounds = [
-    `t.ts >= ${timeParam('low_ms')}`,
-    `t.ts <= ${timeParam('high_ms')}`,
-    // Comparing pairs would say it shorter and cost 5 ms for 10,000 rows.
-    `(t.ts > ${timeParam('low_ms')} OR t.seq >= {low_seq:UInt64})`,
-    `(t.ts < ${timeParam('high_ms')} OR t.seq <= {high_seq:UInt64})`,
-  ];
-  const inPage = where([...source.conditions, ...bounds]);
-  const lastOfEach =
-    request.intervalMs === null
-      ? ''
-      : ` AND (t.ts, t.seq) IN (
-          SELECT k.1, k.2 FROM (SELECT max((t.ts, t.seq)) AS k FROM ${source.table} AS t ${inPage} GROUP BY ${stretch('t.ts')}))`;
   return {
-    query: `SELECT ${columns} FROM ${source.table} AS t ${inPage}${lastOfEach} ORDER BY ${order(request.descending)}`,
+    query: rowsBetween(source, request, {
+      columns,
+      low: { time: timeParam('low_ms'), seq: '{low_seq:UInt64}' },
+      high: { time: timeParam('high_ms'), seq: '{high_seq:UInt64}' },
+    }),
     params: {
       ...source.params,
       low_ms: page.low.timeMs,
@@ -139,6 +154,33 @@ export function pageRows(
       ...(request.intervalMs === null ? {} : { interval_ms: request.intervalMs }),
     },
   };
+}
+
+/** A `Position` as SQL. */
+interface Bound {
+  readonly time: string;
+  readonly seq: string;
+}
+
+export function rowsBetween(
+  source: Source,
+  request: PageRequest,
+  { columns, low, high }: { columns: string; low: Bound; high: Bound },
+): string {
+  const bounds = [
+    `t.ts >= ${low.time}`,
+    `t.ts <= ${high.time}`,
+    // Comparing pairs would say it shorter and cost 5 ms for 10,000 rows.
+    `(t.ts > ${low.time} OR t.seq >= ${low.seq})`,
+    `(t.ts < ${high.time} OR t.seq <= ${high.seq})`,
+  ];
+  const inPage = where([...source.conditions, ...bounds]);
+  const lastOfEach =
+    request.intervalMs === null
+      ? ''
+      : ` AND (t.ts, t.seq) IN (
+          SELECT k.1, k.2 FROM (SELECT max((t.ts, t.seq)) AS k FROM ${source.table} AS t ${inPage} GROUP BY ${stretch('t.ts')}))`;
+  return `SELECT ${columns} FROM ${source.table} AS t ${inPage}${lastOfEach} ORDER BY ${order(request.descending)}`;
 }
 
 function afterConditions({ descending, intervalMs }: PageRequest): string[] {
