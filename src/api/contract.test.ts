@@ -46,7 +46,7 @@ test('the table has every operation and every parameter the code declares, in it
 function needed(contract: OperationContract): Given {
   const required = (place: Place) =>
     Object.fromEntries(
-      Object.entries(contract[place] ?? {}).flatMap(([name, { required: value }]) =>
+      Object.entries(contract[place] ?? {}).flatMap(([name, { required: must, given: value = must }]) =>
         value === undefined ? [] : [[name, value]],
       ),
     );

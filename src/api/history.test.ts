@@ -41,6 +41,7 @@ const RANGES: readonly (readonly [url: string, name: string])[] = [
   [`/v1/candles?market_id=${STUB_MARKET}&timeframe=5m&end=2026-11-20`, 'start'],
   ['/v1/stats/calibration?', 'since'],
   [`/v1/gaps?market_id=${STUB_MARKET}`, 'start'],
+  [`/v1/export?dataset=trades&market_id=${STUB_MARKET}`, 'start'],
 ];
 const MOMENTS = [
   [(at: string) => `/v1/snapshot-at/${at}?market_id=${STUB_MARKET}`, 'ts'],
@@ -62,7 +63,7 @@ const refusal = (name: string) => ({
 describe.each(RANGES)('%s', (url, name) => {
   test(`${name} before the window is 403 and says what is allowed, which then is`, async () => {
     const asked: Asked[] = [];
-    const app = api('free', asked);
+    const app = api('pro', asked);
     const refused = await app.inject({ url: `${url}&${name}=${outside}` });
     expect([refused.statusCode, refused.json()]).toEqual([403, refusal(name)]);
     expect(asked).toEqual([]);
@@ -77,8 +78,8 @@ describe.each(RANGES)('%s', (url, name) => {
   if (url.includes('candles')) return;
   test(`no ${name} means the earliest allowed`, async () => {
     const [left, given]: [Asked[], Asked[]] = [[], []];
-    await api('free', left).inject({ url });
-    await api('free', given).inject({ url: `${url}&${name}=${inside}` });
+    await api('pro', left).inject({ url });
+    await api('pro', given).inject({ url: `${url}&${name}=${inside}` });
     expect(left).toEqual(given);
     const unbounded: Asked[] = [];
     await api('premium', unbounded).inject({ url });
@@ -95,9 +96,9 @@ test('plus reads 60 days', async () => {
 
 describe.each(MOMENTS)('%s', (url, name) => {
   test('before the window is 403', async () => {
-    const refused = await api('free').inject({ url: url(outside) });
+    const refused = await api('pro').inject({ url: url(outside) });
     expect([refused.statusCode, refused.json()]).toEqual([403, refusal(name)]);
-    expect((await api('free').inject({ url: url(iso(clock.now())) })).statusCode).toBe(200);
+    expect((await api('pro').inject({ url: url(iso(clock.now())) })).statusCode).toBe(200);
     expect((await api('premium').inject({ url: url('2020-01-01') })).statusCode).toBe(200);
   });
 

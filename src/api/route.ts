@@ -101,8 +101,8 @@ interface Declaration<Q extends Fields, P extends Fields, B extends Members> {
   readonly cacheable?: boolean;
   /** A WebSocket: its key may also stand in `api_key`, since browsers send no header with one. */
   readonly socket?: boolean;
-  /** Media type of an answer that is not JSON. */
-  readonly produces?: string;
+  /** Media types of an answer that is not JSON. */
+  readonly produces?: string | readonly string[];
   handle(request: ApiRequest<Q, P, B>): Promise<Answer> | Answer;
 }
 

@@ -6,6 +6,7 @@ import { backtestRoutes } from './resources/backtests.ts';
 import { calibrationRoute } from './resources/calibration.ts';
 import { candlesRoute } from './resources/candles.ts';
 import { descriptionRoutes } from './resources/description.ts';
+import { exportRoute } from './resources/export.ts';
 import { gapsRoute } from './resources/gaps.ts';
 import { healthRoutes } from './resources/health.ts';
 import { marketRoutes } from './resources/markets.ts';
@@ -30,6 +31,7 @@ export function allRoutes(parts: ApiParts): Route[] {
     candlesRoute(parts),
     calibrationRoute(parts),
     gapsRoute(parts),
+    exportRoute(parts),
     arbLiveRoute(parts),
     ...arbAuditRoutes(parts),
     ...backtestRoutes(parts),

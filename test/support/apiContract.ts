@@ -17,6 +17,8 @@ export type ParameterContract = Kind & {
   readonly absent?: string;
   /** A value that works; the parameter must be there. */
   readonly required?: string;
+  /** A value that works, where another parameter's values need one. */
+  readonly given?: string;
 };
 
 export interface OperationContract {
@@ -132,6 +134,22 @@ export const CONTRACT: Readonly<Record<string, OperationContract>> = {
     },
   },
   '/v1/gaps': { query: { market_id: market, ...range, limit: limit(100, 1000), cursor } },
+  '/v1/export': {
+    query: {
+      dataset: {
+        ...{ kind: 'literal', values: ['snapshots', 'quotes', 'trades', 'underlying', 'perp_depth'] },
+        required: 'trades',
+      },
+      market_id: market,
+      ticker: { ...ticker, given: 'BTC' },
+      source: {
+        ...{ kind: 'literal', values: ['binance_spot', 'coinbase_spot', 'chainlink', 'twap60'] },
+        absent: 'binance_spot',
+      },
+      ...range,
+      format: { kind: 'literal', values: ['jsonl', 'csv'], absent: 'jsonl' },
+    },
+  },
   'POST /v1/backtest': { query: { wait_for_result: wait }, body: backtest, success: 201 },
   'POST /v1/backtest/sweep': {
     query: { wait_for_result: wait },

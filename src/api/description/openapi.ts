@@ -195,7 +195,7 @@ function success(route: Route): JsonObject {
   if (status === 204) return { description: 'Success, without a body', headers };
   const content = response
     ? { 'application/json': { schema: schemaReference(response) } }
-    : { [produces]: { schema: { type: 'string' } } };
+    : Object.fromEntries([produces].flat().map((type) => [type, { schema: { type: 'string' } }]));
   return { description: 'Success', headers, content };
 }
 

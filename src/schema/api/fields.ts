@@ -71,7 +71,8 @@ export function fieldSchema(field: Field<unknown>): JsonSchema {
   return field.absent === null ? field.type.schema : { ...field.type.schema, default: field.absent };
 }
 
-function missing(place: string, name: string): Problem {
+/** What a parameter that must be there, and is not, is told. */
+export function missing(place: 'query' | 'path', name: string): Problem {
   return { type: 'missing', loc: [place, name], msg: 'Field required', input: null };
 }
 

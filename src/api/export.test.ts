@@ -1,0 +1,131 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { KEY, testApi } from '../../test/support/api.ts';
+import { M, writeDataSet } from '../../test/support/apiDataSet.ts';
+import { openTestStore, type TestStore } from '../../test/support/store.ts';
+import { EXPORT_DATASETS } from '../schema/export.ts';
+import { exportColumns } from '../store/queries/exports.ts';
+
+let opened: TestStore;
+let app: FastifyInstance;
+
+beforeAll(async () => {
+  opened = await openTestStore();
+  writeDataSet(opened.store.writer);
+  await opened.store.writer.flush();
+  app = testApi({ store: opened.store });
+});
+afterAll(async () => {
+  await app?.close();
+  await opened?.dispose();
+});
+
+/** What each dataset needs to be told. */
+const SUBJECTS = {
+  snapshots: `market_id=${M}`,
+  quotes: `market_id=${M}`,
+  trades: `market_id=${M}`,
+  underlying: 'ticker=BTC&source=chainlink',
+  perp_depth: 'ticker=BTC',
+} as const;
+/** The same rows by the endpoint that pages through them. */
+const LISTS = {
+  snapshots: [`/v1/snapshots?market_id=${M}`, 'snapshots'],
+  trades: [`/v1/trades?market_id=${M}`, 'trades'],
+  underlying: ['/v1/underlying?ticker=BTC&source=chainlink', 'points'],
+  perp_depth: ['/v1/perp/depth?ticker=BTC', 'snapshots'],
+} as const;
+
+const ask = (query: string) => app.inject({ url: `/v1/export?${query}`, headers: KEY });
+
+async function rowsOf(query: string): Promise<Record<string, unknown>[]> {
+  const { statusCode, headers, body } = await ask(query);
+  expect([statusCode, headers['content-type']]).toEqual([200, 'application/x-ndjson']);
+  return body
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+describe('one JSON object a line', () => {
+  test.each(Object.entries(LISTS))('%s are the rows of %s', async (dataset, [url, list]) => {
+    const { [list]: listed } = (await app.inject({ url, headers: KEY })).json() as Record<
+      string,
+      Record<string, unknown>[]
+    >;
+    const rows = await rowsOf(`dataset=${dataset}&${SUBJECTS[dataset as keyof typeof SUBJECTS]}`);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(
+      rows.map(({ received_at: receivedAt, ...row }) => {
+        expect(receivedAt).toMatch(/^2026-11-20T\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
+        return row;
+      }),
+    ).toEqual((listed ?? []).map(({ underlying_ticker: _, ...row }) => row));
+  });
+
+  test('quotes are every change of a best price, either token’s', async () => {
+    const rows = await rowsOf(`dataset=quotes&${SUBJECTS.quotes}`);
+    const { total } = (
+      await app.inject({ url: `/v1/markets/${M}/timeseries?limit=0`, headers: KEY })
+    ).json() as { total: number };
+    expect(rows.length).toBeGreaterThanOrEqual(total);
+    expect(rows[0]).toMatchObject({ trusted: expect.any(Boolean), yes_bid: expect.any(Number) });
+  });
+
+  test.each(EXPORT_DATASETS)('%s: the named columns, in their order', async (dataset) => {
+    const [row = {}] = await rowsOf(`dataset=${dataset}&${SUBJECTS[dataset]}`);
+    expect(Object.keys(row)).toEqual(exportColumns(dataset));
+  });
+
+  test('of a range: its first moment included, its last not', async () => {
+    const all = await rowsOf(`dataset=trades&${SUBJECTS.trades}`);
+    const [first, last] = [all[0]?.ts, all.at(-1)?.ts] as string[];
+    const within = `start=${encodeURIComponent(String(first))}&end=${encodeURIComponent(String(last))}`;
+    expect(await rowsOf(`dataset=trades&${SUBJECTS.trades}&${within}`)).toEqual(
+      all.filter(({ ts }) => ts !== last),
+    );
+    expect(await rowsOf(`dataset=trades&${SUBJECTS.trades}&start=2027-01-01`)).toEqual([]);
+  });
+});
+
+describe('CSV', () => {
+  test.each(EXPORT_DATASETS)('%s: a header and as many lines as rows', async (dataset) => {
+    const rows = await rowsOf(`dataset=${dataset}&${SUBJECTS[dataset]}`);
+    const { headers, body } = await ask(`dataset=${dataset}&${SUBJECTS[dataset]}&format=csv`);
+    expect(headers).toMatchObject({
+      'content-type': 'text/csv',
+      'content-disposition': `attachment; filename="${dataset}.csv"`,
+    });
+    const [header, ...lines] = body.split('\n').slice(0, -1);
+    expect(header).toBe(exportColumns(dataset).join(','));
+    expect(lines).toHaveLength(rows.length);
+    expect(lines[0]).toContain(`"${Object.values(rows[0] ?? {})[0]}"`);
+  });
+
+  test('of nothing is its header', async () => {
+    const { body } = await ask(`dataset=trades&${SUBJECTS.trades}&format=csv&start=2027-01-01`);
+    expect(body).toBe('ts,received_at,side,price,size,trade_id\n');
+  });
+});
+
+describe('refusals', () => {
+  test.each([
+    ['snapshots', 'market_id'],
+    ['quotes', 'market_id'],
+    ['trades', 'market_id'],
+    ['underlying', 'ticker'],
+    ['perp_depth', 'ticker'],
+  ])('%s without %s', async (dataset, name) => {
+    const { statusCode, body } = await ask(`dataset=${dataset}&start=2027-01-01&end=2026-01-01`);
+    const problem = { type: 'missing', loc: ['query', name], msg: 'Field required', input: null };
+    expect([statusCode, JSON.parse(body)]).toEqual([422, { detail: [problem] }]);
+  });
+
+  test.each([
+    [`dataset=trades&market_id=${M}&start=2027-01-01&end=2026-01-01`, 400, 'start must not be after end'],
+    ['dataset=trades&market_id=nope', 404, 'Market not found'],
+  ])('%s', async (query, status, detail) => {
+    const { statusCode, body } = await ask(query);
+    expect([statusCode, JSON.parse(body)]).toEqual([status, { detail }]);
+  });
+});

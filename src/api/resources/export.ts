@@ -1,0 +1,42 @@
+import { Readable } from 'node:stream';
+import { exportFields, exportSubject } from '../../schema/api/exports.ts';
+import type { ExportFormat } from '../../schema/export.ts';
+import { openExport } from '../../store/export.ts';
+import { knownMarket } from '../marketLookup.ts';
+import type { ApiParts } from '../parts.ts';
+import { invalid } from '../refusal.ts';
+import { type Route, route } from '../route.ts';
+import { checkRange } from '../rows.ts';
+
+const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
+  jsonl: 'application/x-ndjson',
+  csv: 'text/csv',
+};
+
+export function exportRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/export',
+    auth: 'key',
+    access: { feature: 'export' },
+    summary: 'A whole recording as a file: one row a record, oldest first, nothing left out',
+    description:
+      'The body streams, so that a range may be of any length. `snapshots`, `quotes` and `trades` need `market_id`; `underlying` and `perp_depth` need `ticker`.',
+    query: exportFields,
+    response: null,
+    produces: Object.values(MEDIA_TYPES),
+    handle: async ({ query, history, signal, headOnly }) => {
+      const { dataset, start, end, format } = query;
+      const subject = exportSubject(query);
+      if (!('dataset' in subject)) throw invalid([subject]);
+      checkRange(start, end);
+      const range = { startMs: history.start(start), endMs: end };
+      if ('marketId' in subject) await knownMarket(parts, subject.marketId, signal);
+      const body = headOnly
+        ? Readable.from([])
+        : await openExport(parts.store, subject, { ...range, format, signal });
+      const headers = { 'content-disposition': `attachment; filename="${dataset}.${format}"` };
+      return { headers, contentType: MEDIA_TYPES[format], body };
+    },
+  });
+}

@@ -1,0 +1,95 @@
+import { createWriteStream, existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { systemClock } from '../clock.ts';
+import { loadConfig } from '../config.ts';
+import { InvalidInputError } from '../errors.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { exportFields, exportSubject } from '../schema/api/exports.ts';
+import { readFields } from '../schema/api/fields.ts';
+import type { ExportSubject } from '../schema/export.ts';
+import { StoreClient } from '../store/client.ts';
+import { reachEngine } from '../store/engineAccess.ts';
+import { openExport } from '../store/export.ts';
+import { findMarketKey } from '../store/queries/markets.ts';
+import type { ExportOptions } from './export.ts';
+
+/** Writes an export; a refusal is one line on standard error and exit status 1, and leaves no file. */
+export async function runExport(dataset: string, options: ExportOptions): Promise<void> {
+  const controller = new AbortController();
+  const stop = () => controller.abort(new Error('stopped'));
+  process.once('SIGINT', stop);
+  try {
+    await write(read(dataset, options), options, controller.signal);
+  } catch (error) {
+    // Whoever reads standard output has enough.
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return;
+    const message = error instanceof Error ? error.message : String(error);
+    console.error(`underround: ${message.replaceAll(/\s*\n\s*/g, ' ')}`);
+    process.exitCode = 1;
+  } finally {
+    process.off('SIGINT', stop);
+  }
+}
+
+/** @throws {InvalidInputError} Naming everything that is wrong. */
+function read(dataset: string, { marketId, ticker, source, start, end, format }: ExportOptions) {
+  const asked = { dataset, market_id: marketId, ticker, source, start, end, format };
+  const { values, problems } = readFields(exportFields, asked, 'query');
+  const told = problems.map(({ loc, msg }) => `${optionOf(loc.at(-1))}: ${msg}`);
+  if (told.length > 0) throw new InvalidInputError(told.join('; '));
+  const subject = exportSubject(values);
+  if (!('dataset' in subject))
+    throw new InvalidInputError(`${dataset} needs ${optionOf(subject.loc.at(-1))}`);
+  if (values.start !== null && values.end !== null && values.start > values.end) {
+    throw new InvalidInputError('--start must not be after --end');
+  }
+  return { subject, startMs: values.start, endMs: values.end, format: values.format };
+}
+
+const optionOf = (name: string | number | undefined) =>
+  name === 'dataset' ? 'dataset' : `--${String(name).replace('_', '-')}`;
+
+async function write(
+  asked: ReturnType<typeof read>,
+  { out, dataDir }: ExportOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const loaded = loadConfig();
+  const config = { ...loaded, dataDir: dataDir ?? loaded.dataDir };
+  if (config.clickhouseUrl === null && !existsSync(config.dataDir)) {
+    throw new InvalidInputError(`there is no data directory ${config.dataDir}`);
+  }
+  // A running service's engine is found and used; else one is started and ended with us.
+  const parts = { clock: systemClock, log: silentLogger };
+  const access = await reachEngine({ ...config, ...parts, metrics: new Metrics() });
+  const store = new StoreClient({ access, ...parts });
+  try {
+    await checkMarket(store, asked.subject, signal);
+    const rows = await openExport(store, asked.subject, { ...asked, signal });
+    if (out === undefined) await pipeline(rows, process.stdout, { end: false, signal });
+    else await writeFile(rows, out, signal);
+  } finally {
+    await store.close();
+    await access.close();
+  }
+}
+
+async function checkMarket(store: StoreClient, subject: ExportSubject, signal: AbortSignal): Promise<void> {
+  if (!('marketId' in subject)) return;
+  const found = await findMarketKey(store, subject.marketId, signal);
+  if (found === null) throw new InvalidInputError(`no market ${subject.marketId} was recorded`);
+}
+
+/** Under its name only when it is whole. */
+async function writeFile(rows: NodeJS.ReadableStream, path: string, signal: AbortSignal): Promise<void> {
+  const part = `${path}.part`;
+  try {
+    await pipeline(rows, createWriteStream(part), { signal });
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}

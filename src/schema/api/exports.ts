@@ -1,0 +1,26 @@
+import { UNDERLYING_SOURCES } from '../events.ts';
+import { EXPORT_DATASETS, EXPORT_FORMATS, type ExportSubject } from '../export.ts';
+import { missing, optional, type Problem, required, type Values, withDefault } from './fields.ts';
+import * as parameter from './parameters.ts';
+import { literal, text } from './types.ts';
+
+/** What an export is asked with, by a request as on the command line. */
+export const exportFields = {
+  dataset: required(literal(EXPORT_DATASETS), 'What to export'),
+  market_id: optional(text(), 'The market, for `snapshots`, `quotes` and `trades`'),
+  ticker: optional(parameter.tickerType, 'The asset, for `underlying` and `perp_depth`'),
+  source: withDefault(literal(UNDERLYING_SOURCES), 'binance_spot', 'Whose price, for `underlying`'),
+  start: parameter.start,
+  end: parameter.end,
+  format: withDefault(literal(EXPORT_FORMATS), 'jsonl', 'JSON, one object a line; or CSV with a header'),
+};
+
+/** What is to be exported, or the problem where its market or asset was not said. */
+export function exportSubject(asked: Values<typeof exportFields>): ExportSubject | Problem {
+  const { dataset, market_id: marketId, ticker, source } = asked;
+  if (dataset === 'underlying' || dataset === 'perp_depth') {
+    if (ticker === null) return missing('query', 'ticker');
+    return dataset === 'underlying' ? { dataset, ticker, source } : { dataset, ticker };
+  }
+  return marketId === null ? missing('query', 'market_id') : { dataset, marketId };
+}

@@ -1,0 +1,15 @@
+import type { UnderlyingSource } from './events.ts';
+import type { Ticker } from './market.ts';
+
+/** What can be exported as a file. */
+export const EXPORT_DATASETS = ['snapshots', 'quotes', 'trades', 'underlying', 'perp_depth'] as const;
+export type ExportDataset = (typeof EXPORT_DATASETS)[number];
+
+export const EXPORT_FORMATS = ['jsonl', 'csv'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** Which recording: of a market, or of an asset's prices or depth. */
+export type ExportSubject =
+  | { readonly dataset: 'snapshots' | 'quotes' | 'trades'; readonly marketId: string }
+  | { readonly dataset: 'underlying'; readonly ticker: Ticker; readonly source: UnderlyingSource }
+  | { readonly dataset: 'perp_depth'; readonly ticker: Ticker };

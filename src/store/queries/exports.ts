@@ -1,0 +1,93 @@
+/** Whole recordings, row by row as they were stored: what `/v1/export` and `underround export` give away. */
+import type { ExportDataset, ExportSubject } from '../../schema/export.ts';
+import { booksOf } from './books.ts';
+import { PERP_DEPTH_COLUMNS, perpDepthOf, tradesOf, underlyingOf } from './lists.ts';
+import { isoTime, type QueryParams, rangeConditions, type Source, where } from './sql.ts';
+import { TRUSTED } from './trust.ts';
+
+const TIMES = `${isoTime('t.ts')} AS ts, ${isoTime('t.received')} AS received_at`;
+const TIME_NAMES = ['ts', 'received_at'];
+const STATE_NAMES = [...TIME_NAMES, 'trusted', 'underlying_price'];
+
+const price = (column: string) => `if(isNull(${column}), NULL, assumeNotNull(${column}) / 10000)`;
+
+/** Levels of one side, best first; NO's of a mirrored row are made of YES's. */
+function levels(side: 'yes_bid' | 'yes_ask' | 'no_bid' | 'no_ask'): string {
+  const sizes = (of: string) => `if(t.wide, t.${of}_szw, arrayMap(s -> s / 100, t.${of}_sz))`;
+  const own = (of: string) => `arrayMap((p, s) -> (p / 10000, s), t.${of}_px, ${sizes(of)})`;
+  const mirrorOf = { no_bid: 'yes_ask', no_ask: 'yes_bid' } as const;
+  const mirrored = (of: string) => `arrayMap((p, s) -> ((10000 - p) / 10000, s), t.${of}_px, ${sizes(of)})`;
+  const expression =
+    side === 'no_bid' || side === 'no_ask'
+      ? `if(t.mirrored, ${mirrored(mirrorOf[side])}, ${own(side)})`
+      : own(side);
+  return `CAST(${expression}, 'Array(Tuple(price Float64, size Float64))')`;
+}
+
+interface Shape {
+  /** In the order of `columns`, for a header. */
+  readonly names: readonly string[];
+  readonly columns: string;
+}
+
+const SHAPES: Readonly<Record<ExportDataset, Shape>> = {
+  snapshots: {
+    names: [...STATE_NAMES, 'yes_bids', 'yes_asks', 'no_bids', 'no_asks'],
+    columns: `${TIMES}, ${TRUSTED} AS trusted, t.underlying AS underlying_price, ${levels('yes_bid')} AS yes_bids,
+      ${levels('yes_ask')} AS yes_asks, ${levels('no_bid')} AS no_bids, ${levels('no_ask')} AS no_asks`,
+  },
+  quotes: {
+    names: [...STATE_NAMES, 'yes_bid', 'yes_ask', 'no_bid', 'no_ask'],
+    columns: `${TIMES}, ${TRUSTED} AS trusted, t.underlying AS underlying_price, ${price('t.yes_bid')} AS yes_bid,
+      ${price('t.yes_ask')} AS yes_ask, ${price('t.no_bid')} AS no_bid, ${price('t.no_ask')} AS no_ask`,
+  },
+  trades: {
+    names: [...TIME_NAMES, 'side', 'price', 'size', 'trade_id'],
+    columns: `${TIMES}, t.side AS side, t.price / 10000 AS price, t.size / 1000000 AS size, t.trade_id AS trade_id`,
+  },
+  underlying: {
+    names: [...TIME_NAMES, 'price'],
+    columns: `${TIMES}, t.price AS price`,
+  },
+  perp_depth: {
+    names: [
+      ...['timestamp', 'update_id', 'bids', 'asks', 'best_bid', 'best_ask', 'n_bids', 'n_asks'],
+      'received_at',
+    ],
+    columns: `${PERP_DEPTH_COLUMNS}, ${isoTime('t.received')} AS received_at`,
+  },
+};
+
+/** Names of a dataset's columns, in the order they come. */
+export function exportColumns(dataset: ExportDataset): readonly string[] {
+  return SHAPES[dataset].names;
+}
+
+/** The statement that gives the rows of `[startMs, endMs)`, oldest first, in order of arrival where times are equal. */
+export function exportRows(
+  subject: ExportSubject,
+  range: { startMs: number | null; endMs: number | null },
+): { query: string; params: QueryParams } {
+  const { table, conditions, params } = sourceOf(subject);
+  const bounds = rangeConditions('t.ts', range);
+  return {
+    query: `SELECT ${SHAPES[subject.dataset].columns} FROM ${table} AS t
+     ${where([...conditions, ...bounds.conditions])} ORDER BY t.ts, t.seq`,
+    params: { ...params, ...bounds.params },
+  };
+}
+
+function sourceOf(subject: ExportSubject): Source {
+  switch (subject.dataset) {
+    case 'snapshots':
+      return booksOf(subject.marketId);
+    case 'quotes':
+      return { ...booksOf(subject.marketId), table: 'quotes' };
+    case 'trades':
+      return tradesOf(subject.marketId);
+    case 'underlying':
+      return underlyingOf(subject.ticker, subject.source);
+    case 'perp_depth':
+      return perpDepthOf(subject.ticker);
+  }
+}

@@ -1,0 +1,59 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { M, writeDataSet } from '../support/apiDataSet.ts';
+import { commandAbsent, underround } from '../support/builtCommand.ts';
+import { openTestStore, type TestStore } from '../support/store.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+let store: TestStore;
+beforeAll(async () => {
+  store = await openTestStore();
+  writeDataSet(store.store.writer);
+  await store.store.writer.flush();
+});
+afterAll(() => store.dispose());
+
+/** Runs the command beside the engine that is running. */
+const run = (...words: string[]) => underround(['export', ...words, '--data-dir', store.dataDir], {});
+
+describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: not built)' : ''}`, () => {
+  test('prints rows, or writes them to a file', async () => {
+    const printed = await run('trades', '--market-id', M);
+    const trades = printed
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+    expect(trades.length).toBeGreaterThan(0);
+    expect(trades[0]).toMatchObject({ ts: expect.any(String), side: expect.any(String) });
+    const out = join(temporaryDirectory(), 'trades.jsonl');
+    expect(await run('trades', '--market-id', M, '--out', out)).toBe('');
+    expect(readFileSync(out, 'utf8')).toBe(printed);
+    expect(existsSync(`${out}.part`)).toBe(false);
+  });
+
+  test('CSV of a range', async () => {
+    const lines = (
+      await run('perp_depth', '--ticker', 'BTC', '--format', 'csv', '--end', '2020-01-01')
+    ).split('\n');
+    expect(lines).toEqual([expect.stringMatching(/^timestamp,update_id,/), '']);
+  });
+
+  test.each([
+    [['nonsense'], "dataset: Input should be 'snapshots', 'quotes', 'trades', 'underlying' or 'perp_depth'"],
+    [['trades'], 'trades needs --market-id'],
+    [['underlying'], 'underlying needs --ticker'],
+    [['trades', '--market-id', '0xdead'], 'no market 0xdead was recorded'],
+    [
+      ['perp_depth', '--ticker', 'DOGE', '--format', 'xml'],
+      "--ticker: Input should be 'BTC', 'ETH' or 'SOL'; --format: Input should be 'jsonl' or 'csv'",
+    ],
+    [
+      ['perp_depth', '--ticker', 'BTC', '--start', '2026-02-01', '--end', '2026-01-01'],
+      '--start must not be after --end',
+    ],
+  ])('%j is one line and exit 1', async (words, line) => {
+    const refused = await run(...words).catch((error) => error);
+    expect([refused.code, refused.stderr]).toEqual([1, `underround: ${line}\n`]);
+  });
+});
