@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { openAccounts } from '../../src/accounts/accounts.ts';
+import { issueKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
 import { VenueModel } from '../../src/simulator/model.ts';
 import { VenueServer } from '../../src/simulator/server.ts';
-import { underround } from './builtCommand.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/underround.mjs');
 /** Many times what anything here takes, so that only what never happens ends a test; below the limit of a test. */
@@ -103,18 +106,7 @@ export interface RunningService extends RunningCommand {
 export async function startService(dataDir: string, venues: VenueServer): Promise<RunningService> {
   const environment = { UNDERROUND_DATA_DIR: dataDir, UNDERROUND_RATE_LIMITS: 'off', ...venues.urls() };
   const command = await startCommand(['serve'], environment);
-  const words = [
-    'keys',
-    'create',
-    '--email',
-    'test@example.com',
-    '--tier',
-    'premium',
-    '--label',
-    'test',
-    '--json',
-  ];
-  const { key } = JSON.parse(await underround(words, environment));
+  const key = await makeKey(dataDir);
   return {
     ...command,
     key,
@@ -124,4 +116,15 @@ export async function startService(dataDir: string, venues: VenueServer): Promis
       return (await answer.json()) as T;
     },
   };
+}
+
+/** A key of a user of the highest tier, made beside the running service as the command makes one. */
+async function makeKey(dataDir: string): Promise<string> {
+  const config = { dataDir, databaseUrl: null, keyEnvironment: 'live' } as const;
+  const sources = { clock: systemClock, randomBytes };
+  const accounts = await openAccounts({ config, ...sources, logger: silentLogger, metrics: new Metrics() });
+  const wanted = { email: 'test@example.com', tier: 'premium', label: 'test', environment: 'live' } as const;
+  const { key } = await issueKey(accounts.database, sources, wanted);
+  await accounts.close();
+  return key;
 }
