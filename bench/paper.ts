@@ -42,10 +42,9 @@ function measure(kind: string, make: (n: number) => Strategy): Figure[] {
   });
   globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;
-  const { rows, ladders } = market.live;
-  const parts = { market: market.market, rows, ladders, rules: market.rules };
   const sessions = Array.from({ length: STRATEGIES }, (_, n) => {
-    return new PaperSession(live(n, make(n)), parts, { fromMs: 0, changed: () => {} });
+    const strategy = live(n, make(n));
+    return new PaperSession(strategy, market.viewOf(strategy), { fromMs: 0, changed: () => {} });
   });
   market.addAll(sessions);
   globalThis.gc?.();

@@ -11,6 +11,7 @@ import type { StoreReader } from '../store/reader.ts';
 import { resolutionOf, type TapeTerms, tapeMarketOf } from '../store/tapes.ts';
 import { loadTapeGaps, loadUniverse } from '../store/universe.ts';
 import { cellCount } from './cells.ts';
+import { depthOf } from './depth.ts';
 import { notSwept } from './marketReplay.ts';
 import { backtestResult, type ReplayedMarket } from './report.ts';
 import { checkSwept, sweepResult } from './sweepReport.ts';
@@ -20,12 +21,6 @@ import type { Workers } from './workerPool.ts';
 
 /** Nothing here is left to chance; the receipt says so in the field that would tell. */
 const SEED = 1;
-/** Levels a side by what a position costs: what lies deeper fills nothing, which never flatters. */
-const DEPTHS = [
-  { sizeUsdMax: 100, levels: 15 },
-  { sizeUsdMax: 1_000, levels: 40 },
-] as const;
-const DEPTH_MAX = 200;
 /** Cells a thread replays at once where a sweep has too few markets to keep all threads busy. */
 const CELLS_PER_TASK_MIN = 64;
 /** Where a sweep stands when all is replayed and the cells are weighed against each other. */
@@ -164,8 +159,7 @@ function termsOf(spec: JobSpec): TapeTerms {
   const axes = spec.kind === 'sweep' ? [spec.xAxis, spec.yAxis] : [];
   const ofSize = axes.find((axis) => axis?.param === 'size_usd');
   const sizeUsd = ofSize ? Math.max(ofSize.start, ofSize.end) : spec.sizeUsd;
-  const depth = DEPTHS.find(({ sizeUsdMax }) => sizeUsd <= sizeUsdMax)?.levels ?? DEPTH_MAX;
-  return { depth: needsBooks ? depth : null, prices: model };
+  return { depth: needsBooks ? depthOf(sizeUsd) : null, prices: model };
 }
 
 function rangesOf(

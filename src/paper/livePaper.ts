@@ -60,13 +60,13 @@ export class PaperSession {
     return this.session.trades();
   }
 
-  get holds(): boolean {
-    return this.trades.some(({ closedMs }) => closedMs === null);
+  get hasDealt(): boolean {
+    return this.trades.length > 0;
   }
 
   settle(resolution: Resolution, outcome: Outcome | null): void {
     this.outcome = outcome;
     this.session.settle(resolution);
-    if (this.trades.length > 0) this.#changed(this);
+    if (this.hasDealt) this.#changed(this);
   }
 }

@@ -1,58 +1,70 @@
+import { depthOf } from '../backtest/depth.ts';
+import { MICRO_PER_USDC } from '../core/fees.ts';
 import { MarketRules } from '../core/marketRules.ts';
-import { LiveMarket } from '../core/replay/liveMarket.ts';
-import { ROW_GAP_KNOWN, ROW_PRICE } from '../core/replay/rows.ts';
+import type { SessionMarket } from '../core/replay/session.ts';
 import type { Resolution, TapeMarket } from '../core/replay/tape.ts';
 import { PRICE_FRESH_MS, UnderlyingState } from '../core/replay/underlyingState.ts';
 import type { UnderlyingSource } from '../schema/events.ts';
 import type { Outcome } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord } from '../schema/records.ts';
 import { decidingSource, TAPE_AFTER_MS, TAPE_BEFORE_MS } from '../store/tapes.ts';
-import type { PaperSession } from './livePaper.ts';
+import { Lane, type OnBroken } from './lane.ts';
+import type { LiveStrategy, PaperSession } from './livePaper.ts';
 import type { MarketTerms } from './marketTerms.ts';
+import { NewestRecords } from './newestRecords.ts';
 import type { PricePoint } from './priceHistory.ts';
 
 /** Less than receipts can differ by. */
 const AFTER_MS = 0.5;
 
 /**
- * One market and the sessions on it. It sees exactly the rows a tape of the market would hold, in the same order, so
- * that a session cannot tell the two apart.
+ * One market and the sessions on it. Each sees exactly the rows that a tape read for it would hold, in the same order,
+ * so that it cannot tell the two apart: books as deep as its size asks for, without changes that lie deeper, and rows
+ * for prices only if it asks the model. The price of a moment may be told before a book received earlier, and bring the
+ * time of that book's row forward.
  */
 export class PaperMarket {
-  /** Brought up to date in place: sessions and the row builder read it. */
+  /** Brought up to date in place: sessions and the row builders read it. */
   readonly market: TapeMarket;
-  readonly live: LiveMarket;
   readonly source: UnderlyingSource;
   readonly rules: MarketRules;
   readonly #underlying: UnderlyingState;
-  readonly #onBroken: (session: PaperSession, error: unknown) => void;
+  readonly #onBroken: OnBroken;
+  /** By whether they ask the model, and how deep they look; made when the first such session comes. */
+  readonly #lanes = new Map<string, Lane>();
+  readonly #newest = new NewestRecords();
   /** Starts of all gaps that were ever known, and of those that stand. */
   readonly #knownGaps = new Set<number>();
   readonly #openGaps = new Set<number>();
   /** Ends that are known, and not yet passed by what was received. */
   #gapEnds: number[] = [];
-  #sessions: PaperSession[] = [];
-  /** Those whose next row may change something; of them those that ask the model. */
-  #running: PaperSession[] = [];
-  #priced: PaperSession[] = [];
 
   /** @param onBroken Told of a session that failed; it is on the market no more. */
-  constructor(market: TapeMarket, onBroken: (session: PaperSession, error: unknown) => void) {
+  constructor(market: TapeMarket, onBroken: OnBroken) {
     this.market = { ...market };
-    this.#onBroken = onBroken;
     this.source = decidingSource(market);
-    this.#underlying = new UnderlyingState(market.startTimeMs - PRICE_FRESH_MS);
-    this.live = new LiveMarket(this.market, this.#underlying);
     this.rules = new MarketRules(this.market);
+    this.#underlying = new UnderlyingState(market.startTimeMs - PRICE_FRESH_MS);
+    this.#onBroken = onBroken;
   }
 
   get sessions(): readonly PaperSession[] {
-    return this.#sessions;
+    return [...this.#lanes.values()].flatMap(({ sessions }) => sessions);
+  }
+
+  /** The rows and books a strategy sees. */
+  viewOf(strategy: LiveStrategy): SessionMarket {
+    const { rows, ladders } = this.#laneOf(strategy).live;
+    return { market: this.market, rows, ladders, rules: this.rules };
   }
 
   addAll(sessions: readonly PaperSession[]): void {
-    for (const session of sessions) this.#sessions.push(session);
-    this.#sort();
+    const byLane = new Map<Lane, PaperSession[]>();
+    for (const session of sessions) {
+      const lane = this.#laneOf(session.strategy);
+      byLane.set(lane, [...(byLane.get(lane) ?? []), session]);
+    }
+    for (const [lane, own] of byLane) lane.addAll(own);
   }
 
   removeStrategy(strategyId: string): void {
@@ -60,26 +72,26 @@ export class PaperMarket {
   }
 
   keep(wanted: (session: PaperSession) => boolean): void {
-    this.#sessions = this.#sessions.filter(wanted);
-    this.#sort();
+    for (const lane of this.#lanes.values()) lane.keep(wanted);
   }
 
   /** Counts from the next row on. */
   update(terms: MarketTerms): void {
     Object.assign(this.market, terms);
-    this.live.strike(terms);
+    for (const { live } of this.#lanes.values()) live.strike(terms);
     this.rules.changed();
   }
 
   book(record: BookRecord): void {
     this.#before(record.receivedTimeMs);
-    this.live.book(record);
-    this.#step(this.#running);
+    this.#newest.book(record);
+    for (const lane of this.#lanes.values()) if (lane.live.book(record)) lane.step();
   }
 
   quote(record: QuoteRecord): void {
     this.#before(record.receivedTimeMs);
-    if (this.live.quote(record)) this.#step(this.#running);
+    this.#newest.quote(record);
+    for (const lane of this.#lanes.values()) if (lane.live.quote(record)) lane.step();
   }
 
   /** A price of the feed that decides the market. */
@@ -90,7 +102,7 @@ export class PaperMarket {
     // What came before the window is only for the volatility.
     if (receivedMs < startTimeMs) return;
     this.#before(receivedMs);
-    if (this.live.price(receivedMs)) this.#step(this.#priced);
+    for (const lane of this.#lanes.values()) if (lane.live.price(receivedMs)) lane.step();
   }
 
   /** A gap that was known before, also one that has ended, is not counted again. */
@@ -99,8 +111,10 @@ export class PaperMarket {
     this.#knownGaps.add(startMs);
     this.#openGaps.add(startMs);
     this.#before(knownMs);
-    this.live.gapKnown({ startMs, knownMs });
-    this.#step(this.#sessions);
+    for (const lane of this.#lanes.values()) {
+      lane.live.gapKnown({ startMs, knownMs });
+      lane.stepAll();
+    }
   }
 
   /** What was received at its very end still lies in it. */
@@ -111,9 +125,24 @@ export class PaperMarket {
   }
 
   settle(resolution: Resolution, outcome: Outcome | null): void {
-    for (const session of this.#sessions) session.settle(resolution, outcome);
-    this.#sessions = [];
-    this.#sort();
+    for (const session of this.sessions) session.settle(resolution, outcome);
+    this.keep(() => false);
+  }
+
+  #laneOf({ compiled, size }: LiveStrategy): Lane {
+    const { model } = compiled.needs;
+    const depth = depthOf(size / MICRO_PER_USDC);
+    const key = `${model} ${depth}`;
+    const known = this.#lanes.get(key);
+    if (known !== undefined) return known;
+    const underlying = model ? this.#underlying : null;
+    const lane = new Lane(this.market, { underlying, depth, onBroken: this.#onBroken });
+    this.#newest.tell(lane.live);
+    // Those that ended do not show any more.
+    const standing = this.#openGaps.size + this.#gapEnds.length;
+    for (let n = 0; n < standing; n++) lane.live.gapKnown({ startMs: 0, knownMs: 0 });
+    this.#lanes.set(key, lane);
+    return lane;
   }
 
   #before(receivedMs: number): void {
@@ -121,39 +150,10 @@ export class PaperMarket {
       const endMs = this.#gapEnds[0];
       if (endMs === undefined || endMs + AFTER_MS > receivedMs) return;
       this.#gapEnds.shift();
-      this.live.gapEnded(endMs);
-      this.#step(this.#sessions);
-    }
-  }
-
-  #step(sessions: readonly PaperSession[]): void {
-    const { rows } = this.live;
-    const timeMs = rows.timeMs[0] as number;
-    const kind = rows.kind[0] as number;
-    const { startTimeMs, endTimeMs } = this.market;
-    // However late a gap is found, what was dealt in it is taken back.
-    const isLate = timeMs >= endTimeMs + TAPE_AFTER_MS && kind !== ROW_GAP_KNOWN;
-    if (timeMs < startTimeMs - TAPE_BEFORE_MS || isLate) return;
-    let finished = 0;
-    let broken: Set<PaperSession> | null = null;
-    for (const paper of sessions) {
-      if (timeMs < paper.fromMs) continue;
-      try {
-        paper.session.step(0);
-        if (paper.session.finished) finished++;
-      } catch (error) {
-        this.#onBroken(paper, error);
-        broken ??= new Set();
-        broken.add(paper);
+      for (const lane of this.#lanes.values()) {
+        lane.live.gapEnded(endMs);
+        lane.stepAll();
       }
     }
-    if (broken !== null) this.keep((session) => !broken.has(session));
-    // Only a gap can give a finished one something to do again.
-    if (kind === ROW_GAP_KNOWN || (finished > 0 && kind !== ROW_PRICE)) this.#sort();
-  }
-
-  #sort(): void {
-    this.#running = this.#sessions.filter(({ session }) => !session.finished);
-    this.#priced = this.#running.filter(({ strategy }) => strategy.compiled.needs.model);
   }
 }

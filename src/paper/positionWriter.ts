@@ -5,6 +5,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import type { PaperSession } from './livePaper.ts';
 import { type TermsVersion, writeTerms } from './marketTerms.ts';
 import { writeSession } from './positions.ts';
+import { moveResolution, type ResolutionMove } from './resolutions.ts';
 
 /** Sessions written in one transaction: a few milliseconds, between which quotes are looked at. */
 const BATCH_MAX = 16;
@@ -20,6 +21,13 @@ export interface PositionWriterParts {
   readonly metrics: Pick<Metrics, 'counter'>;
 }
 
+/** What is written in one transaction, in this order. */
+interface Batch {
+  readonly terms: readonly TermsVersion[];
+  readonly sessions: readonly PaperSession[];
+  readonly moves: readonly ResolutionMove[];
+}
+
 /**
  * Writes what sessions came to, soon after it happened; what is shown is read from the table alone, so nothing is shown
  * before. What waits is a set of sessions, not of changes: it cannot grow beyond them.
@@ -29,6 +37,7 @@ export class PositionWriter {
   readonly #failures;
   readonly #waiting = new Set<PaperSession>();
   #terms: TermsVersion[] = [];
+  readonly #moves = new Map<string, ResolutionMove>();
   readonly #closing = new AbortController();
   #writing: Promise<void> | null = null;
 
@@ -50,6 +59,12 @@ export class PositionWriter {
   termsChanged(version: TermsVersion): void {
     if (this.#terms.length >= TERMS_MAX) this.#terms.shift();
     this.#terms.push(version);
+    this.#begin();
+  }
+
+  /** Returns at once; written after what the market had come to. */
+  resolutionMoved(move: ResolutionMove): void {
+    this.#moves.set(move.marketId, move);
     this.#begin();
   }
 
@@ -75,38 +90,52 @@ export class PositionWriter {
     let retryMs = RETRY_MS_MIN;
     // What changed belongs to the running event: the session has not finished dealing with it.
     await sleep(clock, 0, this.#closing.signal);
-    while (this.#waiting.size > 0 || this.#terms.length > 0) {
-      const batch = [...this.#waiting].slice(0, BATCH_MAX);
-      for (const session of batch) this.#waiting.delete(session);
-      const terms = this.#terms;
-      this.#terms = [];
-      if (await this.#writeBatch(batch, terms)) {
+    while (this.#waiting.size > 0 || this.#terms.length > 0 || this.#moves.size > 0) {
+      const batch = this.#take();
+      if (await this.#writeBatch(batch)) {
         retryMs = RETRY_MS_MIN;
         await sleep(clock, 0);
         continue;
       }
-      for (const session of batch) this.#waiting.add(session);
-      this.#terms = [...terms, ...this.#terms].slice(-TERMS_MAX);
+      this.#giveBack(batch);
       if (this.#closing.signal.aborted) return;
       await sleep(clock, retryMs, this.#closing.signal);
       retryMs = Math.min(RETRY_MS_MAX, 2 * retryMs);
     }
   }
 
-  async #writeBatch(batch: readonly PaperSession[], terms: readonly TermsVersion[]): Promise<boolean> {
-    const { database, clock } = this.#parts;
+  #take(): Batch {
+    const sessions = [...this.#waiting].slice(0, BATCH_MAX);
+    for (const session of sessions) this.#waiting.delete(session);
+    const terms = this.#terms;
+    this.#terms = [];
+    // A session of the market that still waits would set it back.
+    const moves = this.#waiting.size > 0 ? [] : [...this.#moves.values()];
+    for (const { marketId } of moves) this.#moves.delete(marketId);
+    return { sessions, terms, moves };
+  }
+
+  #giveBack({ sessions, terms, moves }: Batch): void {
+    for (const session of sessions) this.#waiting.add(session);
+    this.#terms = [...terms, ...this.#terms].slice(-TERMS_MAX);
+    for (const move of moves) if (!this.#moves.has(move.marketId)) this.#moves.set(move.marketId, move);
+  }
+
+  async #writeBatch({ sessions, terms, moves }: Batch): Promise<boolean> {
+    const { database, clock, log } = this.#parts;
     try {
       await database.transaction().execute(async (transaction) => {
         for (const version of terms) await writeTerms(transaction, version, clock.now());
-        for (const { strategy, marketId, fromMs, outcome, trades } of batch) {
+        for (const { strategy, marketId, fromMs, outcome, trades } of sessions) {
           const { strategyId } = strategy;
           await writeSession(transaction, { strategyId, marketId, fromMs, outcome, trades });
         }
+        for (const move of moves) await moveResolution(transaction, move);
       });
       return true;
     } catch (error) {
       this.#failures.inc();
-      this.#parts.log.error({ err: error, sessions: batch.length }, 'paper.write_failed');
+      log.error({ err: error, sessions: sessions.length }, 'paper.write_failed');
       return false;
     }
   }

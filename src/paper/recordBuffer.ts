@@ -13,30 +13,37 @@ type Buffered =
 
 /** What came of a market while its past was being read. */
 export class RecordBuffer {
+  readonly #recordsMax: number;
   #records: Buffered[] = [];
   /** Arrival number of the first that came, kept or not; null: none. */
   firstSeq: number | null = null;
   /** Something was not kept: what is here is of no use. */
   overflowed = false;
 
+  /** @param recordsMax 0: nothing is kept, as long as nothing is read. */
+  constructor(recordsMax = RECORDS_MAX) {
+    this.#recordsMax = recordsMax;
+  }
+
   book(record: BookRecord): void {
-    const { yes, no } = record;
     this.firstSeq ??= record.seq;
-    this.#push({ kind: 'book', record: { ...record, yes: copyBook(yes), no: copyBook(no) } });
+    if (this.#isFull) return;
+    const { yes, no } = record;
+    this.#records.push({ kind: 'book', record: { ...record, yes: copyBook(yes), no: copyBook(no) } });
   }
 
   quote(record: QuoteRecord): void {
     this.firstSeq ??= record.seq;
-    this.#push({ kind: 'quote', record });
+    if (!this.#isFull) this.#records.push({ kind: 'quote', record });
   }
 
   price(point: PricePoint): void {
     this.firstSeq ??= point.seq;
-    this.#push({ kind: 'price', point });
+    if (!this.#isFull) this.#records.push({ kind: 'price', point });
   }
 
   gap(gap: { startMs: number; knownMs: number; endMs: number | null }): void {
-    this.#push({ kind: 'gap', gap });
+    if (!this.#isFull) this.#records.push({ kind: 'gap', gap });
   }
 
   drain(market: PaperMarket): void {
@@ -49,9 +56,9 @@ export class RecordBuffer {
     this.#records = [];
   }
 
-  #push(entry: Buffered): void {
-    if (this.#records.length >= RECORDS_MAX) this.overflowed = true;
-    if (!this.overflowed) this.#records.push(entry);
+  get #isFull(): boolean {
+    if (this.#records.length >= this.#recordsMax) this.overflowed = true;
+    return this.overflowed;
   }
 }
 

@@ -120,7 +120,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
       dataDir,
       clock,
       recording,
-      markets: life === 0 ? [] : [marketOf(tape)],
+      markets: () => (life === 0 ? [] : [marketOf(tape)]),
     });
     const sink = recordedFirst(store.writer, rig.bus);
     if (life === 0) {

@@ -1,4 +1,5 @@
 /** What paper trading reads of the recording when it takes up a market. */
+import { DEPTH_MAX } from '../backtest/depth.ts';
 import type { MarketTape, TapeMarket } from '../core/replay/tape.ts';
 import type { Universe } from '../schema/backtest.ts';
 import type { UnderlyingSource } from '../schema/events.ts';
@@ -9,8 +10,6 @@ import { loadFeedPrices, loadTape, stretchEnd, tapeMarketOf } from '../store/tap
 import { loadTapeGaps, loadUniverse } from '../store/universe.ts';
 import { HISTORY_MS, type PricePoint } from './priceHistory.ts';
 
-/** Levels a side: more than a purchase of the largest size goes through, as in backtests. */
-const DEPTH = 200;
 /** Books read at once: at that depth less than a tape may hold, whatever the market. */
 const BOOKS_AT_ONCE = 20_000;
 const ENDED_MAX = 100;
@@ -42,7 +41,7 @@ export function storedRecording(
     stretch: async (market, { afterSeq }, signal) => {
       await store.writer.flush();
       const toSeq = await stretchEnd(store, market, { afterSeq, books: booksAtOnce });
-      const terms = { depth: DEPTH, prices: true };
+      const terms = { depth: DEPTH_MAX, prices: true };
       const stretch = { afterSeq, toSeq: toSeq ?? Number.MAX_SAFE_INTEGER };
       const rows = await loadTape(store, { market, gaps: [], terms, stretch }, signal);
       // Read last, so that of no row less is known than when it was told.

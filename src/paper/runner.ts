@@ -11,12 +11,13 @@ import { PriceHistory } from './priceHistory.ts';
 import { primeHistory } from './primeHistory.ts';
 import { applyGap, type RecordBuffer } from './recordBuffer.ts';
 import { tradable } from './recording.ts';
+import { Resolutions } from './resolutions.ts';
 import type { PaperRunnerParts, Tracked } from './runnerParts.ts';
 import { Sessions } from './sessions.ts';
 import { StrategyIndex, seriesOf } from './strategyIndex.ts';
 import { TakeUps } from './takeUps.ts';
 
-/** Markets that are over are let go of so often, and the store is asked about those that hold something. */
+/** Markets that are over are let go of so often, and the store is asked about those in which something was dealt. */
 const SWEEP_MS = 30_000;
 
 /** Runs the strategies on what is recorded, as it is recorded. Only series that have strategies are followed. */
@@ -28,6 +29,7 @@ export class PaperRunner {
   readonly #strategies = new StrategyIndex();
   readonly #followed = new Set<string>();
   readonly #tracked = new Map<string, Tracked>();
+  readonly #resolutions = new Resolutions();
   #lastSeq = 0;
   #subscriptions: (() => void)[] = [];
   #sweep: Timer | null = null;
@@ -83,8 +85,7 @@ export class PaperRunner {
     if (strategy === undefined) return;
     strategy.activeFromMs = fromMs;
     strategy.entries = { untilMs: Number.POSITIVE_INFINITY };
-    const isIdle = (session: PaperSession) =>
-      session.strategy.strategyId !== strategyId || session.trades.length > 0;
+    const isIdle = (session: PaperSession) => session.strategy.strategyId !== strategyId || session.hasDealt;
     for (const { paper } of this.#tracked.values()) paper.keep(isIdle);
     this.#attach(strategy);
   }
@@ -127,7 +128,8 @@ export class PaperRunner {
   #market(record: Market): void {
     const tracked = this.#tracked.get(record.marketId);
     if (tracked === undefined) {
-      this.#begin(record);
+      if (record.status === 'resolved') this.#correct(record);
+      else this.#begin(record);
       return;
     }
     tracked.record = record;
@@ -137,7 +139,7 @@ export class PaperRunner {
   /** What is new now has no past to be read. */
   #begin(record: Market): void {
     const { marketId } = record;
-    const isOver = record.status === 'resolved' || record.endTimeMs <= this.#parts.clock.now();
+    const isOver = record.endTimeMs <= this.#parts.clock.now();
     const isWanted = this.#followed.has(seriesOf(record)) && !this.#takeUps.isGivenUp(marketId);
     if (isOver || !isWanted || tradable(record) === null) return;
     const paper = this.#sessions.market(record);
@@ -160,7 +162,25 @@ export class PaperRunner {
     const resolution = resolutionOf(record);
     if (resolution === null) return;
     paper.settle(resolution, record.outcome);
+    this.#resolutions.note(record);
     this.#tracked.delete(marketId);
+  }
+
+  /** It was settled by what the venue said before. */
+  #correct(record: Market): void {
+    const { marketId, outcome } = record;
+    const correction = this.#resolutions.correction(record);
+    if (correction === 'none') return;
+    this.#resolutions.note(record);
+    this.#parts.log.info({ marketId, correction, outcome }, 'paper.resolution_corrected');
+    // Where it pays something else, what was sold in parts has to be dealt anew.
+    if (correction === 'payout') this.#takeUps.market(record);
+    else
+      this.#parts.resolutionMoved({
+        marketId,
+        outcome,
+        resolvedTimeMs: record.resolvedTimeMs ?? record.endTimeMs,
+      });
   }
 
   #attach(strategy: LiveStrategy): void {
@@ -185,7 +205,8 @@ export class PaperRunner {
     const nowMs = this.#parts.clock.now();
     for (const [marketId, { paper, buffer }] of this.#tracked) {
       if (buffer !== null || nowMs < paper.market.endTimeMs + TAPE_AFTER_MS) continue;
-      paper.keep((session) => session.holds);
+      // What dealt has yet to hear how it ended.
+      paper.keep((session) => session.hasDealt);
       if (paper.sessions.length === 0) this.#tracked.delete(marketId);
       else this.#takeUps.work(this.#askFor(marketId));
     }

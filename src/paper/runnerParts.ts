@@ -9,6 +9,9 @@ import type { PaperMarket } from './paperMarket.ts';
 import type { KnownSession } from './positions.ts';
 import type { RecordBuffer } from './recordBuffer.ts';
 import type { Recording } from './recording.ts';
+import type { ResolutionMove } from './resolutions.ts';
+import type { Sessions } from './sessions.ts';
+import type { StrategyIndex } from './strategyIndex.ts';
 
 export interface PaperRunnerParts {
   readonly recording: Recording;
@@ -21,6 +24,7 @@ export interface PaperRunnerParts {
   /** Takes what is to be written. */
   readonly changed: SessionChanged;
   readonly termsChanged: (version: TermsVersion) => void;
+  readonly resolutionMoved: (move: ResolutionMove) => void;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'counter'>;
@@ -31,4 +35,15 @@ export interface Tracked {
   paper: PaperMarket;
   /** While its past is being read. */
   buffer: RecordBuffer | null;
+}
+
+/** What take-ups share with the runner. */
+export interface TakenUpMarkets {
+  readonly tracked: Map<string, Tracked>;
+  readonly strategies: StrategyIndex;
+  readonly sessions: Sessions;
+  /** Of the newest record the bus has told. */
+  readonly lastSeq: () => number;
+  /** Brings a market that is up to date to its record's terms, and to its end where it has come. */
+  readonly update: (tracked: Tracked, seq: number) => void;
 }

@@ -47,6 +47,7 @@ export async function startPaper(parts: PaperServiceParts): Promise<PaperTrading
     termsOf: (marketId) => readTerms(database, marketId),
     changed: (session) => writer.changed(session),
     termsChanged: (version) => writer.termsChanged(version),
+    resolutionMoved: (move) => writer.resolutionMoved(move),
   });
   await forgetOldTerms(database, clock.now());
   const held = await positions.heldMarkets();

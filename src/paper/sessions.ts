@@ -37,13 +37,10 @@ export class Sessions {
     { known, changed = this.#parts.changed }: { known?: KnownSession; changed?: SessionChanged } = {},
   ): PaperSession {
     const { activeFromMs, entries } = strategy;
-    const { market, rules } = paper;
-    const { rows, ladders } = paper.live;
     // Dealt in before it was last made active: what it opened then is all it opens here.
     const isEarlier = known !== undefined && known.fromMs < activeFromMs;
     const own = isEarlier ? { untilMs: known.lastDecidedMs + 1 } : entries;
     const fromMs = known?.fromMs ?? activeFromMs;
-    const parts = { market, rows, ladders, rules };
-    return new PaperSession(strategy, parts, { fromMs, changed, entries: own });
+    return new PaperSession(strategy, paper.viewOf(strategy), { fromMs, changed, entries: own });
   }
 }

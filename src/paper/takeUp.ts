@@ -1,3 +1,4 @@
+import type { Turns } from '../backtest/turns.ts';
 import { sleep } from '../clock.ts';
 import { TooMuchDataError } from '../errors.ts';
 import type { Market } from '../schema/market.ts';
@@ -6,6 +7,7 @@ import type { PaperMarket } from './paperMarket.ts';
 import { type PersistParts, persist } from './persist.ts';
 import { RecordBuffer } from './recordBuffer.ts';
 import type { Recording } from './recording.ts';
+import { seriesOf } from './strategyIndex.ts';
 import type { TapePlayer } from './tapePlayer.ts';
 
 /** Time a slice of playing may take before quotes are looked at again. */
@@ -13,12 +15,16 @@ const SLICE_MS = 4;
 
 export interface TakeUpParts extends PersistParts {
   readonly recording: Pick<Recording, 'stretch'>;
+  /** Series take turns at being read. */
+  readonly turns: Turns;
 }
 
-/** A market without a past, its sessions on it, and who plays its past to it. */
+/** A market without a past, and who plays its past to it. */
 export interface Beginning {
   readonly paper: PaperMarket;
   readonly player: TapePlayer;
+  /** Puts the strategies that are there now on it; none of them has missed a row then. */
+  readonly join: () => void;
 }
 
 interface Asked {
@@ -43,7 +49,7 @@ export async function takeUp(
     `take up ${market.marketId}`,
     async () => {
       try {
-        return await attempt(market, asked, parts);
+        return await parts.turns.run(seriesOf(market), () => attempt(market, asked, parts));
       } catch (error) {
         if (error instanceof TooMuchDataError) return 'too_large' as const;
         throw error;
@@ -59,17 +65,19 @@ async function attempt(
   { begin, buffering }: Asked,
   parts: TakeUpParts,
 ): Promise<PaperMarket | undefined> {
-  const { paper, player } = await begin();
+  const { paper, player, join } = await begin();
   for (let afterSeq = BEFORE_FIRST_SEQ; ; ) {
     const buffer = new RecordBuffer();
     buffering(buffer);
     const { tape, toSeq } = await parts.recording.stretch(market, { afterSeq }, parts.signal);
     // What came meanwhile is in the buffer, whole; what was read of it may not be.
     const beforeSeq = buffer.firstSeq ?? Number.POSITIVE_INFINITY;
+    join();
     if (!(await playInSlices(player.play(tape, beforeSeq), parts))) return undefined;
     const isLast = toSeq === null || toSeq >= beforeSeq - 1;
     if (isLast && !buffer.overflowed) {
       player.finish(beforeSeq);
+      join();
       buffer.drain(paper);
       return paper;
     }

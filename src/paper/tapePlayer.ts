@@ -29,6 +29,7 @@ export class TapePlayer {
   *play(tape: MarketTape, beforeSeq = Number.POSITIVE_INFINITY): Generator<void, void> {
     const { quotes, books, prices } = tape;
     this.#gaps.add(tape.gaps);
+    const ladders = books && new TapeLadders(books);
     const at = { quote: 0, book: 0, price: 0 };
     let played = 0;
     for (;;) {
@@ -41,7 +42,7 @@ export class TapePlayer {
       this.#gaps.beforeSeq(next);
       this.lastSeq = next;
       if (priceSeq === next) this.#price(tape, at.price++);
-      else if (bookSeq === next) this.#book(tape, at.book++);
+      else if (bookSeq === next) this.#book(tape, at.book++, ladders);
       else this.#quote(tape, at.quote++);
       if (++played % EVENTS_AT_ONCE === 0) yield;
     }
@@ -73,11 +74,10 @@ export class TapePlayer {
     });
   }
 
-  #book({ books }: MarketTape, at: number): void {
-    if (books === null) return;
+  #book({ books }: MarketTape, at: number, ladders: TapeLadders | null): void {
+    if (books === null || ladders === null) return;
     const receivedTimeMs = books.receivedMs[at] as number;
     this.#gaps.beforeTime(receivedTimeMs);
-    const ladders = new TapeLadders(books);
     const side = (token: 'yes' | 'no', kind: 'bids' | 'asks'): SideView => ladders.side(at, token, kind);
     const record: BookRecord = {
       ...{ seq: books.seq[at] as number, marketId: this.#market.market.marketId },

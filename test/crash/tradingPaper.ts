@@ -21,7 +21,7 @@ const done = existsSync(notesFile) ? readFileSync(notesFile, 'utf8').length : 0;
 const lastSeq = done === 0 ? 0 : (told[done - 1]?.seq ?? 0);
 const open = marketOf(tape);
 const { bus, trading, userId, db } = await openPaperRig({
-  ...{ dataDir, clock, markets: done === 0 ? [] : [open] },
+  ...{ dataDir, clock, markets: () => (done === 0 ? [] : [open]) },
   recording: {
     stretch: async (_, { afterSeq }) => ({
       tape: tapeBetween(tape, { afterSeq, toSeq: lastSeq }),

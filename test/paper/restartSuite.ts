@@ -17,9 +17,17 @@ const DEALER: Strategy = {
 };
 const HOLDER = STRATEGIES.time_before_resolution!;
 
-/** Ids are drawn anew on every database. */
+/** Without ids, which are drawn anew on every database; several may be opened at one moment. */
 function dealt(rows: readonly PositionRow[]) {
-  return rows.map(({ position_id: _id, paper_strategy_id: _strategy, ...rest }) => rest);
+  const bare = rows.map(({ position_id: _id, paper_strategy_id: _strategy, ...rest }) => rest);
+  return bare.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+/** Resolved the other way; what was sold before stays as it was sold. */
+function downOf(row: PositionRow): Partial<PositionRow> {
+  if (row.exit_reason !== 'resolved') return {};
+  const paid = row.token === 'no' ? row.size : 0;
+  return { exit_price: paid / row.size, pnl_micro: paid - row.principal_micro - row.fees_micro };
 }
 
 /** What both databases must do when trading ends and begins again. */
@@ -119,6 +127,37 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
       expect(
         (await traded.positions()).map(({ paper_strategy_id: id, pnl_micro }) => [id, pnl_micro]),
       ).toEqual([[strategyId, pnl]]);
+    });
+
+    test('what the listing sets right of a resolution is taken over, here and after a restart', async () => {
+      const { db, traded } = await begin('set right');
+      await traded.begin();
+      for (const [name, strategy] of Object.entries(STRATEGIES)) await traded.strategy(name, strategy);
+      traded.tellTo(1);
+      const { trading } = traded.rig;
+      await trading.settled();
+      traded.correct({ ...RESOLVED_UP, resolvedTimeMs: RESOLVED_UP.resolvedTimeMs - 7_000 });
+      await trading.settled();
+      const first = await traded.positions();
+      // At another time.
+      traded.correct(RESOLVED_UP);
+      await trading.settled();
+      const moved = first.map((row) =>
+        row.exit_reason === 'resolved' ? { ...row, closed_ms: RESOLVED_UP.resolvedTimeMs } : row,
+      );
+      expect(moved).not.toEqual(first);
+      expect(await traded.positions()).toEqual(moved);
+      // To another end.
+      traded.correct({ outcome: 'Down', payoutYes: 0 });
+      await trading.settled();
+      const down = moved.map((row) => ({ ...row, outcome: 'Down' as const, ...downOf(row) }));
+      expect(down.map(({ pnl_micro }) => pnl_micro)).not.toEqual(moved.map(({ pnl_micro }) => pnl_micro));
+      expect(await traded.positions()).toEqual(down);
+      await balances(db);
+      await traded.end();
+      await traded.begin({ ended: async () => [traded.market] });
+      await traded.end();
+      expect(await traded.positions()).toEqual(down);
     });
 
     /** Stopped at a third, made active again at a half; with a restart at some shares. */

@@ -63,7 +63,7 @@ export class TradedMarket {
       market: async () => this.market,
       ...recording,
     };
-    const markets = this.market.status === 'resolved' ? [] : [this.market];
+    const markets = () => (this.market.status === 'resolved' ? [] : [this.market]);
     this.#rig = await paperRigOn(this.#db, { clock: this.clock, recording: recorded, markets, ...observed });
   }
 

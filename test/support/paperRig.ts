@@ -185,8 +185,8 @@ export interface PaperRig {
 interface RigOptions {
   readonly clock: Clock;
   readonly recording?: Recording;
-  /** Being recorded when trading starts. */
-  readonly markets?: readonly Market[];
+  /** Being recorded. */
+  readonly markets?: () => readonly Market[];
   readonly backtests?: ComparisonJobs;
   readonly log?: Logger;
   readonly metrics?: Metrics;
@@ -205,7 +205,7 @@ export async function paperRigOn(
   {
     clock,
     recording = NOTHING_RECORDED,
-    markets = [],
+    markets = () => [],
     backtests = stubBacktests,
     log = silentLogger,
     metrics = new Metrics(),
@@ -214,7 +214,7 @@ export async function paperRigOn(
   const users = new UserRepository(db, { clock, randomBytes });
   const { userId } = await users.findOrCreate('paper@example.com');
   const bus = new Bus({ log, metrics });
-  const parts = { database: db, recording, markets: () => markets, bus, backtests };
+  const parts = { database: db, recording, markets, bus, backtests };
   const trading = await startPaper({ ...parts, clock, randomBytes, log, metrics });
   return { db, bus, userId, trading };
 }

@@ -122,7 +122,10 @@ function liveDecisions(tape: MarketTape, strategy: Strategy): SessionEvent[] {
   const { strikePrice, strikeKnownTimeMs } = market;
   const live = new LiveMarket(
     { ...market, strikePrice: null, strikeKnownTimeMs: null },
-    compiled.needs.model ? underlying : null,
+    {
+      underlying: compiled.needs.model ? underlying : null,
+      ...{ depth: Number.POSITIVE_INFINITY, fromMs: Number.NEGATIVE_INFINITY },
+    },
   );
   const events: SessionEvent[] = [];
   const terms = { strategy: compiled, size: 25_000_000, params: PARAMS };

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { VenueServer } from '../../src/simulator/server.ts';
+import { nextWindow, windowAt } from '../../src/venues/polymarket/windows.ts';
+import { commandAbsent } from '../support/builtCommand.ts';
+import { eventually, type RunningService, startService, startVenues } from '../support/runningService.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { Trader } from '../support/trader.ts';
+
+/** Buys once; what is held is held to the end. */
+const HOLDS = { type: 'threshold_entry', threshold: 0.97, direction: 'below' };
+
+function asks({ url, key }: RunningService) {
+  return {
+    ask: async <T>(method: string, path: string, body?: object): Promise<T> => {
+      const headers = { authorization: `Bearer ${key}` };
+      const payload = body === undefined ? {} : { body: JSON.stringify(body) };
+      const answer = await fetch(url + path, { method, headers, ...payload });
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as T;
+    },
+  };
+}
+
+describe.skipIf(commandAbsent)('paper trading when its process is killed (skipped without a build)', () => {
+  let venues: VenueServer;
+  beforeAll(async () => {
+    venues = await startVenues();
+  });
+  afterAll(() => venues.stop());
+
+  it('what is held after kill -9 and a restart is what was held, once', async () => {
+    const dataDir = temporaryDirectory();
+    const first = await startService(dataDir, venues);
+    const trader = new Trader(asks(first));
+    const made = [
+      await trader.create('up', { ...HOLDS, side: 'buy_yes' }),
+      await trader.create('down', { ...HOLDS, side: 'buy_no' }),
+    ];
+    const held = await eventually('both hold something', async () => {
+      const positions = await Promise.all(made.map(({ paper_strategy_id: id }) => trader.positions(id)));
+      return positions.every(({ length }) => length > 0) && positions;
+    });
+    // Older than what a kill may take with it.
+    const newest = Math.max(...held.flat().map(({ opened_at }) => Date.parse(opened_at)));
+    await eventually('a second more', async () => venues.model.nowMs > newest + 1_000);
+    await first.stop('SIGKILL');
+    const killedMs = venues.model.nowMs;
+
+    const second = await startService(dataDir, venues);
+    // The window in which they bought may have ended meanwhile; the next one is followed all along.
+    const next = nextWindow('5m', windowAt('5m', killedMs));
+    const { conditionId } = venues.model.registry.ofWindow('BTC', '5m', next).facts;
+    await eventually('the time nobody was there as a gap', async () => {
+      const path = `/v1/gaps?market_id=${conditionId}`;
+      const { gaps } = await second.get<{ gaps: { cause: string; start: string }[] }>(path);
+      return gaps.some(({ cause, start }) => cause === 'process_down' && Date.parse(start) > newest);
+    });
+    const again = new Trader(asks(second));
+    for (const [at, { paper_strategy_id: id }] of made.entries()) {
+      const positions = await again.positions(id);
+      const [bought] = held[at] ?? [];
+      expect(positions[0]).toMatchObject({ position_id: bought?.position_id, opened_at: bought?.opened_at });
+      const markets = positions.map(({ market_id }) => market_id);
+      expect(new Set(markets).size).toBe(markets.length);
+    }
+    await again.expectBalanced();
+    expect(await second.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,109 @@
+import { expect } from 'vitest';
+import type { LiveRig } from './liveRig.ts';
+import { eventually } from './runningService.ts';
+
+const PATH = '/v1/paper/strategies';
+/** Small, so that there are several. */
+const PAGE = 7;
+
+export interface StrategyAnswer {
+  readonly paper_strategy_id: string;
+  readonly name: string;
+  readonly net_pnl: number;
+  readonly open_positions: number;
+  readonly closed_positions: number;
+  readonly baseline_backtest_id: string;
+}
+
+export interface PositionAnswer {
+  readonly position_id: string;
+  readonly market_id: string;
+  readonly opened_at: string;
+  readonly closed_at: string | null;
+  readonly net_pnl: number | null;
+  readonly exit_reason: string | null;
+}
+
+export interface DivergenceAnswer {
+  readonly window: { readonly status: string } | null;
+  readonly baseline: { readonly status: string; readonly trades: number | null };
+  readonly live: { readonly trades: number };
+  readonly same: number | null;
+  readonly differing: readonly object[];
+}
+
+type Asks = Pick<LiveRig, 'ask'>;
+
+/** What a user does with their paper strategies over HTTP, and what must hold for all of them at any time. */
+export class Trader {
+  readonly #service: Asks;
+
+  constructor(service: Asks) {
+    this.#service = service;
+  }
+
+  create(name: string, strategy: object): Promise<StrategyAnswer> {
+    const universe = { ticker: 'BTC', event_type: '5m' };
+    return this.#service.ask('POST', PATH, { name, strategy, universe });
+  }
+
+  change(id: string, change: object): Promise<StrategyAnswer> {
+    return this.#service.ask('PATCH', `${PATH}/${id}`, change);
+  }
+
+  async list(): Promise<StrategyAnswer[]> {
+    return (await this.#service.ask<{ strategies: StrategyAnswer[] }>('GET', PATH)).strategies;
+  }
+
+  async positions(id: string): Promise<PositionAnswer[]> {
+    const all: PositionAnswer[] = [];
+    for (let cursor = ''; ; ) {
+      const page = await this.#service.ask<{ positions: PositionAnswer[]; next_cursor: string | null }>(
+        'GET',
+        `${PATH}/${id}/positions?limit=${PAGE}${cursor}`,
+      );
+      all.push(...page.positions);
+      if (page.next_cursor === null) return all;
+      cursor = `&cursor=${page.next_cursor}`;
+    }
+  }
+
+  /** Sums are those of the positions to the micro-dollar, and each position is there once. */
+  async expectBalanced(): Promise<void> {
+    for (const { paper_strategy_id: id, name, ...sums } of await this.list()) {
+      const positions = await this.positions(id);
+      const closed = positions.filter(({ closed_at }) => closed_at !== null);
+      const pnl = closed.reduce((sum, { net_pnl }) => sum + micro(net_pnl ?? 0), 0);
+      const told = [micro(sums.net_pnl), sums.open_positions, sums.closed_positions];
+      expect(told, name).toEqual([pnl, positions.length - closed.length, closed.length]);
+      expect(new Set(positions.map(({ position_id }) => position_id)).size, name).toBe(positions.length);
+      const openings = positions.map(({ opened_at }) => opened_at);
+      expect(openings, name).toEqual([...openings].sort());
+      const equity = await this.#service.ask<{
+        readonly n_closed_positions: number;
+        readonly final_net_pnl: number;
+        readonly points: readonly { readonly cumulative_pnl: number }[];
+      }>('GET', `${PATH}/${id}/equity`);
+      expect([equity.n_closed_positions, equity.points.length], name).toEqual([closed.length, closed.length]);
+      const ends = [equity.final_net_pnl, equity.points.at(-1)?.cumulative_pnl ?? 0];
+      expect(ends, name).toEqual([sums.net_pnl, sums.net_pnl]);
+    }
+  }
+
+  report(id: string): Promise<DivergenceAnswer> {
+    return this.#service.ask('GET', `${PATH}/${id}/divergence`);
+  }
+
+  /** Paper and a backtest of the recording of the same windows. */
+  async divergence(id: string): Promise<DivergenceAnswer> {
+    await this.#service.ask('POST', `${PATH}/${id}/divergence`);
+    return await eventually('the replay of its windows', async () => {
+      const report = await this.report(id);
+      return report.window?.status === 'complete' && report;
+    });
+  }
+}
+
+function micro(usd: number): number {
+  return Math.round(usd * 1e6);
+}
