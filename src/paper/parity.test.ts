@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { withLateGaps } from '../../test/support/lateGaps.ts';
+import { withNoApart, withPricesAhead } from '../../test/support/oddTapes.ts';
 import { marketOf, openPaperRig, printedRows, replayedRows, toldOf } from '../../test/support/paperRig.ts';
 import { STRATEGIES } from '../../test/support/strategies.ts';
 import { randomTape, START_MS } from '../../test/support/tapes.ts';
@@ -43,6 +44,19 @@ async function tradedLive(tape: MarketTape, speed: number) {
   return { rows, strategies };
 }
 
+async function expectParity(tape: MarketTape, speed: number): Promise<void> {
+  const { rows, strategies } = await tradedLive(tape, speed);
+  expect(rows.length).toBeGreaterThan(5);
+  for (const own of strategies) {
+    const live = rows.filter((row) => row.paper_strategy_id === own.strategyId);
+    const { strategyId, strategy, activeFromMs: fromMs } = own;
+    const replayed = replayedRows(tape, { strategyId, strategy, fromMs, sizeUsd: SIZE_USD }, RESOLVED);
+    expect(printedRows(live), own.name).toBe(printedRows(replayed));
+    const { pnl, open, closed } = sumsOf(live);
+    expect([own.netPnl, own.openPositions, own.closedPositions]).toEqual([pnl, open, closed]);
+  }
+}
+
 describe.each([
   ['1x', 1],
   ['100x', 100],
@@ -55,19 +69,16 @@ describe.each([
   };
   const all = Object.entries({ ...tapes('one'), ...tapes('two'), ...tapes('three') });
   test.each(all)('deals as the backtester does, byte for byte: tape %s', async (_name, tape) => {
-    const { rows, strategies } = await tradedLive(tape, speed);
-    expect(rows.length).toBeGreaterThan(5);
-    for (const own of strategies) {
-      const live = rows.filter((row) => row.paper_strategy_id === own.strategyId);
-      const { strategyId, strategy, activeFromMs: fromMs } = own;
-      const replayed = replayedRows(tape, { strategyId, strategy, fromMs, sizeUsd: SIZE_USD }, RESOLVED);
-      expect(printedRows(live), own.name).toBe(printedRows(replayed));
-      const sums = sumsOf(live);
-      expect([own.netPnl, own.openPositions, own.closedPositions]).toEqual([
-        sums.pnl,
-        sums.open,
-        sums.closed,
-      ]);
-    }
+    await expectParity(tape, speed);
+  });
+});
+
+describe('an odd stream', () => {
+  const drawn = (seed: string) => randomTape(seed, { books: 1_200, levels: 6, gaps: false });
+  test.each([
+    ['NO is no mirror of YES', withNoApart(drawn('yes'), drawn('no'))],
+    ['prices are received after books that were told later', withPricesAhead(drawn('ahead'), 700)],
+  ])('is dealt on as the backtester does, byte for byte: %s', async (_, tape) => {
+    await expectParity(tape, NEVER);
   });
 });
