@@ -82,10 +82,9 @@ export class WatchedPage {
     await page.setViewportSize(PHONE);
     await this.#picture(`${name}-phone`);
     // What follows the width of its place does so in a later frame.
-    const narrow = page.waitForFunction('document.documentElement.scrollWidth <= innerWidth');
-    await narrow.catch((error: unknown) => {
-      throw new Error(`${name} is wider than a phone`, { cause: error });
-    });
+    const beyond = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    const message = `${name} is wider than a phone, in pixels`;
+    await expect.poll(beyond, { message, timeout: WAIT_MS }).toBeLessThanOrEqual(0);
     await page.setViewportSize(before);
   }
 
