@@ -49,7 +49,7 @@ export class PaperMarket {
   }
 
   get sessions(): readonly PaperSession[] {
-    return [...this.#lanes.values()].flatMap(({ sessions }) => sessions);
+    return [...this.#lanes.values()].flatMap(({ sessions }) => [...sessions]);
   }
 
   /** The rows and books a strategy sees. */

@@ -18,6 +18,7 @@ import {
   BUY_NO,
   BUY_YES,
   type CompiledStrategy,
+  type Crossing,
   type Intent,
   STOP_LOSS,
   type StrategyRun,
@@ -179,6 +180,16 @@ export class MarketSession {
       payoutYes === null || position.token === 'yes' ? payoutYes : 1 - payoutYes,
     );
     this.#close(position);
+  }
+
+  /** It holds nothing, waits for nothing and has taken nothing that is still shown: only a wish to buy would change it. */
+  get isIdle(): boolean {
+    return this.#position === null && this.#pending === null && this.#consumption.isEmpty;
+  }
+
+  /** What its strategy remembers, where that is all it does; else undefined. */
+  get crossings(): readonly Crossing[] | undefined {
+    return this.#run.crossings;
   }
 
   /** All positions, oldest first; the last may be open. */

@@ -1,16 +1,19 @@
 /** Conditions compiled to closures over the columns they read. */
-import type { Condition, ConditionMetric, Operator } from '../../schema/strategy.ts';
+import type { Condition, ConditionMetric } from '../../schema/strategy.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Rows } from '../replay/rows.ts';
-import type { Token } from '../signals/signal.ts';
+import type { Crossing, EntryBound, Reading } from './strategy.ts';
 
 /** What the conditions of one list are read from. */
-export interface ConditionContext {
+export interface ConditionContext extends Omit<Reading, 'metric'>, ReadFrom {
+  /** Takes what its crossings remember. */
+  readonly crossings: Crossing[];
+}
+
+/** Where a value is read. */
+export interface ReadFrom {
   readonly rows: Rows;
-  readonly token: Token;
   readonly endTimeMs: number;
-  /** Which price `token_price` is: the ask before the token is held, the bid while it is. */
-  readonly price: 'ask' | 'bid';
 }
 
 /** Whether a condition holds at a row; rows have to come in order, each once. */
@@ -33,6 +36,15 @@ export function needsBooks(conditions: readonly Condition[]): boolean {
 
 export function crosses({ operator }: Condition): boolean {
   return operator === 'crosses_above' || operator === 'crosses_below';
+}
+
+/** What has to hold at a row for all of a list to; of the price where there is one: prices tell strategies apart best. */
+export function boundOf(conditions: readonly Condition[], of: Omit<Reading, 'metric'>): EntryBound | null {
+  const first = conditions.find(({ metric }) => metric === 'token_price') ?? conditions[0];
+  if (first === undefined) return null;
+  const { metric, operator, value } = first;
+  const side = operator === 'above' || operator === 'crosses_above' ? 'above' : 'below';
+  return { reading: { ...of, metric }, side, value };
 }
 
 /** All of a list hold. A list without conditions never does. */
@@ -66,51 +78,60 @@ function compileEach(conditions: readonly Condition[], context: ConditionContext
   const plain: Test[] = [];
   const crossing: Test[] = [];
   for (const condition of conditions) {
-    const test = compare(readerOf(condition.metric, context), condition, context.rows.trusted);
+    const test = compare(condition, context);
     (crosses(condition) ? crossing : plain).push(test);
   }
   return { plain, crossing };
 }
 
 /** A value that is not known is neither above nor below anything. */
-function compare(
-  read: (row: number) => number,
-  { operator, value }: { operator: Operator; value: number },
-  trusted: Uint8Array,
-): Test {
+function compare({ metric, operator, value }: Condition, context: ConditionContext): Test {
+  const { token, price } = context;
+  const reading = { metric, token, price };
+  const read = readerOf(reading, context);
   switch (operator) {
     case 'above':
       return (row) => read(row) > value;
     case 'below':
       return (row) => read(row) < value;
     case 'crosses_above':
-      return crossing(read, (before, now) => before <= value && now > value, trusted);
+      return crossing(read, (before, now) => before <= value && now > value, crossingOf(reading, context));
     case 'crosses_below':
-      return crossing(read, (before, now) => before >= value && now < value, trusted);
+      return crossing(read, (before, now) => before >= value && now < value, crossingOf(reading, context));
   }
+}
+
+function crossingOf(reading: Reading, { rows, crossings }: ConditionContext) {
+  const memory: Crossing = { reading, before: Number.NaN };
+  crossings.push(memory);
+  return { memory, trusted: rows.trusted };
 }
 
 function crossing(
   read: (row: number) => number,
   crossed: (before: number, now: number) => boolean,
-  trusted: Uint8Array,
+  { memory, trusted }: { memory: Crossing; trusted: Uint8Array },
 ): Test {
-  let before = Number.NaN;
   return (row) => {
-    if (trusted[row] === 0) {
-      // Nobody saw how it went from one side of a break to the other.
-      before = Number.NaN;
-      return false;
-    }
+    const { before } = memory;
     const now = read(row);
-    const holds = crossed(before, now);
-    if (!Number.isNaN(now)) before = now;
-    return holds;
+    const isTrusted = trusted[row] === 1;
+    memory.before = rememberedAfter(before, now, isTrusted);
+    return isTrusted && crossed(before, now);
   };
 }
 
-function readerOf(metric: ConditionMetric, context: ConditionContext): (row: number) => number {
-  const { rows, token, endTimeMs, price } = context;
+/** What a crossing remembers once it has seen a row. */
+export function rememberedAfter(before: number, now: number, isTrusted: boolean): number {
+  // Nobody saw how it went from one side of a break to the other.
+  if (!isTrusted) return Number.NaN;
+  return Number.isNaN(now) ? before : now;
+}
+
+export function readerOf(
+  { metric, token, price }: Reading,
+  { rows, endTimeMs }: ReadFrom,
+): (row: number) => number {
   const isYes = token === 'yes';
   const bids = isYes ? rows.yesBid : rows.noBid;
   const asks = isYes ? rows.yesAsk : rows.noAsk;

@@ -1,8 +1,8 @@
 import type { ConditionBased } from '../../schema/strategy.ts';
 import { firstRow } from '../replay/rows.ts';
-import { compileAll, compileAny, crosses, needsBooks, needsModel } from './condition.ts';
+import { boundOf, compileAll, compileAny, crosses, needsBooks, needsModel } from './condition.ts';
 import { intentOf } from './simple.ts';
-import { type CompiledStrategy, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
+import { type CompiledStrategy, type Crossing, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
 
 /** Buys when all entry conditions hold; sells when any stop-loss, then any take-profit condition does. */
 export function conditionBased(strategy: ConditionBased): CompiledStrategy {
@@ -16,8 +16,10 @@ export function conditionBased(strategy: ConditionBased): CompiledStrategy {
     needs: { model: needsModel(conditions), books: needsBooks(conditions) },
     tradesMax: strategy.max_trades_per_market,
     exits: take_profit.length + stop_loss.length > 0,
+    entryBound: boundOf(entry, { token, price: 'ask' }),
     start: (rows, { endTimeMs }) => {
-      const context = { rows, token, endTimeMs } as const;
+      const crossings: Crossing[] = [];
+      const context = { rows, token, endTimeMs, crossings } as const;
       const enters = compileAll(entry, { ...context, price: 'ask' });
       const stops = compileAny(stop_loss, { ...context, price: 'bid' });
       const takes = compileAny(take_profit, { ...context, price: 'bid' });
@@ -35,6 +37,7 @@ export function conditionBased(strategy: ConditionBased): CompiledStrategy {
           if (stopping) return STOP_LOSS;
           return taking ? TAKE_PROFIT : WAIT;
         },
+        crossings,
         ...(entryCrosses || exitsCross
           ? {}
           : { nextWish: (from, held) => firstRow(rows, from, held === null ? mayEnter : mayExit) }),

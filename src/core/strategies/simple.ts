@@ -2,10 +2,12 @@
 import type { StrategySide, ThresholdEntry, TimeBeforeResolution } from '../../schema/strategy.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import { firstRow } from '../replay/rows.ts';
-import { BUY_NO, BUY_YES, type CompiledStrategy, type Intent, WAIT } from './strategy.ts';
+import { BUY_NO, BUY_YES, type CompiledStrategy, type Crossing, type Intent, WAIT } from './strategy.ts';
 
 const BUY_AND_HOLD = { needs: { model: false, books: false }, tradesMax: 1, exits: false } as const;
 const MS_PER_MINUTE = 60_000;
+const SECONDS_PER_MINUTE = 60;
+const NOTHING_REMEMBERED: readonly Crossing[] = [];
 
 export function intentOf(side: StrategySide): Intent {
   return side === 'buy_yes' ? BUY_YES : BUY_NO;
@@ -17,6 +19,10 @@ export function thresholdEntry({ threshold, direction, side }: ThresholdEntry): 
   const below = direction === 'below';
   return {
     ...BUY_AND_HOLD,
+    entryBound: {
+      reading: { metric: 'token_price', token: side === 'buy_yes' ? 'yes' : 'no', price: 'ask' },
+      ...{ side: direction, value: threshold },
+    },
     start: (rows) => {
       const asks = side === 'buy_yes' ? rows.yesAsk : rows.noAsk;
       const wants = (row: number) => {
@@ -26,6 +32,7 @@ export function thresholdEntry({ threshold, direction, side }: ThresholdEntry): 
       return {
         decide: (row) => (wants(row) ? intent : WAIT),
         nextWish: (from) => firstRow(rows, from, (row) => rows.trusted[row] === 1 && wants(row)),
+        crossings: NOTHING_REMEMBERED,
       };
     },
   };
@@ -37,12 +44,18 @@ export function timeBeforeResolution(strategy: TimeBeforeResolution): CompiledSt
   const beforeMs = strategy.minutes_before * MS_PER_MINUTE;
   return {
     ...BUY_AND_HOLD,
+    entryBound: {
+      reading: { metric: 'seconds_to_end', token: strategy.side === 'buy_yes' ? 'yes' : 'no', price: 'ask' },
+      // Beyond what rounding may make of it.
+      ...{ side: 'below', value: strategy.minutes_before * SECONDS_PER_MINUTE + 1 },
+    },
     start: (rows, market) => {
       const fromMs = market.endTimeMs - beforeMs;
       const wants = (row: number) => (rows.timeMs[row] as number) >= fromMs;
       return {
         decide: (row) => (wants(row) ? intent : WAIT),
         nextWish: (from) => firstRow(rows, from, (row) => rows.trusted[row] === 1 && wants(row)),
+        crossings: NOTHING_REMEMBERED,
       };
     },
   };

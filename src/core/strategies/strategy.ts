@@ -1,4 +1,5 @@
 /** What a strategy is to the session that runs it. */
+import type { ConditionMetric } from '../../schema/strategy.ts';
 import type { RowNeeds, Rows } from '../replay/rows.ts';
 import type { TapeMarket } from '../replay/tape.ts';
 import type { Token } from '../signals/signal.ts';
@@ -9,6 +10,27 @@ export const BUY_NO = 2;
 export const TAKE_PROFIT = 3;
 export const STOP_LOSS = 4;
 export type Intent = typeof WAIT | typeof BUY_YES | typeof BUY_NO | typeof TAKE_PROFIT | typeof STOP_LOSS;
+
+/** A value that conditions are about. */
+export interface Reading {
+  readonly metric: ConditionMetric;
+  readonly token: Token;
+  /** Which price `token_price` is: the ask before the token is held, the bid while it is. */
+  readonly price: 'ask' | 'bid';
+}
+
+/** What a crossing remembers: the value before the row that comes next; NaN at first, and after a break. */
+export interface Crossing {
+  readonly reading: Reading;
+  before: number;
+}
+
+/** Nothing is bought at a row whose reading is not beyond the value. */
+export interface EntryBound {
+  readonly reading: Reading;
+  readonly side: 'above' | 'below';
+  readonly value: number;
+}
 
 /** One strategy on one market. It keeps its own memory; a new one forgets everything. */
 export interface StrategyRun {
@@ -22,6 +44,8 @@ export interface StrategyRun {
    * known; `rows.count` when there is none. Rows before it need not be shown. Left out by what has to see every row.
    */
   readonly nextWish?: (from: number, held: Token | null) => number;
+  /** All that it remembers, where that is all. Who leaves rows out has to set it as those rows would have. */
+  readonly crossings?: readonly Crossing[];
 }
 
 /** A strategy ready to be run on any number of markets. */
@@ -31,5 +55,7 @@ export interface CompiledStrategy {
   readonly tradesMax: number;
   /** False: what is bought is held to the resolution. */
   readonly exits: boolean;
+  /** Null: there is no such bound, or a run remembers more than crossings. */
+  readonly entryBound: EntryBound | null;
   start(rows: Rows, market: TapeMarket): StrategyRun;
 }
