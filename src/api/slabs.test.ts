@@ -34,3 +34,12 @@ test('a slab of which nothing was sent is used again, one larger than usual is n
   expect(large.bytes.length).toBe(SLAB_BYTES + 1);
   expect(isUsedAgain(large)).toBe(false);
 });
+
+test('a slab of which somebody keeps a view is not used again, whatever is given back', () => {
+  const slab = new Slab(1);
+  const piece = slab.piece(0, 10);
+  slab.view(10, 20);
+  slab.close();
+  giveBack(piece);
+  expect(isUsedAgain(slab)).toBe(false);
+});

@@ -31,6 +31,12 @@ export class Slab {
     return piece;
   }
 
+  /** A view of it that nobody gives back: the slab is not used again. */
+  view(start: number, end: number): Buffer {
+    this.#pieces = Number.POSITIVE_INFINITY;
+    return this.bytes.subarray(start, end);
+  }
+
   /** Nothing more is printed into it. */
   close(): void {
     if (this.#isClosed) return;

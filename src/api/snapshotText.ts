@@ -82,11 +82,18 @@ export class SnapshotPrinter {
     return full;
   }
 
-  /** What was printed since the last piece. */
+  /** What was printed since the last piece; who gives it back lets its memory be used again. */
   take(): Buffer {
     const piece = this.#slab.piece(this.#start, this.#at);
     this.#start = this.#at;
     return piece;
+  }
+
+  /** The same, to be kept for as long as it is wanted. */
+  takeForGood(): Buffer {
+    const view = this.#slab.view(this.#start, this.#at);
+    this.#start = this.#at;
+    return view;
   }
 
   /** Lets its memory go, but for the pieces on their way; it prints no more. */

@@ -26,7 +26,7 @@ export class BookText {
     fill(row.noAsks, book.no.asks);
     const printer = this.#printer(ticker);
     printer.print(row, '');
-    return printer.take().subarray(1);
+    return printer.takeForGood().subarray(1);
   }
 
   #printer(ticker: string): SnapshotPrinter {
