@@ -25,6 +25,7 @@ import {
   TAKE_PROFIT,
 } from '../strategies/strategy.ts';
 import { type ExitReason, Position, type Trade } from './position.ts';
+import { Positions } from './positions.ts';
 import { bestAt, firstRow, ROW_BOOK, ROW_GAP_KNOWN, type Rows } from './rows.ts';
 import type { MissReason, SessionListener } from './sessionEvents.ts';
 import type { Ladders, Resolution, TapeMarket } from './tape.ts';
@@ -73,9 +74,8 @@ export class MarketSession {
   readonly #rules: MarketRules;
   readonly #read: ReadSide;
   readonly #limitPrice: number;
+  readonly #positions: Positions;
   #pending: PendingOrder | null = null;
-  #position: Position | null = null;
-  #closed: Position[] = [];
   /** The newest row taken. */
   #row = -1;
   #book = -1;
@@ -83,8 +83,6 @@ export class MarketSession {
   /** In force before the running row, kept only while an order is on its way. */
   #best: Best = { bid: Number.NaN, ask: Number.NaN };
   readonly missed: Record<MissReason, number> = { no_depth: 0, untrusted: 0, unconfirmed: 0 };
-  /** No row but a gap's can change anything any more. */
-  finished = false;
 
   constructor(
     { market, rows, ladders, rules = new MarketRules(market) }: SessionMarket,
@@ -108,6 +106,7 @@ export class MarketSession {
     this.#listener = listener;
     this.#entries = entries;
     this.#run = terms.strategy.start(rows, market);
+    this.#positions = new Positions(terms.strategy);
     this.#limitPrice = Math.floor(terms.params.max_fill_price * TICKS_PER_USDC + 1e-6);
     this.#ladders = ladders;
     this.#read = (token, side) => {
@@ -127,7 +126,7 @@ export class MarketSession {
     this.#show(rows.book[row] as number);
     this.#trusted = rows.trusted[row] === 1;
     if (timeMs < this.#market.endTimeMs) {
-      const intent = this.#run.decide(row, this.#position?.token ?? null);
+      const intent = this.#run.decide(row, this.#positions.held?.token ?? null);
       if (this.#trusted && this.#pending === null) this.#act(intent, row, timeMs);
     }
     if (this.#pending !== null) this.#best = bestAt(rows, row, this.#pending.order.token);
@@ -144,8 +143,8 @@ export class MarketSession {
     if (nextWish === undefined) return from;
     if (pending !== null) return firstRow(this.#rows, from, (row) => this.#isDue(pending, row));
     if (this.finished) return firstRow(this.#rows, from, () => false);
-    const position = this.#position;
-    return position?.exiting ? from : nextWish(from, position?.token ?? null);
+    const { held } = this.#positions;
+    return held?.exiting ? from : nextWish(from, held?.token ?? null);
   }
 
   /** A later message of the market has come. */
@@ -173,18 +172,15 @@ export class MarketSession {
   /** The venue has named the outcome: what is held is paid out. */
   settle({ payoutYes, resolvedTimeMs }: Resolution): void {
     if (this.#pending !== null) this.#miss(this.#pending, resolvedTimeMs, 'unconfirmed');
-    const position = this.#position;
-    if (position === null) return;
-    position.settle(
-      resolvedTimeMs,
-      payoutYes === null || position.token === 'yes' ? payoutYes : 1 - payoutYes,
-    );
-    this.#close(position);
+    const { held } = this.#positions;
+    if (held === null) return;
+    held.settle(resolvedTimeMs, payoutYes === null || held.token === 'yes' ? payoutYes : 1 - payoutYes);
+    this.#positions.close(held);
   }
 
   /** It holds nothing, waits for nothing and has taken nothing that is still shown: only a wish to buy would change it. */
   get isIdle(): boolean {
-    return this.#position === null && this.#pending === null && this.#consumption.isEmpty;
+    return this.#positions.held === null && this.#pending === null && this.#consumption.isEmpty;
   }
 
   /** What its strategy remembers, where that is all it does; else undefined. */
@@ -192,31 +188,33 @@ export class MarketSession {
     return this.#run.crossings;
   }
 
+  /** No row but a gap's can change anything any more. */
+  get finished(): boolean {
+    return this.#positions.finished;
+  }
+
   /** All positions, oldest first; the last may be open. */
   trades(): Trade[] {
-    const all = this.#position === null ? this.#closed : [...this.#closed, this.#position];
-    return all.map((position) => position.trade());
+    return this.#positions.trades();
   }
 
   #act(intent: Intent, row: number, timeMs: number): void {
-    const position = this.#position;
-    if (position === null) {
+    const { held } = this.#positions;
+    if (held === null) {
       if (intent !== BUY_YES && intent !== BUY_NO) return;
       const mayEnter =
-        timeMs >= this.#market.startTimeMs &&
-        timeMs < this.#entries.untilMs &&
-        this.#closed.length < this.#terms.strategy.tradesMax;
+        timeMs >= this.#market.startTimeMs && timeMs < this.#entries.untilMs && this.#positions.mayOpen;
       if (!mayEnter) return;
       const token: Token = intent === BUY_YES ? 'yes' : 'no';
       const order = { kind: 'buy', token, budget: this.#terms.size, limitPrice: this.#limitPrice } as const;
       this.#place(order, bestAt(this.#rows, row, token).ask, timeMs);
       return;
     }
-    if (intent === STOP_LOSS) position.exiting ??= { reason: 'stop_loss', sinceMs: timeMs };
-    else if (intent === TAKE_PROFIT) position.exiting ??= { reason: 'take_profit', sinceMs: timeMs };
-    if (position.exiting === null) return;
-    const order = { kind: 'sell', token: position.token, size: position.left } as const;
-    this.#place(order, bestAt(this.#rows, row, position.token).bid, timeMs);
+    if (intent === STOP_LOSS) held.exiting ??= { reason: 'stop_loss', sinceMs: timeMs };
+    else if (intent === TAKE_PROFIT) held.exiting ??= { reason: 'take_profit', sinceMs: timeMs };
+    if (held.exiting === null) return;
+    const order = { kind: 'sell', token: held.token, size: held.left } as const;
+    this.#place(order, bestAt(this.#rows, row, held.token).bid, timeMs);
   }
 
   /** An order that would meet the book only after the window's end is not placed, nor one without a price to meet. */
@@ -224,7 +222,7 @@ export class MarketSession {
     const takerHoldMs = this.#rules.takerHoldMs(placedMs);
     const dueMs = dueTime(placedMs, { latencyMs: this.#terms.params.latency_ms, takerHoldMs });
     if (dueMs >= this.#market.endTimeMs || Number.isNaN(best)) return;
-    this.#pending = { order, placedMs, dueMs, best, reason: this.#position?.exiting?.reason ?? null };
+    this.#pending = { order, placedMs, dueMs, best, reason: this.#positions.held?.exiting?.reason ?? null };
     this.#listener?.({ kind: 'order', knownMs: placedMs, dueMs, order });
   }
 
@@ -262,21 +260,14 @@ export class MarketSession {
   #open({ order, placedMs, dueMs, best }: PendingOrder, fill: Fill): void {
     const slippage = slippageOf('buy', fill, best);
     const opened = { token: order.token, decidedMs: placedMs, openedMs: dueMs, fill, slippage };
-    this.#position = new Position(this.#ledger, opened);
-    this.#updateFinished();
+    this.#positions.open(new Position(this.#ledger, opened));
   }
 
   #sold({ dueMs, reason }: PendingOrder, fill: Fill): void {
-    const position = this.#position;
-    if (position === null || reason === null) throw new RangeError('a sale of what is not held');
-    position.sell(dueMs, fill, reason);
-    if (position.left === 0) this.#close(position);
-  }
-
-  #close(position: Position): void {
-    this.#closed.push(position);
-    this.#position = null;
-    this.#updateFinished();
+    const { held } = this.#positions;
+    if (held === null || reason === null) throw new RangeError('a sale of what is not held');
+    held.sell(dueMs, fill, reason);
+    if (held.left === 0) this.#positions.close(held);
   }
 
   #miss({ order }: PendingOrder, knownMs: number, reason: MissReason): void {
@@ -292,20 +283,7 @@ export class MarketSession {
     if (pending !== null && pending.dueMs <= sinceMs) this.#match(pending, knownMs);
     else if (pending !== null) this.#miss(pending, knownMs, 'untrusted');
     this.#consumption.takeBackSince(sinceMs);
-    const before = this.#position === null ? this.#closed : [...this.#closed, this.#position];
-    const left = before
-      .map((position) => ({ position, became: position.takeBackSince(sinceMs) }))
-      .filter(({ became }) => became !== 'gone');
-    const reopened = left.some(({ became }) => became === 'reopened');
-    if (!reopened && left.length === before.length) return;
-    this.#position = left.find(({ position }) => position.left > 0)?.position ?? null;
-    this.#closed = left.map(({ position }) => position).filter((position) => position !== this.#position);
-    this.#updateFinished();
+    if (!this.#positions.takeBackSince(sinceMs)) return;
     this.#listener?.({ kind: 'taken_back', knownMs, sinceMs });
-  }
-
-  #updateFinished(): void {
-    const { strategy } = this.#terms;
-    this.finished = this.#position === null ? this.#closed.length >= strategy.tradesMax : !strategy.exits;
   }
 }

@@ -1,0 +1,62 @@
+import type { CompiledStrategy } from '../strategies/strategy.ts';
+import type { Position, Trade } from './position.ts';
+
+/** The positions of one session: at most one is held at a time. */
+export class Positions {
+  readonly #strategy: Pick<CompiledStrategy, 'tradesMax' | 'exits'>;
+  #closed: Position[] = [];
+  held: Position | null = null;
+  /** Nothing can be bought or sold any more, unless something is taken back. */
+  finished = false;
+
+  constructor(strategy: Pick<CompiledStrategy, 'tradesMax' | 'exits'>) {
+    this.#strategy = strategy;
+  }
+
+  get mayOpen(): boolean {
+    return this.held === null && this.#closed.length < this.#strategy.tradesMax;
+  }
+
+  open(position: Position): void {
+    this.held = position;
+    this.#updateFinished();
+  }
+
+  /** What was held is sold or paid out. */
+  close(position: Position): void {
+    this.#closed.push(position);
+    this.held = null;
+    this.#updateFinished();
+  }
+
+  /**
+   * Undoes what was dealt after a moment.
+   * @returns Whether a position became another one, or none.
+   */
+  takeBackSince(sinceMs: number): boolean {
+    const before = this.#all();
+    const left = before
+      .map((position) => ({ position, became: position.takeBackSince(sinceMs) }))
+      .filter(({ became }) => became !== 'gone');
+    const reopened = left.some(({ became }) => became === 'reopened');
+    if (!reopened && left.length === before.length) return false;
+    this.held = left.find(({ position }) => position.left > 0)?.position ?? null;
+    this.#closed = left.map(({ position }) => position).filter((position) => position !== this.held);
+    this.#updateFinished();
+    return true;
+  }
+
+  /** Oldest first; the last may be held. */
+  trades(): Trade[] {
+    return this.#all().map((position) => position.trade());
+  }
+
+  #all(): Position[] {
+    return this.held === null ? this.#closed : [...this.#closed, this.held];
+  }
+
+  #updateFinished(): void {
+    const { tradesMax, exits } = this.#strategy;
+    this.finished = this.held === null ? this.#closed.length >= tradesMax : !exits;
+  }
+}
