@@ -139,7 +139,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => ({ path, method: method.toUpperCase() as Method })),
 );
 /** Streams answer no request: `test/service/streamAccess.test.ts` asks them. */
-const SOCKETS = ['/v1/stream', '/v1/arb/ws'];
+const SOCKETS = ['/v1/stream', '/v1/arb/ws', '/v1/replay'];
 const open = operations.filter(({ path }) => !path.startsWith('/app/') && !SOCKETS.includes(path));
 
 describe('who may call what', () => {

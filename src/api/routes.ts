@@ -12,6 +12,7 @@ import { healthRoutes } from './resources/health.ts';
 import { marketRoutes } from './resources/markets.ts';
 import { paperRoutes } from './resources/paper.ts';
 import { perpDepthRoute } from './resources/perpDepth.ts';
+import { replayRoute } from './resources/replay.ts';
 import { snapshotRoutes } from './resources/snapshots.ts';
 import { streamRoutes } from './resources/streams.ts';
 import { timeseriesRoute } from './resources/timeseries.ts';
@@ -37,6 +38,7 @@ export function allRoutes(parts: ApiParts): Route[] {
     ...backtestRoutes(parts),
     ...paperRoutes(parts),
     ...streamRoutes(parts),
+    replayRoute(parts),
   ];
   routes.push(...dashboardRoutes(parts), ...mirroredRoutes(routes));
   routes.push(...descriptionRoutes(routes));

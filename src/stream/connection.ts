@@ -19,6 +19,7 @@ export const STALLED_MS = 5_000;
 export const CLIENTS_AT_ONCE = 100;
 
 export const CLOSE = {
+  over: { code: 1000, reason: 'replay is over' },
   goingAway: { code: 1001, reason: 'service is stopping' },
   forbidden: { code: 1008, reason: 'key no longer permits this' },
   silent: { code: 1008, reason: 'two pings without an answer' },

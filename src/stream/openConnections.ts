@@ -10,7 +10,7 @@ import type { StreamMetrics } from './streamMetrics.ts';
 /** How long clients may take to part when the service stops. */
 const FAREWELL_MS = 2_000;
 
-export type StreamName = 'market' | 'opportunity' | 'board';
+export type StreamName = 'market' | 'opportunity' | 'board' | 'replay';
 
 /** Who is connected to which stream, as long as their keys permit it. */
 export class OpenConnections {

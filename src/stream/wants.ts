@@ -56,8 +56,16 @@ export class Wants {
   }
 }
 
-function seriesOf({ tickers, eventTypes }: Selection): string[] {
-  if (tickers === null && eventTypes === null) return [];
-  const [each, all] = [tickers ?? TICKERS, eventTypes ?? EVENT_TYPES];
-  return each.flatMap((ticker) => all.map((eventType) => `${ticker}:${eventType}`));
+/** Tickers and event types of the series a command names: those of both lists, none where it names neither. */
+export function seriesIn({ tickers, eventTypes }: Selection): {
+  tickers: readonly string[];
+  eventTypes: readonly string[];
+} {
+  if (tickers === null && eventTypes === null) return { tickers: [], eventTypes: [] };
+  return { tickers: tickers ?? TICKERS, eventTypes: eventTypes ?? EVENT_TYPES };
+}
+
+function seriesOf(selection: Selection): string[] {
+  const { tickers, eventTypes } = seriesIn(selection);
+  return tickers.flatMap((ticker) => eventTypes.map((eventType) => `${ticker}:${eventType}`));
 }

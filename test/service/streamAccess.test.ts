@@ -38,6 +38,7 @@ describe('a handshake that is refused is answered as any request', () => {
     ['/v1/arb/ws?ticker=DOGE', bearer('pro'), 403, 'Tier pro does not include this endpoint'],
     ['/v1/arb/ws?ticker=BTC,', bearer('plus'), 422, expect.any(Array)],
     ['/v1/markets?api_key=premium', {}, 401, 'Unknown API key'],
+    ['/v1/replay', {}, 401, 'Unknown API key'],
     ['/v1/nothing', bearer('premium'), 404, 'Not Found'],
   ])('%s %j: %i', async (path, headers, status, detail) => {
     const rig = await oneMarket();

@@ -205,15 +205,20 @@ export class StreamClient {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   }
 
-  /** The next message, which must be of that type. */
-  async next(type: string): Promise<Message> {
+  /** The next message. @param awaited What it is waited for as. */
+  async nextOfAny(awaited = 'any message'): Promise<Message> {
     while (this.#read >= this.messages.length) {
-      if (this.socket.readyState === WebSocket.CLOSED) throw new Error(`closed while waiting for ${type}`);
+      if (this.socket.readyState === WebSocket.CLOSED) throw new Error(`closed while waiting for ${awaited}`);
       await new Promise<void>((resolve) => {
         this.#arrived = resolve;
       });
     }
-    const message = this.messages[this.#read++] as Message;
+    return this.messages[this.#read++] as Message;
+  }
+
+  /** The next message, which must be of that type. */
+  async next(type: string): Promise<Message> {
+    const message = await this.nextOfAny(type);
     if (message.type !== type)
       throw new Error(`expected ${type}, got ${JSON.stringify(message).slice(0, 200)}`);
     return message;

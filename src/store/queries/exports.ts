@@ -1,6 +1,7 @@
 /** Whole recordings, row by row as they were stored: what `/v1/export` and `underround export` give away. */
 import type { ExportDataset, ExportSubject } from '../../schema/export.ts';
 import { booksOf } from './books.ts';
+import { levels } from './ladders.ts';
 import { PERP_DEPTH_COLUMNS, perpDepthOf, tradesOf, underlyingOf } from './lists.ts';
 import { isoTime, type QueryParams, rangeConditions, type Source, where } from './sql.ts';
 import { TRUSTED } from './trust.ts';
@@ -10,19 +11,6 @@ const TIME_NAMES = ['ts', 'received_at'];
 const STATE_NAMES = [...TIME_NAMES, 'trusted', 'underlying_price'];
 
 const price = (column: string) => `if(isNull(${column}), NULL, assumeNotNull(${column}) / 10000)`;
-
-/** Levels of one side, best first; NO's of a mirrored row are made of YES's. */
-function levels(side: 'yes_bid' | 'yes_ask' | 'no_bid' | 'no_ask'): string {
-  const sizes = (of: string) => `if(t.wide, t.${of}_szw, arrayMap(s -> s / 100, t.${of}_sz))`;
-  const own = (of: string) => `arrayMap((p, s) -> (p / 10000, s), t.${of}_px, ${sizes(of)})`;
-  const mirrorOf = { no_bid: 'yes_ask', no_ask: 'yes_bid' } as const;
-  const mirrored = (of: string) => `arrayMap((p, s) -> ((10000 - p) / 10000, s), t.${of}_px, ${sizes(of)})`;
-  const expression =
-    side === 'no_bid' || side === 'no_ask'
-      ? `if(t.mirrored, ${mirrored(mirrorOf[side])}, ${own(side)})`
-      : own(side);
-  return `CAST(${expression}, 'Array(Tuple(price Float64, size Float64))')`;
-}
 
 interface Shape {
   /** In the order of `columns`, for a header. */

@@ -1087,6 +1087,7 @@ export interface Operations {
   'GET /v1/stream': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /v1/arb/ws': { path: Record<never, never>; query: { ticker?: string | undefined }; body: undefined; answer: undefined };
   'GET /app/arb/board': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
+  'GET /v1/replay': { path: Record<never, never>; query: { start?: string | undefined; end?: string | undefined; speed?: number | undefined }; body: undefined; answer: undefined };
   'POST /app/sign-up': { path: Record<never, never>; query: Record<never, never>; body: {
   email: string;
   password: string;

@@ -1,0 +1,46 @@
+import type { Connection } from '../stream/connection.ts';
+import type { StreamName } from '../stream/openConnections.ts';
+import type { Streams } from '../stream/streams.ts';
+import { tooManyRequests, underMaintenance } from './refusal.ts';
+import type { Answer, RawRequest } from './route.ts';
+
+/** What every stream declares. */
+export const STREAM = { method: 'GET', auth: 'key', socket: true, response: null, refusals: [426] } as const;
+export const STREAM_DESCRIPTION =
+  'Messages are described in docs/STREAMS.md. Browsers, which can send no header here, give the key as `api_key`; it is never logged. Connections of one user beyond the tier’s number are refused with 429.';
+
+/** Seconds after which a refused client may find a connection of its own ended. */
+const RETRY_AFTER_S = 5;
+const UPGRADE_REQUIRED: Answer = {
+  status: 426,
+  headers: { upgrade: 'websocket' },
+  body: JSON.stringify({ detail: 'This endpoint speaks WebSocket' }),
+};
+
+/**
+ * Takes a client in once its handshake is through.
+ * @throws {RequestRefusedError} 429 when its user has as many connections as the tier permits; 503 while stopping.
+ */
+export function admit(
+  { identity, limits }: Pick<RawRequest, 'identity' | 'limits'>,
+  stream: StreamName,
+  {
+    streams,
+    most = limits.stream_connections,
+    begin,
+  }: { streams: Streams | null; most?: number; begin: (connection: Connection, tier: string) => void },
+): Answer {
+  if (streams === null || identity === null)
+    throw underMaintenance(RETRY_AFTER_S, 'No streams are served here');
+  const { connections } = streams;
+  if (connections.isClosing) throw underMaintenance(RETRY_AFTER_S, 'The service is stopping');
+  const { tier } = identity;
+  if (connections.count(stream, identity) >= most) {
+    throw tooManyRequests(`Tier ${tier} permits ${most} connections to this stream at once`, RETRY_AFTER_S);
+  }
+  const serve = (connection: Connection) => begin(connection, tier);
+  return {
+    ...UPGRADE_REQUIRED,
+    upgrade: (upgraded) => connections.open(upgraded, { stream, identity, serve }),
+  };
+}

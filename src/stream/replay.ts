@@ -1,0 +1,168 @@
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../ops/log.ts';
+import {
+  booksBefore,
+  nextBooks,
+  type ReplayBook,
+  type ReplayMarket,
+  replayMarkets,
+  spansOf,
+} from '../store/queries/replay.ts';
+import { noticesOf, type ReplayNotice } from '../store/queries/replayNotices.ts';
+import type { StoreReader } from '../store/reader.ts';
+import { CommandError, errorText, parseCommand } from './commands.ts';
+import type { Connection } from './connection.ts';
+import { formatPlace, type StreamPlace } from './cursor.ts';
+import { ReplayPace } from './replayPace.ts';
+import { type Selection, seriesIn, Wants } from './wants.ts';
+
+/** Markets of one replay: a day and a half of one series of five-minute windows. */
+const MARKETS_MAX = 500;
+/** Books read at once: little enough that printing them blocks nobody, and that a slow client holds little. */
+const PAGE_BOOKS = 200;
+/** Stands where a live cursor names a run of the service: what was recorded is the same in all of them. */
+const RECORDED = '000000000000';
+/** A cursor before the first change. */
+const BEGINNING = 0;
+
+export interface ReplayTerms {
+  /** Null: from the first record. */
+  readonly fromMs: number | null;
+  readonly toMs: number;
+  /** Recorded seconds in one of ours; 0: as fast as the client takes them. */
+  readonly speed: number;
+}
+
+export interface ReplayParts {
+  readonly store: StoreReader;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Plays what was recorded to one client as if it were live, in the order and at the pace it was received. Its first
+ * `subscribe` begins it. A slow client is waited for: nothing is skipped.
+ */
+export class Replay {
+  readonly #connection: Connection;
+  readonly #terms: ReplayTerms;
+  readonly #parts: ReplayParts;
+  readonly #gone = new AbortController();
+  #begun = false;
+
+  constructor(connection: Connection, terms: ReplayTerms, parts: ReplayParts) {
+    this.#connection = connection;
+    this.#terms = terms;
+    this.#parts = parts;
+    connection.onText = (text) => this.#command(text);
+    connection.onClosed = () => this.#gone.abort();
+  }
+
+  #command(text: string): void {
+    try {
+      const command = parseCommand(text);
+      if (command.kind === 'pong') return;
+      if (this.#begun) throw new CommandError('this replay has begun; open another');
+      if (command.kind !== 'subscribe') throw new CommandError('nothing is subscribed');
+      const after = placeIn(command.resume);
+      this.#begun = true;
+      this.#run(command.selection, after).catch((error: unknown) => this.#failed(error));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    if (this.#gone.signal.aborted) return;
+    if (error instanceof CommandError) {
+      this.#begun = false;
+      this.#connection.answer(errorText(error.message));
+      return;
+    }
+    this.#parts.log.error({ err: error }, 'stream.replay_failed');
+    this.#connection.close('failed');
+  }
+
+  async #run(selection: Selection, afterSeq: number): Promise<void> {
+    const { store, clock, log } = this.#parts;
+    const { toMs, speed } = this.#terms;
+    const fromMs = this.#terms.fromMs ?? 0;
+    const { signal } = this.#gone;
+    const range = { fromMs, toMs };
+    const markets = await this.#marketsOf(selection, range);
+    const wants = new Wants();
+    wants.add(selection);
+    this.#connection.answer(JSON.stringify({ type: 'ack', subscribed: wants.toJson() }));
+    const known = new Map(markets.map((market) => [market.marketId, market]));
+    const notices = await noticesOf(store, markets, range, signal);
+    if (afterSeq === BEGINNING) {
+      const before = await booksBefore(store, markets, fromMs, signal);
+      for (const book of before) this.#send(book, known, BEGINNING);
+    }
+    const pace = new ReplayPace(this.#connection, { clock, speed, originMs: this.#terms.fromMs, signal });
+    const spans = await spansOf(store, markets, range, signal);
+    const next = (after: number) =>
+      nextBooks(store, { markets, spans }, { ...range, afterSeq: after, limit: PAGE_BOOKS }, signal);
+    let books = await next(afterSeq);
+    while (books.length > 0 && !signal.aborted) {
+      // Read while the page before is played.
+      const following = next(books.at(-1)?.seq as number);
+      following.catch(() => undefined);
+      for (const book of books) {
+        await this.#notice(notices, book.atMs, pace);
+        await pace.until(book.atMs);
+        if (signal.aborted) return;
+        this.#send(book, known, book.seq);
+      }
+      books = await following;
+    }
+    await this.#notice(notices, toMs, pace);
+    if (signal.aborted) return;
+    this.#connection.answer('{"type":"end"}');
+    this.#connection.close('over');
+    log.info({ markets: markets.length }, 'stream.replay_over');
+  }
+
+  /** @throws {CommandError} For an id nobody recorded, and for more markets than one replay takes. */
+  async #marketsOf(
+    selection: Selection,
+    range: { fromMs: number; toMs: number },
+  ): Promise<readonly ReplayMarket[]> {
+    const { store } = this.#parts;
+    const series = seriesIn(selection);
+    const wanted = { ...series, marketIds: selection.marketIds };
+    const terms = { ...range, limit: MARKETS_MAX + 1 };
+    const markets = await replayMarkets(store, wanted, terms, this.#gone.signal);
+    if (markets.length > MARKETS_MAX) {
+      throw new CommandError(`more than ${MARKETS_MAX} markets; name a shorter range or fewer of them`);
+    }
+    const ids = new Set(markets.map(({ marketId }) => marketId));
+    const unknown = selection.marketIds.find((marketId) => !ids.has(marketId));
+    if (unknown !== undefined) throw new CommandError(`unknown market_id ${unknown.slice(0, 80)}`);
+    return markets;
+  }
+
+  /** What was said up to a moment. */
+  async #notice(notices: ReplayNotice[], untilMs: number, pace: ReplayPace): Promise<void> {
+    for (let next = notices[0]; next !== undefined && next.atMs <= untilMs; next = notices[0]) {
+      notices.shift();
+      await pace.until(next.atMs);
+      if (this.#gone.signal.aborted) return;
+      this.#connection.send(Buffer.from(JSON.stringify(next.message)));
+    }
+  }
+
+  #send({ marketId, body }: ReplayBook, markets: ReadonlyMap<string, ReplayMarket>, seq: number): void {
+    const eventType = markets.get(marketId)?.eventType;
+    const cursor = formatPlace({ run: RECORDED, seq, upTo: null });
+    const head = `{"type":"snapshot","market_id":"${marketId}","event_type":"${eventType}","cursor":"${cursor}",`;
+    this.#connection.send(Buffer.from(head + body));
+  }
+}
+
+/** @throws {CommandError} For a cursor of a live stream: it says nothing of what was recorded. */
+function placeIn(resume: StreamPlace | null): number {
+  if (resume === null) return BEGINNING;
+  if (resume.run !== RECORDED) throw new CommandError('resume is not a cursor of this stream');
+  return resume.seq;
+}
