@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { randomTape } from '../../../test/support/tapes.ts';
-import { Random } from '../../simulator/random.ts';
 import { CONDITION_METRICS, OPERATORS, type Strategy } from '../../schema/strategy.ts';
+import { Random } from '../../simulator/random.ts';
 import { prepareMarket } from '../replay/prepare.ts';
 import { compileStrategy } from './compile.ts';
 import { readerOf } from './condition.ts';
