@@ -14,7 +14,7 @@ import { bookHash } from '../src/core/bookHash.ts';
 import { silentLogger } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
 import { NO_SETTLEMENT } from '../src/schema/market.ts';
-import { canonicalJson, entryHash, lockHead, storeHead } from '../src/signals/auditChain.ts';
+import { AuditChain, canonicalJson, entryHash } from '../src/signals/auditChain.ts';
 import { AuditLog, newRow } from '../src/signals/auditLog.ts';
 import { AuditReader } from '../src/signals/auditReader.ts';
 import { verifyAudit } from '../src/signals/auditVerify.ts';
@@ -125,7 +125,8 @@ function row(i: number, nowMs: number): Detection {
 /** Many rows at once, as the log would have written them one by one. */
 async function fill(database: Database, nowMs: number): Promise<void> {
   await database.transaction().execute(async (db) => {
-    let head = await lockHead(db);
+    const chain = new AuditChain();
+    let head = await chain.lock(db);
     for (let from = 0; from < ROWS; from += CHUNK) {
       const signals = Array.from({ length: CHUNK }, (_, i) => row(from + i, nowMs));
       const entries = signals.map((signal) => {
@@ -144,7 +145,7 @@ async function fill(database: Database, nowMs: number): Promise<void> {
       const rows = signals.map((signal, i) => newRow(signal, head.seq - CHUNK + 1 + i));
       await db.insertInto('audit_rows').values(rows).execute();
     }
-    await storeHead(db, head, nowMs);
+    await chain.store(db, head, nowMs);
     await sql`INSERT INTO audit_days SELECT detected_ms - detected_ms % ${sql.lit(DAY_MS)} AS day, ticker, tier, event_type, count(*), 0,
       sum(CAST(round(model_ev * 1e9) AS INTEGER)), 0, min(detected_ms), max(detected_ms) FROM audit_rows
       GROUP BY day, ticker, tier, event_type`.execute(db);

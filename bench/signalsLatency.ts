@@ -87,6 +87,9 @@ async function drive({ recorder, bus, told }: { recorder: Recorder; bus: Bus; to
   showPrices(bus, startMs);
   const frames = otherFrames(recorder, startMs);
   const total = frames.length;
+  const chances = Array.from({ length: Math.ceil(total / FRAMES_A_CHANCE) }, (_, index) =>
+    listChance(recorder, { index, nowMs: startMs }),
+  );
   const begun = performance.now();
   let sent = 0;
   const prices = every(systemClock, 1_000, () => showPrice(bus, systemClock.now()));
@@ -95,7 +98,7 @@ async function drive({ recorder, bus, told }: { recorder: Recorder; bus: Bus; to
       const due = Math.min(total, Math.floor(((performance.now() - begun) * FRAMES_A_SECOND) / 1_000));
       for (; sent < due; sent++) {
         recorder.clobFrame(frames[sent] as string, systemClock.now());
-        if (sent % FRAMES_A_CHANCE === 0) chance(recorder, { told, index: sent / FRAMES_A_CHANCE });
+        if (sent % FRAMES_A_CHANCE === 0) show(chances[sent / FRAMES_A_CHANCE] as Chance, recorder, told);
       }
       if (sent < total) return;
       timer.cancel();
@@ -135,15 +138,26 @@ function otherFrames(recorder: Recorder, startMs: number): string[] {
   return frames;
 }
 
-/** A new market whose second frame shows what is told. */
-function chance(recorder: Recorder, { told, index }: { told: Map<string, Told>; index: number }): void {
-  const nowMs = systemClock.now();
+interface Chance {
+  readonly ids: Ids;
+  readonly kind: Kind;
+  readonly isMeasured: boolean;
+}
+
+/** A market that is followed from the start, as they are minutes before they begin. */
+function listChance(recorder: Recorder, { index, nowMs }: { index: number; nowMs: number }): Chance {
   const ids = idsOf(index);
   const kind = index % 2 === 0 ? 'endgame' : 'pair';
   const times = { startTimeMs: nowMs - 200_000, endTimeMs: nowMs + 100_000 };
   const strike = { strikePrice: STRIKE, strikeSource: 'official', strikeBasis: 'listing' } as const;
   const market = marketOf(ids.marketId, { ...ids, nowMs });
   recorder.track(kind === 'endgame' ? { ...market, ...times, ...strike } : market);
+  return { ids, kind, isMeasured: index >= (WARM_UP_SECONDS * FRAMES_A_SECOND) / FRAMES_A_CHANCE };
+}
+
+/** Its second frame shows what is told. */
+function show({ ids, kind, isMeasured }: Chance, recorder: Recorder, told: Map<string, Told>): void {
+  const nowMs = systemClock.now();
   const [first, last] =
     kind === 'endgame'
       ? mirrored(ids, { bid: '0.9', ask: '0.93', nowMs })
@@ -152,9 +166,7 @@ function chance(recorder: Recorder, { told, index }: { told: Map<string, Told>; 
           bookFrame({ marketId: ids.marketId, token: ids.no, ask: '0.47', nowMs }),
         ];
   recorder.clobFrame(first, nowMs);
-  if (index >= (WARM_UP_SECONDS * FRAMES_A_SECOND) / FRAMES_A_CHANCE) {
-    told.set(ids.marketId, { kind, begunMs: performance.now(), heardMs: null });
-  }
+  if (isMeasured) told.set(ids.marketId, { kind, begunMs: performance.now(), heardMs: null });
   recorder.clobFrame(last, nowMs);
 }
 

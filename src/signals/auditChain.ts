@@ -1,6 +1,7 @@
 /** The chain of the audit: each entry's hash covers the one before it, so that no link can be changed, taken out, put in or moved. */
 import { createHash } from 'node:crypto';
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { CompiledStatement } from '../accounts/compiledStatement.ts';
 import type { Schema } from '../accounts/schema.ts';
 import type { AuditEntriesTable } from '../accounts/schemaAudit.ts';
 
@@ -31,40 +32,60 @@ export function entryHash(entry: Omit<AuditEntriesTable, 'hash'>): string {
   return createHash('sha256').update([prev_hash, seq, audit_id, kind, at_ms, body].join('\n')).digest('hex');
 }
 
-/** Takes the chain for this transaction: others wait. It must be the transaction's first statement. */
-export async function lockHead(db: Transaction<Schema>): Promise<ChainHead> {
-  // A write, so that on SQLite nobody can write between what is read here and what is written later.
-  const first = { name: HEAD_SETTING, value: JSON.stringify({ seq: 0, hash: GENESIS_HASH }), updated_ms: 0 };
-  const { value } = await db
-    .insertInto('settings')
-    .values(first)
-    .onConflict((conflict) =>
-      conflict.column('name').doUpdateSet((row) => ({ name: row.ref('excluded.name') })),
-    )
-    .returning('value')
-    .executeTakeFirstOrThrow();
-  return JSON.parse(value) as ChainHead;
+/** Where links are added. One of them for one kind of database. */
+export class AuditChain {
+  readonly #lock = lockStatement();
+  readonly #append = appendStatement();
+  readonly #store = storeStatement();
+
+  /** Takes the chain for this transaction: others wait. It must be the transaction's first statement. */
+  async lock(db: Transaction<Schema>): Promise<ChainHead> {
+    const { rows } = await this.#lock.run(db, { seq: 0, hash: GENESIS_HASH });
+    const [row] = rows as [{ value: string }];
+    return JSON.parse(row.value) as ChainHead;
+  }
+
+  /** Adds a link behind `head`. */
+  async append(db: Transaction<Schema>, head: ChainHead, entry: NewEntry): Promise<ChainHead> {
+    const linked = { ...entry, seq: head.seq + 1, prev_hash: head.hash };
+    const hash = entryHash(linked);
+    await this.#append.run(db, { ...linked, hash });
+    return { seq: linked.seq, hash };
+  }
+
+  /** Ends what `lock` began. */
+  async store(db: Transaction<Schema>, head: ChainHead, nowMs: number): Promise<void> {
+    await this.#store.run(db, { head, nowMs });
+  }
 }
 
-/** Adds a link behind `head`. */
-export async function append(db: Transaction<Schema>, head: ChainHead, entry: NewEntry): Promise<ChainHead> {
-  const linked = { ...entry, seq: head.seq + 1, prev_hash: head.hash };
-  const hash = entryHash(linked);
-  await db
-    .insertInto('audit_entries')
-    .values({ ...linked, hash })
-    .execute();
-  return { seq: linked.seq, hash };
+const headText = ({ seq, hash }: ChainHead) => JSON.stringify({ seq, hash });
+
+/** A write, so that on SQLite nobody can write between what is read here and what is written later. */
+function lockStatement(): CompiledStatement<ChainHead, { value: string }> {
+  return new CompiledStatement(
+    sql<{ value: string }>`
+      insert into settings (name, value, updated_ms) values (${null}, ${null}, 0)
+      on conflict (name) do update set name = excluded.name returning value`,
+    (first) => [HEAD_SETTING, headText(first)],
+  );
 }
 
-/** Ends what `lockHead` began. */
-export async function storeHead(db: Transaction<Schema>, head: ChainHead, nowMs: number): Promise<void> {
-  const value = JSON.stringify({ seq: head.seq, hash: head.hash });
-  await db
-    .updateTable('settings')
-    .set({ value, updated_ms: nowMs })
-    .where('name', '=', HEAD_SETTING)
-    .execute();
+function appendStatement(): CompiledStatement<AuditEntriesTable> {
+  return new CompiledStatement(
+    sql`insert into audit_entries (seq, audit_id, kind, at_ms, body, prev_hash, hash)
+      values (${null}, ${null}, ${null}, ${null}, ${null}, ${null}, ${null})`,
+    ({ seq, audit_id, kind, at_ms, body, prev_hash, hash }) => {
+      return [seq, audit_id, kind, at_ms, body, prev_hash, hash];
+    },
+  );
+}
+
+function storeStatement(): CompiledStatement<{ head: ChainHead; nowMs: number }> {
+  return new CompiledStatement(
+    sql`update settings set value = ${null}, updated_ms = ${null} where name = ${null}`,
+    ({ head, nowMs }) => [headText(head), nowMs, HEAD_SETTING],
+  );
 }
 
 /** The newest link; seq 0 before the first. */

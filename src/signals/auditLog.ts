@@ -1,15 +1,13 @@
 import { sql, type Transaction } from 'kysely';
+import { CompiledStatement } from '../accounts/compiledStatement.ts';
 import type { Database, Schema } from '../accounts/schema.ts';
 import type { AuditRowsTable } from '../accounts/schemaAudit.ts';
 import type { Clock } from '../clock.ts';
 import type { Market } from '../schema/market.ts';
-import { append, canonicalJson, lockHead, storeHead } from './auditChain.ts';
+import { AuditChain, canonicalJson } from './auditChain.ts';
+import { addToDay, settleDay } from './auditDays.ts';
 import type { Detection } from './detection.ts';
 import type { ExecutableFill } from './executable.ts';
-
-const DAY_MS = 86_400_000;
-/** Billionths in one. */
-export const NANO = 1e9;
 
 /** What a market paid: the body of a `settled` entry. */
 export interface Settlement {
@@ -27,20 +25,15 @@ export function realizedOf(detection: Detection, payoutYes: number): number {
   return paid - detection.fillPrice - detection.feePerShare;
 }
 
-/** USDC as the day's sums keep it. */
-export function nanoOf(usdc: number): number {
-  return Math.round(usdc * NANO);
-}
-
-/** Start of the UTC day of a moment. */
-export function dayOf(timeMs: number): number {
-  return Math.floor(timeMs / DAY_MS) * DAY_MS;
-}
-
 /** Writes the audit. Each call is one transaction: an entry of the chain and what is read from it, or nothing. */
 export class AuditLog {
   readonly #db: Database;
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #chain = new AuditChain();
+  readonly #insertRow = insertRow();
+  readonly #addToDay = addToDay();
+  readonly #insertUntold = insertUntold();
+  readonly #deleteUntold = deleteUntold();
 
   constructor(db: Database, clock: Pick<Clock, 'now'>) {
     this.#db = db;
@@ -51,20 +44,24 @@ export class AuditLog {
   async detected(detection: Detection): Promise<boolean> {
     return await this.#append(async (db, head) => {
       const { auditId } = detection;
-      if ((await findRow(db, auditId)) !== undefined) return { head, result: false };
+      const row = newRow(detection, head.seq + 1);
+      const { numAffectedRows } = await this.#insertRow.run(db, row);
+      if (numAffectedRows !== 1n) return { head, result: false };
       const entry = { kind: 'detected', body: canonicalJson(detection) } as const;
-      const next = await append(db, head, { ...entry, audit_id: auditId, at_ms: this.#clock.now() });
-      const row = newRow(detection, next.seq);
-      await db.insertInto('audit_rows').values(row).execute();
-      await addToDay(db, row);
-      await db.insertInto('audit_outbox').values({ audit_id: auditId }).execute();
+      const next = await this.#chain.append(db, head, {
+        ...entry,
+        audit_id: auditId,
+        at_ms: this.#clock.now(),
+      });
+      await this.#addToDay.run(db, row);
+      await this.#insertUntold.run(db, auditId);
       return { head: next, result: true };
     });
   }
 
   /** It was told; a crash from here on does not have it told again. */
   async told(auditId: string): Promise<void> {
-    await this.#db.deleteFrom('audit_outbox').where('audit_id', '=', auditId).execute();
+    await this.#deleteUntold.run(this.#db, auditId);
   }
 
   /** What would have filled; once. */
@@ -79,7 +76,7 @@ export class AuditLog {
         at_ms: nowMs,
         body: canonicalJson(fills),
       } as const;
-      const next = await append(db, head, entry);
+      const next = await this.#chain.append(db, head, entry);
       await updateRow(db, auditId, { executable_ms: nowMs });
       return { head: next, result: null };
     });
@@ -105,7 +102,7 @@ export class AuditLog {
         const resolvedMs = row.resolved_ms ?? market.resolvedTimeMs ?? nowMs;
         const settlement: Settlement = { resolvedMs, outcome: market.outcome, payoutYes, realized };
         const entry = { kind: 'settled', body: canonicalJson(settlement) } as const;
-        next = await append(db, next, { ...entry, audit_id: row.audit_id, at_ms: nowMs });
+        next = await this.#chain.append(db, next, { ...entry, audit_id: row.audit_id, at_ms: nowMs });
         await updateRow(db, row.audit_id, { resolved_ms: resolvedMs, realized });
         await settleDay(db, row, realized);
         settled++;
@@ -121,9 +118,9 @@ export class AuditLog {
     ) => Promise<{ head: { seq: number; hash: string }; result: T }>,
   ): Promise<T> {
     return await this.#db.transaction().execute(async (db) => {
-      const before = await lockHead(db);
+      const before = await this.#chain.lock(db);
       const { head, result } = await write(db, before);
-      if (head.seq !== before.seq) await storeHead(db, head, this.#clock.now());
+      if (head.seq !== before.seq) await this.#chain.store(db, head, this.#clock.now());
       return result;
     });
   }
@@ -164,36 +161,22 @@ async function updateRow(
   await db.updateTable('audit_rows').set(values).where('audit_id', '=', auditId).execute();
 }
 
-async function addToDay(db: Transaction<Schema>, row: AuditRowsTable): Promise<void> {
-  const { ticker, tier, event_type, model_ev, detected_ms } = row;
-  await db
-    .insertInto('audit_days')
-    .values({
-      ...{ day_ms: dayOf(detected_ms), ticker, tier, event_type, total: 1, resolved: 0 },
-      ...{ model_ev_nano: nanoOf(model_ev), realized_nano: 0 },
-      ...{ first_ms: detected_ms, last_ms: detected_ms },
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['day_ms', 'ticker', 'tier', 'event_type']).doUpdateSet((day) => ({
-        total: day('audit_days.total', '+', 1),
-        model_ev_nano: day('audit_days.model_ev_nano', '+', day.ref('excluded.model_ev_nano')),
-        first_ms: sql<number>`case when excluded.first_ms < audit_days.first_ms then excluded.first_ms else audit_days.first_ms end`,
-        last_ms: sql<number>`case when excluded.last_ms > audit_days.last_ms then excluded.last_ms else audit_days.last_ms end`,
-      })),
-    )
-    .execute();
+/** Nothing happens where the row is there already. */
+function insertRow(): CompiledStatement<AuditRowsTable> {
+  return new CompiledStatement(
+    sql`insert into audit_rows (audit_id, seq, market_id, tier, ticker, event_type, detected_ms, end_ms, model_ev)
+      values (${null}, ${null}, ${null}, ${null}, ${null}, ${null}, ${null}, ${null}, ${null})
+      on conflict (audit_id) do nothing`,
+    ({ audit_id, seq, market_id, tier, ticker, event_type, detected_ms, end_ms, model_ev }) => {
+      return [audit_id, seq, market_id, tier, ticker, event_type, detected_ms, end_ms, model_ev];
+    },
+  );
 }
 
-async function settleDay(db: Transaction<Schema>, row: AuditRowsTable, realized: number): Promise<void> {
-  await db
-    .updateTable('audit_days')
-    .set((day) => ({
-      resolved: day('resolved', '+', row.realized === null ? 1 : 0),
-      realized_nano: day('realized_nano', '+', nanoOf(realized) - nanoOf(row.realized ?? 0)),
-    }))
-    .where('day_ms', '=', dayOf(row.detected_ms))
-    .where('ticker', '=', row.ticker)
-    .where('tier', '=', row.tier)
-    .where('event_type', '=', row.event_type)
-    .execute();
+function insertUntold(): CompiledStatement<string> {
+  return new CompiledStatement(sql`insert into audit_outbox (audit_id) values (${null})`, (id) => [id]);
+}
+
+function deleteUntold(): CompiledStatement<string> {
+  return new CompiledStatement(sql`delete from audit_outbox where audit_id = ${null}`, (id) => [id]);
 }

@@ -4,7 +4,8 @@ import type { AuditKind, AuditRowsTable } from '../accounts/schemaAudit.ts';
 import type { SignalTier } from '../core/signals/signal.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
 import { type ChainHead, readHead } from './auditChain.ts';
-import { dayOf, NANO, type Settlement } from './auditLog.ts';
+import { dayOf, NANO } from './auditDays.ts';
+import type { Settlement } from './auditLog.ts';
 import type { Detection } from './detection.ts';
 import type { ExecutableFill } from './executable.ts';
 

@@ -2,7 +2,8 @@ import type { Transaction } from 'kysely';
 import type { Database, Schema } from '../accounts/schema.ts';
 import type { AuditDaysTable, AuditEntriesTable, AuditRowsTable } from '../accounts/schemaAudit.ts';
 import { entryHash, GENESIS_HASH, readHead } from './auditChain.ts';
-import { dayOf, nanoOf, newRow, type Settlement } from './auditLog.ts';
+import { dayOf, nanoOf } from './auditDays.ts';
+import { newRow, type Settlement } from './auditLog.ts';
 import type { Detection } from './detection.ts';
 
 /** Entries and rows read at a time: memory does not grow with the audit beyond one small row each. */

@@ -1,14 +1,15 @@
-import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
+import type { Kysely, RawBuilder } from 'kysely';
+import { CompiledStatement } from '../accounts/compiledStatement.ts';
 import type { Schema } from '../accounts/schema.ts';
 
 /** Rows of one statement. Powers of two up to here, so that there are few distinct statements to prepare. */
 const ROWS_MAX = 128;
 
-/** A statement over many rows, compiled once for each count of them: building it anew costs as much as running it. */
+/** A statement over many rows, compiled once for each count of them. */
 export class BulkStatement<Row> {
   readonly #build: (rows: number) => RawBuilder<unknown>;
   readonly #parametersOf: (row: Row) => readonly unknown[];
-  readonly #compiled = new Map<number, CompiledQuery>();
+  readonly #statements = new Map<number, CompiledStatement<readonly Row[]>>();
 
   /**
    * @param build The statement for so many rows, whatever stands for their values.
@@ -23,17 +24,17 @@ export class BulkStatement<Row> {
   async run(db: Kysely<Schema>, rows: readonly Row[]): Promise<void> {
     for (let at = 0; at < rows.length; ) {
       const size = Math.min(ROWS_MAX, 2 ** Math.floor(Math.log2(rows.length - at)));
-      const parameters = rows.slice(at, at + size).flatMap(this.#parametersOf);
-      await db.executeQuery({ ...this.#statement(db, size), parameters });
+      await this.#statement(size).run(db, rows.slice(at, at + size));
       at += size;
     }
   }
 
-  #statement(db: Kysely<Schema>, rows: number): CompiledQuery {
-    const known = this.#compiled.get(rows);
+  #statement(rows: number): CompiledStatement<readonly Row[]> {
+    const known = this.#statements.get(rows);
     if (known) return known;
-    const compiled = this.#build(rows).compile(db);
-    this.#compiled.set(rows, compiled);
-    return compiled;
+    const parametersOf = (values: readonly Row[]) => values.flatMap(this.#parametersOf);
+    const statement = new CompiledStatement(this.#build(rows), parametersOf);
+    this.#statements.set(rows, statement);
+    return statement;
   }
 }
