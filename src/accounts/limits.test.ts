@@ -47,6 +47,25 @@ describe('the windows', () => {
     );
   });
 
+  it('are never longer than they are, at whatever fraction of a millisecond requests come', () => {
+    const uptimes = fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { minLength: 1, maxLength: 60 });
+    const windowMs = 1000;
+    fc.assert(
+      fc.property(uptimes, fc.double({ min: 0, max: 1, noNaN: true }), (starts, share) => {
+        for (const startMs of starts) {
+          const client = new AdmittedRequests([{ name: 'one', requests: 1, windowMs }]);
+          expect(client.take(startMs)).toBe(0);
+          expect(client.state(0, startMs)).toEqual({ remaining: 0, freesInMs: windowMs });
+          const laterMs = startMs + share * 2 * windowMs;
+          const waitMs = client.peek(laterMs);
+          expect(client.state(0, laterMs).freesInMs).toBe(waitMs);
+          expect([waitMs === 0, waitMs <= windowMs]).toEqual([laterMs - startMs >= windowMs, true]);
+        }
+      }),
+      { numRuns: 200, seed: 20261122 },
+    );
+  });
+
   it('count what was admitted before against new quotas', () => {
     const client = new AdmittedRequests([{ name: 'a', requests: 30, windowMs: 1000 }]);
     for (let request = 0; request < 20; request++) expect(client.take(request)).toBe(0);

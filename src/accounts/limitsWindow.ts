@@ -61,7 +61,7 @@ export class AdmittedRequests {
     for (let index = 0; index < this.#quotas.length; index++) {
       const { requests, windowMs } = this.#quotas[index] as Quota;
       if (this.#used(index, nowMs) < requests) continue;
-      waitMs = Math.max(waitMs, this.#time(this.#admitted - requests) + windowMs - nowMs);
+      waitMs = Math.max(waitMs, this.#leavesInMs(this.#admitted - requests, windowMs, nowMs));
     }
     return waitMs;
   }
@@ -69,16 +69,21 @@ export class AdmittedRequests {
   state(index: number, nowMs: number): QuotaState {
     const { requests, windowMs } = this.#quotas[index] as Quota;
     const used = this.#used(index, nowMs);
-    const freesInMs = used === 0 ? 0 : this.#time(this.#tails[index] as number) + windowMs - nowMs;
+    const freesInMs = used === 0 ? 0 : this.#leavesInMs(this.#tails[index] as number, windowMs, nowMs);
     return { remaining: Math.max(0, requests - used), freesInMs };
   }
 
   #used(index: number, nowMs: number): number {
     const { windowMs } = this.#quotas[index] as Quota;
     let tail = this.#tails[index] as number;
-    while (tail < this.#admitted && this.#time(tail) + windowMs <= nowMs) tail++;
+    while (tail < this.#admitted && this.#leavesInMs(tail, windowMs, nowMs) <= 0) tail++;
     this.#tails[index] = tail;
     return this.#admitted - tail;
+  }
+
+  /** By its age, which is exact at once: the moment at which it leaves, rounded, can lie beyond a whole window. */
+  #leavesInMs(request: number, windowMs: number, nowMs: number): number {
+    return windowMs - (nowMs - this.#time(request));
   }
 
   #time(request: number): number {
