@@ -77,10 +77,8 @@ export function number(bounds: Bounds = {}): Type<number> {
   return {
     schema: { type: 'number', ...schemaBounds({ ge, le, gt, lt }) },
     parse(text) {
-      const trimmed = text.trim();
-      if (trimmed.startsWith('_') || trimmed.endsWith('_') || trimmed.includes('__')) return notNumber;
-      const plain = trimmed.replaceAll('_', '');
-      if (!NUMBER.test(plain)) return notNumber;
+      const plain = text.includes('_') ? withoutUnderscores(text) : text.trim();
+      if (plain === null || !NUMBER.test(plain)) return notNumber;
       const value = pythonFloat(plain);
       return outOfBounds(value, bounds) ?? value;
     },
@@ -194,6 +192,12 @@ function expectedText(values: readonly string[]): string {
   const quoted = values.map((value) => `'${value}'`);
   const last = quoted.at(-1) ?? '';
   return quoted.length < 2 ? last : `${quoted.slice(0, -1).join(', ')} or ${last}`;
+}
+
+/** Null where one is out of place. Blanks around are not taken with them: ` 7_0` is no number, though ` 70` is. */
+function withoutUnderscores(text: string): string | null {
+  if (text.startsWith('_') || text.endsWith('_') || text.includes('__')) return null;
+  return text.replaceAll('_', '');
 }
 
 function pythonFloat(plain: string): number {
