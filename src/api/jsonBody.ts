@@ -1,3 +1,4 @@
+import { characters } from '../schema/api/types.ts';
 import { invalid } from './refusal.ts';
 
 /**
@@ -9,9 +10,8 @@ export function parseJsonBody(body: string): unknown {
     return JSON.parse(body);
   } catch {
     const { at, error } = new JsonFault(body).find();
-    throw invalid([
-      { type: 'json_invalid', loc: ['body', at], msg: 'JSON decode error', input: {}, ctx: { error } },
-    ]);
+    const loc = ['body', characters(body.slice(0, at))];
+    throw invalid([{ type: 'json_invalid', loc, msg: 'JSON decode error', input: {}, ctx: { error } }]);
   }
 }
 
@@ -101,7 +101,8 @@ class JsonFault {
       const escaped = this.#text[this.#at];
       if (escaped === undefined) break;
       if (escaped === 'u') {
-        if (!/^[0-9a-fA-F]{4}$/.test(this.#text.slice(this.#at + 1, this.#at + 5))) {
+        // Python wants to see what follows the four digits, too, before it takes them.
+        if (!/^[0-9a-fA-F]{4}.$/s.test(this.#text.slice(this.#at + 1, this.#at + 6))) {
           return { at: this.#at, error: 'Invalid \\uXXXX escape' };
         }
         this.#at += 4;

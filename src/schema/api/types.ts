@@ -206,7 +206,8 @@ function pythonFloat(plain: string): number {
   return Number(plain);
 }
 
-function characters(value: string): number {
+/** Code points, as Python counts. */
+export function characters(value: string): number {
   let count = 0;
   for (const _ of value) count++;
   return count;
