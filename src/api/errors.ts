@@ -38,7 +38,6 @@ function outwardForm(error: unknown): { status: number; detail: string } {
   switch ((error as { code?: unknown }).code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return { status: 413, detail: 'Request body is larger than 1 MiB' };
-    case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return { status: 404, detail: 'Not Found' };
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

@@ -17,6 +17,7 @@ import { servePages } from './pages/serve.ts';
 import type { ApiParts } from './parts.ts';
 import { parseQuery } from './queryString.ts';
 import { methodNotAllowed, notFound } from './refusal.ts';
+import { readableTarget } from './requestTarget.ts';
 import type { Answer, Route } from './route.ts';
 import { allRoutes } from './routes.ts';
 import { sendStream } from './sendStream.ts';
@@ -28,8 +29,8 @@ const BODY_MAX_BYTES = 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** A connection on which nothing moves for this long is closed; a client that stops reading cancels its query. */
 const SOCKET_IDLE_MS = 120_000;
-/** The head of a request is bounded by Node (16 KiB), so a path parameter is too. */
-const PATH_PARAMETER_MAX = 16 * 1024;
+/** The head of a request is bounded by Node (16 KiB), so a path parameter is too, each `%` of it written as `%25`. */
+const PATH_PARAMETER_MAX = 3 * 16 * 1024;
 
 /** The HTTP service, not yet listening. Every route comes from one list, `routes.ts`. */
 export function createApi(parts: ApiParts): FastifyInstance {
@@ -48,6 +49,7 @@ export function createApi(parts: ApiParts): FastifyInstance {
     exposeHeadRoutes: false,
     return503OnClosing: false,
     routerOptions: { querystringParser: parseQuery, maxParamLength: PATH_PARAMETER_MAX },
+    rewriteUrl: ({ url = '/' }) => readableTarget(url),
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply) => answerError(error, { request, reply, log }),
   });
