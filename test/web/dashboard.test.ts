@@ -51,6 +51,33 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect(new URL(page.url()).searchParams.get('ticker')).toBe('ETH');
   });
 
+  it('takes a session that was begun elsewhere, and asks for nobody where there is none', async () => {
+    const watched = await dashboard.open();
+    const { page } = watched;
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.goto('/webhooks');
+    await heading(page, 'Sign in');
+    expect(asked).not.toContain('/app/me');
+    const { owner } = dashboard;
+    expect((await page.request.post('/app/sign-in', { data: owner })).status()).toBe(200);
+    await page.goto('/webhooks');
+    await heading(page, 'Webhooks');
+  });
+
+  it('asks a service the browser thinks it cannot reach', async () => {
+    const { page } = await dashboard.signedIn();
+    await page.goto('/keys');
+    await page.getByLabel('What the key is for').fill('offline');
+    // As a browser without a network says, whose service is on its own machine.
+    await page.evaluate(`
+      Object.defineProperty(navigator, 'onLine', { get: () => false });
+      dispatchEvent(new Event('offline'));`);
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByLabel('API key', { exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'offline', exact: true }).waitFor();
+  });
+
   it('shows every window in play as it moves', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;

@@ -22,6 +22,9 @@ const COMMON = {
 /** Of files whose name changes with their content. */
 export const ASSET_HEADERS = { ...COMMON, 'cache-control': 'public, max-age=31536000, immutable' } as const;
 
+/** Of files that keep their name when they change. */
+export const NAMED_HEADERS = { ...COMMON, 'cache-control': 'public, max-age=3600' } as const;
+
 /**
  * Of the page itself, which names the files of one build and so is asked for again each time.
  * @param nonce Of the style elements the component kit makes; new for each answer.

@@ -9,14 +9,16 @@ import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts'
 import { silentLogger } from '../../ops/log.ts';
 import { handleErrors } from '../errors.ts';
 import { PAGE_PATHS } from './paths.ts';
-import { NONCE_PLACEHOLDER, servePages } from './serve.ts';
+import { NONCE_PLACEHOLDER, SESSION_PLACEHOLDER, servePages } from './serve.ts';
 
 const SCRIPT = 'console.log("a script long enough to be worth packing");'.repeat(20);
 
 function built() {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, 'assets'));
-  writeFileSync(join(directory, 'index.html'), `<script nonce="${NONCE_PLACEHOLDER}"></script>`);
+  const page = `<meta content="${SESSION_PLACEHOLDER}"><script nonce="${NONCE_PLACEHOLDER}"></script>`;
+  writeFileSync(join(directory, 'index.html'), page);
+  writeFileSync(join(directory, 'favicon.svg'), '<svg/>');
   writeFileSync(join(directory, 'assets/a-1.js'), SCRIPT);
   writeFileSync(join(directory, 'assets/notes.txt'), 'not of the pages');
   return served(directory);
@@ -50,6 +52,21 @@ describe('pages', () => {
   it('each have a nonce of their own', async () => {
     const app = built();
     expect((await app.inject('/live')).body).not.toBe((await app.inject('/live')).body);
+  });
+
+  it.each([
+    ['none', 'no cookie', undefined],
+    ['none', 'another cookie', 'theme=dark'],
+    ['none', 'what is no token', 'underround_session=short'],
+    ['sent', 'a session', `theme=dark; underround_session=${'a'.repeat(43)}`],
+  ])('say that %s came of a session with %s', async (said, _what, cookie) => {
+    const headers = cookie === undefined ? {} : { cookie };
+    expect((await built().inject({ url: '/webhooks', headers })).body).toContain(`<meta content="${said}">`);
+  });
+
+  it('have the place where that is said', () => {
+    const page = readFileSync(join(PROJECT_ROOT, 'web/index.html'), 'utf8');
+    expect(page).toContain(`<meta name="underround-session" content="${SESSION_PLACEHOLDER}">`);
   });
 
   it('are those the router of the pages has', () => {
@@ -91,12 +108,16 @@ describe('files of the pages', () => {
     expect([headers['content-encoding'], body]).toEqual([undefined, SCRIPT]);
   });
 
-  it.each(['/assets/b-2.js', '/assets/notes.txt', '/assets/..%2findex.html', '/favicon.svg'])(
-    '%s is none',
-    async (url) => {
-      expect((await built().inject(url)).statusCode).toBe(404);
-    },
-  );
+  it('with a name that stays are asked for again within the hour', async () => {
+    const { headers, statusCode } = await built().inject('/favicon.svg');
+    expect([statusCode, headers['cache-control']]).toEqual([200, 'public, max-age=3600']);
+    expect(headers['content-type']).toBe('image/svg+xml');
+  });
+
+  it.each(['/assets/b-2.js', '/assets/notes.txt', '/assets/..%2findex.html'])('%s is none', async (url) => {
+    const { headers, statusCode } = await built().inject(url);
+    expect([statusCode, headers['cache-control']]).toEqual([404, undefined]);
+  });
 });
 
 it('the API has the pages beside its routes, and refuses other methods and other addresses', async () => {

@@ -3,16 +3,21 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedEncodings } from '../compress.ts';
 import { notFound } from '../refusal.ts';
+import { sessionToken } from '../sessionCookie.ts';
 import { type Asset, type AssetEncoding, type Build, readBuild } from './assets.ts';
-import { ASSET_HEADERS, pageHeaders } from './headers.ts';
+import { ASSET_HEADERS, NAMED_HEADERS, pageHeaders } from './headers.ts';
 import { PAGE_PATHS } from './paths.ts';
 
 /** Where `npm run build` leaves the dashboard, seen from the sources and from what is built of them. */
 export const BUILT_PAGES = fileURLToPath(new URL('../../../dist/web', import.meta.url));
 /** What stands in the built page where each answer's nonce belongs; `web/vite.config.ts` writes it. */
 export const NONCE_PLACEHOLDER = '__UNDERROUND_NONCE__';
+/** What stands in `web/index.html` where each answer says whether its request came with a session (`sent`, `none`). */
+export const SESSION_PLACEHOLDER = '__UNDERROUND_SESSION__';
 const NONCE_BYTES = 16;
-export const ASSET_PATHS = ['/assets/{file}', '/favicon.svg'];
+/** Of files that Vite names by their content. */
+const HASHED = '/assets/';
+export const ASSET_PATHS = [`${HASHED}{file}`, '/favicon.svg'];
 
 /**
  * Serves the dashboard: one page at every path of `PAGE_PATHS`, which then asks `/app/*`, and the files it names.
@@ -27,7 +32,7 @@ export function servePages(app: FastifyInstance, directory = BUILT_PAGES): { pat
     return build;
   };
   for (const path of PAGE_PATHS) {
-    app.get(toFastify(path), { exposeHeadRoute: true }, (_request, reply) => sendPage(read(), reply));
+    app.get(toFastify(path), { exposeHeadRoute: true }, (request, reply) => sendPage(read(), request, reply));
   }
   for (const path of ASSET_PATHS) {
     app.get(toFastify(path), { exposeHeadRoute: true }, (request, reply) =>
@@ -41,12 +46,17 @@ function toFastify(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-function sendPage({ page }: Build, reply: FastifyReply): FastifyReply {
+/** Whether a session came is all that is said: no script can read the cookie, and whose it is the page then asks. */
+function sendPage({ page }: Build, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const nonce = randomBytes(NONCE_BYTES).toString('base64url');
   return reply
     .headers(pageHeaders(nonce))
     .type('text/html; charset=utf-8')
-    .send(page.replaceAll(NONCE_PLACEHOLDER, nonce));
+    .send(
+      page
+        .replaceAll(NONCE_PLACEHOLDER, nonce)
+        .replace(SESSION_PLACEHOLDER, sessionToken(request) === null ? 'none' : 'sent'),
+    );
 }
 
 async function sendAsset(
@@ -57,7 +67,8 @@ async function sendAsset(
   const path = request.url.split('?', 1)[0] ?? '';
   const asset = assets.get(path);
   if (!asset) throw notFound('Not Found');
-  reply.headers(ASSET_HEADERS).header('vary', 'Accept-Encoding').type(asset.type);
+  reply.headers(path.startsWith(HASHED) ? ASSET_HEADERS : NAMED_HEADERS);
+  reply.header('vary', 'Accept-Encoding').type(asset.type);
   const encoding = encodingFor(asset, request);
   if (encoding === null) return reply.send(asset.bytes);
   return reply.header('content-encoding', encoding).send(await asset.packed(encoding));

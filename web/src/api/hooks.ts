@@ -13,6 +13,8 @@ import type { CurrentUser } from './schema.ts';
 
 const RETRIES_MAX = 2;
 const FRESH_MS = 10_000;
+/** A browser without a network still reaches a service on its own machine; what it thinks of the network is no answer. */
+const ASKED_ALWAYS = 'always';
 
 /** What of a refusal may pass by itself: no answer, a busy store, too many requests. */
 function mayPass(error: unknown): boolean {
@@ -22,6 +24,7 @@ function mayPass(error: unknown): boolean {
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
+      networkMode: ASKED_ALWAYS,
       staleTime: FRESH_MS,
       retry: (count, error) => count < RETRIES_MAX && mayPass(error),
       retryDelay: (count, error) =>
@@ -29,7 +32,7 @@ export const queries = new QueryClient({
           ? error.retryAfterSeconds * 1000
           : 500 * 2 ** count,
     },
-    mutations: { retry: false },
+    mutations: { networkMode: ASKED_ALWAYS, retry: false },
   },
 });
 
@@ -83,24 +86,35 @@ export function useSession(): UseQueryResult<CurrentUser['user'] | null, Error> 
   return useQuery({ queryKey: SESSION_KEY, queryFn: findSession, staleTime: 60_000 });
 }
 
-/** Set while this browser is signed in, so that nobody is asked about where nobody is. */
+/** Set while this browser is signed in, for its other tabs. */
 const MARK = 'underround.signed-in';
+/**
+ * Whether this page was sent to a request with a session, as `src/api/pages/serve.ts` writes into it. The cookie
+ * itself no script can read, and to ask where nobody is signed in would be a refusal in the console.
+ */
+let cameWithSession =
+  document.querySelector<HTMLMetaElement>('meta[name="underround-session"]')?.content !== 'none';
 
 /** Begins or ends what this browser knows of a session; nothing kept of another user's stays. */
 export function noteSession(user: CurrentUser['user'] | null): void {
-  if (user === null) localStorage.removeItem(MARK);
+  if (user === null) forgetSession();
   else localStorage.setItem(MARK, '1');
   queries.clear();
   queries.setQueryData(SESSION_KEY, user);
 }
 
+function forgetSession(): void {
+  cameWithSession = false;
+  localStorage.removeItem(MARK);
+}
+
 async function findSession(): Promise<CurrentUser['user'] | null> {
-  if (localStorage.getItem(MARK) === null) return null;
+  if (!cameWithSession && localStorage.getItem(MARK) === null) return null;
   try {
     return (await call('GET /app/me', {})).user;
   } catch (error) {
     if (error instanceof ApiProblem && error.status === 401) {
-      localStorage.removeItem(MARK);
+      forgetSession();
       return null;
     }
     throw error;
