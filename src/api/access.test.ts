@@ -317,6 +317,36 @@ describe('rates', () => {
   });
 });
 
+describe('several Authorization headers', () => {
+  async function ask(app: FastifyInstance, values: readonly string[]): Promise<string> {
+    if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    const lines = values.map((value, at) => `${at === 0 ? 'Authorization' : 'authorization'}: ${value}\r\n`);
+    socket.write(`GET ${DEPTH} HTTP/1.1\r\nHost: a\r\n${lines.join('')}Connection: close\r\n\r\n`);
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    return answer;
+  }
+
+  test('are refused, whichever of them is good', async () => {
+    const { key } = await issue('premium');
+    const good = `Bearer ${key}`;
+    const app = api();
+    expect(await ask(app, [good])).toMatch(/^HTTP\/1\.1 200 /);
+    for (const values of [
+      [good, 'Bearer bad'],
+      ['Bearer bad', good],
+      [good, good],
+      [good, ''],
+      ['', good],
+    ]) {
+      const answer = await ask(app, values);
+      expect(answer, values.join()).toMatch(/^HTTP\/1\.1 401 /);
+      expect(answer).toContain('Malformed Authorization header');
+    }
+  });
+});
+
 test.each([
   ['a control character', 'Authorization: Bearer svc_live_\u0001\r\n', 400],
   ['a new line in the middle', 'Authorization: Bearer\n svc_live_x\r\n', 400],

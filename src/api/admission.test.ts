@@ -38,7 +38,8 @@ function rig(accounts: Partial<ApiParts['accounts']> = {}) {
     rateLimits: null,
   });
   const read = (keyId: string) => {
-    const request = { headers: { authorization: keyId } } as FastifyRequest;
+    const raw = { rawHeaders: ['Host', 'a', 'Authorization', keyId] };
+    const request = { raw } as FastifyRequest;
     events.push(`${keyId} read`);
     admission.admit({ route: DECLARED, request, reply: {} as FastifyReply }, (error) => {
       events.push(error ? `${keyId}: ${error.message}` : `${request.identity?.keyId} admitted`);

@@ -143,10 +143,28 @@ export class Admission {
 
 /** The header; for a socket without one, the key of its query: browsers can send no header with it. */
 function authorizationOf({ route, request }: Call): string | undefined {
-  const { authorization } = request.headers;
+  const authorization = everyAuthorization(request.raw.rawHeaders);
   if (authorization !== undefined || !route.socket) return authorization;
   const key = (request.query as QueryParameters).api_key;
   return key === undefined ? undefined : `Bearer ${key}`;
+}
+
+const AUTHORIZATION = 'authorization';
+
+/**
+ * As one list where there are several (RFC 9110, 5.3), which is no header of ours: Node's own reading keeps the first
+ * and drops the rest, and a proxy before us may have judged another.
+ */
+function everyAuthorization(rawHeaders: readonly string[]): string | undefined {
+  let all: string | undefined;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    // Its length tells it from nearly every other, at no cost.
+    if (name.length !== AUTHORIZATION.length || name.toLowerCase() !== AUTHORIZATION) continue;
+    const value = rawHeaders[at + 1] as string;
+    all = all === undefined ? value : `${all}, ${value}`;
+  }
+  return all;
 }
 
 function tell(reply: FastifyReply, { policy, limit }: RateVerdict): void {
