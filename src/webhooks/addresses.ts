@@ -72,6 +72,11 @@ export class AddressPolicy {
     return this.#refusalOf(ipaddr.parse(text));
   }
 
+  /** Whether it lies in a network the operator named. */
+  isNamed(text: string): boolean {
+    return isAddress(text) && this.#isAllowed(ipaddr.parse(text));
+  }
+
   #refusalOf(address: Address): string | null {
     if (this.#isAllowed(address)) return null;
     const bytes = address.toByteArray();

@@ -1,4 +1,4 @@
-import { Resolver } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { InvalidInputError, TargetRefusedError } from '../errors.ts';
 import { type AddressPolicy, isAddress } from './addresses.ts';
 
@@ -8,6 +8,10 @@ const DNS_TIMEOUT_MS = 2_000;
 const DNS_TRIES = 2;
 
 const LOOPBACK = ['127.0.0.1', '::1'];
+/** RFC 6761, and what hosts files call it: these names never leave the machine, so nobody is asked. */
+const LOOPBACK_NAMES = /^(?:(?:.+\.)?localhost|localhost\.localdomain|ip6-localhost|ip6-loopback)\.?$/i;
+/** Names of somebody's own network, whoever answers for them: RFC 6762, RFC 8375, and `.internal` by ICANN's resolution. */
+const LOCAL_NAMES = /(?:^|\.)(?:internal|local|localdomain|home\.arpa)\.?$/i;
 
 /** Gives every address of a name; rejects, or gives none, when it has none. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
@@ -38,10 +42,20 @@ export function hostOf({ hostname }: URL): string {
 export class TargetGuard {
   readonly #policy: AddressPolicy;
   readonly #resolve: ResolveHost;
+  readonly #resolveHere: ResolveHost;
 
-  constructor(policy: AddressPolicy, resolve: ResolveHost = resolveByDns()) {
+  /**
+   * @param resolve Gives the addresses that are connected to.
+   * @param resolveHere Asked at registration too: what the name means on this machine.
+   */
+  constructor(
+    policy: AddressPolicy,
+    resolve: ResolveHost = resolveByDns(),
+    resolveHere: ResolveHost = resolveBySystem(),
+  ) {
     this.#policy = policy;
     this.#resolve = resolve;
+    this.#resolveHere = resolveHere;
   }
 
   /** @throws {TargetRefusedError} For an address nothing is sent to. */
@@ -67,12 +81,32 @@ export class TargetGuard {
    */
   async checkRegistration(url: URL): Promise<void> {
     const host = hostOf(url);
-    const found = isAddress(host) ? [host] : await this.#lookUp(host).catch(() => []);
     try {
-      for (const address of found) this.checkAddress(address);
+      if (isAddress(host)) this.checkAddress(host);
+      else await this.#checkName(host);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new InvalidInputError(`the URL leads to where nothing is sent: ${reason}`, { cause });
+    }
+  }
+
+  /** By name servers and by this machine: a name of the hosts file leads somewhere private though no name server knows it. */
+  async #checkName(host: string): Promise<void> {
+    const isLoopback = LOOPBACK_NAMES.test(host);
+    const [found, foundHere] = await Promise.all([
+      this.#lookUp(host).catch(() => []),
+      isLoopback ? [] : this.#resolveHere(host).catch(() => []),
+    ]);
+    for (const address of found) this.checkAddress(address);
+    for (const address of foundHere) {
+      const refusal = this.#policy.refusal(address);
+      // The address is not told: whoever registers may not know this machine's network.
+      if (refusal !== null) throw new TargetRefusedError(`the host ${host} is ${refusal} on this machine`);
+    }
+    const all = [...found, ...foundHere];
+    const isAllowed = all.length > 0 && all.every((address) => this.#policy.isNamed(address));
+    if (LOCAL_NAMES.test(host) && !isAllowed) {
+      throw new TargetRefusedError(`the host ${host} is no public name`);
     }
   }
 
@@ -83,8 +117,7 @@ export class TargetGuard {
   }
 
   async #lookUp(hostname: string): Promise<readonly string[]> {
-    // RFC 6761: these names never leave the machine, so no name server is asked.
-    if (/^(?:.+\.)?localhost\.?$/i.test(hostname)) return this.#loopback();
+    if (LOOPBACK_NAMES.test(hostname)) return this.#loopback();
     return await this.#resolve(hostname);
   }
 }
@@ -101,5 +134,18 @@ export function resolveByDns(): ResolveHost {
     const [failed] = answers.filter((answer) => answer.status === 'rejected');
     if (found.length === 0 && failed) throw failed.reason;
     return found;
+  };
+}
+
+/**
+ * Asks the system's resolver, which reads the hosts file and search domains. One name at a time: each keeps one of the
+ * four threads that files are read with too.
+ */
+export function resolveBySystem(): ResolveHost {
+  let before: Promise<unknown> = Promise.resolve();
+  return async (hostname) => {
+    const answer = before.then(() => lookup(hostname, { all: true }));
+    before = answer.catch(() => undefined);
+    return (await answer).map(({ address }) => address);
   };
 }

@@ -26,12 +26,13 @@ export function openWebhooks(
   parts: {
     config: Pick<Config, 'dataDir' | 'secretKey' | 'webhookAllowedNetworks'>;
     sources: RowSources;
+    /** Instead of the name servers and of this machine's own resolver. */
     resolve?: ResolveHost;
   },
 ): Webhooks {
   const { config, sources, resolve } = parts;
   const policy = new AddressPolicy(config.webhookAllowedNetworks);
-  const guard = resolve === undefined ? new TargetGuard(policy) : new TargetGuard(policy, resolve);
+  const guard = resolve === undefined ? new TargetGuard(policy) : new TargetGuard(policy, resolve, resolve);
   const box = openSecretBox(config, sources.randomBytes);
   const registry = new WebhookRegistry(database, { sources, guard, box });
   return { registry, log: new DeliveryLog(database, sources), guard, box };

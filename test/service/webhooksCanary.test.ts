@@ -108,9 +108,8 @@ describe.skipIf(opensslAbsent)(
       const second = await new WebhookReceiver(certificate).listen('127.0.0.1');
       const allowed = await new WebhookReceiver(certificate).listen('127.0.0.9', second.port);
       let asked = 0;
-      const guard = new TargetGuard(new AddressPolicy(['127.0.0.9/32']), async () => [
-        asked++ % 2 === 0 ? '127.0.0.9' : '127.0.0.1',
-      ]);
+      const resolve = async () => [asked++ % 2 === 0 ? '127.0.0.9' : '127.0.0.1'];
+      const guard = new TargetGuard(new AddressPolicy(['127.0.0.9/32']), resolve, async () => []);
       const outcomes = new Map<string, number>();
       for (let n = 0; n < REBINDINGS; n++) {
         const sender = senderOn(guard);
