@@ -117,7 +117,8 @@ async function serveRecording(
   // Before the detectors, so that nothing they tell goes unheard.
   const sending = { config, database, bus, clock, random, randomBytes, log, metrics };
   const webhooks = await startWebhooks(sending);
-  const watched = { markets: () => recorder.markets(), bookOf: bookOf(recorder) };
+  const bookOf = (marketId: string) => recorder.recorded(marketId)?.liveBook() ?? null;
+  const watched = { markets: () => recorder.markets(), bookOf };
   const signals = await startSignals({ ...watched, database, store, bus, clock, log, metrics });
   const replaying = { config, database, store, clock, randomBytes, log, metrics };
   const backtests = await startBacktests(replaying);
@@ -163,14 +164,6 @@ async function stopRecording({ store, recorder, collector }: Recording): Promise
   await collector.close();
   recorder.close();
   await store.close();
-}
-
-/** A market's books as last shown; null before both tokens' are known. */
-function bookOf(recorder: Recorder) {
-  return (marketId: string) => {
-    const book = recorder.recorded(marketId)?.book;
-    return book?.yes.known && book.no.known ? book : null;
-  };
 }
 
 function liveState({

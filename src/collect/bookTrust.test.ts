@@ -98,6 +98,24 @@ describe('trust in a book', () => {
     expect(sink.gaps.at(-1)).toMatchObject({ endTimeMs: T0 + 70, repairedBy: 'snapshot' });
   });
 
+  it('is told with the moment since when it and the best prices have been these', () => {
+    const { recorder, wire, play } = setUp();
+    const shown = () => recorder.recorded(MARKET.marketId)?.liveBook();
+    expect(shown()).toBe(null);
+    play([wire.snapshot(T0)], T0);
+    expect(shown()).toMatchObject({ trusted: true, quotedTimeMs: T0 });
+    // Below the best.
+    play(wire.action(T0 + 1, [{ side: 'BUY', price: 4800, size: 5 * SHARE }]), T0 + 10);
+    expect(shown()).toMatchObject({ quotedTimeMs: T0 });
+    play(wire.action(T0 + 2, [{ side: 'BUY', price: 4900, size: 0 }]), T0 + 20);
+    expect(shown()).toMatchObject({ quotedTimeMs: T0 + 20 });
+    const recorded = recorder.recorded(MARKET.marketId);
+    recorded?.book.distrust(T0 + 30);
+    expect(shown()).toMatchObject({ trusted: false, quotedTimeMs: T0 + 30 });
+    play([wire.action(T0 + 3, LOST)[0]], T0 + 40);
+    expect(shown()).toBe('unfinished');
+  });
+
   it.each(['best_bid_ask', 'new_market'])('is not lost with an unreadable %s', (kind) => {
     const { sink, wire, play } = setUp();
     play([wire.snapshot(T0), `{"event_type":"${kind}","market":"${MARKET.marketId}"}`], T0);

@@ -18,6 +18,10 @@ export interface Unproven {
   wasLate: boolean;
 }
 
+type LastShown = Pick<BookRecord, 'eventTimeMs' | 'trusted' | 'underlyingPrice' | 'yes' | 'no'> & {
+  readonly quotedTimeMs: number;
+};
+
 type Stamped = { seq: number; underlyingPrice: number | null };
 
 /** One market being recorded: its record, its book, and what is needed to tell news from repetition. */
@@ -39,6 +43,7 @@ export class RecordedMarket {
   #noBid: number | null = null;
   #noAsk: number | null = null;
   #quoteTrusted: boolean | null = null;
+  #quotedTimeMs: number | null = null;
   #underlyingPrice: number | null = null;
   #tradeTimeMs = 0;
   readonly #trades = new Set<string>();
@@ -60,7 +65,7 @@ export class RecordedMarket {
   restore(last: StoredBook): void {
     this.isNew = false;
     this.book.restore(last);
-    this.#noteQuote(last.trusted);
+    this.#noteQuote(last);
     this.#underlyingPrice = last.underlyingPrice;
     this.lastReceivedTimeMs = last.receivedTimeMs;
     this.provenTimeMs = last.trusted ? last.receivedTimeMs : null;
@@ -89,16 +94,17 @@ export class RecordedMarket {
     };
   }
 
-  /** The book as last shown, a view; null before the first, `unfinished` while it is between two states. */
-  liveBook():
-    | Pick<BookRecord, 'eventTimeMs' | 'trusted' | 'underlyingPrice' | 'yes' | 'no'>
-    | 'unfinished'
-    | null {
+  /**
+   * The book as last shown, a view, and since when its best prices and its trust have been these; null before the first,
+   * `unfinished` while it is between two states.
+   */
+  liveBook(): LastShown | 'unfinished' | null {
     const { eventTimeMs, waitingSinceMs, yes, no } = this.book;
     if (waitingSinceMs !== null || yes.known !== no.known) return 'unfinished';
-    if (eventTimeMs === 0) return null;
+    if (eventTimeMs === 0 || this.#quotedTimeMs === null) return null;
     return {
       eventTimeMs,
+      quotedTimeMs: this.#quotedTimeMs,
       trusted: this.#quoteTrusted ?? false,
       underlyingPrice: this.#underlyingPrice,
       yes,
@@ -113,7 +119,7 @@ export class RecordedMarket {
     const trustChanged = action.trusted !== this.#quoteTrusted;
     const yesChanged = trustChanged || yesBid !== this.#yesBid || yesAsk !== this.#yesAsk;
     if (!yesChanged && noBid === this.#noBid && noAsk === this.#noAsk) return null;
-    this.#noteQuote(action.trusted);
+    this.#noteQuote(action);
     const { eventTimeMs, receivedTimeMs, trusted } = action;
     return {
       seq,
@@ -136,8 +142,9 @@ export class RecordedMarket {
     this.book.republish(nowMs);
   }
 
-  #noteQuote(trusted: boolean): void {
+  #noteQuote({ trusted, receivedTimeMs }: { trusted: boolean; receivedTimeMs: number }): void {
     const { yes, no } = this.book;
+    this.#quotedTimeMs = receivedTimeMs;
     this.#yesBid = yes.bids.best;
     this.#yesAsk = yes.asks.best;
     this.#noBid = no.bids.best;

@@ -4,7 +4,7 @@ import type { SignalTier } from '../core/signals/signal.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Gap } from '../schema/gap.ts';
 import { type Market, TICKERS, type Ticker } from '../schema/market.ts';
-import type { BookRecord, BookView, QuoteRecord } from '../schema/records.ts';
+import type { BookRecord, QuoteRecord } from '../schema/records.ts';
 import { type Detection, detectionOf } from './detection.ts';
 import { type Episode, Episodes } from './episodes.ts';
 import type { ExecutableFill } from './executable.ts';
@@ -25,6 +25,12 @@ const REFUSED_PAUSE_MS = 1_000;
  */
 const MARKETS_AT_ONCE = 32;
 
+/** A market's book as last shown. */
+export interface ShownBook extends Pick<BookRecord, 'yes' | 'no' | 'trusted'> {
+  /** Receipt of the last change of a best price or of the trust: since then all four prices have stood. */
+  readonly quotedTimeMs: number;
+}
+
 /** Where detections go, before anyone hears of them. */
 export interface DetectionSink {
   /** Resolves when the row is written and it was told; false when it could not be written. Never rejects. */
@@ -37,8 +43,8 @@ export interface DetectorHostOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly sink: DetectionSink;
-  /** The last whole book of a market, for one of which no change was seen since the start. */
-  readonly bookOf?: (marketId: string) => { readonly yes: BookView; readonly no: BookView } | null;
+  /** For a market of which no change was seen since the start. Null: it has no book yet; `unfinished`: ask later. */
+  readonly bookOf?: (marketId: string) => ShownBook | 'unfinished' | null;
   /** First detections that an earlier run wrote, of markets that have not ended. */
   readonly known?: readonly Pick<Detection, 'marketId' | 'tier' | 'detectedMs'>[];
 }
@@ -121,14 +127,16 @@ export class DetectorHost {
     watch.probes.before(record.receivedTimeMs);
     watched.isProven = record.trusted;
     // Trusted again: the levels may follow in a moment, so only what comes next is looked at.
-    if (!record.trusted) this.#distrust(watch);
+    if (watched.trusted) watched.holds.update(watched, record.receivedTimeMs);
+    else this.#distrust(watch);
   }
 
   gap(gap: Gap): void {
     const watch = this.#watches.get(gap.marketId);
     if (watch === undefined) return;
     if (gap.endTimeMs !== null) {
-      watch.watched.openGaps.delete(gap.gapId);
+      const { watched } = watch;
+      if (watched.openGaps.delete(gap.gapId) && watched.trusted) watched.holds.update(watched, gap.endTimeMs);
       return;
     }
     watch.probes.before(this.#options.clock.now());
@@ -179,11 +187,16 @@ export class DetectorHost {
     this.#known.delete(marketId);
     this.#watches.set(marketId, watch);
     this.#byTicker.get(watched.ticker)?.add(watch);
+    this.#firstBook(watch);
   }
 
+  /** Takes over the book that was shown before anybody listened here; it may stand as it is until the window ends. */
   #firstBook({ watched }: Watch): void {
     const book = this.#options.bookOf?.(watched.market.marketId) ?? null;
-    if (book !== null) watched.takeBook(book);
+    if (book === null || book === 'unfinished') return;
+    watched.takeBook(book);
+    watched.isProven = book.trusted;
+    if (watched.trusted) watched.holds.update(watched, book.quotedTimeMs);
   }
 
   #bookShown(watch: Watch, receivedTimeMs: number): void {
@@ -247,6 +260,7 @@ export class DetectorHost {
   /** Looks at every market as it is now, and forgets those that are over. */
   look(nowMs: number): void {
     for (const [marketId, watch] of this.#watches) {
+      if (!watch.watched.hasBook) this.#firstBook(watch);
       const { endTimeMs } = watch.watched.market;
       if (nowMs <= endTimeMs + FORGET_AFTER_MS || !watch.probes.isIdle) continue;
       this.#watches.delete(marketId);

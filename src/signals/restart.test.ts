@@ -23,6 +23,60 @@ test('after a restart a chance keeps its first moment, and is neither written no
   expect(await rig.rows()).toHaveLength(1);
 });
 
+/** The rig's books as the recorder shows them. */
+function shown(rig: SignalRig, more: { trusted?: boolean; quotedTimeMs: number }) {
+  const marketId = rig.markets[0]?.marketId as string;
+  const { yes, no } = bookRecord({
+    ...{ seq: 1, marketId, timeMs: more.quotedTimeMs, yesBids: [[100, SHARE]], yesAsks: CHEAP.yes },
+    no: { bids: [[100, SHARE]], asks: CHEAP.no },
+  });
+  rig.shown.set(marketId, { yes, no, trusted: true, ...more });
+}
+
+test('a chance that stood before the start is seen though its book never changes again', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  shown(rig, { quotedTimeMs: rig.clock.now() - 500 });
+  await rig.restart();
+  await rig.clock.advance(1_000);
+  expect(rig.board()).toMatchObject([{ tier: 'logical', confidence: 'stale' }]);
+  expect(rig.told).toHaveLength(1);
+  // Counted from when the price came, not from when somebody began to look.
+  await rig.clock.advance(28_500);
+  expect(rig.board()).toMatchObject([{ confidence: 'stable' }]);
+  expect((await rig.rows())[0]?.detection).toMatchObject({ heldMs: 1_500, confidence: 'stale' });
+});
+
+test('a book found half applied is asked for again; one found unproven waits for the trust', async () => {
+  const rig = await SignalRig.start();
+  const marketId = rig.market();
+  rig.shown.set(marketId, 'unfinished');
+  await rig.restart();
+  await rig.clock.advance(1_000);
+  expect(rig.board()).toEqual([]);
+  shown(rig, { trusted: false, quotedTimeMs: rig.clock.now() });
+  await rig.clock.advance(2_000);
+  expect(rig.board()).toEqual([]);
+  rig.trust(true);
+  await rig.clock.advance(1_000);
+  expect(rig.board()).toMatchObject([{ tier: 'logical' }]);
+});
+
+test('a price counts as held from when the trust came back, though no level changed with it', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  rig.book(CHEAP);
+  await rig.clock.advance(40_000);
+  expect(rig.board()).toMatchObject([{ confidence: 'stable' }]);
+  rig.trust(false);
+  await rig.clock.advance(1_000);
+  rig.trust(true);
+  await rig.clock.advance(29_000);
+  expect(rig.board()).toMatchObject([{ confidence: 'stale' }]);
+  await rig.clock.advance(1_000);
+  expect(rig.board()).toMatchObject([{ confidence: 'stable' }]);
+});
+
 test('what was written but not told before a crash is told by the next start, once', async () => {
   const rig = await SignalRig.start();
   rig.market();

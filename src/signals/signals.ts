@@ -5,14 +5,13 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Market } from '../schema/market.ts';
-import type { BookView } from '../schema/records.ts';
 import { loadSecondPrices } from '../store/bookReceived.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { AuditLog } from './auditLog.ts';
 import { AuditReader } from './auditReader.ts';
 import { AuditSink } from './auditSink.ts';
 import { CatchUp } from './catchUp.ts';
-import { DetectorHost } from './detectorHost.ts';
+import { DetectorHost, type ShownBook } from './detectorHost.ts';
 import { type Board, LiveBoard } from './liveBoard.ts';
 
 /** Prices of before the start that volatility is measured from. */
@@ -29,7 +28,7 @@ export interface SignalsOptions {
   readonly metrics: Metrics;
   /** Markets being recorded, and their books as last shown. */
   readonly markets: () => Iterable<Market>;
-  readonly bookOf: (marketId: string) => { readonly yes: BookView; readonly no: BookView } | null;
+  readonly bookOf: (marketId: string) => ShownBook | 'unfinished' | null;
 }
 
 /** What the API reads. */

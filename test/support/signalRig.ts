@@ -8,6 +8,7 @@ import { Metrics } from '../../src/ops/metrics.ts';
 import type { UnderlyingSource } from '../../src/schema/events.ts';
 import type { Market } from '../../src/schema/market.ts';
 import type { Opportunity } from '../../src/schema/opportunity.ts';
+import type { ShownBook } from '../../src/signals/detectorHost.ts';
 import { type Signals, startSignals } from '../../src/signals/signals.ts';
 import type { StoreReader } from '../../src/store/reader.ts';
 import { bookRecord, type LevelPairs, marketRecord } from './api.ts';
@@ -25,8 +26,9 @@ export class SignalRig {
   readonly bus = new Bus({ log: silentLogger, metrics: this.metrics });
   readonly told: Opportunity[] = [];
   readonly database: Database;
-  /** What a restart finds as followed. */
+  /** What a restart finds as followed, and the books it finds them with. */
   markets: Market[] = [];
+  readonly shown = new Map<string, ShownBook | 'unfinished'>();
   /** What the time-series store answers. */
   store: StoreReader = {
     rows: async () => [],
@@ -62,7 +64,8 @@ export class SignalRig {
       stream: (...asked) => this.store.stream(...asked),
     };
     const parts = { bus, clock, metrics, database, store, log: silentLogger };
-    this.signals = await startSignals({ ...parts, markets: () => this.markets, bookOf: () => null });
+    const bookOf = (marketId: string) => this.shown.get(marketId) ?? null;
+    this.signals = await startSignals({ ...parts, markets: () => this.markets, bookOf });
   }
 
   async restart(): Promise<void> {
