@@ -13,6 +13,8 @@ declare module 'fastify' {
   }
 }
 
+/** The one version spoken (RFC 6455, 4.4). */
+const WEBSOCKET_VERSION = '13';
 const CARRIED = new Set(['x-request-id', 'x-data-source', 'ratelimit', 'ratelimit-policy']);
 /** A message of a client; a larger one closes the connection with 1009. */
 export const SOCKET_MESSAGE_MAX_BYTES = 64 * 1024;
@@ -69,11 +71,23 @@ function declareSockets(
     done();
   });
   const replies = new WeakMap<object, FastifyReply>();
-  // A handshake that succeeds is answered by `ws`, which knows nothing of what every answer carries.
+  const carriedBy = (request: object) =>
+    Object.entries(replies.get(request)?.getHeaders() ?? {}).filter(([name]) => CARRIED.has(name));
+  // An admitted handshake is answered by `ws`, which knows nothing of what every answer carries.
   scope.websocketServer.on('headers', (headers, request) => {
-    for (const [name, value] of Object.entries(replies.get(request)?.getHeaders() ?? {})) {
-      if (CARRIED.has(name)) headers.push(`${name}: ${value}`);
-    }
+    for (const [name, value] of carriedBy(request)) headers.push(`${name}: ${value}`);
+  });
+  // Nor how a refusal looks; with a listener it leaves a faulty handshake to it.
+  scope.websocketServer.on('wsClientError', ({ message }, _socket, request) => {
+    const reply = replies.get(request);
+    if (!reply) return;
+    reply.request.upgrade = null;
+    const headers = {
+      ...Object.fromEntries(carriedBy(request)),
+      ...{ 'content-type': 'application/json', 'cache-control': 'no-store' },
+      ...{ 'sec-websocket-version': WEBSOCKET_VERSION, connection: 'close' },
+    };
+    reply.raw.writeHead(400, headers).end(JSON.stringify({ detail: message }));
   });
   for (const route of routes) {
     scope.route({

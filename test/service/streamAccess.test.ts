@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -90,6 +93,40 @@ describe('a handshake that is refused is answered as any request', () => {
       ratelimit: '"second";r=0;t=1, "minute";r=59;t=60',
     });
     socket.terminate();
+  });
+
+  test('several keys are none, whichever is good', async () => {
+    const rig = await oneMarket();
+    const authorization = ['Bearer premium', 'Bearer wrong'];
+    const socket = new WebSocket(`ws://${rig.url}/v1/stream`, { headers: { authorization } as never });
+    const [, response] = await once(socket, 'unexpected-response');
+    expect(response.statusCode).toBe(401);
+  });
+
+  test.each([
+    ['Sec-WebSocket-Version', '99'],
+    ['Sec-WebSocket-Version', undefined],
+    ['Sec-WebSocket-Key', 'short'],
+  ])('a faulty %s (%s) with a good key is told so as any request would be', async (name, value) => {
+    const lines: string[] = [];
+    const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+    const rateLimits = new RateLimits({ monotonic: () => 0 });
+    const rig = await oneMarket({ dataSource: 'simulated', rateLimits, log });
+    const sound = {
+      ...{ connection: 'Upgrade', upgrade: 'websocket', ...bearer('free') },
+      ...{ 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+    };
+    const faulty = Object.entries({ ...sound, [name]: value }).filter(([, given]) => given !== undefined);
+    const asking = request(`http://${rig.url}/v1/stream`, { headers: Object.fromEntries(faulty) }).end();
+    const [response] = (await once(asking, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(400);
+    expect(response.headers).toMatchObject({
+      ...{ 'content-type': 'application/json', 'x-request-id': expect.any(String) },
+      ...{ 'x-data-source': 'simulated', 'sec-websocket-version': '13' },
+      ratelimit: '"second";r=0;t=1, "minute";r=59;t=60',
+    });
+    expect(await json(response)).toEqual({ detail: `Missing or invalid ${name} header` });
+    await eventually('access log', async () => lines.some((line) => line.includes('"status":400')));
   });
 
   test('who asks for no upgrade is told to', async () => {
