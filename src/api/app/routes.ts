@@ -1,6 +1,7 @@
 import type { ApiParts } from '../parts.ts';
 import type { Route } from '../route.ts';
 import { feedRoutes } from './feeds.ts';
+import { firstRunRoute } from './firstRun.ts';
 import { keyRoutes } from './keys.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { sessionRoutes } from './sessions.ts';
@@ -13,6 +14,7 @@ import { webhookRoutes } from './webhooks.ts';
 /** The dashboard's own routes: accounts, sessions, keys, and what an operator does. */
 export function dashboardRoutes(parts: ApiParts): Route[] {
   return [
+    firstRunRoute(parts),
     ...signInRoutes(parts),
     ...sessionRoutes(parts),
     ...tierRoutes(parts),

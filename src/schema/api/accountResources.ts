@@ -11,6 +11,9 @@ export const currentUserShape = z.strictObject({
   user: z.strictObject({ user_id: z.string(), email: z.string(), tier, operator: z.boolean() }),
 });
 
+/** Where nobody is the operator yet, the next to sign up is. */
+export const signUpStateShape = z.strictObject({ has_operator: z.boolean() });
+
 export const sessionListShape = z.strictObject({
   sessions: z.array(
     z.strictObject({

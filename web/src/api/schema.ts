@@ -257,6 +257,9 @@ export type SessionList = {
     current: boolean;
   })[];
 };
+export type SignUpState = {
+  has_operator: boolean;
+};
 export type TierTable = {
   tiers: {
     free: {
@@ -1088,6 +1091,7 @@ export interface Operations {
   'GET /v1/arb/ws': { path: Record<never, never>; query: { ticker?: string | undefined }; body: undefined; answer: undefined };
   'GET /app/arb/board': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /v1/replay': { path: Record<never, never>; query: { start?: string | undefined; end?: string | undefined; speed?: number | undefined }; body: undefined; answer: undefined };
+  'GET /app/sign-up': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: SignUpState };
   'POST /app/sign-up': { path: Record<never, never>; query: Record<never, never>; body: {
   email: string;
   password: string;

@@ -1,16 +1,19 @@
 import { Navigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useSession } from '../api/hooks.ts';
+import { useApi, useSession } from '../api/hooks.ts';
 import { Failure, Loading } from '../ui/states.tsx';
 
-/** Where the service's bare address leads: to the markets, or to the sign-in. */
+/** Where the service's bare address leads: to the markets, to the sign-in, or where nobody ever did, to the sign-up. */
 export function Home(): ReactNode {
   const session = useSession();
   if (session.isPending) return <Loading />;
   if (session.isError) return <Failure error={session.error} retry={() => void session.refetch()} />;
-  return session.data === null ? (
-    <Navigate to="/sign-in" replace />
-  ) : (
-    <Navigate to="/live" search={{ ticker: 'BTC' }} replace />
-  );
+  if (session.data === null) return <Entry />;
+  return <Navigate to="/live" search={{ ticker: 'BTC' }} replace />;
+}
+
+function Entry(): ReactNode {
+  const state = useApi('GET /app/sign-up', {});
+  if (state.isPending) return <Loading />;
+  return <Navigate to={state.data?.has_operator === false ? '/sign-up' : '/sign-in'} replace />;
 }
