@@ -98,7 +98,7 @@ export class DetectorHost {
     const watch = this.#watches.get(market.marketId);
     if (watch !== undefined) {
       watch.watched.take(market, nowMs);
-      if (market.status === 'resolved') watch.episodes.clear();
+      if (market.status !== 'open') watch.episodes.clear();
       return;
     }
     if (market.status === 'resolved' || market.endTimeMs <= nowMs) return;
@@ -216,6 +216,11 @@ export class DetectorHost {
   #evaluate(watch: Watch, receivedMs: number): void {
     const { watched, episodes } = watch;
     if (!watched.trusted || this.#isClosed) return;
+    // A winner can be known before the window's end, and nobody takes the books down at once.
+    if (watched.market.status !== 'open') {
+      episodes.clear();
+      return;
+    }
     watched.price(this.#prices[watched.ticker], receivedMs);
     for (const episode of episodes.update(watched)) this.#begun(watch, episode, receivedMs);
   }

@@ -108,6 +108,18 @@ test.each([
   expect(rig.board()).toEqual([]);
 });
 
+test.each(['closed', 'resolved'] as const)('a market that is %s is not signalled again', async (status) => {
+  const rig = await SignalRig.start();
+  rig.market();
+  rig.book(CHEAP);
+  await rig.settle();
+  rig.market({ status });
+  rig.book({ yes: CHEAP.yes, no: [[4600, 100 * SHARE]] });
+  rig.price(97_000);
+  await rig.clock.advance(2_000);
+  expect(rig.board()).toEqual([]);
+});
+
 test('after a gap the next trusted state is looked at again', async () => {
   const rig = await SignalRig.start();
   rig.market();
