@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BusyError, StoreUnavailableError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
-import { badRequest, RequestRefusedError } from './refusal.ts';
+import { RequestRefusedError } from './refusal.ts';
 
 const INTERNAL = { status: 500, detail: 'Internal Server Error' };
 
@@ -52,31 +52,4 @@ function sendDetail(reply: FastifyReply, status: number, detail: unknown): Fasti
   reply.removeHeader('content-encoding').removeHeader('etag');
   if (reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   return reply.code(status).type('application/json').send(JSON.stringify({ detail }));
-}
-
-/** Says in JSON what Node's server would say without a body; it must be made with `requireHostHeader` off. */
-export function refuseMalformed(app: FastifyInstance): void {
-  app.addHook('onRequest', ({ raw }, _reply, done) => {
-    const lacksHost = raw.headers.host === undefined && raw.httpVersion === '1.1';
-    done(lacksHost ? badRequest('Host header is missing') : undefined);
-  });
-  app.server.on('checkExpectation', (_request, response) => {
-    const headers = { 'content-type': 'application/json', connection: 'close' };
-    response.writeHead(417, headers).end(JSON.stringify({ detail: 'Expectation Failed' }));
-  });
-}
-
-/** For what is not HTTP at all: the connection cannot be used again. */
-export function refuseConnection(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const [status, reason] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? [431, 'Request Header Fields Too Large']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? [408, 'Request Timeout']
-        : [400, 'Bad Request'];
-  const body = JSON.stringify({ detail: reason });
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-  );
 }

@@ -29,8 +29,11 @@ const SWITCHED = 101;
 /** Logged for an answer that could not be finished; its head had already said 200. */
 const BODY_CUT = 502;
 
+/** Names a request. */
+export type RequestIds = (request: { headers: Record<string, unknown> }) => string;
+
 /** Unique among processes by its random part, ordered within one by its count. */
-export function requestIds(): (request: { headers: Record<string, unknown> }) => string {
+export function requestIds(): RequestIds {
   const process = randomBytes(6).toString('hex');
   let count = 0;
   return ({ headers }) => {

@@ -10,7 +10,7 @@ import { forbidKeeping } from './caching.ts';
 import { Call } from './call.ts';
 import { closeInTime } from './closing.ts';
 import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
-import { answerError, handleErrors, refuseConnection, refuseMalformed } from './errors.ts';
+import { answerError, handleErrors } from './errors.ts';
 import { parseJsonBody } from './jsonBody.ts';
 import { observeRequests, requestIds } from './lifecycle.ts';
 import { servePages } from './pages/serve.ts';
@@ -23,6 +23,7 @@ import { allRoutes } from './routes.ts';
 import { sendStream } from './sendStream.ts';
 import { serveSockets } from './sockets.ts';
 import { PLAIN } from './transport.ts';
+import { refuseConnection, refuseUnread } from './unread.ts';
 
 const BODY_MAX_BYTES = 1024 * 1024;
 /** A request head that does not come whole within this is refused. */
@@ -34,15 +35,17 @@ const PATH_PARAMETER_MAX = 3 * 16 * 1024;
 
 /** The HTTP service, not yet listening. Every route comes from one list, `routes.ts`. */
 export function createApi(parts: ApiParts): FastifyInstance {
-  const { log, transport = PLAIN } = parts;
+  const { log, dataSource, transport = PLAIN } = parts;
+  const nextId = requestIds();
+  const refusing = { nextId, dataSource, log };
   const app: FastifyInstance = Fastify({
-    // `refuseMalformed` sees to the header, with a body.
+    // `refuseUnread` sees to the header, with a body.
     ...(transport.tls
       ? { https: { ...transport.tls, requireHostHeader: false } }
       : { http: { requireHostHeader: false } }),
     trustProxy: transport.trustProxy ?? false,
     logger: false,
-    genReqId: requestIds(),
+    genReqId: nextId,
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SOCKET_IDLE_MS,
@@ -50,14 +53,14 @@ export function createApi(parts: ApiParts): FastifyInstance {
     return503OnClosing: false,
     routerOptions: { querystringParser: parseQuery, maxParamLength: PATH_PARAMETER_MAX },
     rewriteUrl: ({ url = '/' }) => readableTarget(url),
-    clientErrorHandler: refuseConnection,
+    clientErrorHandler: refuseConnection(refusing),
     frameworkErrors: (error, request, reply) => answerError(error, { request, reply, log }),
   });
   readBodiesAsJson(app);
   observeRequests(app, parts);
   forbidKeeping(app);
   handleErrors(app, log);
-  refuseMalformed(app);
+  refuseUnread(app, refusing);
   closeInTime(app, parts.clock);
   const routes = allRoutes(parts);
   const admission = new Admission(parts);

@@ -1,0 +1,65 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from '../ops/log.ts';
+import type { RequestIds } from './lifecycle.ts';
+import type { DataSource } from './parts.ts';
+import { badRequest } from './refusal.ts';
+
+interface Refusing {
+  readonly nextId: RequestIds;
+  readonly dataSource: DataSource;
+  readonly log: Pick<Logger, 'info'>;
+}
+
+/**
+ * Says in JSON what Node's server would say without a body, of requests that no route is asked about. The server must be
+ * made with `requireHostHeader` off.
+ */
+export function refuseUnread(app: FastifyInstance, refusing: Refusing): void {
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    const lacksHost = raw.headers.host === undefined && raw.httpVersion === '1.1';
+    done(lacksHost ? badRequest('Host header is missing') : undefined);
+  });
+  app.server.on('checkExpectation', (request: IncomingMessage, response) => {
+    const { headers, body } = refusalOf(417, request, refusing);
+    response.writeHead(417, headers).end(body);
+  });
+}
+
+/** For what is not HTTP at all: the connection cannot be used again. */
+export function refuseConnection(refusing: Refusing): (error: NodeJS.ErrnoException, socket: Socket) => void {
+  return (error, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    const status = statusOf(error);
+    const { headers, body } = refusalOf(status, { headers: {} }, refusing);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  };
+}
+
+function statusOf({ code }: NodeJS.ErrnoException): number {
+  if (code === 'HPE_HEADER_OVERFLOW') return 431;
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+}
+
+/** With what every answer carries, and logged as every request is: no hook sees these. */
+function refusalOf(
+  status: number,
+  request: Pick<IncomingMessage, 'headers'>,
+  { nextId, dataSource, log }: Refusing,
+): { headers: Record<string, string>; body: string } {
+  const id = nextId(request);
+  log.info({ request_id: id, status }, 'http.unread_refused');
+  const body = JSON.stringify({ detail: STATUS_CODES[status] });
+  return {
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      connection: 'close',
+      'x-request-id': id,
+      ...(dataSource === 'live' ? {} : { 'x-data-source': dataSource }),
+    },
+  };
+}
