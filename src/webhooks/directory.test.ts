@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest';
+import { EventEmitter, once } from 'node:events';
+import type { KyselyPlugin } from 'kysely';
+import { expect, it, onTestFinished } from 'vitest';
 import { openTestWebhooks } from '../../test/support/webhooks.ts';
+import { openDatabase } from '../accounts/database.ts';
 import { WebhookDirectory } from './directory.ts';
 
 it('decrypts what changed, and not everybody’s secrets whenever somebody changes something', async () => {
@@ -36,4 +39,31 @@ it('decrypts what changed, and not everybody’s secrets whenever somebody chang
   expect(new Set(opened)).toEqual(new Set([changed]));
   await t.webhooks.registry.delete({ webhookId: changed });
   expect((await directory.current(t.db)).map(({ webhookId }) => webhookId).sort()).toEqual(others.sort());
+});
+
+it('of two that read at once, the slower is not told what was before', async () => {
+  const t = await openTestWebhooks();
+  const { webhookId } = await t.register();
+  const directory = new WebhookDirectory({ box: t.webhooks.box, clock: t.clock });
+  const other = await openDatabase({ dataDir: t.dataDir, databaseUrl: null });
+  onTestFinished(() => other.destroy());
+  const gate = new EventEmitter();
+  const [read, told] = [once(gate, 'read'), once(gate, 'told')];
+  const late: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      if (!result.rows.some((row) => 'webhook_id' in row)) return result;
+      gate.emit('read');
+      await told;
+      return result;
+    },
+  };
+  const slower = directory.current(other.withPlugin(late));
+  await read;
+  const { secret } = await t.webhooks.registry.rotate({ webhookId });
+  const secretOf = ([webhook]: Awaited<typeof slower>) => webhook?.secrets.current;
+  expect(secretOf(await directory.current(t.db))).toBe(secret);
+  gate.emit('told');
+  expect(secretOf(await slower)).toBe(secret);
+  expect(secretOf(await directory.current(t.db))).toBe(secret);
 });

@@ -17,6 +17,9 @@ export class WebhookDirectory {
   readonly #clock: Pick<Clock, 'monotonic'>;
   #revision: string | null = null;
   #readAt = Number.NEGATIVE_INFINITY;
+  /** Counts who asks, and which of them what is known was read for. */
+  #asked = 0;
+  #readFor = 0;
   #known = new Map<string, { row: Row; webhook: SigningWebhook }>();
   #webhooks: readonly SigningWebhook[] = [];
 
@@ -27,6 +30,7 @@ export class WebhookDirectory {
 
   /** As of this moment, or of the transaction that is given. A suspended user's count as paused. */
   async current(db: Kysely<Schema>): Promise<readonly SigningWebhook[]> {
+    const turn = ++this.#asked;
     const revision = await readRevision(db);
     const now = this.#clock.monotonic();
     if (revision === this.#revision && now - this.#readAt < AGE_MAX_MS) return this.#webhooks;
@@ -36,6 +40,9 @@ export class WebhookDirectory {
       .selectAll('webhooks')
       .select('users.suspended_ms')
       .execute();
+    // Who asked later has read meanwhile: what was read here may be older.
+    if (turn < this.#readFor) return this.#webhooks;
+    this.#readFor = turn;
     this.#known = new Map(
       rows.map(({ suspended_ms: suspended, ...registered }) => {
         const row: Row = suspended === null ? registered : { ...registered, state: 'paused' };

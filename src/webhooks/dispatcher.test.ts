@@ -124,6 +124,22 @@ describe('an event', () => {
     ]);
   });
 
+  it('is signed with the secret that is shown before it is detected', async () => {
+    const t = await openTestWebhooks();
+    const { webhookId } = await t.register();
+    const seen: (string | null)[] = [];
+    const dispatcher = await t.dispatcher({
+      attempt: async ({ secrets }) => {
+        seen.push(secrets.current);
+        return replied(200, t.clock);
+      },
+    });
+    const { secret } = await t.webhooks.registry.rotate({ webhookId });
+    dispatcher.take(opportunity({ nowMs: t.clock.now() }));
+    await t.clock.advance(100);
+    expect(seen).toEqual([secret]);
+  });
+
   it('goes by the filters as they are when it is accepted, changed ones from the next event on', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register({ tickers: ['BTC'] });

@@ -51,6 +51,8 @@ export class Dispatcher {
   #pulling = false;
   /** Whether this process is the one that sends; the others write what they are told, and wait. */
   #sends = false;
+  /** What the lanes were last brought in line with. */
+  #refreshedWith: readonly SigningWebhook[] | null = null;
   /** Over, and written; still held by their lanes. */
   readonly #settled: Delivery[] = [];
 
@@ -133,11 +135,20 @@ export class Dispatcher {
   /** Those an event may go to. */
   async #open(db: Kysely<Schema>): Promise<readonly SigningWebhook[]> {
     const webhooks = await this.#parts.directory.current(db);
+    this.#refresh(webhooks);
     // One that is paused here and not yet in the database gets nothing more either.
     return webhooks.filter(({ webhookId, activeSinceMs }) => {
       const lane = this.#lanes.get(webhookId);
       return lane === undefined || lane.isOpen || lane.webhook.activeSinceMs !== activeSinceMs;
     });
+  }
+
+  /** So that what is accepted now is sent as its webhook is now: a secret that was rotated signs the next event. */
+  #refresh(webhooks: readonly SigningWebhook[]): void {
+    // With every event most of the time nothing has changed.
+    if (!this.#sends || webhooks === this.#refreshedWith) return;
+    this.#refreshedWith = webhooks;
+    this.#lanes.refresh(webhooks);
   }
 
   #dispatch(deliveries: readonly Delivery[]): void {
@@ -156,7 +167,7 @@ export class Dispatcher {
     const { db, directory } = this.#parts;
     await this.#decideWhoSends();
     if (!this.#sends) return;
-    this.#lanes.refresh(await directory.current(db));
+    this.#refresh(await directory.current(db));
     await this.#outbox.expire(EXPIRY_GRACE_MS);
     let held = 0;
     for (const [webhookId, count] of await this.#outbox.waiting()) {
@@ -185,6 +196,7 @@ export class Dispatcher {
 
   #standBack(): void {
     this.#setSends(false);
+    this.#refreshedWith = null;
     this.#lanes.endAll();
   }
 

@@ -142,6 +142,18 @@ describe('webhooks on the dashboard', () => {
     expect(await browser.status('GET', path)).toBe(404);
   });
 
+  it.each([
+    ...['pause', 'resume', 'rotate', 'test', 'redeliver'].map((verb) => ['POST', `/${verb}`] as const),
+    ['DELETE', ''] as const,
+  ])('%s %s is heard by the sender at once', async (method, verb) => {
+    const { browser, wakes } = await premium();
+    const { webhook_id } = (await browser.ask('POST', '/app/webhooks', { url: URL })).json();
+    expect(wakes()).toBe(0);
+    const body = verb === '/redeliver' ? {} : undefined;
+    expect(await browser.status(method, `/app/webhooks/${webhook_id}${verb}`, body)).toBeLessThan(300);
+    expect(wakes()).toBe(1);
+  });
+
   it('of others are not there', async () => {
     const { browser, signedUp } = await premium();
     const { webhook_id } = (await browser.ask('POST', '/app/webhooks', { url: URL })).json();

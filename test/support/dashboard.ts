@@ -21,6 +21,8 @@ export interface TestDashboard {
   readonly app: FastifyInstance;
   readonly accounts: Accounts;
   readonly clock: FakeClock;
+  /** How often the sender of webhooks was told to look. */
+  wakes(): number;
   browser(): Browser;
   /** A browser signed up with this address; the first is the operator. */
   signedUp(email: string): Promise<Browser>;
@@ -39,11 +41,12 @@ export async function openDashboard(
     sources: { clock, randomBytes },
     resolve: async (host) => (host === 'hooks.example.com' ? ['93.184.215.14'] : ['10.0.0.7']),
   });
+  let wakes = 0;
   const { limited = false, ...rest } = parts;
   const rateLimits = limited ? new RateLimits(clock) : null;
   const app = testApi({
     ...{ store: stubStore({ asked: [] }), accounts: accounts.access, control: accounts, clock, rateLimits },
-    webhooks: { ...webhooks, wake: () => {} },
+    webhooks: { ...webhooks, wake: () => void wakes++ },
     ...rest,
   });
   onTestFinished(async () => {
@@ -54,6 +57,7 @@ export async function openDashboard(
     app,
     accounts,
     clock,
+    wakes: () => wakes,
     browser: () => new Browser(app),
     signedUp: async (email) => {
       const browser = new Browser(app);

@@ -145,6 +145,8 @@ function rotateRoute(parts: Parts): Route {
     response: webhookWithSecretShape,
     handle: async (request) => {
       const { secret, webhook } = await known(parts.webhooks.registry.rotate(ownWebhook(request)));
+      // What waits for its next try is signed with it too.
+      parts.webhooks.wake();
       return { body: JSON.stringify({ ...toWebhookJson(webhook), secret }) };
     },
   });
