@@ -1,12 +1,14 @@
 /** One market of a job: what a worker thread does with it. Pure but for the reading of the tape. */
 import { hash } from 'node:crypto';
 import { MICRO_PER_USDC } from '../core/fees.ts';
-import { prepareMarket } from '../core/replay/prepare.ts';
+import { tapeAtDepth } from '../core/replay/depth.ts';
+import { type PreparedMarket, prepareMarket } from '../core/replay/prepare.ts';
 import { coverageOf, type MarketReplay, replayMarket, type SkipReason } from '../core/replay/replay.ts';
 import type { SessionTerms } from '../core/replay/session.ts';
 import type { MarketTape, Resolution } from '../core/replay/tape.ts';
 import { compileStrategy } from '../core/strategies/compile.ts';
 import type { Cell } from './cells.ts';
+import { depthOf } from './depth.ts';
 
 /** What one backtest made of one market. */
 export interface MarketOutcome {
@@ -44,14 +46,16 @@ export function replayOne(tape: MarketTape, resolution: Resolution | null, cell:
   return { replay: replayMarket(prepared, terms, { resolution }), coverage: coverageOf(prepared) };
 }
 
-/** @param runs `cellTerms` of the cells. */
+/**
+ * @param tape With books as deep as the largest size of any cell.
+ * @param runs `cellTerms` of the cells.
+ */
 export function replayCells(
   tape: MarketTape,
   resolution: Resolution | null,
   runs: readonly (SessionTerms | null)[],
 ): MarketSweep {
-  // The rows are made once, with all that any cell reads.
-  const prepared = prepareMarket(tape, { model: runs.some((run) => run?.strategy.needs.model) });
+  const preparedFor = preparedByDepth(tape, { model: runs.some((run) => run?.strategy.needs.model) });
   const offsets = new Uint32Array(runs.length + 1);
   const closedMs: number[] = [];
   const pnls: number[] = [];
@@ -59,7 +63,7 @@ export function replayCells(
   let skipped: SkipReason | null = null;
   for (const [at, terms] of runs.entries()) {
     if (terms !== null) {
-      const replay = replayMarket(prepared, terms, { resolution });
+      const replay = replayMarket(preparedFor(terms), terms, { resolution });
       for (const trade of replay.trades) {
         closedMs.push(trade.closedMs ?? Number.NaN);
         pnls.push(trade.pnl ?? 0);
@@ -72,10 +76,30 @@ export function replayCells(
   }
   return {
     skipped: tried === skips ? skipped : null,
-    coverage: coverageOf(prepared),
+    coverage: coverageOf(preparedFor(null)),
     offsets,
     closedMs: Float64Array.from(closedMs),
     pnl: Float64Array.from(pnls),
+  };
+}
+
+/** Makes the rows of each depth once, with all that any cell reads; those of no cell are as deep as the tape. */
+function preparedByDepth(
+  tape: MarketTape,
+  needs: { model: boolean },
+): (terms: SessionTerms | null) => PreparedMarket {
+  const prepared = new Map<MarketTape, PreparedMarket>();
+  const tapes = new Map<number, MarketTape>();
+  const tapeOf = (depth: number) => {
+    const known = tapes.get(depth) ?? tapeAtDepth(tape, depth);
+    tapes.set(depth, known);
+    return known;
+  };
+  return (terms) => {
+    const of = terms === null ? tape : tapeOf(depthOf(terms.size / MICRO_PER_USDC));
+    const known = prepared.get(of) ?? prepareMarket(of, needs);
+    prepared.set(of, known);
+    return known;
   };
 }
 

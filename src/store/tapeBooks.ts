@@ -42,10 +42,10 @@ export class TapeBookColumns {
   }
 
   #add(row: BookRow): void {
-    if (this.#repeats(row)) return;
     if (!row.mirrored && this.#no === null) {
       this.#no = { bids: this.#yes.asks.mirrored(), asks: this.#yes.bids.mirrored() };
     }
+    if (this.#repeats(row)) return;
     // The reader keeps `seq` and receipt where a book's time and price of the underlying else are.
     this.#seq.push(row.timeMs);
     this.#received.push(row.underlyingPrice as number);
@@ -59,7 +59,7 @@ export class TapeBookColumns {
   #repeats(row: BookRow): boolean {
     if (this.#seq.length === 0 || this.#trusted.last() !== (row.trusted ? 1 : 0)) return false;
     if (!this.#yes.bids.repeats(row.yesBids) || !this.#yes.asks.repeats(row.yesAsks)) return false;
-    if (this.#no === null) return row.mirrored;
+    if (this.#no === null) return true;
     return this.#no.bids.repeats(row.noBids) && this.#no.asks.repeats(row.noAsks);
   }
 }
