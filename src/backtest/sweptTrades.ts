@@ -2,13 +2,13 @@
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import type { MarketSweep } from './marketReplay.ts';
 
-/** What one cell traded. Money is USD. */
+/** What one cell traded. */
 export interface CellTrades {
-  /** P&L of its trades in the order they closed. */
+  /** P&L of its trades in the order they closed, whole micro-USD. */
   readonly pnls: readonly number[];
-  /** P&L of each market, 0 where it did not trade. */
+  /** P&L of each market, 0 where it did not trade, USD. */
   readonly marketPnls: readonly number[];
-  /** Of the markets it traded. */
+  /** Of the markets it traded, USD. */
   readonly tradedPnls: readonly number[];
 }
 
@@ -30,7 +30,7 @@ export function cellTrades(markets: readonly (readonly MarketSweep[])[], cell: n
       const [pnl, timeMs] = [range.pnl[i] as number, range.closedMs[i] as number];
       micro += pnl;
       inOrder &&= closedMs.length === 0 || timeMs >= (closedMs.at(-1) as number);
-      pnls.push(pnl / MICRO_PER_USDC);
+      pnls.push(pnl);
       closedMs.push(timeMs);
     }
     marketPnls.push(micro / MICRO_PER_USDC);

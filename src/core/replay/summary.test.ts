@@ -12,7 +12,7 @@ function market(n: number, pnls: readonly number[]): MarketResult {
     (pnl, at): Trade => ({
       ...{ token: 'yes', decidedMs: startTimeMs, openedMs: startTimeMs, size: 20_000_000, entryPrice: 0.5 },
       ...{ closedMs: startTimeMs + 300_000 + at, exitPrice: 1, exitReason: 'resolved', slippage: 0.01 },
-      ...{ principal: 10_000_000, fees: 350_000, pnl: pnl * 1e6 },
+      ...{ principal: 10_000_000, fees: 350_000, pnl: Math.round(pnl * 1e6) },
     }),
   );
   return {
@@ -49,6 +49,16 @@ describe('a summary', () => {
       ['m1', 3],
       ['m2', 0],
     ]);
+  });
+
+  test('adds up money exactly, in whatever order trades close', () => {
+    const pnls = [1.1, 2.2, -0.7, 0.1];
+    const totals = [pnls, pnls.toReversed()].map((of) => summarize([market(0, of)], 10));
+    expect(totals.map(({ totalPnl, equityCurve }) => [totalPnl, equityCurve.at(-1)?.cumulativePnl])).toEqual([
+      [2.7, 2.7],
+      [2.7, 2.7],
+    ]);
+    expect(summarize([market(0, [0.3, -0.1, -0.2])], 10).maxDrawdown).toBe(-0.3);
   });
 
   test('takes returns a market, and a year by the markets traded in one', () => {

@@ -54,6 +54,7 @@ export interface Summary extends TradeFigures {
 interface ClosedTrade {
   readonly marketId: string;
   readonly closedMs: number;
+  /** Whole micro-USD, as those of the trade: they add up exactly, and are divided last. */
   readonly pnl: number;
   readonly trade: Trade;
 }
@@ -90,16 +91,16 @@ export function summarize(markets: readonly MarketResult[], sizeUsd: number): Su
   };
 }
 
-/** @param pnls Of closed trades in the order they closed, USD. */
+/** @param pnls Of closed trades in the order they closed, whole micro-USD. */
 export function tradeFigures(pnls: readonly number[]): TradeFigures {
   const won = pnls.filter((pnl) => pnl > 0).length;
   return {
     tradesTotal: pnls.length,
     tradesWon: won,
     winRate: mean(pnls.length, won),
-    totalPnl: sum(pnls),
+    totalPnl: sum(pnls) / MICRO_PER_USDC,
     profitFactor: profitFactor(pnls),
-    maxDrawdown: maxDrawdownOfResults(pnls),
+    maxDrawdown: maxDrawdownOfResults(pnls) / MICRO_PER_USDC,
   };
 }
 
@@ -114,19 +115,17 @@ function closedTrades(markets: readonly MarketResult[]): ClosedTrade[] {
     .flatMap(({ market: { marketId }, replay }) =>
       replay.trades.flatMap((trade): ClosedTrade[] => {
         const { closedMs, pnl } = trade;
-        return closedMs === null || pnl === null
-          ? []
-          : [{ marketId, closedMs, pnl: pnl / MICRO_PER_USDC, trade }];
+        return closedMs === null || pnl === null ? [] : [{ marketId, closedMs, pnl, trade }];
       }),
     )
     .sort((a, b) => a.closedMs - b.closedMs);
 }
 
 function equityCurve(closed: readonly ClosedTrade[]): Summary['equityCurve'] {
-  let cumulativePnl = 0;
+  let total = 0;
   return closed.map(({ marketId, closedMs, pnl }) => {
-    cumulativePnl += pnl;
-    return { marketId, timeMs: closedMs, cumulativePnl };
+    total += pnl;
+    return { marketId, timeMs: closedMs, cumulativePnl: total / MICRO_PER_USDC };
   });
 }
 
