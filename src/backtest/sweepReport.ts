@@ -60,6 +60,7 @@ export function sweepResult(
     cells: Array.from({ length: cells.length / width }, (_, y) => cells.slice(y * width, (y + 1) * width)),
     best: luck.best === null ? null : { x: luck.best % width, y: Math.floor(luck.best / width) },
     n_trials: luck.trials,
+    sharpe_variance: luck.sharpeVariance,
     deflated_sharpe: luck.deflatedSharpe,
     pbo: luck.overfittingProbability,
     min_track_record_markets: luck.minTrackRecordMarkets,

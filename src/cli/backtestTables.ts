@@ -60,6 +60,7 @@ export function printSweep(result: SweepResultBody): string {
   ]);
   const judged: [string, string | null][] = [
     ['trials', String(result.n_trials)],
+    ['variance of their Sharpe ratios', fixed(result.sharpe_variance, 4)],
     ['best Sharpe a market', fixed(bestCell?.sharpe_per_market ?? null, 4)],
     ['deflated Sharpe', fixed(result.deflated_sharpe, 4)],
     ['PBO', fixed(result.pbo, 4)],

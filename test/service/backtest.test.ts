@@ -137,6 +137,7 @@ describe('a sweep', () => {
     expect(result.x_axis.values).toEqual([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]);
     expect(result.cells).toHaveLength(1);
     expect(result.cells[0]).toHaveLength(9);
+    expect(result.sharpe_variance).toBeGreaterThan(0);
     for (const name of ['deflated_sharpe', 'pbo']) {
       expect(result[name], name).toBeGreaterThanOrEqual(0);
       expect(result[name], name).toBeLessThanOrEqual(1);
@@ -160,6 +161,17 @@ describe('a sweep', () => {
       expect(error).toBeNull();
       expect(one).toMatchObject(cell);
       expect(cell.trades_total).toBeGreaterThan(0);
+    }
+  });
+
+  test('a cell of another size is dealt on books as deep as its own backtest reads them', async () => {
+    const x_axis = { param: 'size_usd', start: 50, end: 1_250, steps: 3 };
+    const { result } = (await rig.submit('/v1/backtest/sweep', { ...SWEEP, x_axis }, key)).job;
+    expect(result.x_axis.values).toEqual([50, 650, 1_250]);
+    for (const [x, size_usd] of result.x_axis.values.entries()) {
+      const one = (await rig.submit('/v1/backtest', { ...BODY, size_usd }, key)).job.result;
+      const { error: _, ...cell } = result.cells[0][x];
+      expect(one).toMatchObject(cell);
     }
   });
 

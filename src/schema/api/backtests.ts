@@ -163,6 +163,13 @@ export const sweepResultShape = z.strictObject({
     .nullable()
     .describe('Place of the highest Sharpe ratio over all markets, those it left alone too'),
   n_trials: count.describe('Cells that were tried'),
+  sharpe_variance: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe(
+      'Variance of the cells’ Sharpe ratios a market, which `deflated_sharpe` weighs with their number',
+    ),
   deflated_sharpe: share.nullable().describe('Probability that the best is above the best of as much luck'),
   min_track_record_markets: count
     .nullable()

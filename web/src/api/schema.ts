@@ -646,6 +646,7 @@ export type SweepResult = {
     y: number;
   } | null;
   n_trials: number;
+  sharpe_variance: number | null;
   deflated_sharpe: number | null;
   min_track_record_markets: number | null;
   pbo: number | null;
