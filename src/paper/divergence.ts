@@ -1,5 +1,7 @@
 /** Paper against the backtests it is to be compared with: its baseline, and the recording of the window it ran in. */
 import type { Clock } from '../clock.ts';
+import { MICRO_PER_USDC } from '../core/fees.ts';
+import { memoryMs } from '../core/strategies/compile.ts';
 import type { BacktestResultBody, BacktestTradeBody } from '../schema/api/backtests.ts';
 import type { RunBody } from '../schema/api/paper.ts';
 import { windowAt } from '../venues/polymarket/windows.ts';
@@ -43,15 +45,16 @@ interface Run {
 }
 
 /**
- * The windows a strategy traded from their start to their end, by their end: of one it came into or left midway, a
- * backtest trades the rest too.
+ * The windows a strategy traded from their start to their end, knowing all it decides by, named by their end: of one it
+ * came into or left midway, a backtest trades the rest too.
  */
 export function wholeWindows(
-  { universe, activeFromMs, entriesUntilMs }: PaperStrategy,
+  { universe, strategy, activeFromMs, entriesUntilMs }: PaperStrategy,
   nowMs: number,
 ): { startMs: number; endMs: number } {
-  const first = windowAt(universe.event_type, activeFromMs);
-  const isWhole = first.startTimeMs >= activeFromMs;
+  const knowsFromMs = activeFromMs + memoryMs(strategy);
+  const first = windowAt(universe.event_type, knowsFromMs);
+  const isWhole = first.startTimeMs >= knowsFromMs;
   const startMs = isWhole ? first.endTimeMs : windowAt(universe.event_type, first.endTimeMs).endTimeMs;
   return { startMs, endMs: entriesUntilMs ?? nowMs };
 }
@@ -67,10 +70,8 @@ export async function divergenceOf(strategy: PaperStrategy, parts: Parts): Promi
   const result = window?.result ?? null;
   const replayed =
     result === null ? null : { result, windows: { ...wholeWindows(strategy, toMs), endMs: toMs } };
-  const live = (replayed === null ? rows : rows.filter((row) => isReplayed(row, strategy, replayed))).map(
-    positionBody,
-  );
-  const compared = result === null ? null : compare(live, result.trades);
+  const live = replayed === null ? rows : rows.filter((row) => isReplayed(row, strategy, replayed));
+  const compared = result === null ? null : compare(live.map(positionBody), result.trades);
   return {
     ...{ fromMs, toMs, live: liveRun(live), baseline: baseline.body, window: window?.body ?? null },
     ...{ same: compared?.same ?? null, differing: compared?.differing ?? [] },
@@ -101,14 +102,14 @@ async function runOf(jobId: string, { userId }: PaperStrategy, { backtests }: Pa
   return { body, result, endMs: job?.spec.endMs ?? null };
 }
 
-function liveRun(closed: readonly PositionBody[]): RunBody {
-  const sum = (of: (row: PositionBody) => number) => closed.reduce((total, row) => total + of(row), 0);
+function liveRun(closed: readonly PositionRow[]): RunBody {
+  const sum = (of: (row: PositionRow) => number) => closed.reduce((total, row) => total + of(row), 0);
   const mean = (total: number) => (closed.length === 0 ? null : total / closed.length);
-  const pnl = sum((row) => row.net_pnl ?? 0);
+  const pnl = sum((row) => row.pnl_micro ?? 0) / MICRO_PER_USDC;
   return {
     ...{ backtest_id: null, status: 'live', trades: closed.length, net_pnl: pnl },
-    ...{ win_rate: mean(closed.filter((row) => (row.net_pnl ?? 0) > 0).length) },
-    ...{ fees: sum((row) => row.fees_usd), avg_pnl_per_trade: mean(pnl) },
+    ...{ win_rate: mean(closed.filter((row) => (row.pnl_micro ?? 0) > 0).length) },
+    ...{ fees: sum((row) => row.fees_micro) / MICRO_PER_USDC, avg_pnl_per_trade: mean(pnl) },
     avg_slippage: mean(sum((row) => row.slippage)),
   };
 }

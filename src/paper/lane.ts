@@ -34,7 +34,7 @@ export class Lane {
   addAll(sessions: readonly PaperSession[]): void {
     for (const session of sessions) {
       this.#sessions.add(session);
-      if (!session.session.finished) this.#awake.push(session);
+      if (!session.session.isDone) this.#awake.push(session);
     }
   }
 
@@ -104,7 +104,7 @@ export class Lane {
     let left = 0;
     const awake = this.#awake;
     for (const session of awake) {
-      const isThere = this.#sessions.has(session) && !session.session.finished;
+      const isThere = this.#sessions.has(session) && !session.session.isDone;
       const hasBegun = timeMs >= session.fromMs;
       if (isThere && !(hasBegun && this.#sleepers.tryToSleep(session))) awake[left++] = session;
     }

@@ -76,8 +76,7 @@ export class Papers {
     if (typeof changed === 'string' || change.active === null) return changed;
     const { runner } = this.#parts;
     if (changed.entriesUntilMs !== null) runner.deactivate(strategyId, changed.entriesUntilMs);
-    else if (changed.activeFromMs > this.#parts.clock.now())
-      runner.activate(strategyId, changed.activeFromMs);
+    else runner.activate(strategyId, changed.activeFromMs);
     return changed;
   }
 

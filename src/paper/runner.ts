@@ -79,10 +79,11 @@ export class PaperRunner {
     if (strategy !== undefined) strategy.entries.untilMs = untilMs;
   }
 
-  /** Markets it has dealt in before are not entered anew. */
+  /** Markets it has dealt in before are not entered anew. Nothing happens where it is active since then. */
   activate(strategyId: string, fromMs: number): void {
     const strategy = this.#strategies.get(strategyId);
-    if (strategy === undefined) return;
+    const isActive = strategy?.entries.untilMs === Number.POSITIVE_INFINITY;
+    if (strategy === undefined || (isActive && strategy.activeFromMs === fromMs)) return;
     strategy.activeFromMs = fromMs;
     strategy.entries = { untilMs: Number.POSITIVE_INFINITY };
     const isIdle = (session: PaperSession) => session.strategy.strategyId !== strategyId || session.hasDealt;

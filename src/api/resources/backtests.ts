@@ -189,7 +189,8 @@ function jobBody({ spec, ...job }: Job) {
     status: job.status,
     progress: job.progress,
     submitted_at: formatTime(job.submittedMs),
-    started_at: formatTimeOrNull(job.startedMs),
+    // Of one that waits again: its earlier start came to nothing.
+    started_at: job.status === 'queued' ? null : formatTimeOrNull(job.startedMs),
     completed_at: formatTimeOrNull(job.completedMs),
     strategy: spec.strategy,
     universe: spec.universe,

@@ -193,6 +193,12 @@ export class MarketSession {
     return this.#positions.finished;
   }
 
+  /** Not even a gap that becomes known could make it need the rows until then. */
+  get isDone(): boolean {
+    // What was taken of the levels shown counts again where only a part of the trades is taken back.
+    return this.finished && (!this.#terms.strategy.exits || this.#consumption.isEmpty);
+  }
+
   /** All positions, oldest first; the last may be open. */
   trades(): Trade[] {
     return this.#positions.trades();

@@ -4,6 +4,14 @@ import { meanReversion } from './meanReversion.ts';
 import { thresholdEntry, timeBeforeResolution } from './simple.ts';
 import type { CompiledStrategy } from './strategy.ts';
 
+const MS_PER_SECOND = 1_000;
+
+/** How long a strategy has to have watched a market before it decides as one that always has. */
+export function memoryMs(strategy: Strategy): number {
+  // The second it begins in is not seen whole.
+  return strategy.type === 'mean_reversion' ? (strategy.lookback + 1) * MS_PER_SECOND : 0;
+}
+
 /** Turns a strategy as it was asked for into one that runs. */
 export function compileStrategy(strategy: Strategy): CompiledStrategy {
   switch (strategy.type) {
