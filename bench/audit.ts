@@ -138,7 +138,7 @@ async function fill(database: Database, nowMs: number): Promise<void> {
         };
         const linked = { ...entry, seq: head.seq + 1, prev_hash: head.hash } as const;
         const hash = entryHash(linked as Parameters<typeof entryHash>[0]);
-        head = { seq: linked.seq, hash };
+        head = { seq: linked.seq, hash, rowHash: hash };
         return { ...linked, hash } as AuditEntriesTable;
       });
       await db.insertInto('audit_entries').values(entries).execute();

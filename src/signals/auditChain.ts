@@ -1,4 +1,8 @@
-/** The chain of the audit: each entry's hash covers the one before it, so that no link can be changed, taken out, put in or moved. */
+/**
+ * The chain of the audit: each entry's hash covers the one before it, so that no link can be changed, taken out, put in or
+ * moved. What the rows became lies between their detections, so each detection also names the hash of the one before
+ * it: readers who see rows alone can follow these.
+ */
 import { createHash } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { CompiledStatement } from '../accounts/compiledStatement.ts';
@@ -14,6 +18,16 @@ export interface ChainHead {
   readonly seq: number;
   readonly hash: string;
 }
+
+/** The newest link, and the newest of those that are a row's detection. */
+export interface ChainEnd extends ChainHead {
+  readonly rowHash: string;
+}
+
+/** As it is kept; ends of before rows were linked have no `rowHash`. */
+type StoredEnd = ChainHead & Partial<ChainEnd>;
+
+const NO_LINK: ChainEnd = { seq: 0, hash: GENESIS_HASH, rowHash: GENESIS_HASH };
 
 export type NewEntry = Pick<AuditEntriesTable, 'audit_id' | 'kind' | 'at_ms' | 'body'>;
 
@@ -39,35 +53,42 @@ export class AuditChain {
   readonly #store = storeStatement();
 
   /** Takes the chain for this transaction: others wait. It must be the transaction's first statement. */
-  async lock(db: Transaction<Schema>): Promise<ChainHead> {
-    const { rows } = await this.#lock.run(db, { seq: 0, hash: GENESIS_HASH });
+  async lock(db: Transaction<Schema>): Promise<ChainEnd> {
+    const { rows } = await this.#lock.run(db, NO_LINK);
     const [row] = rows as [{ value: string }];
-    return JSON.parse(row.value) as ChainHead;
+    const end = JSON.parse(row.value) as StoredEnd;
+    return { ...end, rowHash: end.rowHash ?? (await newestRowHash(db)) };
   }
 
-  /** Adds a link behind `head`. */
-  async append(db: Transaction<Schema>, head: ChainHead, entry: NewEntry): Promise<ChainHead> {
-    const linked = { ...entry, seq: head.seq + 1, prev_hash: head.hash };
+  /** Adds a link behind `end`. */
+  async append(db: Transaction<Schema>, end: ChainEnd, entry: NewEntry): Promise<ChainEnd> {
+    const linked = { ...entry, seq: end.seq + 1, prev_hash: end.hash };
     const hash = entryHash(linked);
     await this.#append.run(db, { ...linked, hash });
-    return { seq: linked.seq, hash };
+    return { seq: linked.seq, hash, rowHash: entry.kind === 'detected' ? hash : end.rowHash };
   }
 
   /** Ends what `lock` began. */
-  async store(db: Transaction<Schema>, head: ChainHead, nowMs: number): Promise<void> {
-    await this.#store.run(db, { head, nowMs });
+  async store(db: Transaction<Schema>, end: ChainEnd, nowMs: number): Promise<void> {
+    await this.#store.run(db, { end, nowMs });
   }
 }
 
-const headText = ({ seq, hash }: ChainHead) => JSON.stringify({ seq, hash });
+const endText = ({ seq, hash, rowHash }: ChainEnd) => JSON.stringify({ seq, hash, rowHash });
+
+async function newestRowHash(db: Kysely<Schema>): Promise<string> {
+  const detected = db.selectFrom('audit_entries').select('hash').where('kind', '=', 'detected');
+  const newest = await detected.orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  return newest?.hash ?? GENESIS_HASH;
+}
 
 /** A write, so that on SQLite nobody can write between what is read here and what is written later. */
-function lockStatement(): CompiledStatement<ChainHead, { value: string }> {
+function lockStatement(): CompiledStatement<ChainEnd, { value: string }> {
   return new CompiledStatement(
     sql<{ value: string }>`
       insert into settings (name, value, updated_ms) values (${null}, ${null}, 0)
       on conflict (name) do update set name = excluded.name returning value`,
-    (first) => [HEAD_SETTING, headText(first)],
+    (first) => [HEAD_SETTING, endText(first)],
   );
 }
 
@@ -81,16 +102,16 @@ function appendStatement(): CompiledStatement<AuditEntriesTable> {
   );
 }
 
-function storeStatement(): CompiledStatement<{ head: ChainHead; nowMs: number }> {
+function storeStatement(): CompiledStatement<{ end: ChainEnd; nowMs: number }> {
   return new CompiledStatement(
     sql`update settings set value = ${null}, updated_ms = ${null} where name = ${null}`,
-    ({ head, nowMs }) => [headText(head), nowMs, HEAD_SETTING],
+    ({ end, nowMs }) => [endText(end), nowMs, HEAD_SETTING],
   );
 }
 
 /** The newest link; seq 0 before the first. */
-export async function readHead(db: Kysely<Schema>): Promise<ChainHead> {
+export async function readHead(db: Kysely<Schema>): Promise<StoredEnd> {
   const found = db.selectFrom('settings').select('value').where('name', '=', HEAD_SETTING);
   const row = await found.executeTakeFirst();
-  return row === undefined ? { seq: 0, hash: GENESIS_HASH } : (JSON.parse(row.value) as ChainHead);
+  return row === undefined ? NO_LINK : (JSON.parse(row.value) as StoredEnd);
 }

@@ -4,10 +4,13 @@ import type { Database, Schema } from '../accounts/schema.ts';
 import type { AuditRowsTable } from '../accounts/schemaAudit.ts';
 import type { Clock } from '../clock.ts';
 import type { Market } from '../schema/market.ts';
-import { AuditChain, canonicalJson } from './auditChain.ts';
+import { AuditChain, type ChainEnd, canonicalJson } from './auditChain.ts';
 import { addToDay, settleDay } from './auditDays.ts';
 import type { Detection } from './detection.ts';
 import type { ExecutableFill } from './executable.ts';
+
+/** The body of a `detected` entry. `prevRow`, the hash of the detection before it, is missing in the oldest: rows were not linked then. */
+export type DetectedBody = Detection & { readonly prevRow?: string };
 
 /** What a market paid: the body of a `settled` entry. */
 export interface Settlement {
@@ -47,7 +50,8 @@ export class AuditLog {
       const row = newRow(detection, head.seq + 1);
       const { numAffectedRows } = await this.#insertRow.run(db, row);
       if (numAffectedRows !== 1n) return { head, result: false };
-      const entry = { kind: 'detected', body: canonicalJson(detection) } as const;
+      const body: DetectedBody = { ...detection, prevRow: head.rowHash };
+      const entry = { kind: 'detected', body: canonicalJson(body) } as const;
       const next = await this.#chain.append(db, head, {
         ...entry,
         audit_id: auditId,
@@ -112,10 +116,7 @@ export class AuditLog {
   }
 
   async #append<T>(
-    write: (
-      db: Transaction<Schema>,
-      head: { seq: number; hash: string },
-    ) => Promise<{ head: { seq: number; hash: string }; result: T }>,
+    write: (db: Transaction<Schema>, head: ChainEnd) => Promise<{ head: ChainEnd; result: T }>,
   ): Promise<T> {
     return await this.#db.transaction().execute(async (db) => {
       const before = await this.#chain.lock(db);

@@ -5,7 +5,7 @@ import type { SignalTier } from '../core/signals/signal.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
 import { type ChainHead, readHead } from './auditChain.ts';
 import { dayOf, NANO } from './auditDays.ts';
-import type { Settlement } from './auditLog.ts';
+import type { DetectedBody, Settlement } from './auditLog.ts';
 import type { Detection } from './detection.ts';
 import type { ExecutableFill } from './executable.ts';
 
@@ -45,6 +45,7 @@ export interface AuditRecord {
   readonly settlement: Settlement | null;
   /** Of the chain's entry that holds the detection. */
   readonly hash: string;
+  /** That of the row written before this one; of rows written before rows were linked, that of the entry before. */
   readonly prevHash: string;
 }
 
@@ -109,12 +110,13 @@ export class AuditReader {
       return entry === undefined ? null : (JSON.parse(entry.body) as T);
     };
     return rows.flatMap(({ audit_id: auditId, seq }) => {
-      const detection = body<Detection>(auditId, 'detected');
+      const detected = body<DetectedBody>(auditId, 'detected');
       const entry = found.get(`${auditId}:detected`);
-      if (detection === null || entry === undefined) return [];
+      if (detected === null || entry === undefined) return [];
+      const { prevRow: prevHash = entry.prev_hash, ...detection } = detected;
       const executable = body<readonly ExecutableFill[]>(auditId, 'executable');
       const settlement = body<Settlement>(auditId, 'settled');
-      return [{ seq, detection, executable, settlement, hash: entry.hash, prevHash: entry.prev_hash }];
+      return [{ seq, detection, executable, settlement, hash: entry.hash, prevHash }];
     });
   }
 

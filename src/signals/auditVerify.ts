@@ -3,8 +3,7 @@ import type { Database, Schema } from '../accounts/schema.ts';
 import type { AuditDaysTable, AuditEntriesTable, AuditRowsTable } from '../accounts/schemaAudit.ts';
 import { entryHash, GENESIS_HASH, readHead } from './auditChain.ts';
 import { dayOf, nanoOf } from './auditDays.ts';
-import { newRow, type Settlement } from './auditLog.ts';
-import type { Detection } from './detection.ts';
+import { type DetectedBody, newRow, type Settlement } from './auditLog.ts';
 
 /** Entries and rows read at a time: memory does not grow with the audit beyond one small row each. */
 const PAGE = 2_000;
@@ -63,6 +62,8 @@ class Verifier {
   readonly #days = new Map<string, AuditDaysTable>();
   #entries = 0;
   #head = GENESIS_HASH;
+  /** Of the newest row's entry. */
+  #rowHash = GENESIS_HASH;
 
   constructor(db: Transaction<Schema>) {
     this.#db = db;
@@ -85,6 +86,8 @@ class Verifier {
         seq: head.seq,
       });
     }
+    if (head.rowHash !== undefined && head.rowHash !== this.#rowHash)
+      throw new FaultFound('the newest signal is not the one noted as such');
     if (!isKnown) throw new FaultFound('the given head hash is not in the chain');
     await this.#compareRows();
     await this.#compareDays();
@@ -119,10 +122,14 @@ class Verifier {
     this.#head = entry.hash;
   }
 
-  #take({ seq, audit_id: auditId, kind, at_ms: atMs, body }: AuditEntriesTable): void {
+  #take({ seq, audit_id: auditId, kind, at_ms: atMs, body, hash }: AuditEntriesTable): void {
     if (kind === 'detected') {
-      const row = newRow(JSON.parse(body) as Detection, seq);
+      const { prevRow, ...detection } = JSON.parse(body) as DetectedBody;
+      const row = newRow(detection, seq);
       if (this.#rows.has(auditId)) throw new FaultFound('detected twice', { seq, auditId });
+      if (prevRow !== undefined && prevRow !== this.#rowHash)
+        throw new FaultFound('the signal does not follow the one before it', { seq, auditId });
+      this.#rowHash = hash;
       this.#rows.set(auditId, row);
       const day = this.#day(row);
       day.total++;

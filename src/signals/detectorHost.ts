@@ -8,6 +8,7 @@ import type { BookRecord, QuoteRecord } from '../schema/records.ts';
 import { type Detection, detectionOf } from './detection.ts';
 import { type Episode, Episodes } from './episodes.ts';
 import type { ExecutableFill } from './executable.ts';
+import { Moments } from './moments.ts';
 import { Probes } from './probes.ts';
 import { type PricePoint, TickerPrices } from './tickerPrices.ts';
 import { WatchedMarket } from './watchedMarket.ts';
@@ -71,6 +72,7 @@ export class DetectorHost {
   readonly #watches = new Map<string, Watch>();
   readonly #byTicker = new Map<Ticker, Set<Watch>>(TICKERS.map((ticker) => [ticker, new Set()]));
   readonly #known = new Map<string, Map<SignalTier, number>>();
+  readonly #moments = new Moments();
   readonly #rounds = new FanOut(MARKETS_AT_ONCE);
   readonly #sweep: Timer;
   #isClosed = false;
@@ -238,7 +240,7 @@ export class DetectorHost {
       watch.episodes.drop(episode);
       return;
     }
-    episode.detectedMs = freeMoment(first, nowMs);
+    episode.detectedMs = this.#moments.next(first, nowMs);
     first.set(episode.tier, episode.detectedMs);
     this.#found.inc({ tier: episode.tier });
     const { detectedMs, tier } = episode;
@@ -285,12 +287,4 @@ export class DetectorHost {
       }
     }
   }
-}
-
-/** The detections of a market are told apart by their moment. */
-function freeMoment(first: ReadonlyMap<SignalTier, number>, nowMs: number): number {
-  const taken = new Set(first.values());
-  let momentMs = nowMs;
-  while (taken.has(momentMs)) momentMs++;
-  return momentMs;
 }

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { SIGNAL_TIERS } from '../schema/api/signals.ts';
+import { Moments } from './moments.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 20, 12);
+
+test('of one market no two are equal, over all markets none is before the one made before it', () => {
+  const made = fc.record({
+    market: fc.integer({ min: 0, max: 3 }),
+    tier: fc.constantFrom(...SIGNAL_TIERS),
+    laterMs: fc.integer({ min: -20, max: 30 }),
+  });
+  fc.assert(
+    fc.property(fc.array(made, { maxLength: 60 }), (list) => {
+      const moments = new Moments();
+      const markets = Array.from({ length: 4 }, () => new Map<string, number>());
+      let [nowMs, lastMs] = [NOW_MS, 0];
+      for (const { market, tier, laterMs } of list) {
+        const first = markets[market] as Map<(typeof SIGNAL_TIERS)[number], number>;
+        if (first.has(tier)) continue;
+        nowMs = Math.max(nowMs + laterMs, lastMs - 90);
+        const momentMs = moments.next(first, nowMs);
+        expect([...first.values()]).not.toContain(momentMs);
+        expect(momentMs).toBeGreaterThanOrEqual(Math.max(nowMs, lastMs));
+        first.set(tier, momentMs);
+        lastMs = momentMs;
+      }
+    }),
+  );
+});
+
+test('a second one in a millisecond is moved by one, and so is what follows it in another market', () => {
+  const moments = new Moments();
+  const taken = new Map([['logical' as const, moments.next(new Map(), NOW_MS)]]);
+  expect(moments.next(taken, NOW_MS)).toBe(NOW_MS + 1);
+  expect(moments.next(new Map(), NOW_MS)).toBe(NOW_MS + 1);
+});
+
+test('a clock that is set back is believed', () => {
+  const moments = new Moments();
+  moments.next(new Map(), NOW_MS);
+  expect(moments.next(new Map(), NOW_MS - 100)).toBe(NOW_MS);
+  expect(moments.next(new Map(), NOW_MS - 101)).toBe(NOW_MS - 101);
+});
