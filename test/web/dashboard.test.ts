@@ -1,11 +1,46 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { escapeHead } from '../../src/webhooks/responseHead.ts';
 import { browserAbsent, WAIT_MS } from '../support/browser.ts';
 import { heading, useDemoPages } from '../support/demoPages.ts';
 
 const SKIPPED = 'the dashboard (skipped without a build or Chromium)';
 const OTHER = { email: 'ann@example.com', password: 'correct horse battery' };
+
+const REPLY = `<script>alert("it's")</script> &amp; more`;
+const HOOK = {
+  ...{
+    webhook_id: 'wh_1',
+    url: 'https://example.com/hook',
+    label: 'hook',
+    tiers: ['logical'],
+    tickers: null,
+  },
+  ...{
+    state: 'active',
+    failing: false,
+    consecutive_failures: 3,
+    created_at: '2026-11-01T00:00:00.000+00:00',
+  },
+  ...{ paused_at: null, previous_secret_until: null },
+};
+const ATTEMPTS = [
+  ...[{ at: '2026-11-01T12:00:01.000+00:00', status: null, latency_ms: 2, error: 'connection refused' }],
+  ...[{ at: '2026-11-01T12:00:02.000+00:00', status: 500, latency_ms: 31, error: 'status 500' }],
+].map((attempt) => ({
+  ...attempt,
+  response_head: attempt.status === null ? '' : escapeHead(Buffer.from(REPLY)),
+}));
+
+function deliveryOf(day: number, attempt_log: typeof ATTEMPTS) {
+  const time = `2026-11-0${day}T12:00:00.000+00:00`;
+  return {
+    ...{ delivery_id: `dl_${day}`, state: 'failed', tier: 'logical', ticker: 'BTC', market_id: '0x1' },
+    ...{ detected_at: time, created_at: time, expires_at: time, attempts: attempt_log.length },
+    ...{ next_attempt_at: null, attempt_log },
+  };
+}
 
 describe.skipIf(browserAbsent)(SKIPPED, () => {
   const dashboard = useDemoPages({ UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
@@ -28,8 +63,15 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const answer = JSON.parse(execFileSync('sh', ['-c', line ?? ''], { encoding: 'utf8' }));
     expect(answer.markets).toHaveLength(3);
     await page.getByRole('link', { name: 'API keys' }).click();
-    await page.getByRole('button', { name: 'Revoke my first key' }).click();
-    await page.getByRole('button', { name: 'Revoke for good' }).click();
+    const revoke = page.getByRole('button', { name: 'Revoke my first key', exact: true });
+    await revoke.focus();
+    await page.keyboard.press('Enter');
+    // The keyboard is at what takes it back, and then where it was.
+    await page.keyboard.press('Enter');
+    const focused = () => page.evaluate("document.activeElement.getAttribute('aria-label')");
+    await expect.poll(focused).toBe('Revoke my first key');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Revoke my first key for good' }).click();
     await page.getByText('revoked', { exact: true }).waitFor();
     await watched.inspect('keys');
     const refused = execFileSync('sh', ['-c', line ?? ''], { encoding: 'utf8' });
@@ -229,15 +271,85 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await card.getByText('logical · ETH, SOL').waitFor();
     await card.getByRole('button', { name: 'Send a test' }).click();
     await card.getByRole('button', { name: 'Deliveries' }).click();
-    await card.getByRole('button', { name: 'Redeliver' }).first().waitFor();
-    await card.getByRole('button', { name: 'New secret' }).click();
+    await card.getByRole('button', { name: 'Show attempts of' }).click();
+    await card
+      .getByRole('list', { name: /^Attempts of/ })
+      .getByRole('listitem')
+      .first()
+      .waitFor();
+    await card.getByRole('button', { name: 'Replace secret of ours' }).click();
+    await card.getByRole('button', { name: 'Replace secret of ours for good' }).click();
     await card.getByLabel('new webhook secret', { exact: true }).waitFor();
+    await card.getByRole('button', { name: 'Replace secret of ours', exact: true }).waitFor();
     await watched.inspect('webhooks');
     await card.getByRole('button', { name: 'Pause' }).click();
     await card.getByRole('button', { name: 'Resume' }).click();
     await card.getByRole('button', { name: 'Pause' }).waitFor();
-    await card.getByRole('button', { name: 'Delete' }).click();
+    await card.getByRole('button', { name: 'Delete ours' }).click();
+    await card.getByRole('button', { name: 'Delete ours for good' }).click();
     await page.getByText('No webhooks yet').waitFor();
+  });
+
+  it('leaves who lost the tier the webhooks that are still told', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    const { user } = await (await page.request.get('/app/me')).json();
+    const data = { url: 'https://127.0.0.1:9/hook', label: 'kept' };
+    expect((await page.request.post('/app/webhooks', { data })).status()).toBe(201);
+    const setTier = async (tier: string) =>
+      expect((await page.request.patch(`/app/users/${user.user_id}`, { data: { tier } })).status()).toBe(200);
+    await setTier('free');
+    await page.goto('/webhooks');
+    await page.getByText('Webhooks are not in tier free').waitFor();
+    await page.getByText('goes on being sent until you pause or delete it').waitFor();
+    expect(await page.getByRole('button', { name: 'Register webhook' }).count()).toBe(0);
+    await watched.inspect('webhooks-downgraded');
+    const card = page.getByRole('region', { name: 'Webhook kept' });
+    await card.getByRole('button', { name: 'Pause' }).click();
+    await card.getByRole('button', { name: 'Resume' }).waitFor();
+    await card.getByRole('button', { name: 'Delete kept' }).click();
+    await card.getByRole('button', { name: 'Delete kept for good' }).click();
+    await card.waitFor({ state: 'detached' });
+    await setTier('premium');
+  });
+
+  it('shows every attempt with its reply as text, older deliveries, and sends all that failed again', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    await page.route('**/app/webhooks', (route) => route.fulfill({ json: { webhooks: [HOOK], count: 1 } }));
+    await page.route('**/app/webhooks/wh_1/deliveries?**', (route) => {
+      const query = new URL(route.request().url()).searchParams;
+      const isOlder = query.get('cursor') === 'older';
+      const deliveries = [isOlder ? deliveryOf(2, []) : deliveryOf(1, ATTEMPTS)];
+      return route.fulfill({ json: { count: 1, deliveries, next_cursor: isOlder ? null : 'older' } });
+    });
+    let asked: unknown = null;
+    await page.route('**/app/webhooks/wh_1/redeliver', (route) => {
+      asked = route.request().postDataJSON();
+      return route.fulfill({ status: 202, json: { count: 1000 } });
+    });
+    await page.goto('/webhooks');
+    const card = page.getByRole('region', { name: 'Webhook hook' });
+    await card.getByText('Failing (3 in a row)').waitFor();
+    await card.getByRole('button', { name: 'Deliveries' }).click();
+    await card.getByRole('button', { name: 'Show attempts of 01 Nov' }).click();
+    const attempts = card.getByRole('listitem');
+    expect(await attempts.allTextContents()).toEqual([
+      expect.stringContaining('12:00:02: status 500 after 31 ms'),
+      expect.stringContaining('12:00:01: connection refused after 2 ms'),
+    ]);
+    expect(
+      await attempts
+        .first()
+        .getByLabel(/^Reply at/)
+        .textContent(),
+    ).toBe(REPLY);
+    await watched.inspect('webhooks-deliveries');
+    await card.getByRole('button', { name: 'Show older' }).click();
+    await card.getByRole('button', { name: 'Redeliver 02 Nov' }).waitFor();
+    await card.getByRole('button', { name: 'Redeliver all failed' }).click();
+    await card.getByText('1,000 to be sent again').waitFor();
+    expect(asked).toEqual({ state: 'failed' });
   });
 
   it('lets a user change the password, end sessions and sign out', async () => {

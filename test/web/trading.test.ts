@@ -138,7 +138,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('papers');
     await page.getByRole('link', { name: 'out and in' }).click();
     await page.getByRole('button', { name: 'Delete out and in' }).click();
-    await page.getByRole('button', { name: 'Delete for good' }).click();
+    await page.getByRole('button', { name: / for good$/ }).click();
     await page.getByText('No paper strategies yet').waitFor();
   });
 

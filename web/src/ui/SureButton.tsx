@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
-/** A button that asks once more, for what cannot be taken back. */
+/** A button that asks once more, for what cannot be taken back. The keyboard stays where the button was. */
 export function SureButton({
   verb,
   of,
@@ -15,23 +15,38 @@ export function SureButton({
   of: string;
   isPending: boolean;
   error: Error | null;
-  act: () => void;
+  /** @param whenDone To be called where the thing it was done to is still there after it. */
+  act: (whenDone: () => void) => void;
   size?: 'xs' | 'sm';
 }): ReactNode {
-  const [isSure, setSure] = useState(false);
-  if (!isSure) {
+  const [stage, setStage] = useState<'unasked' | 'asked' | 'answered'>('unasked');
+  if (stage !== 'asked') {
     return (
-      <Button size={size} variant="default" onClick={() => setSure(true)} aria-label={`${verb} ${of}`}>
+      <Button
+        size={size}
+        variant="default"
+        // Only back from the question, which was asked where the keyboard is.
+        autoFocus={stage === 'answered'}
+        onClick={() => setStage('asked')}
+        aria-label={`${verb} ${of}`}
+      >
         {verb}
       </Button>
     );
   }
+  const leave = () => setStage('answered');
   return (
     <Group gap={6} wrap="nowrap">
-      <Button size={size} color="red.9" loading={isPending} onClick={act}>
+      <Button
+        size={size}
+        color="red.9"
+        loading={isPending}
+        onClick={() => act(leave)}
+        aria-label={`${verb} ${of} for good`}
+      >
         {verb} for good
       </Button>
-      <Button size={size} variant="default" onClick={() => setSure(false)}>
+      <Button size={size} variant="default" autoFocus onClick={leave}>
         Keep
       </Button>
       {error !== null && (

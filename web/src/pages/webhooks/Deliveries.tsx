@@ -1,28 +1,85 @@
-import { Badge, Button, Table, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
-import { useAction, useApi } from '../../api/hooks.ts';
-import type { WebhookDelivery } from '../../api/schema.ts';
-import { moment } from '../../ui/format.ts';
+import { Button, Group, NativeSelect, Stack, Table, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { call } from '../../api/client.ts';
+import { useAction } from '../../api/hooks.ts';
+import type { WebhookDelivery, WebhookDeliveryList } from '../../api/schema.ts';
+import { ShowOlder } from '../../ui/ShowOlder.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { DeliveryRow } from './DeliveryRow.tsx';
 
-const REFETCH_MS = 5_000;
-const COLOURS = {
-  ...{ delivered: 'teal.9', pending: 'blue.9', failed: 'red.9', skipped: 'gray.7', expired: 'gray.7' },
-} as const;
+const LOG = 'GET /app/webhooks/{webhook_id}/deliveries';
+/** Each page that is shown is asked for again, so the more there are, the less often. */
+const REFETCH_MS_PER_PAGE = 5_000;
+const PAGE_SIZE = 50;
+const STATES = ['pending', 'delivered', 'failed', 'expired', 'skipped'] as const;
+type State = WebhookDelivery['state'];
 
-/** The newest deliveries of a webhook with what each attempt met. */
+/** The deliveries of a webhook, newest first, with what each attempt met, and sending them again. */
 export function Deliveries({ webhookId }: { webhookId: string }): ReactNode {
-  const path = { webhook_id: webhookId };
-  const list = useApi('GET /app/webhooks/{webhook_id}/deliveries', { path }, { refetchMs: REFETCH_MS });
-  const again = useAction('POST /app/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver', [
-    'GET /app/webhooks/{webhook_id}/deliveries',
-  ]);
-  if (list.isPending) return <Loading rows={2} />;
-  if (list.isError) return <Failure error={list.error} retry={() => void list.refetch()} />;
-  if (list.data.count === 0)
-    return <Empty title="Nothing sent yet">Send a test, or wait for an opportunity.</Empty>;
+  const [state, setState] = useState<State | null>(null);
+  const list = useDeliveries(webhookId, state);
+  const deliveries = list.data?.pages.flatMap((page) => page.deliveries) ?? [];
   return (
-    <Table.ScrollContainer minWidth={720}>
+    <Stack gap="sm">
+      <Group justify="space-between" align="flex-end">
+        <NativeSelect
+          size="xs"
+          label="Deliveries that are"
+          data={[{ value: '', label: 'in any state' }, ...STATES]}
+          value={state ?? ''}
+          onChange={(event) => setState(STATES.find((one) => one === event.currentTarget.value) ?? null)}
+        />
+        {state !== 'pending' && <RedeliverAll webhookId={webhookId} state={state ?? 'failed'} />}
+      </Group>
+      {list.isPending && <Loading rows={2} />}
+      {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
+      {list.isSuccess && deliveries.length === 0 && (
+        <Empty title={state === null ? 'Nothing sent yet' : `Nothing is ${state}`}>
+          {state === null
+            ? 'Send a test, or wait for an opportunity.'
+            : 'Choose another state to see the rest.'}
+        </Empty>
+      )}
+      {deliveries.length > 0 && <Log webhookId={webhookId} deliveries={deliveries} />}
+      <ShowOlder list={list} />
+    </Stack>
+  );
+}
+
+function useDeliveries(webhookId: string, state: State | null) {
+  return useInfiniteQuery<
+    WebhookDeliveryList,
+    Error,
+    { pages: WebhookDeliveryList[] },
+    unknown[],
+    string | null
+  >({
+    queryKey: [LOG, webhookId, state],
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        LOG,
+        {
+          path: { webhook_id: webhookId },
+          query: { limit: PAGE_SIZE, state: state ?? undefined, cursor: pageParam ?? undefined },
+        },
+        signal,
+      ),
+    initialPageParam: null,
+    getNextPageParam: (page) => page.next_cursor,
+    refetchInterval: ({ state: { data } }) => REFETCH_MS_PER_PAGE * (data?.pages.length ?? 1),
+  });
+}
+
+function Log({
+  webhookId,
+  deliveries,
+}: {
+  webhookId: string;
+  deliveries: readonly WebhookDelivery[];
+}): ReactNode {
+  return (
+    <Table.ScrollContainer minWidth={760}>
       <Table verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>
@@ -30,44 +87,37 @@ export function Deliveries({ webhookId }: { webhookId: string }): ReactNode {
             <Table.Th>What</Table.Th>
             <Table.Th>State</Table.Th>
             <Table.Th>Last attempt</Table.Th>
+            <Table.Th>Attempts</Table.Th>
             <Table.Th>Send again</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {list.data.deliveries.map((delivery) => (
-            <Table.Tr key={delivery.delivery_id}>
-              <Table.Td className="nowrap">{moment(delivery.detected_at)}</Table.Td>
-              <Table.Td className="nowrap">
-                {delivery.tier}, {delivery.ticker}
-              </Table.Td>
-              <Table.Td>
-                <Badge color={COLOURS[delivery.state]}>{delivery.state}</Badge>
-              </Table.Td>
-              <Table.Td>
-                <Text size="sm">{attemptText(delivery)}</Text>
-              </Table.Td>
-              <Table.Td>
-                <Button
-                  size="xs"
-                  variant="default"
-                  onClick={() => again.mutate({ path: { ...path, delivery_id: delivery.delivery_id } })}
-                >
-                  Redeliver
-                </Button>
-              </Table.Td>
-            </Table.Tr>
+          {deliveries.map((delivery) => (
+            <DeliveryRow key={delivery.delivery_id} webhookId={webhookId} delivery={delivery} />
           ))}
         </Table.Tbody>
       </Table>
-      {again.error !== null && <Text role="alert">{again.error.message}</Text>}
     </Table.ScrollContainer>
   );
 }
 
-function attemptText({ attempt_log, attempts, next_attempt_at }: WebhookDelivery): string {
-  const last = attempt_log.at(-1);
-  if (last === undefined) return next_attempt_at === null ? 'none' : `due ${moment(next_attempt_at)}`;
-  const outcome = last.status === null ? (last.error ?? 'no answer') : `status ${last.status}`;
-  const next = next_attempt_at === null ? '' : `; next ${moment(next_attempt_at)}`;
-  return `${outcome} after ${Math.round(last.latency_ms)} ms (attempt ${attempts})${next}`;
+/** Sends what ended in one way again: the range of the log that is everything. */
+function RedeliverAll({ webhookId, state }: { webhookId: string; state: State }): ReactNode {
+  const again = useAction('POST /app/webhooks/{webhook_id}/redeliver', [LOG]);
+  const count = again.data?.count;
+  return (
+    <Group gap="xs">
+      <Text size="sm" role="status">
+        {again.error?.message ?? (count !== undefined && `${count.toLocaleString('en')} to be sent again`)}
+      </Text>
+      <Button
+        size="xs"
+        variant="default"
+        loading={again.isPending}
+        onClick={() => again.mutate({ path: { webhook_id: webhookId }, body: { state } })}
+      >
+        Redeliver all {state}
+      </Button>
+    </Group>
+  );
 }

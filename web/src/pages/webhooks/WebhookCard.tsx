@@ -1,26 +1,20 @@
 import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
-import type { Webhook } from '../../api/schema.ts';
+import type { Webhook, WebhookWithSecret } from '../../api/schema.ts';
 import { moment } from '../../ui/format.ts';
 import { Copyable } from '../../ui/Secret.tsx';
+import { SureButton } from '../../ui/SureButton.tsx';
 import { Deliveries } from './Deliveries.tsx';
 import { EditWebhook } from './EditWebhook.tsx';
+
+const LISTS = ['GET /app/webhooks', 'GET /app/webhooks/{webhook_id}/deliveries'] as const;
 
 /** One webhook: how it fares, and everything that can be done with it. */
 export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const [isEdited, setEdited] = useState(false);
-  const path = { webhook_id: hook.webhook_id };
-  const lists = ['GET /app/webhooks', 'GET /app/webhooks/{webhook_id}/deliveries'] as const;
-  const pause = useAction('POST /app/webhooks/{webhook_id}/pause', lists);
-  const resume = useAction('POST /app/webhooks/{webhook_id}/resume', lists);
-  const rotate = useAction('POST /app/webhooks/{webhook_id}/rotate', lists);
-  const test = useAction('POST /app/webhooks/{webhook_id}/test', lists);
-  const remove = useAction('DELETE /app/webhooks/{webhook_id}', ['GET /app/webhooks']);
-  const error = [pause, resume, rotate, test, remove]
-    .map((action) => action.error)
-    .find((one) => one !== null);
+  const [rotated, setRotated] = useState<WebhookWithSecret | null>(null);
   return (
     <Stack className="card" p="md" gap="sm" component="section" aria-label={`Webhook ${hook.label}`}>
       <Group justify="space-between">
@@ -36,55 +30,23 @@ export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
           </Text>
         </div>
         <Group gap="xs">
-          <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate({ path })}>
-            Send a test
-          </Button>
-          {hook.state === 'paused' ? (
-            <Button size="xs" loading={resume.isPending} onClick={() => resume.mutate({ path })}>
-              Resume
-            </Button>
-          ) : (
-            <Button
-              size="xs"
-              variant="default"
-              loading={pause.isPending}
-              onClick={() => pause.mutate({ path })}
-            >
-              Pause
-            </Button>
-          )}
-          <Button
-            size="xs"
-            variant="default"
-            loading={rotate.isPending}
-            onClick={() => rotate.mutate({ path })}
-          >
-            New secret
-          </Button>
-          <Button
-            size="xs"
-            variant="default"
-            loading={remove.isPending}
-            onClick={() => remove.mutate({ path })}
-          >
-            Delete
-          </Button>
+          <Sending hook={hook} />
           <Button size="xs" variant="default" onClick={() => setEdited(!isEdited)} aria-expanded={isEdited}>
             Edit
           </Button>
           <Button size="xs" variant="default" onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
             Deliveries
           </Button>
+          <Ending hook={hook} whenRotated={setRotated} />
         </Group>
       </Group>
-      {error !== undefined && <Alert color="red" role="alert" title={error?.message} />}
       {isEdited && <EditWebhook hook={hook} leave={() => setEdited(false)} />}
-      {rotate.data !== undefined && (
+      {rotated !== null && (
         <Alert
           color="teal"
-          title={`The new secret; the old one holds until ${moment(rotate.data.previous_secret_until)}`}
+          title={`The new secret; the old one holds until ${moment(rotated.previous_secret_until)}`}
         >
-          <Copyable text={rotate.data.secret} label="new webhook secret" />
+          <Copyable text={rotated.secret} label="new webhook secret" />
         </Alert>
       )}
       {isOpen && <Deliveries webhookId={hook.webhook_id} />}
@@ -92,15 +54,82 @@ export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
   );
 }
 
-function State({ hook }: { hook: Webhook }): ReactNode {
-  if (hook.state === 'paused') {
-    return (
-      <Badge color={hook.failing ? 'red.9' : 'gray.7'}>{hook.failing ? 'Failing, paused' : 'paused'}</Badge>
-    );
-  }
-  return hook.failing ? (
-    <Badge color="red.9">Failing ({hook.consecutive_failures} in a row)</Badge>
-  ) : (
-    <Badge color="teal.9">active</Badge>
+/** What can be taken back, or changes nothing. */
+function Sending({ hook }: { hook: Webhook }): ReactNode {
+  const path = { webhook_id: hook.webhook_id };
+  const pause = useAction('POST /app/webhooks/{webhook_id}/pause', LISTS);
+  const resume = useAction('POST /app/webhooks/{webhook_id}/resume', LISTS);
+  const test = useAction('POST /app/webhooks/{webhook_id}/test', LISTS);
+  const error = pause.error ?? resume.error ?? test.error;
+  const turn = hook.state === 'paused' ? resume : pause;
+  return (
+    <>
+      {error !== null && (
+        <Text size="sm" role="alert">
+          {error.message}
+        </Text>
+      )}
+      <Button size="xs" variant="default" loading={test.isPending} onClick={() => test.mutate({ path })}>
+        Send a test
+      </Button>
+      <Button
+        size="xs"
+        {...(hook.state === 'paused' ? {} : { variant: 'default' })}
+        loading={turn.isPending}
+        onClick={() => turn.mutate({ path })}
+      >
+        {hook.state === 'paused' ? 'Resume' : 'Pause'}
+      </Button>
+    </>
   );
+}
+
+/** What cannot: a receiver that knows only the old secret, or a log that is gone. */
+function Ending({
+  hook,
+  whenRotated,
+}: {
+  hook: Webhook;
+  whenRotated: (rotated: WebhookWithSecret) => void;
+}): ReactNode {
+  const path = { webhook_id: hook.webhook_id };
+  const rotate = useAction('POST /app/webhooks/{webhook_id}/rotate', LISTS);
+  const remove = useAction('DELETE /app/webhooks/{webhook_id}', ['GET /app/webhooks']);
+  const replace = (whenDone: () => void) =>
+    rotate.mutate(
+      { path },
+      {
+        onSuccess: (rotated) => {
+          whenRotated(rotated);
+          whenDone();
+        },
+      },
+    );
+  return (
+    <>
+      <SureButton
+        verb="Replace secret"
+        of={`of ${hook.label}`}
+        isPending={rotate.isPending}
+        error={rotate.error}
+        act={replace}
+      />
+      <SureButton
+        verb="Delete"
+        of={hook.label}
+        isPending={remove.isPending}
+        error={remove.error}
+        act={() => remove.mutate({ path })}
+      />
+    </>
+  );
+}
+
+function State({ hook }: { hook: Webhook }): ReactNode {
+  const { state, failing, consecutive_failures: failures } = hook;
+  if (state === 'paused') {
+    return <Badge color={failing ? 'red.9' : 'gray.7'}>{failing ? 'Failing, paused' : 'paused'}</Badge>;
+  }
+  if (failures > 0) return <Badge color="red.9">Failing ({failures} in a row)</Badge>;
+  return <Badge color="teal.9">active</Badge>;
 }

@@ -1,0 +1,29 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useApi, useSession } from './hooks.ts';
+import type { TierTable } from './schema.ts';
+
+/** What a tier has or has not. */
+type Feature = 'webhooks' | 'export';
+
+/** Whether the reader's tier includes something on this service, and which tiers do; null until that is known. */
+export function useFeature(feature: Feature): {
+  readonly included: {
+    readonly own: boolean;
+    readonly tier: string;
+    readonly tiers: readonly string[];
+  } | null;
+  readonly table: UseQueryResult<TierTable, Error>;
+} {
+  const { data: user } = useSession();
+  const table = useApi('GET /app/tiers', {});
+  if (!user || table.data === undefined) return { included: null, table };
+  const tiers = Object.entries(table.data.tiers).flatMap(([tier, limits]) => (limits[feature] ? [tier] : []));
+  return { included: { own: tiers.includes(user.tier), tier: user.tier, tiers }, table };
+}
+
+/** Where else something is that a tier lacks, and who gives it. */
+export function whereIncluded(tiers: readonly string[]): string {
+  return tiers.length === 0
+    ? 'This service has them in no tier.'
+    : `They are in ${tiers.join(', ')}, which the operator of this service can give you.`;
+}
