@@ -1,19 +1,24 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
-import { stubStore } from '../../test/support/stubStore.ts';
+import { STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
 import { StoreUnavailableError } from '../errors.ts';
+import type { Tier } from '../schema/tier.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { SETTLED_AFTER_MS } from './caching.ts';
+import type { ApiParts } from './parts.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const DEPTH = '/v1/perp/depth?ticker=BTC';
 const settled = `${DEPTH}&end=${new Date(NOW - SETTLED_AFTER_MS - 1).toISOString()}`;
 let stream: StoreReader['stream'];
 let app: FastifyInstance | undefined;
-function api(keys: object = {}): FastifyInstance {
+function api(
+  keys: object = {},
+  { clock = new FakeClock(NOW), tier = 'premium' as Tier } = {},
+): FastifyInstance {
   const stub = stubStore();
   stream = vi.fn(stub.stream);
   const rows = async <T>(query: string, params?: Record<string, unknown>) => {
@@ -21,7 +26,16 @@ function api(keys: object = {}): FastifyInstance {
     const changed = (row: object) => Object.entries(keys).filter(([name]) => name in row);
     return found.map((row) => ({ ...row, ...Object.fromEntries(changed(row)) })) as T[];
   };
-  app = testApi({ store: { rows, stream }, clock: new FakeClock(NOW) });
+  const accounts: ApiParts['accounts'] = {
+    moment: () => 0,
+    maintenance: () => null,
+    authenticate: (header) =>
+      header === KEY.authorization
+        ? { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier }
+        : { reason: 'missing', detail: 'Missing bearer token' },
+    signedIn: async () => null,
+  };
+  app = testApi({ store: { rows, stream }, clock, accounts });
   return app;
 }
 afterEach(() => app?.close());
@@ -80,6 +94,42 @@ test.each([
   ['another first row', settled, { first: ['1795176000001', '1'] }],
 ])('%s has another tag', async (_name, url, keys) => {
   expect((await ask(url, {}, keys)).etag).not.toBe((await ask(settled)).etag);
+});
+
+describe('in a tier with a history window', () => {
+  const DAY_MS = 86_400_000;
+  const end = new Date(NOW - DAY_MS).toISOString();
+  const candles = `/v1/candles?market_id=${STUB_MARKET}&timeframe=5m&end=${end}`;
+  const at = (days: number) => `start=${new Date(NOW - days * DAY_MS).toISOString()}`;
+
+  /** What each answer says of keeping, and the answer for its next page, that time later, to who has kept everything. */
+  async function keptOf(urls: readonly string[], passMs = 0) {
+    const kept: unknown[] = [];
+    for (const url of urls) {
+      const clock = new FakeClock(NOW);
+      const asked = api({ found: 2 }, { clock, tier: 'free' });
+      const { headers, body } = await asked.inject({ url, headers: KEY });
+      await clock.advance(passMs);
+      const next = `${url}&cursor=${JSON.parse(body).next_cursor}`;
+      const later = await asked.inject({ url: next, headers: { ...KEY, 'if-none-match': '*' } });
+      await asked.close();
+      kept.push([headers['cache-control'], later.statusCode, later.headers['cache-control']]);
+    }
+    return kept;
+  }
+  const lists = ['/v1/perp/depth?ticker=BTC&limit=1', `/v1/trades?market_id=${STUB_MARKET}&limit=1`];
+
+  test('a range that begins where the window does is not kept: the window moves', async () => {
+    const urls = lists.map((url) => `${url}&end=${end}`);
+    expect(await keptOf(urls)).toEqual(urls.map(() => ['no-store', 200, 'no-store']));
+  });
+
+  test('one that begins within it is, until the window has moved past its start', async () => {
+    const urls = [...lists.map((url) => `${url}&end=${end}&${at(30)}`), `${candles}&limit=1&${at(30)}`];
+    const mayKeep = 'private, max-age=3600';
+    expect(await keptOf(urls)).toEqual(urls.map(() => [mayKeep, 304, mayKeep]));
+    expect(await keptOf(urls, 2 * DAY_MS)).toEqual(urls.map(() => [mayKeep, 200, 'no-store']));
+  });
 });
 
 test('a range without rows has a tag too', async () => {

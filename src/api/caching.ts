@@ -25,14 +25,15 @@ export interface Validity {
  * Whether an answer about a range can change no more.
  * @param found What was found there: counts and first and last key. With the request's own address it names the
  *   answer, so nothing needs to be read to know that a client's copy is good.
- * @returns Null while the range is open or ended less than ten minutes ago.
+ * @param settlesMs The end of the range; null where it has none, or its start moves.
+ * @returns Null while the range may change: it is open, moves, or ended less than ten minutes ago.
  */
 export function validityOf(
   found: readonly unknown[],
-  { endMs, conditions }: { endMs: number | null; conditions: Conditions },
+  { settlesMs, conditions }: { settlesMs: number | null; conditions: Conditions },
 ): Validity | null {
   const { url, ifNoneMatch, nowMs } = conditions;
-  if (endMs === null || endMs >= nowMs - SETTLED_AFTER_MS) return null;
+  if (settlesMs === null || settlesMs >= nowMs - SETTLED_AFTER_MS) return null;
   const digest = createHash('sha256').update(JSON.stringify([API_VERSION, url, found]));
   // Weak: one answer has several encodings, equal in meaning and not in bytes.
   const etag = `W/"${digest.digest('base64url').slice(0, 22)}"`;

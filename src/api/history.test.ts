@@ -76,6 +76,17 @@ describe.each(RANGES)('%s', (url, name) => {
 
   // Candles need one.
   if (url.includes('candles')) return;
+  const end = name === 'since' ? 'until' : 'end';
+  test(`no ${name}, and ${end} before the window, is 403 and says what is allowed, which then is`, async () => {
+    const asked: Asked[] = [];
+    const app = api('pro', asked);
+    const refused = await app.inject({ url: `${url}&${end}=${outside}` });
+    expect([refused.statusCode, refused.json()]).toEqual([403, refusal(end)]);
+    expect(asked).toEqual([]);
+    expect((await app.inject({ url: `${url}&${end}=${inside}` })).statusCode).toBe(200);
+    expect((await api('premium').inject({ url: `${url}&${end}=2020-01-01` })).statusCode).toBe(200);
+  });
+
   test(`no ${name} means the earliest allowed`, async () => {
     const [left, given]: [Asked[], Asked[]] = [[], []];
     await api('pro', left).inject({ url });
@@ -149,4 +160,9 @@ test('a cursor goes on while the window slides, and never beyond it', async () =
   asked.length = 0;
   expect((await app.inject({ url: `${url}&cursor=${cursor}` })).statusCode).toBe(200);
   expect(JSON.stringify(asked)).toContain(String(earliestMs + DAY_MS));
+  const whole = `/v1/perp/depth?ticker=BTC&limit=1&end=${iso(earliestMs + 2 * DAY_MS)}`;
+  const rest = (await app.inject({ url: whole })).json().next_cursor;
+  await moving.advance(2 * DAY_MS);
+  expect((await app.inject({ url: whole })).statusCode).toBe(403);
+  expect((await app.inject({ url: `${whole}&cursor=${rest}` })).statusCode).toBe(200);
 });

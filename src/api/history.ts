@@ -9,6 +9,12 @@ const DAY_MS = 86_400_000;
  */
 const GRACE_MS = 60_000;
 
+/** The two parameters of a range, as the client knows them. */
+export type RangeNames = readonly [first: string, last: string];
+export const START_END: RangeNames = ['start', 'end'];
+/** Of lists of markets, by the ends of their windows. */
+export const SINCE_UNTIL: RangeNames = ['since', 'until'];
+
 /**
  * How far back a request may read. A handler asks it after everything a 422 or 400 is for, and before it looks
  * anything up.
@@ -22,17 +28,26 @@ export class HistoryWindow {
   }
 
   /**
-   * The first moment to read from: the earliest allowed where none is given.
-   * @param name The parameter, as the client knows it.
+   * The first moment of a range to read from: the earliest allowed where it has none.
+   * @param names The parameters it begins and ends by, as the client knows them.
    * @param resumed A cursor of this very query came with it: the window has slid since its first page, so what has left
    *   it is left out instead of the page refused.
-   * @throws {RequestRefusedError} 403 when it lies before the window.
+   * @throws {RequestRefusedError} 403 when it begins or ends before the window.
    */
-  start(givenMs: number | null, { name = 'start', resumed = false } = {}): number | null {
-    if (this.earliestMs === null) return givenMs;
-    if (givenMs === null || (resumed && givenMs < this.earliestMs)) return this.earliestMs;
-    this.check(givenMs, name);
-    return givenMs;
+  range(
+    { startMs, endMs }: { startMs: number | null; endMs: number | null },
+    { names = START_END, resumed = false }: { names?: RangeNames; resumed?: boolean } = {},
+  ): number | null {
+    if (this.earliestMs === null) return startMs;
+    if (resumed && (startMs === null || startMs < this.earliestMs)) return this.earliestMs;
+    this.check(startMs, names[0]);
+    this.check(endMs, names[1]);
+    return startMs ?? this.earliestMs;
+  }
+
+  /** The same of a range whose end is judged apart. */
+  start(givenMs: number | null): number | null {
+    return this.range({ startMs: givenMs, endMs: null });
   }
 
   /** @throws {RequestRefusedError} 403 when a moment lies before the window. */

@@ -5,7 +5,7 @@ import type { QueryParams, Source } from '../store/queries/sql.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { validityOf } from './caching.ts';
 import { type CursorScope, decodeCursor, encodeCursor, SEQ_TIE } from './cursor.ts';
-import type { HistoryWindow } from './history.ts';
+import { type HistoryWindow, START_END } from './history.ts';
 import { badRequest } from './refusal.ts';
 import type { Answer, RawRequest } from './route.ts';
 import { rowsBody } from './rowsBody.ts';
@@ -64,24 +64,37 @@ export interface PrintedBody extends Duplex {
   begin(page: Page, around: Around): void;
 }
 
+/** What a request asks for of a list. */
+export interface AskedPage {
+  readonly request: PageRequest;
+  readonly scope: CursorScope;
+  /**
+   * When what is asked for begins to change no more, as `validityOf` takes it; null: never, as where the range has no end,
+   * or begins where the tier's history does, which moves.
+   */
+  readonly settlesMs: number | null;
+}
+
 /**
  * Reads the paging parameters of a request, within the history its tier may read.
  * @throws {RequestRefusedError} 400 for a range that ends before it starts, and for a foreign or broken cursor; then 403
- *   for a start before the history window.
+ *   for a range that begins or ends before the history window.
  */
 export function pageRequest(
   scope: CursorScope,
   parameters: PagingParameters,
   history: HistoryWindow,
-): { request: PageRequest; scope: CursorScope } {
+): AskedPage {
   const { start, end, limit, offset = 0, order = 'asc', cursor, interval_ms: intervalMs = null } = parameters;
   checkRange(start, end);
   const bound: CursorScope = [...scope, start, end, order, intervalMs];
   const place = decodeCursor(bound, cursor, SEQ_TIE);
   const after = place && { timeMs: place.timeMs, seq: place.tie };
+  const startMs = history.range({ startMs: start, endMs: end }, { resumed: after !== null });
   return {
+    settlesMs: startMs === start ? end : null,
     request: {
-      startMs: history.start(start, { resumed: after !== null }),
+      startMs,
       endMs: end,
       descending: order === 'desc',
       limit,
@@ -97,11 +110,7 @@ export function pageRequest(
  * @param names The two parameters, as the client knows them.
  * @throws {RequestRefusedError} 400 for a range that ends before it starts.
  */
-export function checkRange(
-  start: number | null,
-  end: number | null,
-  names: readonly [first: string, last: string] = ['start', 'end'],
-): void {
+export function checkRange(start: number | null, end: number | null, names = START_END): void {
   if (start === null || end === null || start <= end) return;
   throw badRequest(`${names[0]} must not be after ${names[1]}`);
 }
@@ -127,9 +136,7 @@ export async function findRows(
 }
 
 /** What a list's answer is made with beside its rows. */
-export interface AnswerTerms {
-  readonly request: PageRequest;
-  readonly scope: CursorScope;
+export interface AnswerTerms extends AskedPage {
   readonly raw: Pick<RawRequest, 'signal' | 'headOnly' | 'conditions'>;
 }
 
@@ -190,13 +197,13 @@ function streamOf(
 function frameOf(
   list: RowList,
   { page, total }: FoundPage,
-  { request, scope, raw }: AnswerTerms,
+  { request, scope, settlesMs, raw }: AnswerTerms,
 ): { text: Around; headers: Answer['headers'] & object; notModified: boolean } {
   const counts = { count: request.limit === 0 ? total : (page?.count ?? 0), total };
   const next = page?.next ? encodeCursor(scope, { timeMs: page.next.timeMs, tie: page.next.seq }) : null;
   const text = around(list.key, list.head(counts), { ...list.tail?.(counts), next_cursor: next });
-  const { endMs } = request;
-  const validity = validityOf([counts, page?.low, page?.high], { endMs, conditions: raw.conditions });
+  const { conditions } = raw;
+  const validity = validityOf([counts, page?.low, page?.high], { settlesMs, conditions });
   return { text, headers: validity?.headers ?? {}, notModified: validity?.notModified ?? false };
 }
 

@@ -52,7 +52,7 @@ const DESCRIPTION = `Recorded order books of crypto prediction markets, and what
 - Unknown query parameters are ignored; of a repeated one the last counts.
 - \`next_cursor\` goes back as \`cursor\` for the next page; its cost does not grow with depth, and pages stay stable while data arrives.
 - Bodies are compressed as \`Accept-Encoding\` asks (zstd, br, gzip). Every \`GET\` answers \`HEAD\` too.
-- Request rates, caps and how far back data may be read depend on the key’s tier. A \`start\` (\`since\`) left out means the earliest the tier may read; one before it is 403, and \`detail\` says from when.
+- Request rates, caps and how far back data may be read depend on the key’s tier. A \`start\` (\`since\`) left out means the earliest the tier may read; one before it, or an \`end\` (\`until\`) before it, is 403, and \`detail\` says from when.
 - Every error is JSON with \`detail\`.`;
 
 /** An operation belongs to the first whose prefix its path has. */
@@ -118,7 +118,8 @@ export function describeApi(all: readonly Route[]): ApiDocument {
       },
       headers: {
         ETag: {
-          description: 'Names the answer, where `end` is more than ten minutes ago: it can change no more',
+          description:
+            'Names the answer, where `end` is more than ten minutes ago and, in a tier with a history window, `start` is given: the range can change no more',
           schema: { type: 'string' },
         },
         CacheControl: {

@@ -14,6 +14,7 @@ import {
 } from '../../schema/api/resources.ts';
 import { integer, number } from '../../schema/api/types.ts';
 import { sumCalibration } from '../../store/queries/calibration.ts';
+import { SINCE_UNTIL } from '../history.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
 import { checkRange } from '../rows.ts';
@@ -46,11 +47,12 @@ export function calibrationRoute({ store }: Pick<ApiParts, 'store'>): Route {
     response: calibrationShape,
     handle: async ({ query, history, signal }) => {
       const { ticker, event_type: eventType, minutes_before: minutesBefore, since, until } = query;
-      checkRange(since, until, ['since', 'until']);
+      checkRange(since, until, SINCE_UNTIL);
+      const sinceMs = history.range({ startMs: since, endMs: until }, { names: SINCE_UNTIL });
       const { buckets, withoutMid } = await sumCalibration(
         store,
         {
-          ...{ ticker, eventType, sinceMs: history.start(since, { name: 'since' }), untilMs: until },
+          ...{ ticker, eventType, sinceMs, untilMs: until },
           // By way of microseconds, so that 0.07 minutes are 4,200 ms and not the float just above.
           beforeMs: Math.round(minutesBefore * MINUTE_MICROSECONDS) / 1000,
           buckets: query.buckets,

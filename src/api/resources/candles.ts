@@ -55,7 +55,7 @@ export function candlesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
       const scope: CursorScope = ['candles', marketId, timeframe, start, end];
       const timeframeMs = TIMEFRAME_MS[timeframe];
       const after = decodeCursor(scope, query.cursor, /^-$/);
-      const allowed = history.start(start, { resumed: after !== null }) ?? start;
+      const allowed = history.range({ startMs: start, endMs: end }, { resumed: after !== null }) ?? start;
       const startMs = after ? Math.max(allowed, after.timeMs + timeframeMs) : allowed;
       const request = { marketId, startMs, endMs: Math.max(startMs, end), timeframeMs, limit };
       const market = await knownMarket(parts, marketId, signal);
@@ -63,7 +63,8 @@ export function candlesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
       const count = limit === 0 ? await countCandles(parts.store, request, signal) : (page?.count ?? 0);
       const next = page?.more ? encodeCursor(scope, { timeMs: page.lastMs, tie: NO_TIE }) : null;
       const wrap = around('candles', { market_id: market.marketId, timeframe, count }, { next_cursor: next });
-      const validity = validityOf([count, page], { endMs: end, conditions });
+      const settlesMs = allowed === start ? end : null;
+      const validity = validityOf([count, page], { settlesMs, conditions });
       const headers = validity?.headers ?? {};
       if (validity?.notModified) return { status: 304, headers, body: '' };
       if (headOnly) return { headers, body: Readable.from([]) };

@@ -30,7 +30,7 @@ export function exportRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
       const subject = exportSubject(query);
       if (!('dataset' in subject)) throw invalid([subject]);
       checkRange(start, end);
-      const range = { startMs: history.start(start), endMs: end };
+      const range = { startMs: history.range({ startMs: start, endMs: end }), endMs: end };
       if ('marketId' in subject) await knownMarket(parts, subject.marketId, signal);
       const body = headOnly
         ? Readable.from([])

@@ -29,7 +29,7 @@ export function gapsRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
       checkRange(start, endMs);
       const scope: CursorScope = ['gaps', marketId, start, endMs];
       const place = decodeCursor(scope, query.cursor, GAP_ID_TIE);
-      const startMs = history.start(start, { resumed: place !== null });
+      const startMs = history.range({ startMs: start, endMs }, { resumed: place !== null });
       const market = await knownMarket(parts, marketId, signal);
       const after = place && { startTimeMs: place.timeMs, gapId: place.tie };
       const request = { marketId, startMs, endMs, limit: limit + 1, after };

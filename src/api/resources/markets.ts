@@ -5,7 +5,7 @@ import { type MarketBody, marketListShape, marketShape } from '../../schema/api/
 import { literal } from '../../schema/api/types.ts';
 import { countMarkets, findMarket, listMarkets, type MarketFilter } from '../../store/queries/markets.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
-import type { HistoryWindow } from '../history.ts';
+import { type HistoryWindow, SINCE_UNTIL } from '../history.ts';
 import type { ApiParts } from '../parts.ts';
 import { notFound } from '../refusal.ts';
 import { type Answer, type Route, route } from '../route.ts';
@@ -84,10 +84,13 @@ async function answerList(
   }: { status: MarketFilter['status']; history: HistoryWindow; signal: AbortSignal },
 ): Promise<Answer> {
   const { ticker, event_type: eventType, since, until: untilMs, limit, cursor } = parameters;
-  checkRange(since, untilMs, ['since', 'until']);
+  checkRange(since, untilMs, SINCE_UNTIL);
   const scope: CursorScope = ['markets', ticker, eventType, status, since, untilMs];
   const place = decodeCursor(scope, cursor, MARKET_ID_TIE);
-  const sinceMs = history.start(since, { name: 'since', resumed: place !== null });
+  const sinceMs = history.range(
+    { startMs: since, endMs: untilMs },
+    { names: SINCE_UNTIL, resumed: place !== null },
+  );
   const filter = { ticker, eventType, status, sinceMs, untilMs };
   if (limit === 0) {
     const count = await countMarkets(store, filter, signal);

@@ -25,9 +25,9 @@ export function perpDepthRoute({ store }: Pick<ApiParts, 'store'>): Route {
     cacheable: true,
     handle: async ({ query, history, signal, headOnly, conditions }) => {
       const { ticker, limit, offset } = query;
-      const { request, scope } = pageRequest(['perp_depth', ticker], query, history);
+      const asked = pageRequest(['perp_depth', ticker], query, history);
       const source = perpDepthOf(ticker);
-      const found = await findRows(store, source, request, { withTotal: true, signal });
+      const found = await findRows(store, source, asked.request, { withTotal: true, signal });
       return answerRows(
         store,
         {
@@ -37,7 +37,7 @@ export function perpDepthRoute({ store }: Pick<ApiParts, 'store'>): Route {
           key: 'snapshots',
           head: ({ total }) => ({ ticker, total, limit, offset }),
         },
-        { found, request, scope, raw: { signal, headOnly, conditions } },
+        { found, ...asked, raw: { signal, headOnly, conditions } },
       );
     },
   });

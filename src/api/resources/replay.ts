@@ -30,7 +30,8 @@ export function replayRoute(parts: Pick<ApiParts, 'streams' | 'clock' | 'store' 
     handle: (request) => {
       const { start, end, speed } = request.query;
       checkRange(start, end);
-      const terms = { fromMs: request.history.start(start), toMs: end ?? clock.now(), speed };
+      const fromMs = request.history.range({ startMs: start, endMs: end });
+      const terms = { fromMs, toMs: end ?? clock.now(), speed };
       return admit(request, 'replay', {
         streams,
         begin: (connection, tier) => {

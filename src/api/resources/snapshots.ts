@@ -56,7 +56,7 @@ function snapshotsRoute(parts: Parts): Route {
     response: snapshotsShape,
     cacheable: true,
     handle: async ({ query, history, signal, headOnly, conditions }) => {
-      const { request, scope } = pageRequest(['snapshots', query.market_id], query, history);
+      const asked = pageRequest(['snapshots', query.market_id], query, history);
       const source = booksOf(query.market_id);
       const market = await knownMarket(parts, query.market_id, signal);
       return answerPrinted(
@@ -70,7 +70,7 @@ function snapshotsRoute(parts: Parts): Route {
           key: 'snapshots',
           head: ({ count }) => ({ market_id: market.marketId, count }),
         },
-        { request, scope, raw: { signal, headOnly, conditions } },
+        { ...asked, raw: { signal, headOnly, conditions } },
       );
     },
   });

@@ -27,10 +27,10 @@ export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route 
     cacheable: true,
     handle: async ({ path, query, history, signal, headOnly, conditions }) => {
       const { limit, offset } = query;
-      const { request, scope } = pageRequest(['timeseries', path.market_id], query, history);
+      const asked = pageRequest(['timeseries', path.market_id], query, history);
       const source = yesQuotesOf(path.market_id);
       const market = await knownMarket(parts, path.market_id, signal);
-      const found = await findRows(parts.store, source, request, { withTotal: true, signal });
+      const found = await findRows(parts.store, source, asked.request, { withTotal: true, signal });
       return answerRows(
         parts.store,
         {
@@ -41,7 +41,7 @@ export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route 
           head: () => ({ market: { market_id: market.marketId, market_type: market.eventType } }),
           tail: ({ total }) => ({ total, limit, offset }),
         },
-        { found, request, scope, raw: { signal, headOnly, conditions } },
+        { found, ...asked, raw: { signal, headOnly, conditions } },
       );
     },
   });

@@ -28,10 +28,10 @@ export function tradesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
     response: tradesShape,
     cacheable: true,
     handle: async ({ query, history, signal, headOnly, conditions }) => {
-      const { request, scope } = pageRequest(['trades', query.market_id], query, history);
+      const asked = pageRequest(['trades', query.market_id], query, history);
       const source = tradesOf(query.market_id);
       const market = await knownMarket(parts, query.market_id, signal);
-      const found = await findRows(parts.store, source, request, { withTotal: false, signal });
+      const found = await findRows(parts.store, source, asked.request, { withTotal: false, signal });
       return answerRows(
         parts.store,
         {
@@ -41,7 +41,7 @@ export function tradesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
           key: 'trades',
           head: ({ count }) => ({ market_id: market.marketId, count }),
         },
-        { found, request, scope, raw: { signal, headOnly, conditions } },
+        { found, ...asked, raw: { signal, headOnly, conditions } },
       );
     },
   });
@@ -63,9 +63,9 @@ export function underlyingRoute({ store }: Pick<ApiParts, 'store'>): Route {
     cacheable: true,
     handle: async ({ query, history, signal, headOnly, conditions }) => {
       const { ticker, source: feed } = query;
-      const { request, scope } = pageRequest(['underlying', ticker, feed], query, history);
+      const asked = pageRequest(['underlying', ticker, feed], query, history);
       const source = underlyingOf(ticker, feed);
-      const found = await findRows(store, source, request, { withTotal: false, signal });
+      const found = await findRows(store, source, asked.request, { withTotal: false, signal });
       return answerRows(
         store,
         {
@@ -75,7 +75,7 @@ export function underlyingRoute({ store }: Pick<ApiParts, 'store'>): Route {
           key: 'points',
           head: ({ count }) => ({ ticker, source: feed, count }),
         },
-        { found, request, scope, raw: { signal, headOnly, conditions } },
+        { found, ...asked, raw: { signal, headOnly, conditions } },
       );
     },
   });
