@@ -87,7 +87,7 @@ export class AuditLog {
   }
 
   /**
-   * What the market's rows paid. A correction by the venue is a further entry; the same payout again is none.
+   * What the market's rows paid. A correction by the venue is a further entry; the same winner and payout again is none.
    * @returns How many rows were settled.
    */
   async settle(
@@ -99,9 +99,9 @@ export class AuditLog {
       let next = head;
       let settled = 0;
       for (const row of await rows.orderBy('seq').execute()) {
-        const detection = await readDetection(db, row);
-        const realized = realizedOf(detection, payoutYes);
-        if (row.realized === realized) continue;
+        const known = await readSettlement(db, row);
+        if (known?.payoutYes === payoutYes && known.outcome === market.outcome) continue;
+        const realized = realizedOf(await readDetection(db, row), payoutYes);
         const nowMs = this.#clock.now();
         const resolvedMs = row.resolved_ms ?? market.resolvedTimeMs ?? nowMs;
         const settlement: Settlement = { resolvedMs, outcome: market.outcome, payoutYes, realized };
@@ -134,6 +134,17 @@ function findRow(db: Transaction<Schema>, auditId: string): Promise<AuditRowsTab
 async function readDetection(db: Transaction<Schema>, row: AuditRowsTable): Promise<Detection> {
   const found = db.selectFrom('audit_entries').select('body').where('seq', '=', row.seq);
   return JSON.parse((await found.executeTakeFirstOrThrow()).body) as Detection;
+}
+
+/** The newest one; null where the row is not settled. A pair's pays the same whoever wins, so what it paid says too little. */
+async function readSettlement(
+  db: Transaction<Schema>,
+  { audit_id, resolved_ms }: AuditRowsTable,
+): Promise<Settlement | null> {
+  if (resolved_ms === null) return null;
+  const settled = db.selectFrom('audit_entries').select('body').where('audit_id', '=', audit_id);
+  const newest = settled.where('kind', '=', 'settled').orderBy('seq', 'desc').limit(1);
+  return JSON.parse((await newest.executeTakeFirstOrThrow()).body) as Settlement;
 }
 
 /** What is kept of a detection for filters and sums. */
