@@ -12,6 +12,11 @@ import { DATABASE } from './schema.ts';
 
 /** Waits before each further try of a call that found no engine; 3 s in all, ten times what a restart takes. */
 const RETRY_DELAYS_MS: readonly number[] = [50, 150, 400, 800, 1_600];
+/**
+ * A read is tried again only within this of its first try: time enough for every quick failure above, and none for an
+ * engine that hangs, whose every try lasts as long as the limit below.
+ */
+const READ_RETRIES_WITHIN_MS = 10_000;
 /** Longest silence of the engine within one call. */
 const REQUEST_TIMEOUT_MS = 60_000;
 /** How long a failed insert waits for an engine before its caller is told to try again. */
@@ -52,7 +57,7 @@ export class StoreClient implements StoreReader {
     params: Record<string, unknown> = {},
     options: { signal?: AbortSignal } = {},
   ): Promise<T[]> {
-    return this.#retrying(options.signal, async () => {
+    return this.#reading(options.signal, async () => {
       const result = await this.#client.query({
         query,
         format: 'JSONEachRow',
@@ -69,7 +74,7 @@ export class StoreClient implements StoreReader {
     params: Record<string, unknown>,
     options: { format: string; settings?: Settings; signal?: AbortSignal },
   ): Promise<Readable> {
-    const stream = await this.#retrying(options.signal, async () => {
+    const stream = await this.#reading(options.signal, async () => {
       const result = await this.#client.exec({
         query: `${query}\nFORMAT ${options.format}`,
         query_params: params,
@@ -84,9 +89,8 @@ export class StoreClient implements StoreReader {
 
   /** Runs a statement without an answer. It may run twice when the engine dies in between, so it must bear that. */
   async command(query: string, settings: Settings = {}): Promise<void> {
-    await this.#retrying(undefined, () =>
-      this.#client.command({ query, clickhouse_settings: { ...settings } }),
-    );
+    const run = () => this.#client.command({ query, clickhouse_settings: { ...settings } });
+    await this.#retrying(run, { withinMs: Infinity });
   }
 
   /**
@@ -122,7 +126,15 @@ export class StoreClient implements StoreReader {
     await this.#client.close();
   }
 
-  async #retrying<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+  #reading<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+    return this.#retrying(call, { withinMs: READ_RETRIES_WITHIN_MS, signal });
+  }
+
+  async #retrying<T>(
+    call: () => Promise<T>,
+    { withinMs, signal }: { withinMs: number; signal?: AbortSignal | undefined },
+  ): Promise<T> {
+    const startedMs = this.#clock.monotonic();
     for (let attempt = 0; ; attempt++) {
       try {
         signal?.throwIfAborted();
@@ -132,6 +144,7 @@ export class StoreClient implements StoreReader {
         const failure = storeFailure(error);
         const delayMs = RETRY_DELAYS_MS[attempt];
         if (!(failure instanceof StoreUnavailableError) || delayMs === undefined) throw failure;
+        if (this.#clock.monotonic() - startedMs > withinMs) throw failure;
         this.#log.warn({ err: failure, attempt, delayMs }, 'store.call_retried');
         await sleep(this.#clock, delayMs, signal);
         await this.#access.whenReady(delayMs);
