@@ -1,13 +1,15 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Empty } from '../ui/states.tsx';
+import { Page } from '../ui/Page.tsx';
 
 export function NotFound(): ReactNode {
   return (
     <main id="main">
-      <Empty title="There is no page at this address">
-        Go to <Link to="/">the start</Link>.
-      </Empty>
+      <Page title="There is no page at this address">
+        <p>
+          Go to <Link to="/">the start</Link>.
+        </p>
+      </Page>
     </main>
   );
 }

@@ -23,7 +23,13 @@ export function Job(): ReactNode {
     { refetchMs: REFETCH_MS, isFinal: ({ status }) => status !== 'queued' && status !== 'running' },
   );
   if (job.isPending) return <Loading />;
-  if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
+  if (job.isError) {
+    return (
+      <Page title="Backtest">
+        <Failure error={job.error} retry={() => void job.refetch()} />
+      </Page>
+    );
+  }
   return <Shown job={job.data} />;
 }
 

@@ -27,7 +27,11 @@ export function Paper(): ReactNode {
   );
   if (strategy.isPending) return <Loading rows={8} />;
   if (strategy.data === undefined) {
-    return <Failure error={strategy.error} retry={() => void strategy.refetch()} />;
+    return (
+      <Page title="Paper strategy">
+        <Failure error={strategy.error} retry={() => void strategy.refetch()} />
+      </Page>
+    );
   }
   return <Shown strategy={strategy.data} />;
 }
