@@ -5,6 +5,7 @@ import { Shell } from './app/Shell.tsx';
 import type { CalibrationSearch } from './pages/calibration/Calibration.tsx';
 import type { MarketSearch } from './pages/market/MarketPage.tsx';
 import type { MarketsSearch } from './pages/markets/Markets.tsx';
+import { Page } from './ui/Page.tsx';
 import { Failure, Loading } from './ui/states.tsx';
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound });
@@ -86,8 +87,8 @@ const calibration = createRoute({
   path: '/calibration',
   validateSearch: (search): CalibrationSearch => ({
     ...{ ticker: oneOf(TICKERS, search.ticker), event_type: oneOf(WINDOWS, search.event_type) },
-    minutes_before: within(search.minutes_before, { low: 0, high: 60, usual: 2 }),
-    buckets: within(search.buckets, { low: 1, high: 50, usual: 10 }),
+    minutes_before: within(search.minutes_before, { low: 0, high: 1440, usual: 2 }),
+    buckets: within(search.buckets, { low: 2, high: 50, usual: 10 }),
   }),
   component: lazyRouteComponent(() => import('./pages/calibration/Calibration.tsx'), 'Calibration'),
 });
@@ -168,7 +169,11 @@ export const router = createRouter({
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultPendingComponent: Loading,
-  defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
+  defaultErrorComponent: ({ error, reset }) => (
+    <Page title="This page failed">
+      <Failure error={error} retry={reset} />
+    </Page>
+  ),
 });
 
 declare module '@tanstack/react-router' {

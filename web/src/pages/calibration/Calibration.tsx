@@ -7,9 +7,16 @@ import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { number, percent, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { STOPS, stopOf, timeBefore } from './minutesBefore.ts';
 import { ReliabilityDiagram } from './ReliabilityDiagram.tsx';
 
 const route = getRouteApi('/shell/calibration');
+
+const stopText = (stop: number) => timeBefore(STOPS[stop] ?? 0);
+const MARKS = [0, 1, 5, 15, 60, 240, 1440].map((minutes) => ({
+  value: stopOf(minutes),
+  label: timeBefore(minutes),
+}));
 
 export interface CalibrationSearch {
   readonly ticker?: 'BTC' | 'ETH' | 'SOL' | undefined;
@@ -85,19 +92,19 @@ function Filters({ search }: { search: CalibrationSearch }): ReactNode {
       />
       <Stack gap={4} style={{ flex: 1, minWidth: 220 }}>
         <Text size="sm" fw={500}>
-          Price {minutes} minutes before the end
+          Price {timeBefore(minutes)} before the end
         </Text>
         <Slider
           min={0}
-          max={60}
-          step={0.5}
-          value={minutes}
-          onChange={setMinutes}
-          onChangeEnd={(value) => set({ minutes_before: value })}
-          label={(value) => `${value} min`}
-          thumbLabel="Minutes before the end"
+          max={STOPS.length - 1}
+          value={stopOf(minutes)}
+          onChange={(stop) => setMinutes(STOPS[stop] ?? 0)}
+          onChangeEnd={(stop) => set({ minutes_before: STOPS[stop] ?? 0 })}
+          label={stopText}
+          thumbLabel="Time before the end"
+          thumbValueText={stopText}
           mb="md"
-          marks={[0, 1, 5, 15, 30, 60].map((value) => ({ value, label: String(value) }))}
+          marks={MARKS}
         />
       </Stack>
     </Group>
