@@ -7,6 +7,7 @@ import { dealsOf } from '../../trades/deals.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { BookAt } from './BookAt.tsx';
+import { Downloads } from './Downloads.tsx';
 import { useGaps } from './data.ts';
 import { Facts } from './Facts.tsx';
 import { GapList } from './GapList.tsx';
@@ -36,7 +37,13 @@ export function MarketPage(): ReactNode {
     { refetchMs: OPEN_REFETCH_MS },
   );
   if (market.isPending) return <Loading rows={10} />;
-  if (market.isError) return <Failure error={market.error} retry={() => void market.refetch()} />;
+  if (market.isError) {
+    return (
+      <Page title="Market">
+        <Failure error={market.error} retry={() => void market.refetch()} />
+      </Page>
+    );
+  }
   return <Recorded market={market.data} />;
 }
 
@@ -86,6 +93,9 @@ function Recorded({ market }: { market: Market }): ReactNode {
       </Section>
       <Section title="Gaps in the recording">
         <GapList gaps={gaps} />
+      </Section>
+      <Section title="The whole recording">
+        <Downloads marketId={market.market_id} />
       </Section>
     </Page>
   );
