@@ -124,6 +124,8 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByText('live', { exact: true }).waitFor();
+    await page.getByText('receiving', { exact: true }).waitFor();
+    await page.getByText(/^[1-9][\d,]* books in the last 5 minutes$/).waitFor();
     const cards = page.getByRole('region', { name: /^BTC / });
     await expect.poll(() => cards.count(), { timeout: WAIT_MS }).toBe(5);
     const count = async () =>
@@ -156,6 +158,14 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const saved = readFileSync(await (await saving).path(), 'utf8');
     expect(saved.split('\n')[0]).toBe('ts,mid_yes,spread_yes,underlying_price');
     expect(saved.split('\n').length).toBeGreaterThan(50);
+    const whole = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Every trade as CSV' }).click();
+    const file = await whole;
+    expect(file.suggestedFilename()).toBe('trades.csv');
+    expect(readFileSync(await file.path(), 'utf8').split('\n').length).toBeGreaterThan(2);
+    expect(await page.getByRole('link', { name: 'Every book as CSV' }).getAttribute('href')).toMatch(
+      /^\/app\/export\?dataset=snapshots&market_id=0x\w+&format=csv$/,
+    );
   });
 
   it('keeps what was drawn larger when newer values come, and shows all again', async () => {
@@ -186,6 +196,9 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     watched.refusals.add('404 /app/markets/0xnone');
     await watched.page.goto('/markets/0xnone');
     await watched.page.getByText('Market not found').waitFor();
+    await heading(watched.page, 'Market');
+    expect(await watched.page.title()).toBe('Market · Underround');
+    await watched.inspect('market-unknown');
   });
 
   it('shows how well prices were calibrated', async () => {
@@ -196,6 +209,14 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('calibration');
     await page.goto('/calibration?event_type=4h&minutes_before=10');
     await page.getByText('No resolved market to judge by').waitFor();
+    await page.goto('/calibration?minutes_before=120&buckets=1');
+    await page.getByText('Price 2 h before the end').waitFor();
+    const asked = () => new URL(page.url()).searchParams;
+    expect(asked().get('minutes_before')).toBe('120');
+    expect(asked().get('buckets')).not.toBe('1');
+    await page.getByRole('slider', { name: 'Time before the end' }).press('End');
+    await expect.poll(() => asked().get('minutes_before')).toBe('1440');
+    await page.getByText('Price 24 h before the end').waitFor();
   });
 
   it('shows what the detectors see, saw, and what came of it', async () => {
@@ -221,6 +242,11 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.goto('/webhooks');
     await page.getByText('Webhooks are not in tier free').waitFor();
     await watched.inspect('webhooks-free');
+    await page.goto('/markets?status=resolved');
+    await page.locator('tbody a').first().click();
+    await page
+      .getByText(/^Files of whole recordings are not in tier free. They are in pro, plus, premium/)
+      .waitFor();
     await page.getByRole('link', { name: 'Backtests' }).click();
     await page.getByRole('button', { name: 'Sweep a parameter' }).click();
     watched.refusals.add('403 /app/backtest/sweep');
@@ -298,8 +324,11 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect((await page.request.post('/app/webhooks', { data })).status()).toBe(201);
     const setTier = async (tier: string) =>
       expect((await page.request.patch(`/app/users/${user.user_id}`, { data: { tier } })).status()).toBe(200);
-    await setTier('free');
+    // Away from the page Live, whose stream ends with the tier.
     await page.goto('/webhooks');
+    await page.getByRole('region', { name: 'Webhook kept' }).waitFor();
+    await setTier('free');
+    await page.reload();
     await page.getByText('Webhooks are not in tier free').waitFor();
     await page.getByText('goes on being sent until you pause or delete it').waitFor();
     expect(await page.getByRole('button', { name: 'Register webhook' }).count()).toBe(0);

@@ -5,6 +5,7 @@ import { useApi } from '../../api/hooks.ts';
 import type { Market } from '../../api/schema.ts';
 import { ConnectionBadge } from '../../live/ConnectionBadge.tsx';
 import type { LiveState } from '../../live/messages.ts';
+import { Receiving } from '../../live/Receiving.tsx';
 import { useLive } from '../../live/useLive.ts';
 import { number, percent, usd } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
@@ -15,6 +16,7 @@ import { WindowCard } from './WindowCard.tsx';
 const route = getRouteApi('/shell/live');
 const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
 const LIST_MS = 20_000;
+const HEALTH_MS = 10_000;
 
 /** Every window in play of one underlying, as it happens. */
 export function Live(): ReactNode {
@@ -76,10 +78,12 @@ function Windows({
 }
 
 function Status({ live, ticker }: { live: LiveState; ticker: string }): ReactNode {
+  const health = useApi('GET /health', {}, { refetchMs: HEALTH_MS });
   const { price = null, sigmaAnnual = null } = live.tickers[ticker] ?? {};
   return (
     <Group className="card" p="sm" gap="lg" aria-label="State of the feeds" role="group">
       <ConnectionBadge connection={live.connection} reason={live.reason} />
+      <Receiving health={health.data} />
       <Text fw={650} size="lg">
         {ticker} {usd(price)}
       </Text>

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { FeedStatus as Status } from '../../api/schema.ts';
+import { Receiving } from '../../live/Receiving.tsx';
 import { age, moment, number, WINDOW_NAMES } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 
@@ -30,13 +31,10 @@ export function FeedStatus(): ReactNode {
   return (
     <>
       <Group gap="lg">
-        <Badge color={health.data?.ok ? 'teal.9' : 'red.9'}>
-          {health.data?.ok ? 'receiving' : 'nothing for five minutes'}
-        </Badge>
+        <Receiving health={health.data} />
         <Badge color={ready.data?.ok === false ? 'red.9' : 'teal.9'}>
           {ready.data?.ok === false ? (ready.data.reasons ?? ['not ready']).join(', ') : 'ready'}
         </Badge>
-        <Text size="sm">{number(health.data?.snapshots_last_5min)} books in the last 5 minutes</Text>
         <Text size="sm" c="dimmed">
           newest {moment(health.data?.latest_snapshot)}
         </Text>
