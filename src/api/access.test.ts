@@ -138,6 +138,8 @@ const document = describeApi(allRoutes({} as never));
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => ({ path, method: method.toUpperCase() as Method })),
 );
+/** What a browser is told before anybody has signed in. */
+const OPEN_APP = ['/app/sign-up'];
 /** Streams answer no request: `test/service/streamAccess.test.ts` asks them. */
 const SOCKETS = ['/v1/stream', '/v1/arb/ws', '/v1/replay'];
 const open = operations.filter(({ path }) => !path.startsWith('/app/') && !SOCKETS.includes(path));
@@ -152,13 +154,14 @@ describe('who may call what', () => {
     for (const [what, headers, detail] of await badKeys()) {
       for (const operation of operations) {
         const { path, method } = operation;
-        const wantsSession = path.startsWith('/app/');
+        const isOpen = who(operation) === null || OPEN_APP.includes(operationName(operation));
+        const wantsSession = path.startsWith('/app/') && !isOpen;
         const response = await app.inject({ ...requestOf(operation), headers });
         const name = `${method} ${path} with ${what}`;
-        if (who(operation) === null) expect(response.statusCode, name).toBe(200);
+        if (isOpen) expect(response.statusCode, name).toBe(200);
         if (wantsSession) expect(response.statusCode, name).toBeGreaterThanOrEqual(400);
         if (wantsSession) expect(response.statusCode, name).toBeLessThan(500);
-        if (wantsSession || who(operation) === null) continue;
+        if (wantsSession || isOpen) continue;
         expect([response.statusCode, response.json(), response.headers['www-authenticate']], name).toEqual([
           401,
           { detail },
@@ -245,7 +248,7 @@ describe('maintenance', () => {
     for (const operation of open) {
       const path = operationName(operation);
       const response = await app.inject({ ...requestOf(operation), headers: bearer(key) });
-      if (who(operation) === null) {
+      if (['/health', '/livez', '/metrics'].includes(path)) {
         expect([path, response.statusCode]).toEqual([path, 200]);
         continue;
       }
@@ -259,6 +262,24 @@ describe('maintenance', () => {
     }
     await accounts.maintenance.open();
     expect((await app.inject({ url: DEPTH, headers: bearer(key) })).statusCode).toBe(200);
+  });
+
+  test('leaves what the dashboard needs to end it, and nothing else of it', async () => {
+    const app = api();
+    await accounts.maintenance.close({ retryAfterSeconds: 90, message: null });
+    const served = operations.filter(({ path }) => path.startsWith('/app/') && !SOCKETS.includes(path));
+    const answering: string[] = [];
+    for (const operation of served) {
+      const { statusCode } = await app.inject(requestOf(operation));
+      if (statusCode !== 503) answering.push(operationName(operation));
+    }
+    expect(answering.sort()).toEqual(
+      [
+        ...['/app/sign-up', 'POST /app/sign-in', 'POST /app/sign-out', '/app/me', '/app/feeds'],
+        ...['/app/sessions', 'DELETE /app/sessions/{session_id}'],
+        ...['/app/maintenance', 'PUT /app/maintenance'],
+      ].sort(),
+    );
   });
 });
 

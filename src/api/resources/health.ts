@@ -47,8 +47,8 @@ export function healthRoutes({
       method: 'GET',
       path: '/readyz',
       auth: 'none',
-      access: { feature: null, duringMaintenance: true },
-      summary: 'The service can do its work',
+      access: { feature: null },
+      summary: 'The service can do its work, and is not closed for maintenance',
       response: probeShape,
       handle: () => {
         const { ok, reasons } = live.ready();
