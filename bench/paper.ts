@@ -13,19 +13,27 @@ import type { Figure } from './figure.ts';
 const STRATEGIES = 10_000;
 const BOOKS = 400;
 
-/** Each of another number, none of which the price comes to: every one is looked at every time. */
+/** Each strategy has another number. */
 const KINDS: Readonly<Record<string, (n: number) => Strategy>> = {
-  threshold: (n) => ({
+  'none reached': (n) => ({
     ...{ type: 'threshold_entry', direction: 'below', side: n % 2 === 0 ? 'buy_yes' : 'buy_no' },
     threshold: n / 1e7,
   }),
-  conditions: (n) => ({
+  // The price crosses those near it again and again, up and down.
+  'spread over all prices': (n) => ({
     ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 5, stop_loss: [] },
     entry: [
-      { metric: 'imbalance', operator: 'above', value: -1.1 },
-      { metric: 'token_price', operator: 'crosses_below', value: n / 1e7 },
+      { metric: 'imbalance', operator: 'above', value: -0.5 },
+      { metric: 'token_price', operator: 'crosses_below', value: n / STRATEGIES },
     ],
-    take_profit: [{ metric: 'token_price', operator: 'above', value: 0.9 }],
+    take_profit: [{ metric: 'token_price', operator: 'above', value: n / STRATEGIES + 0.02 }],
+  }),
+  // All buy at once, so that each of them is looked at every time.
+  'all hold': (n) => ({
+    ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 5 },
+    entry: [{ metric: 'token_price', operator: 'above', value: 0 }],
+    take_profit: [{ metric: 'token_price', operator: 'crosses_above', value: 0.999 + n / 1e8 }],
+    stop_loss: [{ metric: 'imbalance', operator: 'above', value: 1 + n / 1e7 }],
   }),
 };
 

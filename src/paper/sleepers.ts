@@ -10,8 +10,14 @@ interface Watched {
   readonly read: () => number;
   /** What a crossing of it remembers that has seen every row. */
   before: number;
-  readonly bounds: Readonly<Record<EntryBound['side'], SortedBounds<PaperSession>>>;
+  readonly beyond: Sides;
+  /** Of those who wait for it to come there. */
+  readonly crossed: Sides;
 }
+
+type Sides = Readonly<Record<EntryBound['side'], SortedBounds<PaperSession>>>;
+
+const sides = (): Sides => ({ below: new SortedBounds('below'), above: new SortedBounds('above') });
 
 /**
  * Sessions that no row can change until a reading goes beyond the bound at which they may buy. They are shown nothing
@@ -21,6 +27,8 @@ export class Sleepers {
   readonly #rows: Rows;
   readonly #endTimeMs: number;
   readonly #watched = new Map<string, Watched>();
+  /** The same by the readings that name them. */
+  readonly #known = new WeakMap<Reading, Watched>();
   readonly #asleep = new Map<PaperSession, SortedBounds<PaperSession>>();
   readonly #reached: PaperSession[] = [];
 
@@ -41,12 +49,14 @@ export class Sleepers {
   tryToSleep(paper: PaperSession): boolean {
     const { session, strategy } = paper;
     const bound = strategy.compiled.entryBound;
+    if (bound === null || !session.isIdle) return false;
     const { crossings } = session;
-    if (bound === null || crossings === undefined || !session.isIdle) return false;
+    if (crossings === undefined) return false;
     for (const { reading, before } of crossings) {
       if (!Object.is(this.#of(reading).before, before)) return false;
     }
-    const bounds = this.#of(bound.reading).bounds[bound.side];
+    const { beyond, crossed } = this.#of(bound.reading);
+    const bounds = (bound.crosses ? crossed : beyond)[bound.side];
     bounds.add(paper, bound.value);
     this.#asleep.set(paper, bounds);
     return true;
@@ -55,10 +65,12 @@ export class Sleepers {
   /** Those who may want something at the newest row, ready to be shown it. Good until the next call. */
   reached(): readonly PaperSession[] {
     this.#reached.length = 0;
-    for (const { read, bounds } of this.#watched.values()) {
+    for (const { read, before, beyond, crossed } of this.#watched.values()) {
       const reading = read();
-      bounds.below.reached(reading, this.#reached);
-      bounds.above.reached(reading, this.#reached);
+      for (const side of ['below', 'above'] as const) {
+        beyond[side].reached(reading, this.#reached);
+        crossed[side].crossed(before, reading, this.#reached);
+      }
     }
     for (const session of this.#reached) this.#remind(session);
     return this.#reached;
@@ -81,19 +93,17 @@ export class Sleepers {
   }
 
   #of(reading: Reading): Watched {
-    const key = `${reading.metric} ${reading.token} ${reading.price}`;
-    const known = this.#watched.get(key);
+    const known = this.#known.get(reading);
     if (known !== undefined) return known;
-    const read = readerOf(reading, { rows: this.#rows, endTimeMs: this.#endTimeMs });
-    const watched = {
-      read: () => read(0),
-      before: Number.NaN,
-      bounds: {
-        below: new SortedBounds<PaperSession>('below'),
-        above: new SortedBounds<PaperSession>('above'),
-      },
-    };
+    const key = `${reading.metric} ${reading.token} ${reading.price}`;
+    const watched = this.#watched.get(key) ?? this.#watch(reading);
     this.#watched.set(key, watched);
+    this.#known.set(reading, watched);
     return watched;
+  }
+
+  #watch(reading: Reading): Watched {
+    const read = readerOf(reading, { rows: this.#rows, endTimeMs: this.#endTimeMs });
+    return { read: () => read(0), before: Number.NaN, beyond: sides(), crossed: sides() };
   }
 }

@@ -23,6 +23,12 @@ describe.each(['below', 'above'] as const)('values that wait for a reading %s th
       const isReached = (own: number) => (side === 'below' ? reading < own : reading > own);
       const expected = [...naive].filter(([, own]) => isReached(own)).map(([own]) => own);
       expect(reached.sort((a, b) => a - b)).toEqual(expected.sort((a, b) => a - b));
+      const before = random.below(60) / 10 - 0.5;
+      const crossed: number[] = [];
+      bounds.crossed(before, reading, crossed);
+      const wasThere = (own: number) => (side === 'below' ? before < own : before > own);
+      const came = [...naive].filter(([, own]) => isReached(own) && !wasThere(own)).map(([own]) => own);
+      expect(crossed.sort((a, b) => a - b)).toEqual(came.sort((a, b) => a - b));
     }
     expect(naive.size).toBeGreaterThan(100);
   });
@@ -32,6 +38,8 @@ describe.each(['below', 'above'] as const)('values that wait for a reading %s th
     bounds.add('any', side === 'below' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
     const reached: string[] = [];
     bounds.reached(Number.NaN, reached);
+    bounds.crossed(Number.NaN, 0, reached);
+    bounds.crossed(0, Number.NaN, reached);
     expect(reached).toEqual([]);
     bounds.reached(0, reached);
     expect(reached).toEqual(['any']);

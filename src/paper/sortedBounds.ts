@@ -36,12 +36,32 @@ export class SortedBounds<T> {
 
   /** Appends those whose bound the reading is beyond; NaN is beyond none. */
   reached(reading: number, into: T[]): void {
+    this.#between(Number.NEGATIVE_INFINITY, this.#sign * reading, into);
+  }
+
+  /** Appends those whose bound it is beyond now, and was not before; NaN has crossed none. */
+  crossed(before: number, reading: number, into: T[]): void {
+    if (!Number.isNaN(before)) this.#between(this.#sign * before, this.#sign * reading, into);
+  }
+
+  /** Those of `from <= key < to`. */
+  #between(from: number, to: number, into: T[]): void {
     this.#tidy();
-    const probe = this.#sign * reading;
-    for (const entry of this.#sorted) {
-      if (!(entry.key < probe)) return;
+    for (let at = this.#firstFrom(from); at < this.#sorted.length; at++) {
+      const entry = this.#sorted[at] as Entry<T>;
+      if (!(entry.key < to)) return;
       if (this.#isWaiting(entry)) into.push(entry.value);
     }
+  }
+
+  #firstFrom(key: number): number {
+    let [low, high] = [0, this.#sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#sorted[middle] as Entry<T>).key < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   #isWaiting(entry: Entry<T>): boolean {

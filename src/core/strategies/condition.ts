@@ -38,13 +38,18 @@ export function crosses({ operator }: Condition): boolean {
   return operator === 'crosses_above' || operator === 'crosses_below';
 }
 
-/** What has to hold at a row for all of a list to; of the price where there is one: prices tell strategies apart best. */
+/**
+ * What has to hold at a row for all of a list to. A crossing if there is one, which holds at few rows; else of the price:
+ * prices tell strategies apart best.
+ */
 export function boundOf(conditions: readonly Condition[], of: Omit<Reading, 'metric'>): EntryBound | null {
-  const first = conditions.find(({ metric }) => metric === 'token_price') ?? conditions[0];
+  const rank = (condition: Condition) =>
+    (crosses(condition) ? 2 : 0) + (condition.metric === 'token_price' ? 1 : 0);
+  const [first] = conditions.toSorted((a, b) => rank(b) - rank(a));
   if (first === undefined) return null;
   const { metric, operator, value } = first;
   const side = operator === 'above' || operator === 'crosses_above' ? 'above' : 'below';
-  return { reading: { ...of, metric }, side, value };
+  return { reading: { ...of, metric }, side, crosses: crosses(first), value };
 }
 
 /** All of a list hold. A list without conditions never does. */

@@ -5,7 +5,7 @@ import { CONDITION_METRICS, OPERATORS, type Strategy } from '../../schema/strate
 import { Random } from '../../simulator/random.ts';
 import { prepareMarket } from '../replay/prepare.ts';
 import { compileStrategy } from './compile.ts';
-import { readerOf } from './condition.ts';
+import { readerOf, rememberedAfter } from './condition.ts';
 import { WAIT } from './strategy.ts';
 
 const VALUES = [-0.5, 0.02, 0.3, 0.5, 0.52, 1, 60, 150] as const;
@@ -28,7 +28,7 @@ const ALL = {
   ...Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`drawn ${n}`, drawn(`strategy ${n}`)])),
 };
 
-test('nothing is bought at a row whose reading is not beyond the bound', () => {
+test('nothing is bought at a row whose reading is not beyond the bound, or has not come there', () => {
   const prepared = prepareMarket(randomTape('bound', { books: 800, levels: 5 }), { model: true });
   const { rows, market } = prepared;
   let [bought, withheld] = [0, 0];
@@ -41,12 +41,17 @@ test('nothing is bought at a row whose reading is not beyond the bound', () => {
     }
     const read = readerOf(bound.reading, { rows, endTimeMs: market.endTimeMs });
     const run = compiled.start(rows, market);
+    let before = Number.NaN;
     for (let row = 0; row < rows.count; row++) {
-      const isBeyond = bound.side === 'below' ? read(row) < bound.value : read(row) > bound.value;
+      const [now, { side, value }] = [read(row), bound];
+      const isBeyond = side === 'below' ? now < value : now > value;
+      const came = side === 'below' ? before >= value : before <= value;
+      const mayBuy = isBeyond && (came || !bound.crosses);
+      before = rememberedAfter(before, now, rows.trusted[row] === 1);
       const intent = run.decide(row, null);
-      if (!isBeyond) expect(intent, `${name}, row ${row}`).toBe(WAIT);
-      if (isBeyond && intent !== WAIT) bought++;
-      if (!isBeyond) withheld++;
+      if (!mayBuy) expect(intent, `${name}, row ${row}`).toBe(WAIT);
+      if (mayBuy && intent !== WAIT) bought++;
+      if (!mayBuy) withheld++;
     }
   }
   expect(Math.min(bought, withheld)).toBeGreaterThan(1_000);

@@ -21,7 +21,7 @@ export function thresholdEntry({ threshold, direction, side }: ThresholdEntry): 
     ...BUY_AND_HOLD,
     entryBound: {
       reading: { metric: 'token_price', token: side === 'buy_yes' ? 'yes' : 'no', price: 'ask' },
-      ...{ side: direction, value: threshold },
+      ...{ side: direction, crosses: false, value: threshold },
     },
     start: (rows) => {
       const asks = side === 'buy_yes' ? rows.yesAsk : rows.noAsk;
@@ -47,7 +47,7 @@ export function timeBeforeResolution(strategy: TimeBeforeResolution): CompiledSt
     entryBound: {
       reading: { metric: 'seconds_to_end', token: strategy.side === 'buy_yes' ? 'yes' : 'no', price: 'ask' },
       // Beyond what rounding may make of it.
-      ...{ side: 'below', value: strategy.minutes_before * SECONDS_PER_MINUTE + 1 },
+      ...{ side: 'below', crosses: false, value: strategy.minutes_before * SECONDS_PER_MINUTE + 1 },
     },
     start: (rows, market) => {
       const fromMs = market.endTimeMs - beforeMs;

@@ -25,10 +25,12 @@ export interface Crossing {
   before: number;
 }
 
-/** Nothing is bought at a row whose reading is not beyond the value. */
+/** Nothing is bought at a row whose reading is not beyond the value, or at one that has not come there just now. */
 export interface EntryBound {
   readonly reading: Reading;
   readonly side: 'above' | 'below';
+  /** The reading of the row before, as a crossing remembers it, has to lie on the other side or at the value. */
+  readonly crosses: boolean;
   readonly value: number;
 }
 
