@@ -46,10 +46,12 @@ export function every(clock: Clock, periodMs: number, run: () => void): Timer {
   const start = clock.monotonic();
   let timer: Timer;
   let stopped = false;
+  let index = 0;
   const arm = () => {
     const elapsed = clock.monotonic() - start;
-    const next = (Math.floor(elapsed / periodMs) + 1) * periodMs;
-    timer = clock.after(Math.max(0, next - elapsed), () => {
+    // Timers may fire a fraction of a millisecond early: the point they were for is not aimed at again.
+    index = Math.max(index, Math.floor(elapsed / periodMs)) + 1;
+    timer = clock.after(Math.max(0, index * periodMs - elapsed), () => {
       run();
       if (!stopped) arm();
     });
