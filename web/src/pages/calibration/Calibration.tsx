@@ -13,7 +13,8 @@ import { ReliabilityDiagram } from './ReliabilityDiagram.tsx';
 const route = getRouteApi('/shell/calibration');
 
 const stopText = (stop: number) => timeBefore(STOPS[stop] ?? 0);
-const MARKS = [0, 1, 5, 15, 60, 240, 1440].map((minutes) => ({
+/** So few that they are apart on a phone. */
+const MARKS = [0, 2, 15, 60, 240, 1440].map((minutes) => ({
   value: stopOf(minutes),
   label: timeBefore(minutes),
 }));

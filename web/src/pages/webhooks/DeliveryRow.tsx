@@ -70,7 +70,7 @@ export function DeliveryRow({
       {isOpen && (
         <Table.Tr>
           <Table.Td colSpan={COLUMNS}>
-            <Attempts attempts={attempts} when={when} />
+            <Attempts delivery={delivery} when={when} />
           </Table.Td>
         </Table.Tr>
       )}
@@ -78,10 +78,11 @@ export function DeliveryRow({
   );
 }
 
-function Attempts({ attempts, when }: { attempts: readonly Attempt[]; when: string }): ReactNode {
+/** Newest first, each by its number: the log keeps the last twenty. */
+function Attempts({ delivery, when }: { delivery: WebhookDelivery; when: string }): ReactNode {
   return (
-    <ol aria-label={`Attempts of ${when}, newest first`} style={{ margin: 0 }}>
-      {attempts.toReversed().map((attempt) => (
+    <ol reversed start={delivery.attempts} aria-label={`Attempts of ${when}`} style={{ margin: 0 }}>
+      {delivery.attempt_log.toReversed().map((attempt) => (
         <li key={attempt.at}>
           <Text size="sm">
             {moment(attempt.at)}: {outcomeText(attempt)}
