@@ -158,7 +158,7 @@ export class MarketClient {
     if (resume !== null && resume.run === run && resume.seq > log.head) {
       throw new CommandError('resume is not a cursor of this stream');
     }
-    this.wants.add(selection);
+    this.wants.add(selection, (marketId) => this.#source.find(marketId)?.record ?? null);
     this.#acknowledge();
     if (resume === null || !this.#resume(resume)) this.#join(this.#joining(log.head));
     this.#connection.checkBuffered();

@@ -91,7 +91,7 @@ export class Replay {
     const range = { fromMs, toMs };
     const markets = await this.#marketsOf(selection, range);
     const wants = new Wants();
-    wants.add(selection);
+    wants.add(selection, () => null);
     this.#connection.answer(JSON.stringify({ type: 'ack', subscribed: wants.toJson() }));
     const known = new Map(markets.map((market) => [market.marketId, market]));
     const notices = await noticesOf(store, markets, range, signal);

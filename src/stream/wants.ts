@@ -15,8 +15,14 @@ export class Wants {
   /** Markets of a wanted series that were unsubscribed singly. */
   readonly #without = new Set<string>();
 
-  add(selection: Selection): void {
-    for (const series of seriesOf(selection)) this.#series.add(series);
+  /** @param marketOf Who was taken out of a series is in it again when the series is named again. */
+  add(selection: Selection, marketOf: (marketId: string) => Market | null): void {
+    const named = new Set(seriesOf(selection));
+    for (const series of named) this.#series.add(series);
+    for (const marketId of this.#without) {
+      const market = marketOf(marketId);
+      if (market !== null && named.has(seriesOfMarket(market))) this.#without.delete(marketId);
+    }
     for (const marketId of selection.marketIds) {
       this.#without.delete(marketId);
       this.#marketIds.add(marketId);
@@ -32,10 +38,10 @@ export class Wants {
   }
 
   /** @param isOver Of a series only what still goes on is wanted; a single market also when it is resolved. */
-  matches({ marketId, ticker, eventType, status }: Market, isOver = status === 'resolved'): boolean {
-    if (this.#marketIds.has(marketId)) return true;
-    if (isOver || this.#without.has(marketId)) return false;
-    return this.#series.has(`${ticker}:${eventType}`);
+  matches(market: Market, isOver = market.status === 'resolved'): boolean {
+    if (this.#marketIds.has(market.marketId)) return true;
+    if (isOver || this.#without.has(market.marketId)) return false;
+    return this.#series.has(seriesOfMarket(market));
   }
 
   /** Markets that are no more need no remembering. */
@@ -63,6 +69,10 @@ export function seriesIn({ tickers, eventTypes }: Selection): {
 } {
   if (tickers === null && eventTypes === null) return { tickers: [], eventTypes: [] };
   return { tickers: tickers ?? TICKERS, eventTypes: eventTypes ?? EVENT_TYPES };
+}
+
+function seriesOfMarket({ ticker, eventType }: Market): string {
+  return `${ticker}:${eventType}`;
 }
 
 function seriesOf(selection: Selection): string[] {

@@ -85,6 +85,18 @@ describe('/v1/stream', () => {
     expect(seen(await client.rest())).toEqual([[A, 41]]);
   });
 
+  test('a market taken out of its series is in it again when the series is named again', async () => {
+    const rig = await threeMarkets();
+    const client = await rig.connect();
+    await client.ask({ type: 'subscribe', tickers: ['BTC'] });
+    await client.rest();
+    await client.ask({ type: 'unsubscribe', market_ids: [A, B] });
+    await client.ask({ type: 'subscribe', event_types: ['5m'] });
+    expect(seen(await client.rest())).toEqual([[A, 1]]);
+    for (const id of [A, B]) rig.recorder.change(id, 40);
+    expect(seen(await client.rest())).toEqual([[A, 40]]);
+  });
+
   test('markets found later join, and those that are over leave', async () => {
     const rig = await threeMarkets();
     const client = await rig.connect();
