@@ -26,6 +26,7 @@ export async function run(): Promise<Figure[]> {
     markets: () => markets.values(),
     market: (marketId: string) => markets.get(marketId) ?? null,
     book: () => null,
+    gap: () => null,
   };
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const liveKeys = { watch: () => () => undefined };

@@ -43,7 +43,7 @@ export function book(seq: number, marketId = MARKET_ID): BookRecord {
 export async function run(): Promise<Figure[]> {
   const worker = new Worker(new URL('./streamWorker.js', import.meta.url));
   const bus = new Bus({ log: silentLogger, metrics: new Metrics() });
-  const books = { markets: () => [MARKET], market: () => MARKET, book: () => null };
+  const books = { markets: () => [MARKET], market: () => MARKET, book: () => null, gap: () => null };
   const liveKeys = { watch: () => () => undefined };
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const streams = new Streams({ run: '0123456789ab', bus, books, liveKeys, ...parts });

@@ -2,7 +2,7 @@ import type { ChangeLog, Entry } from './changeLog.ts';
 import { CommandError, errorText, parseCommand } from './commands.ts';
 import type { Connection } from './connection.ts';
 import { formatPlace, type StreamPlace } from './cursor.ts';
-import type { StreamedMarket } from './streamedMarket.ts';
+import { gapNotice, type StreamedMarket } from './streamedMarket.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
 import { type Selection, Wants } from './wants.ts';
 
@@ -135,6 +135,7 @@ export class MarketClient {
     });
     this.#tellSkipped();
     this.#sendStates(behind);
+    this.#tellGaps(behind);
   }
 
   #command(text: string): void {
@@ -189,6 +190,14 @@ export class MarketClient {
       this.#sent.set(market, { change: 0, notice: this.#source.log.head });
     }
     this.#sendStates(markets);
+    this.#tellGaps(markets);
+  }
+
+  /** Of gaps that opened before the client came, so that it hears of none closed that it was not told of. */
+  #tellGaps(markets: readonly StreamedMarket[]): void {
+    for (const { openGap } of markets) {
+      if (openGap !== null) this.#connection.send(Buffer.from(JSON.stringify(gapNotice(openGap))));
+    }
   }
 
   /**
@@ -209,6 +218,7 @@ export class MarketClient {
     // The connection had ended within the first snapshots.
     const { upTo } = place;
     if (upTo !== null) this.#sendStates(markets.filter(({ ordinal }) => ordinal > upTo));
+    this.#tellGaps(markets);
     this.#replaying = true;
     this.#source.wake(this);
     return true;

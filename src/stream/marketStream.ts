@@ -5,13 +5,12 @@ import { ACTION_QUIET_MS } from '../core/marketBook.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { BookRecord } from '../schema/records.ts';
-import { formatTime } from '../schema/time.ts';
 import { BookText, type LiveBook } from './bookText.ts';
 import { ChangeLog, RETAINED_MS } from './changeLog.ts';
 import { CLIENTS_AT_ONCE, type Connection } from './connection.ts';
 import { formatPlace } from './cursor.ts';
 import { MarketClient, type MarketSource } from './marketClient.ts';
-import { StreamedMarket } from './streamedMarket.ts';
+import { gapNotice, StreamedMarket } from './streamedMarket.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
 import { type TextFrame, textFrame } from './textFrame.ts';
 import type { Wants } from './wants.ts';
@@ -26,6 +25,8 @@ export interface LiveBooks {
   market(marketId: string): Market | null;
   /** The book after its last finished action; null before the first, `unfinished` while an action is half applied. */
   book(marketId: string): LiveBook | 'unfinished' | null;
+  /** The gap the market is in. */
+  gap(marketId: string): Gap | null;
 }
 
 /** `/v1/stream`: every book change of the markets a client asked for, printed once for all clients. */
@@ -164,17 +165,21 @@ export class MarketStream implements MarketSource {
     this.#notice(market, { type: 'market', market_id: marketId, status, outcome });
   }
 
-  #gap({ marketId, gapId, cause, startTimeMs, endTimeMs }: Gap): void {
-    const market = this.#markets.get(marketId);
+  #gap(gap: Gap): void {
+    const market = this.#markets.get(gap.marketId);
     if (market === undefined) return;
-    const state = endTimeMs === null ? 'open' : 'closed';
-    const at = formatTime(endTimeMs ?? startTimeMs);
-    this.#notice(market, { type: 'gap', market_id: marketId, gap_id: gapId, state, cause, at });
+    const isOpen = gap.endTimeMs === null;
+    // What was mended before it was known to be a gap is found as one that is over: it is told from its beginning.
+    if (!isOpen && market.openGap?.gapId !== gap.gapId)
+      this.#notice(market, gapNotice({ ...gap, endTimeMs: null }));
+    market.openGap = isOpen ? gap : null;
+    this.#notice(market, gapNotice(gap));
   }
 
   /** A market found while clients are here, or may come back, is kept from its first change on. */
   #add(record: Market): StreamedMarket {
     const market = new StreamedMarket(record, { ordinal: this.#ordinal++, sinceSeq: this.log.head });
+    market.openGap = this.#books.gap(record.marketId);
     this.#markets.set(record.marketId, market);
     const nowMs = this.#clock.monotonic();
     if (this.#clients.size > 0 || nowMs < this.#wantedUntilMs) this.#warm(market);

@@ -1,4 +1,6 @@
+import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
+import { formatTime } from '../schema/time.ts';
 import type { ChangeLog, Entry } from './changeLog.ts';
 import type { MarketClient } from './marketClient.ts';
 
@@ -30,6 +32,8 @@ export class StreamedMarket {
   droppedSeq = 0;
   /** Log number before which it was resolved; null: it is not, or was when first seen. */
   resolvedSeq: number | null = null;
+  /** The gap it is in; at most one is open. */
+  openGap: Gap | null = null;
   /** The book was half applied when it was asked for. */
   isAwaited = false;
   /** Since when nobody listens, monotonic; null: somebody does. */
@@ -99,6 +103,13 @@ export class StreamedMarket {
     const kept = body.subarray(0, body.length - `${this.newest.trusted}}`.length);
     this.newest = { change, trusted, body: Buffer.concat([kept, Buffer.from(`${trusted}}`)]) };
   }
+}
+
+/** What is told of a gap when it opens, and when it is closed. */
+export function gapNotice({ marketId, gapId, cause, startTimeMs, endTimeMs }: Gap) {
+  const state = endTimeMs === null ? 'open' : 'closed';
+  const at = formatTime(endTimeMs ?? startTimeMs);
+  return { type: 'gap', market_id: marketId, gap_id: gapId, state, cause, at };
 }
 
 function stateOf({ frame, bodyAt, trusted }: Entry, change: number): PrintedState {

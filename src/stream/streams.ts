@@ -42,10 +42,13 @@ export class Streams {
 }
 
 /** The recorder as the streams read it. */
-export function recordedBooks(recorder: Pick<Recorder, 'markets' | 'market' | 'recorded'>): LiveBooks {
+export function recordedBooks(
+  recorder: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps'>,
+): LiveBooks {
   return {
     markets: () => recorder.markets(),
     market: (marketId) => recorder.market(marketId),
     book: (marketId) => recorder.recorded(marketId)?.liveBook() ?? null,
+    gap: (marketId) => recorder.gaps.of(marketId),
   };
 }

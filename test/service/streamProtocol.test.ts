@@ -137,8 +137,46 @@ describe('/v1/stream', () => {
     const snapshot = await late.next('snapshot');
     expect(snapshot).toMatchObject({ trusted: false });
     expect(bestBid(snapshot)).toBe(1);
+    // Who comes within a gap is told of it behind the snapshot.
+    expect(await late.next('gap')).toMatchObject({ state: 'open', at: '2026-11-20T12:00:00.000+00:00' });
     rig.bus.publish('gap', { ...gap, cause: 'silent_feed', endTimeMs: 1_795_176_001_000 });
-    expect(await client.next('gap')).toMatchObject({ state: 'closed', at: '2026-11-20T12:00:01.000+00:00' });
+    for (const one of [client, late])
+      expect(await one.next('gap')).toMatchObject({ state: 'closed', at: '2026-11-20T12:00:01.000+00:00' });
+    const after = await rig.connect();
+    await after.ask({ type: 'subscribe', market_ids: [A] });
+    expect((await after.rest()).map(({ type }) => type)).toEqual(['snapshot']);
+  });
+
+  test('a gap that was over before it was found is told from its beginning', async () => {
+    const rig = await threeMarkets();
+    const client = await rig.connect();
+    await client.ask({ type: 'subscribe', market_ids: [A] });
+    await client.next('snapshot');
+    const times = { startTimeMs: 1_795_176_000_000, endTimeMs: 1_795_176_000_400, knownTimeMs: null };
+    const said = { cause: 'book_mismatch', feed: 'f', repairedBy: 'rest_book' } as const;
+    rig.bus.publish('gap', { gapId: 'gap_2', marketId: A, ...times, ...said, knownSeq: null });
+    const notice = { type: 'gap', market_id: A, gap_id: 'gap_2', cause: 'book_mismatch' };
+    expect(await client.rest()).toEqual([
+      { ...notice, state: 'open', at: '2026-11-20T12:00:00.000+00:00' },
+      { ...notice, state: 'closed', at: '2026-11-20T12:00:00.400+00:00' },
+    ]);
+  });
+
+  test('a gap that opened before the stream was there is told to who comes, and ends once', async () => {
+    const rig = new StreamRig();
+    rig.recorder.list({ marketId: A });
+    rig.recorder.change(A, 1, { trusted: false });
+    const known = { startTimeMs: 1_795_176_000_000, knownTimeMs: 1_795_176_000_500, knownSeq: 1 };
+    const said = { cause: 'process_down', feed: 'underround', repairedBy: null } as const;
+    const gap = { gapId: 'gap_3', marketId: A, ...known, ...said, endTimeMs: null };
+    rig.recorder.gaps.set(A, gap);
+    await rig.start();
+    const client = await rig.connect();
+    await client.ask({ type: 'subscribe', market_ids: [A] });
+    await client.next('snapshot');
+    expect(await client.next('gap')).toMatchObject({ gap_id: 'gap_3', state: 'open' });
+    rig.bus.publish('gap', { ...gap, endTimeMs: 1_795_176_002_000 });
+    expect(await client.rest()).toMatchObject([{ gap_id: 'gap_3', state: 'closed' }]);
   });
 
   test('a book half applied is not shown, and comes when it is whole', async () => {

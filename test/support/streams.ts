@@ -7,6 +7,7 @@ import type { ApiParts } from '../../src/api/parts.ts';
 import { Bus } from '../../src/bus/bus.ts';
 import { type Logger, silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
+import type { Gap } from '../../src/schema/gap.ts';
 import type { Market } from '../../src/schema/market.ts';
 import type { BookRecord } from '../../src/schema/records.ts';
 import { TIERS, type Tier } from '../../src/schema/tier.ts';
@@ -27,6 +28,7 @@ export interface Message {
 export class FakeRecorder {
   readonly bus: Bus;
   readonly books = new Map<string, LiveBook | 'unfinished'>();
+  readonly gaps = new Map<string, Gap>();
   readonly #markets = new Map<string, Market>();
   #seq = 0;
 
@@ -44,6 +46,10 @@ export class FakeRecorder {
 
   book(marketId: string): LiveBook | 'unfinished' | null {
     return this.books.get(marketId) ?? null;
+  }
+
+  gap(marketId: string): Gap | null {
+    return this.gaps.get(marketId) ?? null;
   }
 
   list(market: Partial<Market> & Pick<Market, 'marketId'>): void {
