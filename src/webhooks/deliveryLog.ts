@@ -91,7 +91,7 @@ export class DeliveryLog {
   }
 
   /**
-   * Sends one again, under the same id. One that waits is due at once.
+   * Sends one again, under the same id. One that waits is due at once; one whose attempt is under way goes on.
    * @returns False when the webhook has no such delivery.
    * @throws {InvalidInputError} When the webhook is paused.
    */

@@ -1,6 +1,5 @@
-import { EventEmitter, once } from 'node:events';
-import type { KyselyPlugin } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
+import { lateReads } from '../../test/support/lateReads.ts';
 import { openTestWebhooks } from '../../test/support/webhooks.ts';
 import { openDatabase } from '../accounts/database.ts';
 import { WebhookDirectory } from './directory.ts';
@@ -47,23 +46,14 @@ it('of two that read at once, the slower is not told what was before', async () 
   const directory = new WebhookDirectory({ box: t.webhooks.box, clock: t.clock });
   const other = await openDatabase({ dataDir: t.dataDir, databaseUrl: null });
   onTestFinished(() => other.destroy());
-  const gate = new EventEmitter();
-  const [read, told] = [once(gate, 'read'), once(gate, 'told')];
-  const late: KyselyPlugin = {
-    transformQuery: ({ node }) => node,
-    transformResult: async ({ result }) => {
-      if (!result.rows.some((row) => 'webhook_id' in row)) return result;
-      gate.emit('read');
-      await told;
-      return result;
-    },
-  };
-  const slower = directory.current(other.withPlugin(late));
-  await read;
+  const late = lateReads(other, 'webhook_id');
+  const reading = late.hold();
+  const slower = directory.current(late.db);
+  await reading;
   const { secret } = await t.webhooks.registry.rotate({ webhookId });
   const secretOf = ([webhook]: Awaited<typeof slower>) => webhook?.secrets.current;
   expect(secretOf(await directory.current(t.db))).toBe(secret);
-  gate.emit('told');
+  late.letGo();
   expect(secretOf(await slower)).toBe(secret);
   expect(secretOf(await directory.current(t.db))).toBe(secret);
 });

@@ -47,6 +47,8 @@ export class Dispatcher {
   readonly #lanes: Lanes;
   #timer: Timer | null = null;
   #polling: Promise<void> | null = null;
+  /** Something changed while it looked. */
+  #looksAgain = false;
   #closed = false;
   #pulling = false;
   /** Whether this process is the one that sends; the others write what they are told, and wait. */
@@ -92,7 +94,7 @@ export class Dispatcher {
   /** Takes up what was left over, and then looks for more on its own. Rejects when the database cannot be read. */
   async start(): Promise<void> {
     await this.#poll();
-    this.#timer = every(this.#parts.clock, POLL_MS, () => this.wake());
+    this.#timer = every(this.#parts.clock, POLL_MS, () => this.#look());
     this.#retention.start();
   }
 
@@ -103,11 +105,19 @@ export class Dispatcher {
 
   /** Looks for changes now and not within a second. */
   wake(): void {
-    if (this.#closed) return;
-    this.#polling ??= this.#poll()
+    if (this.#polling === null) this.#look();
+    // What was read may be older than the change.
+    else this.#looksAgain = true;
+  }
+
+  #look(): void {
+    if (this.#closed || this.#polling !== null) return;
+    this.#looksAgain = false;
+    this.#polling = this.#poll()
       .catch((error: unknown) => this.#parts.log.error({ err: error }, 'webhooks.poll_failed'))
       .finally(() => {
         this.#polling = null;
+        if (this.#looksAgain) this.#look();
       });
   }
 
@@ -170,13 +180,14 @@ export class Dispatcher {
     this.#refresh(await directory.current(db));
     await this.#outbox.expire(EXPIRY_GRACE_MS);
     let held = 0;
-    for (const [webhookId, count] of await this.#outbox.waiting()) {
+    for (const [webhookId, { count, due }] of await this.#outbox.waiting()) {
       const lane = this.#lanes.get(webhookId);
       if (lane === undefined || !lane.isOpen || this.#closed) continue;
       held += lane.heldCount;
+      if (due > 0 && lane.isWaiting) await this.#pull(lane, this.#outbox.pullAgain(webhookId, PULL_MAX));
       // What is held waits in the database too: only a difference means that there is more.
       if (count <= lane.heldCount || lane.heldCount + PULL_MAX > HELD_MAX) continue;
-      await this.#pull(lane);
+      await this.#pull(lane, this.#outbox.pull(webhookId, lane.heldCount + PULL_MAX));
       await nextTurn();
     }
     this.#meter.held(held);
@@ -205,11 +216,10 @@ export class Dispatcher {
     this.#sends = isUs;
   }
 
-  async #pull(lane: Lane): Promise<void> {
+  async #pull(lane: Lane, rows: Promise<readonly Delivery[]>): Promise<void> {
     this.#pulling = true;
     try {
-      const found = await this.#outbox.pull(lane.webhook.webhookId, lane.heldCount + PULL_MAX);
-      for (const delivery of found) lane.add(delivery);
+      for (const delivery of await rows) lane.add(delivery);
     } finally {
       this.#pulling = false;
       this.#release();

@@ -58,11 +58,23 @@ export class Lane {
     return !this.#paused && !this.#closed;
   }
 
-  /** Takes a delivery whose row is committed; what does not fit, or is held already, stays in the database. */
+  /** Whether something in it waits for its time. */
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /**
+   * Takes a delivery whose row is committed; what does not fit stays in the database. What is held already stays as it
+   * is, unless it waits for its time and the row, sent again by hand, is due before that.
+   */
   add(delivery: Delivery): void {
-    if (!this.isOpen || this.#held.size >= HELD_MAX || this.#held.has(delivery.deliveryId)) return;
-    this.#held.add(delivery.deliveryId);
-    this.#schedule(delivery);
+    if (!this.isOpen) return;
+    if (this.#held.has(delivery.deliveryId)) {
+      this.#hasten(delivery);
+    } else if (this.#held.size < HELD_MAX) {
+      this.#held.add(delivery.deliveryId);
+      this.#schedule(delivery);
+    }
   }
 
   /** What became of it is written. */
@@ -93,6 +105,16 @@ export class Lane {
     await new Promise<void>((resolve) => {
       this.#idle = resolve;
     });
+  }
+
+  #hasten(delivery: Delivery): void {
+    const held = this.#waiting.get(delivery.deliveryId);
+    if (held === undefined || delivery.dueMs >= held.delivery.dueMs) return;
+    // A row of fewer attempts is not written yet: it was due for the one that failed.
+    if (held.delivery.attempts !== delivery.attempts) return;
+    held.timer.cancel();
+    this.#waiting.delete(delivery.deliveryId);
+    this.#schedule(delivery);
   }
 
   #schedule(delivery: Delivery): void {

@@ -1,5 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Database, Schema } from '../accounts/schema.ts';
+import type { WebhookDeliveriesTable, WebhookEventsTable } from '../accounts/schemaWebhooks.ts';
 import type { Clock } from '../clock.ts';
 import { BulkStatement } from './bulkStatement.ts';
 import { type Delivery, type DeliveryChange, deliveryIdOf } from './delivery.ts';
@@ -13,6 +14,12 @@ export interface WebhookStanding {
   readonly activeSinceMs: number;
   readonly consecutiveFailures: number;
   readonly paused: boolean;
+}
+
+/** Deliveries of one webhook that wait, and how many of them could be tried now. */
+export interface Waiting {
+  readonly count: number;
+  readonly due: number;
 }
 
 /** The rows behind the deliveries. An event is accepted when `accept` resolves: from then on no crash loses it. */
@@ -73,19 +80,37 @@ export class Outbox {
   }
 
   /** How many deliveries wait, by webhook. */
-  async waiting(): Promise<ReadonlyMap<string, number>> {
+  async waiting(): Promise<ReadonlyMap<string, Waiting>> {
+    const nowMs = this.#clock.now();
     const rows = await this.#db
       .selectFrom('webhook_deliveries')
-      .select((row) => ['webhook_id', row.fn.countAll<number>().as('count')])
+      .select((row) => [
+        'webhook_id',
+        row.fn.countAll<number>().as('count'),
+        row.fn.countAll<number>().filterWhere('due_ms', '<=', nowMs).as('due'),
+      ])
       .where('state', '=', sql.lit('pending'))
       .groupBy('webhook_id')
       .execute();
-    return new Map(rows.map(({ webhook_id, count }) => [webhook_id, count]));
+    return new Map(rows.map(({ webhook_id, count, due }) => [webhook_id, { count, due }]));
   }
 
   /** The first that wait for a webhook, soonest due first. */
   async pull(webhookId: string, limit: number): Promise<Delivery[]> {
-    const rows = await this.#db
+    return (await this.#pending(webhookId, limit).execute()).map(toDelivery);
+  }
+
+  /** Of those, what was tried before, sent again by hand, and not tried since. */
+  async pullAgain(webhookId: string, limit: number): Promise<Delivery[]> {
+    const again = this.#pending(webhookId, limit)
+      .where('delivery.due_ms', '<=', this.#clock.now())
+      .where('delivery.step', '=', 0)
+      .where('delivery.attempts', '>', 0);
+    return (await again.execute()).map(toDelivery);
+  }
+
+  #pending(webhookId: string, limit: number) {
+    return this.#db
       .selectFrom('webhook_deliveries as delivery')
       .innerJoin('webhook_events as event', 'event.event_id', 'delivery.event_id')
       .selectAll('delivery')
@@ -94,13 +119,7 @@ export class Outbox {
       .where('delivery.state', '=', sql.lit('pending'))
       .orderBy('delivery.due_ms')
       .orderBy('delivery.delivery_id')
-      .limit(limit)
-      .execute();
-    return rows.map((row) => ({
-      ...{ deliveryId: row.delivery_id, webhookId: row.webhook_id, tier: row.tier, ticker: row.ticker },
-      ...{ body: Buffer.from(row.body), expiresMs: row.expires_ms, attempts: row.attempts, step: row.step },
-      ...{ dueMs: row.due_ms, log: JSON.parse(row.attempt_log) },
-    }));
+      .limit(limit);
   }
 
   /** Gives up what waits although its market ended `graceMs` ago. */
@@ -113,6 +132,16 @@ export class Outbox {
       .executeTakeFirst();
     return Number(done.numUpdatedRows);
   }
+}
+
+type PendingRow = Selectable<WebhookDeliveriesTable> & Pick<WebhookEventsTable, 'tier' | 'ticker' | 'body'>;
+
+function toDelivery(row: PendingRow): Delivery {
+  return {
+    ...{ deliveryId: row.delivery_id, webhookId: row.webhook_id, tier: row.tier, ticker: row.ticker },
+    ...{ body: Buffer.from(row.body), expiresMs: row.expires_ms, attempts: row.attempts, step: row.step },
+    ...{ dueMs: row.due_ms, log: JSON.parse(row.attempt_log) },
+  };
 }
 
 /** Nobody gets what was detected before they asked for it, or while they were paused. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/accounts/schema.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
-import { REDELIVERIES_MAX } from '../../src/webhooks/deliveryLog.ts';
+import { REDELIVERIES_MAX, REDELIVERY_WINDOW_MS } from '../../src/webhooks/deliveryLog.ts';
 import { toEvent, type WebhookEvent } from '../../src/webhooks/event.ts';
 import { Outbox } from '../../src/webhooks/outbox.ts';
 import { toSigningWebhook } from '../../src/webhooks/registration.ts';
@@ -56,7 +56,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect(await accept(wanted)).toHaveLength(450);
       expect(await accept([...wanted, ...wanted])).toEqual([]);
       expect(await accept([...events(1, 150), ...events(1, 150)])).toHaveLength(3);
-      expect([...(await outbox.waiting()).values()]).toEqual([151, 151, 151]);
+      expect([...(await outbox.waiting()).values()]).toEqual(Array(3).fill({ count: 151, due: 151 }));
     });
 
     it('outcomes are written together, and what waits is found again as it was', async () => {
@@ -72,6 +72,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       const waiting = changes.filter(({ state }) => state === 'pending').map(({ delivery }) => delivery);
       expect(await outbox.pull(webhookId, 1000)).toEqual(waiting);
       expect(await outbox.pull(webhookId, 3)).toEqual(waiting.slice(0, 3));
+      expect(await outbox.waiting()).toEqual(new Map([[webhookId, { count: 100, due: 0 }]]));
     });
 
     it('a pause skips what waits, and is dropped where the webhook was resumed since', async () => {
@@ -126,6 +127,24 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect(page.map(({ state, attempts, log }) => [state, attempts, log[0]?.status])).toEqual(
         Array(5).fill(['delivered', 1, 200]),
       );
+    });
+
+    it('what waits for its next try and is sent again is told apart from what is due for the first time', async () => {
+      const { webhookId } = await t.register();
+      const webhook = (await t.webhooks.registry.find({ webhookId }))!;
+      const [failed, other] = await accept(events(3));
+      const dueMs = t.clock.now() + 60_000;
+      const tried = { attempts: 2, step: 2, dueMs };
+      await outbox.settle(
+        [failed!, other!].map((delivery) => ({ delivery: { ...delivery, ...tried }, state: 'pending' })),
+        [],
+      );
+      expect(await outbox.pullAgain(webhookId, 10)).toEqual([]);
+      await t.webhooks.log.redeliver(webhook, failed!.deliveryId);
+      const expiresMs = Math.max(failed!.expiresMs, t.clock.now() + REDELIVERY_WINDOW_MS);
+      const again = { ...failed, attempts: 2, step: 0, dueMs: t.clock.now(), expiresMs };
+      expect(await outbox.pullAgain(webhookId, 10)).toEqual([again]);
+      expect(await outbox.waiting()).toEqual(new Map([[webhookId, { count: 3, due: 2 }]]));
     });
 
     it('the log is bounded by age and number; what waits is never deleted', async () => {
