@@ -76,7 +76,7 @@ export class Lane {
     return timeMs >= startTimeMs - TAPE_BEFORE_MS && timeMs < endTimeMs + TAPE_AFTER_MS;
   }
 
-  #show(sessions: readonly PaperSession[], timeMs: number): void {
+  #show(sessions: Iterable<PaperSession>, timeMs: number): void {
     for (const paper of sessions) {
       if (timeMs < paper.fromMs) continue;
       try {

@@ -1,7 +1,7 @@
 import type { Rows } from '../core/replay/rows.ts';
 import type { TapeMarket } from '../core/replay/tape.ts';
 import { readerOf, rememberedAfter } from '../core/strategies/condition.ts';
-import type { EntryBound, Reading } from '../core/strategies/strategy.ts';
+import type { Bound, Reading } from '../core/strategies/strategy.ts';
 import type { PaperSession } from './livePaper.ts';
 import { SortedBounds } from './sortedBounds.ts';
 
@@ -15,13 +15,19 @@ interface Watched {
   readonly crossed: Sides;
 }
 
-type Sides = Readonly<Record<EntryBound['side'], SortedBounds<PaperSession>>>;
+type Sides = Readonly<Record<Bound['side'], SortedBounds<Waiting>>>;
+
+/** A session at one bound it waits at. */
+interface Waiting {
+  readonly paper: PaperSession;
+  readonly at: SortedBounds<Waiting>;
+}
 
 const sides = (): Sides => ({ below: new SortedBounds('below'), above: new SortedBounds('above') });
 
 /**
- * Sessions that no row can change until a reading goes beyond the bound at which they may buy. They are shown nothing
- * meanwhile; what they would remember of it is kept for all of them together.
+ * Sessions that no row can change until it reaches a bound at which they may buy, or sell what they hold. They are shown
+ * nothing meanwhile; what they would remember of it is kept for all of them together.
  */
 export class Sleepers {
   readonly #rows: Rows;
@@ -29,8 +35,7 @@ export class Sleepers {
   readonly #watched = new Map<string, Watched>();
   /** The same by the readings that name them. */
   readonly #known = new WeakMap<Reading, Watched>();
-  readonly #asleep = new Map<PaperSession, SortedBounds<PaperSession>>();
-  readonly #reached: PaperSession[] = [];
+  readonly #asleep = new Map<PaperSession, readonly Waiting[]>();
 
   constructor(rows: Rows, { endTimeMs }: Pick<TapeMarket, 'endTimeMs'>) {
     this.#rows = rows;
@@ -48,32 +53,41 @@ export class Sleepers {
   /** @returns False where the session has to see the next row. */
   tryToSleep(paper: PaperSession): boolean {
     const { session, strategy } = paper;
-    const bound = strategy.compiled.entryBound;
-    if (bound === null || !session.isIdle) return false;
+    const { bounds } = strategy.compiled;
+    if (bounds === null || !session.isIdle) return false;
     const { crossings } = session;
     if (crossings === undefined) return false;
     for (const { reading, before } of crossings) {
       if (!Object.is(this.#of(reading).before, before)) return false;
     }
-    const { beyond, crossed } = this.#of(bound.reading);
-    const bounds = (bound.crosses ? crossed : beyond)[bound.side];
-    bounds.add(paper, bound.value);
-    this.#asleep.set(paper, bounds);
+    const awaited = session.holds ? bounds.exit : bounds.entry;
+    this.#asleep.set(
+      paper,
+      awaited.map((bound) => this.#await(paper, bound)),
+    );
     return true;
   }
 
-  /** Those who may want something at the newest row, ready to be shown it. Good until the next call. */
-  reached(): readonly PaperSession[] {
-    this.#reached.length = 0;
+  #await(paper: PaperSession, { reading, side, crosses, value }: Bound): Waiting {
+    const { beyond, crossed } = this.#of(reading);
+    const waiting = { paper, at: (crosses ? crossed : beyond)[side] };
+    waiting.at.add(waiting, value);
+    return waiting;
+  }
+
+  /** Those who may want something at the newest row, ready to be shown it. */
+  reached(): ReadonlySet<PaperSession> {
+    const all: Waiting[] = [];
     for (const { read, before, beyond, crossed } of this.#watched.values()) {
       const reading = read();
       for (const side of ['below', 'above'] as const) {
-        beyond[side].reached(reading, this.#reached);
-        crossed[side].crossed(before, reading, this.#reached);
+        beyond[side].reached(reading, all);
+        crossed[side].crossed(before, reading, all);
       }
     }
-    for (const session of this.#reached) this.#remind(session);
-    return this.#reached;
+    const reached = new Set(all.map(({ paper }) => paper));
+    for (const session of reached) this.#remind(session);
+    return reached;
   }
 
   /** Ready to be shown the newest row, and every one from then on. */
@@ -83,7 +97,7 @@ export class Sleepers {
 
   /** @returns False where it was not asleep. */
   leave(session: PaperSession): boolean {
-    this.#asleep.get(session)?.delete(session);
+    for (const waiting of this.#asleep.get(session) ?? []) waiting.at.delete(waiting);
     return this.#asleep.delete(session);
   }
 

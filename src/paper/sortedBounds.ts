@@ -1,4 +1,4 @@
-import type { EntryBound } from '../core/strategies/strategy.ts';
+import type { Bound } from '../core/strategies/strategy.ts';
 
 /** Entries that left are swept out once they are so many, and half of all. */
 const GONE_MIN = 64;
@@ -19,7 +19,7 @@ export class SortedBounds<T> {
   #sorted: Entry<T>[] = [];
   #fresh: Entry<T>[] = [];
 
-  constructor(side: EntryBound['side']) {
+  constructor(side: Bound['side']) {
     // Turned round, a bound from below is reached like one from above.
     this.#sign = side === 'above' ? 1 : -1;
   }

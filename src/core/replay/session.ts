@@ -178,9 +178,13 @@ export class MarketSession {
     this.#positions.close(held);
   }
 
-  /** It holds nothing, waits for nothing and has taken nothing that is still shown: only a wish to buy would change it. */
+  /** It waits for nothing, sells nothing and has taken nothing that is still shown: only a wish would change it. */
   get isIdle(): boolean {
-    return this.#positions.held === null && this.#pending === null && this.#consumption.isEmpty;
+    return this.#pending === null && this.#consumption.isEmpty && !this.#positions.held?.exiting;
+  }
+
+  get holds(): boolean {
+    return this.#positions.held !== null;
   }
 
   /** What its strategy remembers, where that is all it does; else undefined. */

@@ -2,7 +2,7 @@
 import type { Condition, ConditionMetric } from '../../schema/strategy.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Rows } from '../replay/rows.ts';
-import type { Crossing, EntryBound, Reading } from './strategy.ts';
+import type { Bound, Crossing, Reading } from './strategy.ts';
 
 /** What the conditions of one list are read from. */
 export interface ConditionContext extends Omit<Reading, 'metric'>, ReadFrom {
@@ -39,17 +39,19 @@ export function crosses({ operator }: Condition): boolean {
 }
 
 /**
- * What has to hold at a row for all of a list to. A crossing if there is one, which holds at few rows; else of the price:
- * prices tell strategies apart best.
+ * The one of which something has to hold at a row for all of a list to. A crossing if there is one, which holds at few rows;
+ * else of the price: prices tell strategies apart best.
  */
-export function boundOf(conditions: readonly Condition[], of: Omit<Reading, 'metric'>): EntryBound | null {
+export function rarestOf(conditions: readonly Condition[]): readonly Condition[] {
   const rank = (condition: Condition) =>
     (crosses(condition) ? 2 : 0) + (condition.metric === 'token_price' ? 1 : 0);
-  const [first] = conditions.toSorted((a, b) => rank(b) - rank(a));
-  if (first === undefined) return null;
-  const { metric, operator, value } = first;
+  return conditions.toSorted((a, b) => rank(b) - rank(a)).slice(0, 1);
+}
+
+export function boundOf(condition: Condition, of: Omit<Reading, 'metric'>): Bound {
+  const { metric, operator, value } = condition;
   const side = operator === 'above' || operator === 'crosses_above' ? 'above' : 'below';
-  return { reading: { ...of, metric }, side, crosses: crosses(first), value };
+  return { reading: { ...of, metric }, side, crosses: crosses(condition), value };
 }
 
 /** All of a list hold. A list without conditions never does. */

@@ -1,6 +1,6 @@
 import type { ConditionBased } from '../../schema/strategy.ts';
 import { firstRow } from '../replay/rows.ts';
-import { boundOf, compileAll, compileAny, crosses, needsBooks, needsModel } from './condition.ts';
+import { boundOf, compileAll, compileAny, crosses, needsBooks, needsModel, rarestOf } from './condition.ts';
 import { intentOf } from './simple.ts';
 import { type CompiledStrategy, type Crossing, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
 
@@ -16,7 +16,10 @@ export function conditionBased(strategy: ConditionBased): CompiledStrategy {
     needs: { model: needsModel(conditions), books: needsBooks(conditions) },
     tradesMax: strategy.max_trades_per_market,
     exits: take_profit.length + stop_loss.length > 0,
-    entryBound: boundOf(entry, { token, price: 'ask' }),
+    bounds: {
+      entry: rarestOf(entry).map((condition) => boundOf(condition, { token, price: 'ask' })),
+      exit: [...take_profit, ...stop_loss].map((condition) => boundOf(condition, { token, price: 'bid' })),
+    },
     start: (rows, { endTimeMs }) => {
       const crossings: Crossing[] = [];
       const context = { rows, token, endTimeMs, crossings } as const;

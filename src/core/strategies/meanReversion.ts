@@ -20,7 +20,7 @@ export function meanReversion(strategy: MeanReversion): CompiledStrategy {
     needs: { model: false, books: false },
     tradesMax: 1,
     exits: true,
-    entryBound: null,
+    bounds: null,
     start: (rows) => new MeanReversionRun(rows, strategy),
   };
 }

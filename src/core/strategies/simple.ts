@@ -2,7 +2,16 @@
 import type { StrategySide, ThresholdEntry, TimeBeforeResolution } from '../../schema/strategy.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import { firstRow } from '../replay/rows.ts';
-import { BUY_NO, BUY_YES, type CompiledStrategy, type Crossing, type Intent, WAIT } from './strategy.ts';
+import {
+  type Bound,
+  type Bounds,
+  BUY_NO,
+  BUY_YES,
+  type CompiledStrategy,
+  type Crossing,
+  type Intent,
+  WAIT,
+} from './strategy.ts';
 
 const BUY_AND_HOLD = { needs: { model: false, books: false }, tradesMax: 1, exits: false } as const;
 const MS_PER_MINUTE = 60_000;
@@ -13,16 +22,19 @@ export function intentOf(side: StrategySide): Intent {
   return side === 'buy_yes' ? BUY_YES : BUY_NO;
 }
 
+/** Of what is held to the resolution. */
+const heldFrom = (entry: Bound): Bounds => ({ entry: [entry], exit: [] });
+
 /** Buys as soon as the best ask of the token stands below (above) the threshold. */
 export function thresholdEntry({ threshold, direction, side }: ThresholdEntry): CompiledStrategy {
   const intent = intentOf(side);
   const below = direction === 'below';
   return {
     ...BUY_AND_HOLD,
-    entryBound: {
+    bounds: heldFrom({
       reading: { metric: 'token_price', token: side === 'buy_yes' ? 'yes' : 'no', price: 'ask' },
       ...{ side: direction, crosses: false, value: threshold },
-    },
+    }),
     start: (rows) => {
       const asks = side === 'buy_yes' ? rows.yesAsk : rows.noAsk;
       const wants = (row: number) => {
@@ -44,11 +56,11 @@ export function timeBeforeResolution(strategy: TimeBeforeResolution): CompiledSt
   const beforeMs = strategy.minutes_before * MS_PER_MINUTE;
   return {
     ...BUY_AND_HOLD,
-    entryBound: {
+    bounds: heldFrom({
       reading: { metric: 'seconds_to_end', token: strategy.side === 'buy_yes' ? 'yes' : 'no', price: 'ask' },
       // Beyond what rounding may make of it.
       ...{ side: 'below', crosses: false, value: strategy.minutes_before * SECONDS_PER_MINUTE + 1 },
-    },
+    }),
     start: (rows, market) => {
       const fromMs = market.endTimeMs - beforeMs;
       const wants = (row: number) => (rows.timeMs[row] as number) >= fromMs;

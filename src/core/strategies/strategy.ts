@@ -25,13 +25,19 @@ export interface Crossing {
   before: number;
 }
 
-/** Nothing is bought at a row whose reading is not beyond the value, or at one that has not come there just now. */
-export interface EntryBound {
+/** Reached at a row whose reading is beyond the value, or has come there just now. */
+export interface Bound {
   readonly reading: Reading;
   readonly side: 'above' | 'below';
   /** The reading of the row before, as a crossing remembers it, has to lie on the other side or at the value. */
   readonly crosses: boolean;
   readonly value: number;
+}
+
+/** Nothing is bought (sold) at a row that reaches none of them. */
+export interface Bounds {
+  readonly entry: readonly Bound[];
+  readonly exit: readonly Bound[];
 }
 
 /** One strategy on one market. It keeps its own memory; a new one forgets everything. */
@@ -57,7 +63,7 @@ export interface CompiledStrategy {
   readonly tradesMax: number;
   /** False: what is bought is held to the resolution. */
   readonly exits: boolean;
-  /** Null: there is no such bound, or a run remembers more than crossings. */
-  readonly entryBound: EntryBound | null;
+  /** Null: there are none, or a run remembers more than crossings. */
+  readonly bounds: Bounds | null;
   start(rows: Rows, market: TapeMarket): StrategyRun;
 }
