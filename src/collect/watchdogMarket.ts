@@ -1,8 +1,9 @@
 import type { RecordedMarket } from './recordedMarket.ts';
 import { LOPSIDED_MS } from './watchdogLimits.ts';
 
-/** Over how long a market's rate of frames is averaged. */
-const RATE_SECONDS = 10;
+/** Over how long a market's rate of frames is averaged; one watched for less, over that, but never over less than this. */
+const RATE_MS = 10_000;
+const RATE_MS_MIN = 4_000;
 /** A market with so many frames a second has never been silent for seconds by chance. */
 const BUSY_FRAMES_PER_SECOND = 5;
 
@@ -28,6 +29,7 @@ export class WatchedMarket {
   renewedAt = Number.NEGATIVE_INFINITY;
   reconnectedAt = Number.NEGATIVE_INFINITY;
   #rate = 0;
+  #framesAtFirst = 0;
   #rateWhenHeard = 0;
   #framesAtGap: readonly [number, number] = [0, 0];
   readonly #frames: [number, number];
@@ -69,8 +71,7 @@ export class WatchedMarket {
   listen(nowAt: number, elapsedMs: number): void {
     const { yes, no } = this.recorded.book;
     const came = yes.frames + no.frames - this.#frames[0] - this.#frames[1];
-    const weight = Math.min(1, elapsedMs / (RATE_SECONDS * 1000));
-    this.#rate += (came / 2 / Math.max(elapsedMs / 1000, 0.001) - this.#rate) * weight;
+    this.#rate = this.#rateNow({ frames: came / 2, watchedMs: nowAt - this.watchedAt, elapsedMs });
     if (came === 0) return;
     this.#rateWhenHeard = this.#rate;
     this.isSettled = false;
@@ -93,6 +94,16 @@ export class WatchedMarket {
     this.gapSince = null;
     this.confirmedAt = nowAt;
     this.renewedAt = this.reconnectedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  #rateNow(heard: { frames: number; watchedMs: number; elapsedMs: number }): number {
+    const { frames, watchedMs, elapsedMs } = heard;
+    if (watchedMs <= RATE_MS) {
+      this.#framesAtFirst += frames;
+      return this.#framesAtFirst / (Math.max(watchedMs, RATE_MS_MIN) / 1000);
+    }
+    const weight = Math.min(1, elapsedMs / RATE_MS);
+    return this.#rate + (frames / Math.max(elapsedMs / 1000, 0.001) - this.#rate) * weight;
   }
 
   #hear(token: 0 | 1, frames: number, nowAt: number): void {
