@@ -91,6 +91,7 @@ test.each([
   ['one row more', settled, { found: 2 }],
   ['another total', settled, { total: '2' }],
   ['another last row', settled, { last: ['1795176000000', '2'] }],
+  ['another revision of its rows', settled, { revision: '1' }],
   ['another first row', settled, { first: ['1795176000001', '1'] }],
 ])('%s has another tag', async (_name, url, keys) => {
   expect((await ask(url, {}, keys)).etag).not.toBe((await ask(settled)).etag);

@@ -21,19 +21,24 @@ export interface Validity {
   readonly notModified: boolean;
 }
 
+/** Whether a range gets no more rows. @param settlesMs Its end; null where it has none, or its start moves. */
+export function isSettled(settlesMs: number | null, { nowMs }: Pick<Conditions, 'nowMs'>): boolean {
+  return settlesMs !== null && settlesMs < nowMs - SETTLED_AFTER_MS;
+}
+
 /**
  * Whether an answer about a range can change no more.
- * @param found What was found there: counts and first and last key. With the request's own address it names the
+ * @param found What was found there: counts, first and last key, what revised the rows since. With the request's own address it names the
  *   answer, so nothing needs to be read to know that a client's copy is good.
- * @param settlesMs The end of the range; null where it has none, or its start moves.
+ * @param settlesMs As of `isSettled`.
  * @returns Null while the range may change: it is open, moves, or ended less than ten minutes ago.
  */
 export function validityOf(
   found: readonly unknown[],
   { settlesMs, conditions }: { settlesMs: number | null; conditions: Conditions },
 ): Validity | null {
-  const { url, ifNoneMatch, nowMs } = conditions;
-  if (settlesMs === null || settlesMs >= nowMs - SETTLED_AFTER_MS) return null;
+  const { url, ifNoneMatch } = conditions;
+  if (!isSettled(settlesMs, conditions)) return null;
   const digest = createHash('sha256').update(JSON.stringify([API_VERSION, url, found]));
   // Weak: one answer has several encodings, equal in meaning and not in bytes.
   const etag = `W/"${digest.digest('base64url').slice(0, 22)}"`;

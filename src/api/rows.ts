@@ -3,7 +3,7 @@ import { countRows, findPage, type Page, type PageRequest, pageRows } from '../s
 import { pagedRows } from '../store/queries/pagedRows.ts';
 import type { QueryParams, Source } from '../store/queries/sql.ts';
 import type { StoreReader } from '../store/reader.ts';
-import { validityOf } from './caching.ts';
+import { isSettled, validityOf } from './caching.ts';
 import { type CursorScope, decodeCursor, encodeCursor, SEQ_TIE } from './cursor.ts';
 import { type HistoryWindow, START_END } from './history.ts';
 import { badRequest } from './refusal.ts';
@@ -68,10 +68,7 @@ export interface PrintedBody extends Duplex {
 export interface AskedPage {
   readonly request: PageRequest;
   readonly scope: CursorScope;
-  /**
-   * When what is asked for begins to change no more, as `validityOf` takes it; null: never, as where the range has no end,
-   * or begins where the tier's history does, which moves.
-   */
+  /** As of `isSettled`. */
   readonly settlesMs: number | null;
 }
 
@@ -140,6 +137,17 @@ export interface AnswerTerms extends AskedPage {
   readonly raw: Pick<RawRequest, 'signal' | 'headOnly' | 'conditions'>;
 }
 
+/** Reads the source's revision only for answers that may be kept: it costs a millisecond. */
+export function sourceOf(
+  source: Source,
+  { settlesMs }: Pick<AskedPage, 'settlesMs'>,
+  conditions: RawRequest['conditions'],
+): Source {
+  if (isSettled(settlesMs, conditions)) return source;
+  const { revision: _unread, ...rest } = source;
+  return rest;
+}
+
 /** Streams the rows of a found page inside the list's object. */
 export async function answerRows(
   store: StoreReader,
@@ -163,14 +171,15 @@ export async function answerPrinted(
   terms: AnswerTerms,
 ): Promise<Answer> {
   const { request, raw } = terms;
+  const source = sourceOf(list.source, terms, raw.conditions);
   // No row may be needed.
   if (request.limit === 0 || raw.headOnly || raw.conditions.ifNoneMatch !== undefined) {
-    const found = await findRows(store, list.source, request, { withTotal: false, signal: raw.signal });
+    const found = await findRows(store, source, request, { withTotal: false, signal: raw.signal });
     if (found.page === null || raw.headOnly || frameOf(list, found, terms).notModified) {
       return answerRows(store, list, { found, ...terms });
     }
   }
-  const { query, params } = pagedRows(list.source, request, list.columns);
+  const { query, params } = pagedRows(source, request, list.columns);
   const given = await streamOf(store, list, { query, params, ...raw });
   // Either end's failure, and a body nobody reads any more, destroys the other end.
   const body = pipeline(given, list.print(), () => {});
@@ -203,7 +212,7 @@ function frameOf(
   const next = page?.next ? encodeCursor(scope, { timeMs: page.next.timeMs, tie: page.next.seq }) : null;
   const text = around(list.key, list.head(counts), { ...list.tail?.(counts), next_cursor: next });
   const { conditions } = raw;
-  const validity = validityOf([counts, page?.low, page?.high], { settlesMs, conditions });
+  const validity = validityOf([counts, page?.low, page?.high, page?.revision], { settlesMs, conditions });
   return { text, headers: validity?.headers ?? {}, notModified: validity?.notModified ?? false };
 }
 

@@ -99,8 +99,8 @@ describe('the page', () => {
     { timeMs: -5, seq: '18446744073709551615' },
     { timeMs: 1_700_000_000_000, seq: '7' },
   ];
-  /** As the engine sends it with the first row: how many keys it found, the page's first one and its last. */
-  const sent = (count: number) => [count, first.timeMs, -1, last.timeMs, 7];
+  /** As the engine sends it with the first row: how many keys it found, the page's first one and its last, and the revision. */
+  const sent = (count: number) => [count, first.timeMs, -1, last.timeMs, 7, 12];
 
   it.each([
     ['the last one', 2, { descending: false }, { low: first, high: last, next: null }],
@@ -113,7 +113,7 @@ describe('the page', () => {
     body.write(block.subarray(0, 50));
     body.end(block.subarray(50));
     const found = await body.page({ ...REQUEST, ...order });
-    expect(found).toEqual({ count: 2, ...page });
+    expect(found).toEqual({ count: 2, ...page, revision: '12' });
     expect(body.readableLength).toBe(0);
     body.begin({ count: 2 }, AROUND);
     expect(await text(body)).toBe(bodyOf([BOOK, BOOK]));

@@ -15,7 +15,7 @@ const BOOK = nativeBooks(
       sides: [[[5000, 1]], [], [], []],
     },
   ],
-  [1, Date.parse(TS), SEQ, Date.parse(TS), SEQ],
+  [1, Date.parse(TS), SEQ, Date.parse(TS), SEQ, 0],
 );
 const MARKET = {
   market_id: STUB_MARKET,
@@ -61,12 +61,12 @@ const GAP = {
 };
 const key = [String(Date.parse(TS)), String(SEQ)];
 /** Where a page begins and ends: one row, and no next page. */
-export const STUB_PAGE = { found: 1, first: key, last: key };
+export const STUB_PAGE = { found: 1, first: key, last: key, revision: '0' };
 
 /** What the stub answers, by a piece of the statement only that question has. */
 const ROWS: readonly (readonly [mark: string, row: object])[] = [
   ['AS first, ', STUB_PAGE],
-  ['AS first_ms', { found: 1, first_ms: key[0], last_ms: key[0] }],
+  ['AS first_ms', { found: 1, first_ms: key[0], last_ms: key[0], revision: '0' }],
   ['AS marketId', { marketId: STUB_MARKET, eventType: '5m', ticker: 'BTC' }],
   [
     'AS squaredError',

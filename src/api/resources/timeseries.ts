@@ -4,7 +4,7 @@ import { TIMESERIES_COLUMNS, yesQuotesOf } from '../../store/queries/lists.ts';
 import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
-import { answerRows, findRows, OBJECT_ARRAY, pageRequest } from '../rows.ts';
+import { answerRows, findRows, OBJECT_ARRAY, pageRequest, sourceOf } from '../rows.ts';
 
 export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
   return route({
@@ -28,7 +28,7 @@ export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route 
     handle: async ({ path, query, history, signal, headOnly, conditions }) => {
       const { limit, offset } = query;
       const asked = pageRequest(['timeseries', path.market_id], query, history);
-      const source = yesQuotesOf(path.market_id);
+      const source = sourceOf(yesQuotesOf(path.market_id), asked, conditions);
       const market = await knownMarket(parts, path.market_id, signal);
       const found = await findRows(parts.store, source, asked.request, { withTotal: true, signal });
       return answerRows(

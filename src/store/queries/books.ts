@@ -1,11 +1,12 @@
 import type { Source } from './sql.ts';
-import { TRUSTED } from './trust.ts';
+import { TRUST_REVISION, TRUSTED } from './trust.ts';
 
 export function booksOf(marketId: string): Source {
   return {
     table: 'books',
     conditions: ['t.market_id = {market_id:String}'],
     params: { market_id: marketId },
+    revision: TRUST_REVISION,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { StoreReader } from '../reader.ts';
 import { HAS_MID, YES_MID } from './lists.ts';
 import { isoTime, rangeConditions, where } from './sql.ts';
+import { TRUST_REVISION } from './trust.ts';
 
 export interface CandleRequest {
   readonly marketId: string;
@@ -16,6 +17,8 @@ export interface CandlePage {
   readonly firstMs: number;
   readonly lastMs: number;
   readonly more: boolean;
+  /** `TRUST_REVISION`. */
+  readonly revision: string;
 }
 
 interface Statement {
@@ -33,9 +36,10 @@ export async function findCandles(
   signal: AbortSignal,
 ): Promise<CandlePage | null> {
   const { query, params } = candles(request);
-  const [row] = await store.rows<{ found: number; first_ms: string; last_ms: string }>(
+  const [row] = await store.rows<{ found: number; first_ms: string; last_ms: string; revision: string }>(
     `SELECT toUInt32(length(found_buckets)) AS found, toString(found_buckets[1]) AS first_ms,
-       toString(found_buckets[least({limit:UInt32}, found)]) AS last_ms
+       toString(found_buckets[least({limit:UInt32}, found)]) AS last_ms,
+       toString(${TRUST_REVISION}) AS revision
      FROM (SELECT arraySort(groupArray(bucket)) AS found_buckets FROM (
        SELECT bucket FROM (${query}) ORDER BY bucket LIMIT {limit:UInt32} + 1))`,
     { ...params, limit: request.limit },
@@ -47,6 +51,7 @@ export async function findCandles(
     firstMs: Number(row.first_ms),
     lastMs: Number(row.last_ms),
     more: row.found > request.limit,
+    revision: row.revision,
   };
 }
 

@@ -26,12 +26,15 @@ export interface Page {
   readonly high: Position;
   /** Where the next page starts; null when this is the last. */
   readonly next: Position | null;
+  /** The source's `revision` as its keys were found. */
+  readonly revision: string;
 }
 
 /** Pairs of Unix milliseconds and sequence number, as text. */
 type Key = [timeMs: string, seq: string];
 
 interface HeadRow {
+  revision: string;
   found: number;
   first: Key;
   last: Key;
@@ -73,6 +76,10 @@ export function pageKeys(
 /** The index of a page's last key in `pageKeys`. */
 export const LAST_KEY = 'least({limit:UInt32}, length(keys))';
 
+export function revisionOf({ revision = 'toUInt64(0)' }: Source): string {
+  return revision;
+}
+
 /**
  * Finds a page by its keys.
  * @returns Null when no row is selected.
@@ -86,17 +93,19 @@ export async function findPage(
   const keys = pageKeys(source, request);
   const keyAt = (index: string) => `(toString(keys[${index}].1), toString(keys[${index}].2))`;
   const query = `
-    SELECT toUInt32(length(keys)) AS found, ${keyAt('1')} AS first, ${keyAt(LAST_KEY)} AS last
+    SELECT toUInt32(length(keys)) AS found, ${keyAt('1')} AS first, ${keyAt(LAST_KEY)} AS last,
+      toString(${revisionOf(source)}) AS revision
     FROM (${keys.query})`;
   const [head] = await store.rows<HeadRow>(query, keys.params, { signal });
   if (!head) return null;
-  return pageOf(request, { found: head.found, first: position(head.first), last: position(head.last) });
+  const { found, first, last, revision } = head;
+  return pageOf(request, { found, first: position(first), last: position(last), revision });
 }
 
-/** @param keys How many keys there are, and the page's first and last one, in its order. */
+/** @param keys How many keys there are, the page's first and last one, in its order, and the source's revision. */
 export function pageOf(
   { limit, descending }: PageRequest,
-  { found, first, last }: { found: number; first: Position; last: Position },
+  { found, first, last, revision }: { found: number; first: Position; last: Position; revision: string },
 ): Page | null {
   if (found === 0) return null;
   return {
@@ -104,6 +113,7 @@ export function pageOf(
     low: descending ? last : first,
     high: descending ? first : last,
     next: found > limit ? last : null,
+    revision,
   };
 }
 

@@ -1,5 +1,5 @@
 import { isoTime, type Source } from './sql.ts';
-import { TRUSTED } from './trust.ts';
+import { TRUST_REVISION, TRUSTED } from './trust.ts';
 
 function ofMarket(table: string, marketId: string, more: readonly string[] = []): Source {
   return {
@@ -10,7 +10,10 @@ function ofMarket(table: string, marketId: string, more: readonly string[] = [])
 }
 
 /** Changes of a YES best price or of trust. */
-export const yesQuotesOf = (marketId: string) => ofMarket('quotes', marketId, ['t.yes_changed']);
+export const yesQuotesOf = (marketId: string): Source => ({
+  ...ofMarket('quotes', marketId, ['t.yes_changed']),
+  revision: TRUST_REVISION,
+});
 export const tradesOf = (marketId: string) => ofMarket('trades', marketId);
 
 export function perpDepthOf(ticker: string): Source {

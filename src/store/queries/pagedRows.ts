@@ -2,12 +2,20 @@
  * A page and its rows by one statement. Finding the page first and asking for its rows then costs a second way to the
  * engine and a second plan: 9 ms of 20 until the first of 10,000 books.
  */
-import { LAST_KEY, type Page, type PageRequest, pageKeys, pageOf, rowsBetween } from './keyset.ts';
+import {
+  LAST_KEY,
+  type Page,
+  type PageRequest,
+  pageKeys,
+  pageOf,
+  revisionOf,
+  rowsBetween,
+} from './keyset.ts';
 import type { Source } from './sql.ts';
 
 /** Key of a page at an index of its keys. Times are kept as the bits of a signed number, so that one array holds all. */
 const keyAt = (index: string) => `toUInt64(keys[${index}].1), keys[${index}].2`;
-/** The array of the statement: how many keys there are, then the page's first and last key in its order. */
+/** The array of the statement: how many keys there are, the page's first and last key in its order, and the source's revision. */
 const FOUND = 'page[1]';
 const FIRST = { time: "fromUnixTimestamp64Milli(toInt64(page[2]), 'UTC')", seq: 'page[3]' };
 const LAST = { time: "fromUnixTimestamp64Milli(toInt64(page[4]), 'UTC')", seq: 'page[5]' };
@@ -27,7 +35,7 @@ export function pagedRows(
   const withPage = `${columns}, if(${isFirst}, page, [])`;
   return {
     query: `
-      WITH (SELECT [length(keys), ${keyAt('1')}, ${keyAt(LAST_KEY)}] FROM (${keys.query})) AS page
+      WITH (SELECT [length(keys), ${keyAt('1')}, ${keyAt(LAST_KEY)}, ${revisionOf(source)}] FROM (${keys.query})) AS page
       ${rowsBetween({ ...source, conditions: [...source.conditions, `${FOUND} > 0`] }, request, { columns: withPage, low, high })}`,
     params: keys.params,
   };
@@ -43,5 +51,10 @@ export function pageIn(found: readonly bigint[], request: PageRequest): Page | n
     timeMs: Number(BigInt.asIntN(64, keys[at] as bigint)),
     seq: String(keys[at + 1]),
   });
-  return pageOf(request, { found: Number(count), first: position(0), last: position(2) });
+  return pageOf(request, {
+    found: Number(count),
+    first: position(0),
+    last: position(2),
+    revision: String(keys[4]),
+  });
 }

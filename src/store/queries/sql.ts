@@ -12,6 +12,8 @@ export interface Source {
   readonly table: string;
   readonly conditions: readonly string[];
   readonly params: QueryParams;
+  /** A UInt64 that rises with whatever changes what rows say after they were stored; left out: nothing does. */
+  readonly revision?: string;
 }
 
 /** `2026-11-20T12:00:00.123+00:00` of a DateTime64(3, 'UTC') column. */

@@ -5,6 +5,10 @@ const GAPS = `(
   SELECT groupArray((start_time, ifNull(end_time, toDateTime64('2299-12-31', 3, 'UTC'))))
   FROM gaps FINAL WHERE market_id = {market_id:String})`;
 
+/** Rises with every gap of the market that is found or ends: then `TRUSTED` of rows stored long ago may have changed. */
+export const TRUST_REVISION =
+  'toUInt64(ifNull((SELECT max(seq) FROM gaps WHERE market_id = {market_id:String}), 0))';
+
 /**
  * Whether a row of books or quotes is trusted, knowing what was found out since it was written: a loss is noticed
  * only after rows that came out of it were stored as good, and the gap then begins at the last good receipt. The
