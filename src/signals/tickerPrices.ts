@@ -39,7 +39,8 @@ export type PricePoint = Pick<UnderlyingEvent, 'source' | 'price' | 'eventTimeMs
 export class TickerPrices {
   readonly #last = new Map<UnderlyingSource, PricePoint>();
   readonly #estimators = new Map(SPOT_SOURCES.map((source) => [source, new VolatilityEstimator()] as const));
-  readonly #deciding = new SecondPrices();
+  /** As a window's end is worked out of them: a relayed point at its second, a trade at the second that ends with it. */
+  readonly #seconds = new Map(SPOT_SOURCES.map((source) => [source, new SecondPrices()] as const));
   readonly #basis = new FeedBasis();
   readonly #sigmas = new Map<number, Sigma | null>();
   #sigmaSecond = -1;
@@ -54,8 +55,8 @@ export class TickerPrices {
     if (last === undefined || eventTimeMs >= last.eventTimeMs) this.#last.set(source, point);
     if (source === 'twap60') return;
     this.#estimators.get(source)?.push(eventTimeMs, price);
+    this.#seconds.get(source)?.push(secondOf(point), price);
     if (source === 'chainlink') {
-      this.#deciding.push(eventTimeMs, price);
       this.#basis.relayed(eventTimeMs, price);
     } else if (source === this.#fastest(point.receivedTimeMs)) this.#basis.traded(eventTimeMs, price, source);
   }
@@ -103,16 +104,21 @@ export class TickerPrices {
   }
 
   /**
-   * Mean of the deciding feed since `fromMs`, as far as it has been relayed; what is still on its way is taken as the
-   * price now.
+   * Mean since `fromMs` of the feed that decides, as far as it has come; what is still on its way is taken as the price
+   * now. A strike that is itself an estimate from an exchange is held against the mean of that price: the relay's would
+   * be off by what the two differ.
    */
-  insideMean({ fromMs, nowMs, spot }: { fromMs: number; nowMs: number; spot: number }): number | null {
-    const toMs = Math.min(nowMs, this.#last.get('chainlink')?.eventTimeMs ?? 0);
+  insideMean(asked: { decider: Decider; fromMs: number; nowMs: number; spot: Spot }): number | null {
+    const { decider, fromMs, nowMs } = asked;
+    const spot = asked.spot.price;
+    const source = decider === 'chainlink' ? 'chainlink' : asked.spot.source;
+    const last = this.#last.get(source);
+    const toMs = last === undefined ? 0 : Math.min(nowMs, secondOf(last));
     const seconds = Math.floor(nowMs / 1_000) - Math.floor(fromMs / 1_000);
     const relayed = Math.floor(toMs / 1_000) - Math.floor(fromMs / 1_000);
     if (seconds - Math.max(relayed, 0) > UNDERLYING_AGE_MAX_MS / 1_000) return null;
     if (relayed <= 0) return spot;
-    const mean = this.#deciding.mean({ fromMs, toMs });
+    const mean = this.#seconds.get(source)?.mean({ fromMs, toMs }) ?? null;
     return mean === null ? null : (mean * relayed + spot * (seconds - relayed)) / seconds;
   }
 
@@ -134,4 +140,9 @@ export class TickerPrices {
     const point = this.#last.get(source);
     return point === undefined || nowMs - point.receivedTimeMs > UNDERLYING_AGE_MAX_MS ? null : point;
   }
+}
+
+/** The moment of which a point is the price. */
+function secondOf({ source, eventTimeMs }: PricePoint): number {
+  return source === 'chainlink' ? eventTimeMs : Math.ceil(eventTimeMs / 1_000) * 1_000;
 }

@@ -94,16 +94,16 @@ export class WatchedMarket implements MarketState {
 
   /** Brings a model of this market to its present readings with a given volatility. */
   updateModel(model: MarketModel, { prices, sigma }: { prices: TickerPrices; sigma: Sigma | null }): void {
-    const { nowMs, market } = this;
-    const spot = this.spot?.price ?? null;
+    const { nowMs, market, spot, terms } = this;
     const isInside =
-      spot !== null && nowMs > model.averageFromMs && this.terms.settlement.kind === 'chainlink_twap';
+      spot !== null && nowMs > model.averageFromMs && terms.settlement.kind === 'chainlink_twap';
+    const inside = { decider: deciderOf(market, terms), fromMs: model.averageFromMs, nowMs };
     model.update({
       nowMs,
       strike: nowMs < market.startTimeMs ? null : market.strikePrice,
-      spot,
+      spot: spot?.price ?? null,
       sigmaAnnual: sigma?.annual ?? null,
-      insideMean: isInside ? prices.insideMean({ fromMs: model.averageFromMs, nowMs, spot }) : null,
+      insideMean: isInside ? prices.insideMean({ ...inside, spot }) : null,
     });
   }
 }
