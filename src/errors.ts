@@ -82,6 +82,17 @@ export class TargetRefusedError extends UnderroundError {
   readonly code = 'target_refused';
 }
 
+/** A webhook's secret was rotated so often that as many as may be are signed with. Wait until the oldest is over. */
+export class TooManySecretsError extends UnderroundError {
+  readonly code = 'too_many_secrets';
+
+  /** @param max How many there are beside the current one. */
+  constructor(max: number, untilMs: number) {
+    const until = new Date(untilMs).toISOString();
+    super(`${max} earlier secrets are still signed with; rotate again when the oldest is over, at ${until}`);
+  }
+}
+
 /** A recorded market is larger than what may be held in memory at once. */
 export class TooMuchDataError extends UnderroundError {
   readonly code = 'too_much_data';

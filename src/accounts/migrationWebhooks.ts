@@ -17,6 +17,20 @@ export async function createWebhooks(db: Kysely<unknown>): Promise<void> {
   await createDeliveries(db);
 }
 
+/** One secret of before becomes a list of them: a rotation ends none that its day is not over for. */
+export async function keepEverySecret(db: Kysely<unknown>): Promise<void> {
+  const table = () => db.schema.alterTable('webhooks');
+  await table()
+    .addColumn('previous_secrets', 'text', (column) => column.notNull().defaultTo('[]'))
+    .execute();
+  // A box is base64 behind a version: nothing in it needs an escape.
+  await sql`update webhooks set previous_secrets = '[{"box":"' || previous_secret_box || '","until_ms":' ||
+    cast(previous_until_ms as text) || '}]'
+    where previous_secret_box is not null and previous_until_ms is not null`.execute(db);
+  await table().dropColumn('previous_secret_box').execute();
+  await table().dropColumn('previous_until_ms').execute();
+}
+
 async function createRegistrations(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('webhooks')

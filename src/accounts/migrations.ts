@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely';
 import { createAudit } from './migrationAudit.ts';
 import { createJobs } from './migrationJobs.ts';
 import { createMarketTerms, createPaper } from './migrationPaper.ts';
-import { createWebhooks } from './migrationWebhooks.ts';
+import { createWebhooks, keepEverySecret } from './migrationWebhooks.ts';
 
 /**
  * Every change of the control plane's tables, in the order of their names; one that has been released is never
@@ -16,6 +16,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0005_backtest_jobs': { up: createJobs },
   '0006_paper': { up: createPaper },
   '0007_paper_market_terms': { up: createMarketTerms },
+  '0008_webhook_secrets': { up: keepEverySecret },
 };
 
 async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {

@@ -6,6 +6,12 @@ export type WebhookState = 'active' | 'paused';
 /** Why it is paused: its owner did it, or ten attempts in a row failed. */
 export type PauseReason = 'owner' | 'failures';
 
+/** A secret that a rotation replaced, encrypted for its row, and until when it is still signed with. */
+export interface PreviousSecretBox {
+  readonly box: string;
+  readonly until_ms: number;
+}
+
 export interface WebhooksTable {
   webhook_id: string;
   user_id: string;
@@ -17,9 +23,8 @@ export interface WebhooksTable {
   tickers: string | null;
   /** The signing secret, encrypted for this row. */
   secret_box: string;
-  /** The secret before the last rotation, and until when it is still signed with; both null: none. */
-  previous_secret_box: string | null;
-  previous_until_ms: number | null;
+  /** JSON list of `PreviousSecretBox`: the secrets before the last rotations, oldest first. */
+  previous_secrets: string;
   state: WebhookState;
   /** Null while active. */
   pause_reason: PauseReason | null;

@@ -32,8 +32,13 @@ it('decrypts what changed, and not everybody’s secrets whenever somebody chang
   const { secret } = await t.webhooks.registry.rotate({ webhookId: changed });
   const rotated = (await directory.current(t.db)).find(({ webhookId }) => webhookId === changed);
   expect(rotated?.secrets).toEqual({
-    ...{ current: secret, previousUntilMs: t.clock.now() + 86_400_000 },
-    previous: before.find(({ webhookId }) => webhookId === changed)?.secrets.current,
+    current: secret,
+    previous: [
+      {
+        secret: before.find(({ webhookId }) => webhookId === changed)?.secrets.current,
+        untilMs: t.clock.now() + 86_400_000,
+      },
+    ],
   });
   expect(new Set(opened)).toEqual(new Set([changed]));
   await t.webhooks.registry.delete({ webhookId: changed });

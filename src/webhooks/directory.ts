@@ -59,11 +59,8 @@ export class WebhookDirectory {
   #toWebhook(row: Row): SigningWebhook {
     const known = this.#known.get(row.webhook_id);
     const isSealedAsBefore =
-      known?.row.secret_box === row.secret_box && known.row.previous_secret_box === row.previous_secret_box;
+      known?.row.secret_box === row.secret_box && known.row.previous_secrets === row.previous_secrets;
     if (!isSealedAsBefore) return toSigningWebhook(row, this.#box);
-    return {
-      ...toWebhook(row),
-      secrets: { ...known.webhook.secrets, previousUntilMs: row.previous_until_ms },
-    };
+    return { ...toWebhook(row), secrets: known.webhook.secrets };
   }
 }

@@ -35,7 +35,7 @@ function laneOn(clock: FakeClock, random: () => number, attempt: LaneParts['atte
     },
     ...{ state: 'active', pauseReason: null, pausedMs: null, consecutiveFailures: 0, createdMs: 0 },
     ...{ activeSinceMs: 0, previousUntilMs: null },
-    secrets: { current: 'x', previous: null, previousUntilMs: null },
+    secrets: { current: 'x', previous: [] },
   };
   const told = { attempted: () => {}, changed: () => {}, stands: () => {} };
   return new Lane(webhook, { clock, random, attempt, ...told });

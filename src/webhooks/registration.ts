@@ -1,5 +1,10 @@
 import type { Selectable } from 'kysely';
-import type { PauseReason, WebhookState, WebhooksTable } from '../accounts/schemaWebhooks.ts';
+import type {
+  PauseReason,
+  PreviousSecretBox,
+  WebhookState,
+  WebhooksTable,
+} from '../accounts/schemaWebhooks.ts';
 import type { Ticker } from '../schema/market.ts';
 import type { PushedTier } from '../schema/opportunity.ts';
 import type { SecretBox } from './secretBox.ts';
@@ -27,8 +32,15 @@ export interface Webhook {
 export interface Secrets {
   /** Null where it cannot be decrypted: the key is another than when it was made. */
   readonly current: string | null;
-  readonly previous: string | null;
-  readonly previousUntilMs: number | null;
+  /** Those before it, oldest first. */
+  readonly previous: readonly PreviousSecret[];
+}
+
+export interface PreviousSecret {
+  /** Null as above. */
+  readonly secret: string | null;
+  /** Until when it is still signed with. */
+  readonly untilMs: number;
 }
 
 export interface SigningWebhook extends Webhook {
@@ -49,18 +61,24 @@ export function toWebhook(row: Selectable<WebhooksTable>): Webhook {
     consecutiveFailures: row.consecutive_failures,
     createdMs: row.created_ms,
     activeSinceMs: row.active_since_ms,
-    previousUntilMs: row.previous_until_ms,
+    previousUntilMs: previousOf(row).at(-1)?.until_ms ?? null,
   };
 }
 
+/** The secrets before the last rotations, oldest first. */
+export function previousOf(row: Pick<Selectable<WebhooksTable>, 'previous_secrets'>): PreviousSecretBox[] {
+  return JSON.parse(row.previous_secrets);
+}
+
 export function toSigningWebhook(row: Selectable<WebhooksTable>, box: SecretBox): SigningWebhook {
-  const { webhook_id: id, secret_box: current, previous_secret_box: previous } = row;
+  const { webhook_id: id, secret_box: current } = row;
   return {
     ...toWebhook(row),
     secrets: {
       current: box.open(current, id),
-      previous: previous === null ? null : box.open(previous, id),
-      previousUntilMs: row.previous_until_ms,
+      previous: previousOf(row).map(({ box: previous, until_ms: untilMs }) => {
+        return { secret: box.open(previous, id), untilMs };
+      }),
     },
   };
 }

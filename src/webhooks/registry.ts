@@ -1,10 +1,12 @@
+import type { Selectable } from 'kysely';
 import { createId, type RowSources } from '../accounts/ids.ts';
 import { checkLabel } from '../accounts/keys.ts';
 import type { Database } from '../accounts/schema.ts';
-import { InvalidInputError } from '../errors.ts';
+import type { PreviousSecretBox, WebhooksTable } from '../accounts/schemaWebhooks.ts';
+import { InvalidInputError, TooManySecretsError } from '../errors.ts';
 import { TICKERS, type Ticker } from '../schema/market.ts';
 import { PUSHED_TIERS, type PushedTier } from '../schema/opportunity.ts';
-import { toWebhook, type Webhook } from './registration.ts';
+import { previousOf, toWebhook, type Webhook } from './registration.ts';
 import { noteChange } from './revision.ts';
 import type { SecretBox } from './secretBox.ts';
 import { createSecret } from './signature.ts';
@@ -14,6 +16,8 @@ import { parseTarget, type TargetGuard } from './target.ts';
 export const MAX_WEBHOOKS_PER_USER = 20;
 /** How long the secret before a rotation is still signed with. */
 export const ROTATION_OVERLAP_MS = 86_400_000;
+/** Secrets before the current one that may be signed with at once. */
+export const PREVIOUS_SECRETS_MAX = 5;
 
 export interface NewWebhook {
   readonly userId: string;
@@ -77,7 +81,7 @@ export class WebhookRegistry {
       tiers: tiersText(wanted.tiers),
       tickers: wanted.tickers === null ? null : listText(TICKERS, wanted.tickers),
       secret_box: this.#box.seal(secret, webhookId),
-      ...{ previous_secret_box: null, previous_until_ms: null },
+      previous_secrets: '[]',
       ...({ state: 'active', pause_reason: null, paused_ms: null, consecutive_failures: 0 } as const),
       ...{ created_ms: nowMs, active_since_ms: nowMs },
     };
@@ -117,43 +121,53 @@ export class WebhookRegistry {
   /** Filters decide about what is detected from now on. @throws {InvalidInputError} When there is none, or a member is invalid. */
   async update(name: WebhookName, change: WebhookChange): Promise<Webhook> {
     const { label, tiers, tickers } = change;
-    return await this.#set(name, {
+    return await this.#set(name, () => ({
       ...(label === undefined ? {} : { label: checkLabel(label) }),
       ...(tiers === undefined ? {} : { tiers: tiersText(tiers) }),
       ...(tickers === undefined ? {} : { tickers: tickers === null ? null : listText(TICKERS, tickers) }),
-    });
+    }));
   }
 
   /** Nothing more is sent, and what waits is skipped. Paused again keeps reason and time. @throws {InvalidInputError} */
   async pause(name: WebhookName): Promise<Webhook> {
     const known = await this.#known(name);
     if (known.state === 'paused') return known;
-    return await this.#set(name, {
+    return await this.#set(name, () => ({
       ...({ state: 'paused', pause_reason: 'owner' } as const),
       paused_ms: this.#sources.clock.now(),
-    });
+    }));
   }
 
   /** Sends again what is detected from now on, and forgets the failures. @throws {InvalidInputError} */
   async resume(name: WebhookName): Promise<Webhook> {
     const known = await this.#known(name);
     if (known.state === 'active') return known;
-    return await this.#set(name, {
+    return await this.#set(name, () => ({
       ...({ state: 'active', pause_reason: null, paused_ms: null, consecutive_failures: 0 } as const),
       active_since_ms: this.#sources.clock.now(),
-    });
+    }));
   }
 
-  /** A new secret; the one before is signed with for 24 hours more. @throws {InvalidInputError} */
+  /**
+   * A new secret; each one before is signed with until 24 hours after the rotation that replaced it.
+   * @throws {TooManySecretsError} When as many as may be are signed with; nothing changes.
+   * @throws {InvalidInputError} When there is none.
+   */
   async rotate(name: WebhookName): Promise<IssuedWebhook> {
     const { clock, randomBytes } = this.#sources;
-    const { webhookId } = await this.#known(name);
     const secret = createSecret(randomBytes);
-    const webhook = await this.#set(name, {
-      secret_box: this.#box.seal(secret, webhookId),
-      // Only the newest of those before: of two rotations within a day the first secret is over.
-      previous_secret_box: { copyOf: 'secret_box' },
-      previous_until_ms: clock.now() + ROTATION_OVERLAP_MS,
+    const webhook = await this.#set(name, (row) => {
+      const nowMs = clock.now();
+      const valid = previousOf(row).filter(({ until_ms }) => nowMs < until_ms);
+      const [oldest] = valid;
+      if (oldest && valid.length >= PREVIOUS_SECRETS_MAX) {
+        throw new TooManySecretsError(PREVIOUS_SECRETS_MAX, oldest.until_ms);
+      }
+      const previous = [...valid, { box: row.secret_box, until_ms: nowMs + ROTATION_OVERLAP_MS }];
+      return {
+        secret_box: this.#box.seal(secret, row.webhook_id),
+        previous_secrets: JSON.stringify(previous satisfies PreviousSecretBox[]),
+      };
     });
     return { secret, webhook };
   }
@@ -173,21 +187,19 @@ export class WebhookRegistry {
     return found;
   }
 
-  async #set(name: WebhookName, change: ColumnChange): Promise<Webhook> {
+  /** @param changeOf What follows from the row as it is, which nobody else changes meanwhile. */
+  async #set(name: WebhookName, changeOf: (row: Row) => ColumnChange): Promise<Webhook> {
     const { webhookId } = await this.#known(name);
-    const { previous_secret_box: before, ...values } = change;
     return await this.#db.transaction().execute(async (db) => {
-      const row = await db
-        .updateTable('webhooks')
-        .set((webhooks) => ({
-          webhook_id: webhooks.ref('webhook_id'),
-          ...values,
-          ...(before === undefined ? {} : { previous_secret_box: webhooks.ref(before.copyOf) }),
-        }))
-        .where('webhook_id', '=', webhookId)
-        .returningAll()
+      const update = () => db.updateTable('webhooks').where('webhook_id', '=', webhookId).returningAll();
+      // To write locks the row, on either database.
+      const before = await update()
+        .set((webhooks) => ({ webhook_id: webhooks.ref('webhook_id') }))
         .executeTakeFirst();
-      if (!row) throw unknownWebhook();
+      if (!before) throw unknownWebhook();
+      const change = changeOf(before);
+      const row =
+        Object.keys(change).length === 0 ? before : await update().set(change).executeTakeFirstOrThrow();
       if (change.state === 'paused') {
         const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
         await waiting.where('webhook_id', '=', webhookId).where('state', '=', 'pending').execute();
@@ -197,6 +209,8 @@ export class WebhookRegistry {
     });
   }
 }
+
+type Row = Selectable<WebhooksTable>;
 
 interface ColumnChange {
   readonly label?: string;
@@ -208,8 +222,7 @@ interface ColumnChange {
   readonly consecutive_failures?: number;
   readonly active_since_ms?: number;
   readonly secret_box?: string;
-  readonly previous_secret_box?: { readonly copyOf: 'secret_box' };
-  readonly previous_until_ms?: number;
+  readonly previous_secrets?: string;
 }
 
 /** The id is not echoed: whatever was given by mistake must not reach a log. */

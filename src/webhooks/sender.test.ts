@@ -39,7 +39,7 @@ function webhook(url: string, facts: Partial<SigningWebhook> = {}): SigningWebho
     ...{ webhookId: 'wh_1', userId: 'usr_1', url, label: 'x', tiers: ['logical'], tickers: null },
     ...{ state: 'active', pauseReason: null, pausedMs: null, consecutiveFailures: 0, createdMs: 0 },
     ...{ activeSinceMs: 0, previousUntilMs: null },
-    secrets: { current: secret, previous: null, previousUntilMs: null },
+    secrets: { current: secret, previous: [] },
     ...facts,
   };
 }
@@ -94,20 +94,30 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     }
   });
 
-  it('during a rotation both secrets verify, and the new one alone is in X-SVC-Signature', async () => {
-    const previous = createSecret(randomBytes);
-    const until = systemClock.now() + 60_000;
-    const secrets = { current: secret, previous, previousUntilMs: until };
-    await sender().attempt(webhook(receiver.url(), { secrets }), delivery());
-    await sender().attempt(
-      webhook(receiver.url(), { secrets: { ...secrets, previousUntilMs: 1 } }),
-      delivery(),
-    );
-    const [during, after] = receiver.received.map(({ headers }) => headers as Record<string, string>);
-    for (const known of [secret, previous]) new StandardWebhook(known).verify(BODY, during ?? {});
-    expect(during?.['x-svc-signature']).toBe(createHmac('sha256', secret).update(BODY).digest('hex'));
-    new SvixWebhook(secret).verify(BODY, after ?? {});
-    expect(() => new SvixWebhook(previous).verify(BODY, after ?? {})).toThrow(/No matching signature found/);
+  it('after rotations every secret of a day verifies, and the new one alone is in X-SVC-Signature', async () => {
+    const [first, second] = [createSecret(randomBytes), createSecret(randomBytes)];
+    const nowMs = systemClock.now();
+    const attempt = async (firstUntilMs: number, secondUntilMs: number) => {
+      const previous = [
+        { secret: first, untilMs: firstUntilMs },
+        { secret: null, untilMs: secondUntilMs },
+        { secret: second, untilMs: secondUntilMs },
+      ];
+      const secrets = { current: secret, previous };
+      await sender().attempt(webhook(receiver.url(), { secrets }), delivery());
+      return (receiver.received.at(-1)?.headers ?? {}) as Record<string, string>;
+    };
+    const during = await attempt(nowMs + 60_000, nowMs + 120_000);
+    for (const Verifier of [StandardWebhook, SvixWebhook]) {
+      for (const known of [secret, first, second]) new Verifier(known).verify(BODY, during);
+    }
+    expect(during['x-svc-signature']).toBe(createHmac('sha256', secret).update(BODY).digest('hex'));
+    const later = await attempt(1, nowMs + 60_000);
+    for (const known of [secret, second]) new SvixWebhook(known).verify(BODY, later);
+    expect(() => new SvixWebhook(first).verify(BODY, later)).toThrow(/No matching signature found/);
+    const after = await attempt(1, 2);
+    new SvixWebhook(secret).verify(BODY, after);
+    expect(() => new SvixWebhook(second).verify(BODY, after)).toThrow(/No matching signature found/);
   });
 
   it('keeps connections and uses them again', async () => {
@@ -182,7 +192,7 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     await receiver.close();
     const refused = await sender().attempt(webhook(`https://127.0.0.1:${port}/`), delivery());
     expect(refused).toMatchObject({ outcome: 'transport', error: 'ECONNREFUSED' });
-    const secrets = { current: null, previous: null, previousUntilMs: null };
+    const secrets = { current: null, previous: [] };
     const unsigned = await sender().attempt(webhook('https://127.0.0.1/', { secrets }), delivery());
     expect(unsigned).toMatchObject({ outcome: 'secret', status: null });
     receiver = await new WebhookReceiver(certificate).listen();

@@ -119,12 +119,12 @@ function headersOf(
   { deliveryId: id, tier, ticker, body }: Delivery,
   nowMs: number,
 ): string[] {
-  const { current, previous, previousUntilMs } = secrets;
+  const { current, previous } = secrets;
   if (current === null) throw NO_SECRET;
   const message = { id, timestamp: Math.floor(nowMs / 1000), body };
   const signatures = [signMessage(current, message)];
-  if (previous !== null && previousUntilMs !== null && nowMs < previousUntilMs) {
-    signatures.push(signMessage(previous, message));
+  for (const { secret, untilMs } of previous) {
+    if (secret !== null && nowMs < untilMs) signatures.push(signMessage(secret, message));
   }
   return [
     ...['Content-Type', 'application/json', 'User-Agent', 'Service-Webhook/1'],

@@ -50,7 +50,7 @@ describe.skipIf(opensslAbsent)(
         createdMs: 0,
       } as const),
       ...{ activeSinceMs: 0, previousUntilMs: null },
-      secrets: { current: `whsec_${'A'.repeat(32)}`, previous: null, previousUntilMs: null },
+      secrets: { current: `whsec_${'A'.repeat(32)}`, previous: [] },
     });
     const delivery = {
       ...({

@@ -154,6 +154,21 @@ describe('webhooks on the dashboard', () => {
     expect(wakes()).toBe(1);
   });
 
+  it('are rotated a few times a day, and then the owner is told when again', async () => {
+    const { browser } = await premium();
+    const { webhook_id } = (await browser.ask('POST', '/app/webhooks', { url: URL })).json();
+    const path = `/app/webhooks/${webhook_id}/rotate`;
+    for (let n = 0; n < 5; n++) expect(await browser.status('POST', path)).toBe(200);
+    const refused = await browser.ask('POST', path);
+    expect([refused.statusCode, refused.json()]).toEqual([
+      409,
+      {
+        detail:
+          '5 earlier secrets are still signed with; rotate again when the oldest is over, at 2026-11-21T12:00:00.000Z',
+      },
+    ]);
+  });
+
   it('of others are not there', async () => {
     const { browser, signedUp } = await premium();
     const { webhook_id } = (await browser.ask('POST', '/app/webhooks', { url: URL })).json();

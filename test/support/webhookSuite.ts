@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/accounts/schema.ts';
+import { TooManySecretsError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { REDELIVERIES_MAX, REDELIVERY_WINDOW_MS } from '../../src/webhooks/deliveryLog.ts';
 import { toEvent, type WebhookEvent } from '../../src/webhooks/event.ts';
 import { Outbox } from '../../src/webhooks/outbox.ts';
 import { toSigningWebhook } from '../../src/webhooks/registration.ts';
+import { PREVIOUS_SECRETS_MAX, ROTATION_OVERLAP_MS } from '../../src/webhooks/registry.ts';
 import { LOG_AGE_MAX_MS, Retention } from '../../src/webhooks/retention.ts';
 import { opportunity } from './opportunity.ts';
 import { openTestWebhooks, replied, type TestWebhooks } from './webhooks.ts';
@@ -37,17 +39,49 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       (await db.selectFrom('webhook_deliveries').select('state').execute()).map(({ state }) => state).sort();
 
     it('a registration keeps its secret encrypted, and signs with it again', async () => {
-      const { webhookId, secret } = await t.register();
+      const { secret } = await t.register();
       const row = await db.selectFrom('webhooks').selectAll().executeTakeFirstOrThrow();
       expect(JSON.stringify(row)).not.toContain(secret.slice(6));
-      expect(toSigningWebhook(row, t.webhooks.box).secrets).toEqual({
-        ...{ current: secret, previous: null, previousUntilMs: null },
-      });
-      const rotated = await t.webhooks.registry.rotate({ webhookId });
-      const after = await db.selectFrom('webhooks').selectAll().executeTakeFirstOrThrow();
-      expect(toSigningWebhook(after, t.webhooks.box).secrets).toEqual({
-        ...{ current: rotated.secret, previous: secret, previousUntilMs: t.clock.now() + 86_400_000 },
-      });
+      expect(toSigningWebhook(row, t.webhooks.box).secrets).toEqual({ current: secret, previous: [] });
+    });
+
+    it('rotated again and again keeps each secret its day, and refuses where they would be too many', async () => {
+      const { webhookId, secret } = await t.register();
+      const secretsOf = async () =>
+        toSigningWebhook(
+          await db.selectFrom('webhooks').selectAll().executeTakeFirstOrThrow(),
+          t.webhooks.box,
+        ).secrets;
+      const rotate = () => t.webhooks.registry.rotate({ webhookId });
+      const startedMs = t.clock.now();
+      const previous: { secret: string; untilMs: number }[] = [];
+      let current = secret;
+      for (let n = 0; n < PREVIOUS_SECRETS_MAX; n++) {
+        previous.push({ secret: current, untilMs: t.clock.now() + ROTATION_OVERLAP_MS });
+        const rotated = await rotate();
+        current = rotated.secret;
+        expect(await secretsOf()).toEqual({ current, previous });
+        expect(rotated.webhook.previousUntilMs).toBe(previous.at(-1)?.untilMs);
+        await t.clock.advance(1000);
+      }
+      await expect(rotate()).rejects.toThrow(
+        new TooManySecretsError(PREVIOUS_SECRETS_MAX, startedMs + ROTATION_OVERLAP_MS),
+      );
+      expect(await secretsOf()).toEqual({ current, previous });
+      await t.clock.advance(startedMs + ROTATION_OVERLAP_MS - t.clock.now());
+      const last = { secret: current, untilMs: t.clock.now() + ROTATION_OVERLAP_MS };
+      const { secret: newest } = await rotate();
+      expect(await secretsOf()).toEqual({ current: newest, previous: [...previous.slice(1), last] });
+    });
+
+    it('rotated twice at once keeps all three secrets', async () => {
+      const { webhookId, secret } = await t.register();
+      const rotated = await Promise.all([1, 2].map(() => t.webhooks.registry.rotate({ webhookId })));
+      const row = await db.selectFrom('webhooks').selectAll().executeTakeFirstOrThrow();
+      const { current, previous } = toSigningWebhook(row, t.webhooks.box).secrets;
+      expect([current, ...previous.map((before) => before.secret)].sort()).toEqual(
+        [secret, ...rotated.map((one) => one.secret)].sort(),
+      );
     });
 
     it('many events for many webhooks are accepted whole, and once', async () => {

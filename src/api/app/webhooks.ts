@@ -1,11 +1,11 @@
-import { InvalidInputError } from '../../errors.ts';
+import { InvalidInputError, TooManySecretsError } from '../../errors.ts';
 import { required } from '../../schema/api/fields.ts';
 import { text } from '../../schema/api/types.ts';
 import { webhookListShape, webhookShape, webhookWithSecretShape } from '../../schema/api/webhookResources.ts';
 import type { Webhook } from '../../webhooks/registration.ts';
 import { MAX_WEBHOOKS_PER_USER, type WebhookName } from '../../webhooks/registry.ts';
 import type { ApiParts } from '../parts.ts';
-import { forbidden, invalid, notFound } from '../refusal.ts';
+import { conflict, forbidden, invalid, notFound } from '../refusal.ts';
 import { type RawRequest, type Route, route } from '../route.ts';
 import { signedIn } from './signedIn.ts';
 import { newWebhookBody, toWebhookJson, webhookChangeBody } from './webhookBodies.ts';
@@ -140,11 +140,15 @@ function rotateRoute(parts: Parts): Route {
     access: { feature: null },
     summary: 'Make a new secret, shown this once; the one before is signed with for 24 hours more',
     description:
-      'Meanwhile `webhook-signature` holds both signatures; `X-SVC-Signature` is made with the new secret.',
+      'Meanwhile `webhook-signature` holds a signature of each secret; `X-SVC-Signature` is made with the newest.',
+    refusals: [409],
     pathFields: webhookPath,
     response: webhookWithSecretShape,
     handle: async (request) => {
-      const { secret, webhook } = await known(parts.webhooks.registry.rotate(ownWebhook(request)));
+      const rotated = parts.webhooks.registry.rotate(ownWebhook(request)).catch((error: unknown) => {
+        throw error instanceof TooManySecretsError ? conflict(error.message) : error;
+      });
+      const { secret, webhook } = await known(rotated);
       // What waits for its next try is signed with it too.
       parts.webhooks.wake();
       return { body: JSON.stringify({ ...toWebhookJson(webhook), secret }) };
