@@ -9,9 +9,12 @@ export function apiTypes(document) {
     ([name, schema]) => `export type ${name} = ${typeOf(schema, '')};`,
   );
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(
-      ([method, operation]) => `${INDENT}'${method.toUpperCase()} ${path}': ${operationType(operation)};`,
-    ),
+    Object.entries(methods)
+      // The client names the original, and asks its mirror.
+      .filter(([, operation]) => operation['x-mirrors'] === undefined)
+      .map(
+        ([method, operation]) => `${INDENT}'${method.toUpperCase()} ${path}': ${operationType(operation)};`,
+      ),
   );
   return [
     '// Generated from docs/openapi.json by `npm run generate`; do not edit.',

@@ -33,10 +33,7 @@ class Description {
   faults(operation: { path: string; method: string } | null, response: LightMyRequestResponse): string[] {
     const { statusCode: status } = response;
     if (operation === null) return this.#against('Error', response);
-    const { paths } = this.#document;
-    // A mirror under the dashboard is described where its original is.
-    const path = operation.path in paths ? operation.path : operation.path.replace(/^\/app\//, '/v1/');
-    const declared = paths[path]?.[operation.method.toLowerCase()];
+    const declared = this.#document.paths[operation.path]?.[operation.method.toLowerCase()];
     if (!declared) return [`${operation.method} ${operation.path} is not described`];
     const answer = this.#resolve(declared.responses[String(status)] as Response | undefined);
     if (!answer) return [`status ${status} of ${operation.path} is not described`];

@@ -27,6 +27,8 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   readonly requestBody?: JsonObject;
   readonly responses: Readonly<Record<string, JsonObject>>;
+  /** Path of the operation this one is, with a session in place of the key. */
+  readonly 'x-mirrors'?: string;
 }
 
 /** An OpenAPI 3.1 document, as far as its readers here need its shape. */
@@ -67,11 +69,16 @@ const TAGS = [
   {
     name: 'Dashboard',
     description:
-      'Accounts, sessions and keys, for a browser of this very origin. What changes anything is refused (403) where `Sec-Fetch-Site` or, without it, `Origin` names another site; a program sends neither. Every `/v1` operation is also under `/app` with the session in place of the key, e.g. `/app/markets`.',
+      'Accounts, sessions and keys, for a browser of this very origin. What changes anything is refused (403) where `Sec-Fetch-Site` or, without it, `Origin` names another site; a program sends neither.',
     prefix: '/app/',
   },
   { name: 'Service', description: 'Is it well, and what can it do; no key needed', prefix: '/' },
 ];
+const MIRRORS = {
+  name: 'Dashboard’s data',
+  description:
+    'Every `/v1` operation once more under `/app`, for a signed-in browser: the session in place of the key, all else the same.',
+};
 
 const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',
@@ -86,14 +93,13 @@ const VALIDATORS = {
 };
 const NOT_MODIFIED = { description: 'The answer the client has kept is still good', headers: VALIDATORS };
 
-/** Describes the given operations, all of them and nothing else; those that mirror another once, where it is. */
-export function describeApi(all: readonly Route[]): ApiDocument {
-  const routes = all.filter(({ mirrors }) => mirrors === undefined);
+/** Describes the given operations, all of them and nothing else. */
+export function describeApi(routes: readonly Route[]): ApiDocument {
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
   }
-  const used = new Set(routes.map(({ path }) => tagOf(path)));
+  const used = new Set(routes.map(tagOf));
   return {
     openapi: '3.1.1',
     info: {
@@ -103,7 +109,9 @@ export function describeApi(all: readonly Route[]): ApiDocument {
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This service' }],
-    tags: TAGS.filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description })),
+    tags: [...TAGS, MIRRORS]
+      .filter(({ name }) => used.has(name))
+      .map(({ name, description }) => ({ name, description })),
     paths,
     components: {
       securitySchemes: {
@@ -148,7 +156,8 @@ export function describeApi(all: readonly Route[]): ApiDocument {
   };
 }
 
-function tagOf(path: string): string {
+function tagOf({ path, mirrors }: Route): string {
+  if (mirrors !== undefined) return MIRRORS.name;
   return TAGS.find(({ prefix }) => path.startsWith(prefix))?.name ?? 'Service';
 }
 
@@ -160,10 +169,11 @@ const SECURITY: Readonly<Record<Route['auth'], readonly JsonObject[]>> = {
 };
 
 function operation(route: Route): Operation {
-  const { method, path, auth, summary, description, queryFields, pathFields, bodyMembers } = route;
+  const { method, path, auth, summary, description, queryFields, pathFields, bodyMembers, mirrors } = route;
+  const refusals = refusalsOf(mirrors === undefined ? route : { ...route, auth: 'key' });
   return {
     operationId: operationId(method, path),
-    tags: [tagOf(path)],
+    tags: [tagOf(route)],
     summary,
     ...(description === undefined ? {} : { description }),
     security: SECURITY[auth],
@@ -176,8 +186,9 @@ function operation(route: Route): Operation {
     responses: {
       [route.socket ? 101 : (route.success ?? 200)]: success(route),
       ...(route.cacheable ? { 304: { $ref: '#/components/responses/NotModified' } } : {}),
-      ...Object.fromEntries(refusalsOf(route).map((status) => [status, refusalReference(status)])),
+      ...Object.fromEntries(refusals.map((status) => [status, refusalReference(status)])),
     },
+    ...(mirrors === undefined ? {} : { 'x-mirrors': mirrors }),
   };
 }
 
