@@ -164,7 +164,7 @@ describe('data routes under the session', () => {
     const { browser: another, signedUp } = await openDashboard();
     const browser = await signedUp('a@example.com');
     // The first to sign up is an operator of tier free; the tier is judged after where a page comes from.
-    const status = path === '/app/arb/ws' ? 403 : 503;
+    const status = ['/app/arb/ws', '/app/replay'].includes(path) ? 403 : 503;
     expect(await another().status('GET', path)).toBe(401);
     const ask = (headers: Record<string, string>) => browser.ask('GET', path, undefined, headers);
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
