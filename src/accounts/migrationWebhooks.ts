@@ -31,6 +31,14 @@ export async function keepEverySecret(db: Kysely<unknown>): Promise<void> {
   await table().dropColumn('previous_until_ms').execute();
 }
 
+/** What is wanted by then counts as wanted from the first. */
+export async function noteFilterTimes(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('webhooks')
+    .addColumn('filters_since', 'text', (column) => column.notNull().defaultTo('{}'))
+    .execute();
+}
+
 async function createRegistrations(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('webhooks')

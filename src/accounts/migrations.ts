@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely';
 import { createAudit } from './migrationAudit.ts';
 import { createJobs } from './migrationJobs.ts';
 import { createMarketTerms, createPaper } from './migrationPaper.ts';
-import { createWebhooks, keepEverySecret } from './migrationWebhooks.ts';
+import { createWebhooks, keepEverySecret, noteFilterTimes } from './migrationWebhooks.ts';
 
 /**
  * Every change of the control plane's tables, in the order of their names; one that has been released is never
@@ -17,6 +17,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0006_paper': { up: createPaper },
   '0007_paper_market_terms': { up: createMarketTerms },
   '0008_webhook_secrets': { up: keepEverySecret },
+  '0009_webhook_filter_times': { up: noteFilterTimes },
 };
 
 async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {

@@ -21,6 +21,8 @@ export interface WebhooksTable {
   tiers: string;
   /** JSON list of tickers; null: all. */
   tickers: string | null;
+  /** JSON, milliseconds by name: since when a tier or ticker is wanted that was not from the first. */
+  filters_since: string;
   /** The signing secret, encrypted for this row. */
   secret_box: string;
   /** JSON list of `PreviousSecretBox`: the secrets before the last rotations, oldest first. */

@@ -34,7 +34,7 @@ function laneOn(clock: FakeClock, random: () => number, attempt: LaneParts['atte
       tickers: null,
     },
     ...{ state: 'active', pauseReason: null, pausedMs: null, consecutiveFailures: 0, createdMs: 0 },
-    ...{ activeSinceMs: 0, previousUntilMs: null },
+    ...{ activeSinceMs: 0, filtersSinceMs: {}, previousUntilMs: null },
     secrets: { current: 'x', previous: [] },
   };
   const told = { attempted: () => {}, changed: () => {}, stands: () => {} };
@@ -168,6 +168,50 @@ describe('an event', () => {
     expect(to.attempts.map(({ delivery }) => JSON.parse(delivery.body.toString()).polymarket_slug)).toEqual([
       ...['btc-updown-5m-2', 'btc-updown-5m-4', 'btc-updown-5m-6'],
     ]);
+  });
+
+  it('from before its filter was widened is not sent, also where a restart tells of it again', async () => {
+    const t = await openTestWebhooks();
+    const { webhookId } = await t.register({ tiers: ['logical'], tickers: ['BTC', 'SOL'] });
+    const to = answering(t, () => 200);
+    const first = await t.dispatcher(to);
+    const nowMs = t.clock.now();
+    const facts = [
+      { ticker: 'ETH' },
+      { ticker: 'BTC', tier: 'endgame', direction: 'BUY_YES' },
+      { ticker: 'BTC' },
+      { ticker: 'SOL' },
+    ] as const;
+    const told = facts.map((fact, n) => opportunity({ nowMs, n }, fact));
+    // The last two were audited, and not accepted when the process died.
+    for (const one of told.slice(0, 2)) first.take(one);
+    await t.clock.advance(100);
+    expect(to.attempts).toEqual([]);
+    await t.webhooks.registry.update({ webhookId }, { tiers: null, tickers: ['BTC', 'ETH'] });
+    await first.close();
+    const second = await t.dispatcher(to);
+    for (const one of told) second.take(one);
+    facts.forEach((fact, n) => {
+      second.take(opportunity({ nowMs: t.clock.now(), n: n + 10 }, fact));
+    });
+    await t.clock.advance(100);
+    const slugs = to.attempts.map(({ delivery }) => JSON.parse(String(delivery.body)).polymarket_slug);
+    expect(slugs.map((slug) => Number(slug.split('-').at(-1))).sort((a, b) => a - b)).toEqual([
+      2, 10, 11, 12,
+    ]);
+  });
+
+  it('is sent as before where a change of its webhook leaves the filter as it was', async () => {
+    const t = await openTestWebhooks();
+    const { webhookId } = await t.register({ tickers: ['BTC'] });
+    const to = answering(t, () => 200);
+    const dispatcher = await t.dispatcher(to);
+    const told = opportunity({ nowMs: t.clock.now() });
+    await t.clock.advance(100);
+    await t.webhooks.registry.update({ webhookId }, { label: 'other', tiers: null, tickers: ['BTC'] });
+    dispatcher.take(told);
+    await t.clock.advance(100);
+    expect(to.attempts).toHaveLength(1);
   });
 
   it('goes to nobody who is suspended, and does again when they are not', async () => {

@@ -45,10 +45,11 @@ export class Outbox {
   ): Promise<Delivery[]> {
     return await this.#db.transaction().execute(async (db) => {
       const webhooks = await current(db);
-      const wanted = events.map((event) => ({
-        event,
-        by: webhooks.filter((webhook) => isFor(webhook, event)),
-      }));
+      const wanted = events.map((event) => {
+        const { tier, ticker } = event.row;
+        const facts = { tier, ticker, detectedMs: event.detectedMs };
+        return { event, by: webhooks.filter((webhook) => wants(webhook, facts)) };
+      });
       const told = wanted.filter(({ by }) => by.length > 0);
       if (told.length === 0) return [];
       const nowMs = this.#clock.now();
@@ -142,11 +143,6 @@ function toDelivery(row: PendingRow): Delivery {
     ...{ body: Buffer.from(row.body), expiresMs: row.expires_ms, attempts: row.attempts, step: row.step },
     ...{ dueMs: row.due_ms, log: JSON.parse(row.attempt_log) },
   };
-}
-
-/** Nobody gets what was detected before they asked for it, or while they were paused. */
-function isFor(webhook: SigningWebhook, { row, detectedMs }: WebhookEvent): boolean {
-  return webhook.state === 'active' && wants(webhook, row) && detectedMs >= webhook.activeSinceMs;
 }
 
 function newDelivery(event: WebhookEvent, facts: { webhookId: string; body: Buffer; nowMs: number }) {

@@ -18,6 +18,8 @@ export interface Webhook {
   readonly tiers: readonly PushedTier[];
   /** Null: all. */
   readonly tickers: readonly Ticker[] | null;
+  /** Since when a tier or ticker is wanted that was not from the first. */
+  readonly filtersSinceMs: Readonly<Partial<Record<PushedTier | Ticker, number>>>;
   readonly state: WebhookState;
   readonly pauseReason: PauseReason | null;
   readonly pausedMs: number | null;
@@ -55,6 +57,7 @@ export function toWebhook(row: Selectable<WebhooksTable>): Webhook {
     label: row.label,
     tiers: JSON.parse(row.tiers),
     tickers: row.tickers === null ? null : JSON.parse(row.tickers),
+    filtersSinceMs: JSON.parse(row.filters_since),
     state: row.state,
     pauseReason: row.pause_reason,
     pausedMs: row.paused_ms,
@@ -83,7 +86,17 @@ export function toSigningWebhook(row: Selectable<WebhooksTable>, box: SecretBox)
   };
 }
 
-/** Whether an opportunity of this tier and ticker is for this webhook. */
-export function wants(webhook: Webhook, { tier, ticker }: { tier: PushedTier; ticker: Ticker }): boolean {
-  return webhook.tiers.includes(tier) && (webhook.tickers === null || webhook.tickers.includes(ticker));
+/**
+ * Whether an opportunity of this tier and ticker is for this webhook. Nobody gets what was detected before they asked
+ * for it, or while they were paused.
+ */
+export function wants(
+  webhook: Webhook,
+  { tier, ticker, detectedMs }: { tier: PushedTier; ticker: Ticker; detectedMs: number },
+): boolean {
+  const { state, tiers, tickers, activeSinceMs, filtersSinceMs } = webhook;
+  if (state !== 'active' || !tiers.includes(tier)) return false;
+  if (tickers !== null && !tickers.includes(ticker)) return false;
+  const sinceMs = Math.max(activeSinceMs, filtersSinceMs[tier] ?? 0, filtersSinceMs[ticker] ?? 0);
+  return detectedMs >= sinceMs;
 }

@@ -4,8 +4,9 @@ import { checkLabel } from '../accounts/keys.ts';
 import type { Database } from '../accounts/schema.ts';
 import type { PreviousSecretBox, WebhooksTable } from '../accounts/schemaWebhooks.ts';
 import { InvalidInputError, TooManySecretsError } from '../errors.ts';
-import { TICKERS, type Ticker } from '../schema/market.ts';
-import { PUSHED_TIERS, type PushedTier } from '../schema/opportunity.ts';
+import type { Ticker } from '../schema/market.ts';
+import type { PushedTier } from '../schema/opportunity.ts';
+import { filtersSince, tickersText, tiersText } from './filters.ts';
 import { previousOf, toWebhook, type Webhook } from './registration.ts';
 import { noteChange } from './revision.ts';
 import type { SecretBox } from './secretBox.ts';
@@ -79,7 +80,8 @@ export class WebhookRegistry {
       url: url.href,
       label,
       tiers: tiersText(wanted.tiers),
-      tickers: wanted.tickers === null ? null : listText(TICKERS, wanted.tickers),
+      tickers: tickersText(wanted.tickers),
+      filters_since: '{}',
       secret_box: this.#box.seal(secret, webhookId),
       previous_secrets: '[]',
       ...({ state: 'active', pause_reason: null, paused_ms: null, consecutive_failures: 0 } as const),
@@ -118,14 +120,19 @@ export class WebhookRegistry {
     return row ? toWebhook(row) : null;
   }
 
-  /** Filters decide about what is detected from now on. @throws {InvalidInputError} When there is none, or a member is invalid. */
+  /** What a filter lets through now and did not before is sent where it is detected from now on. @throws {InvalidInputError} When there is none, or a member is invalid. */
   async update(name: WebhookName, change: WebhookChange): Promise<Webhook> {
     const { label, tiers, tickers } = change;
-    return await this.#set(name, () => ({
-      ...(label === undefined ? {} : { label: checkLabel(label) }),
-      ...(tiers === undefined ? {} : { tiers: tiersText(tiers) }),
-      ...(tickers === undefined ? {} : { tickers: tickers === null ? null : listText(TICKERS, tickers) }),
-    }));
+    return await this.#set(name, (row) => {
+      const filters = {
+        tiers: tiers === undefined ? row.tiers : tiersText(tiers),
+        tickers: tickers === undefined ? row.tickers : tickersText(tickers),
+      };
+      return {
+        ...{ ...filters, filters_since: filtersSince(row, filters, this.#sources.clock.now()) },
+        ...(label === undefined ? {} : { label: checkLabel(label) }),
+      };
+    });
   }
 
   /** Nothing more is sent, and what waits is skipped. Paused again keeps reason and time. @throws {InvalidInputError} */
@@ -198,8 +205,7 @@ export class WebhookRegistry {
         .executeTakeFirst();
       if (!before) throw unknownWebhook();
       const change = changeOf(before);
-      const row =
-        Object.keys(change).length === 0 ? before : await update().set(change).executeTakeFirstOrThrow();
+      const row = await update().set(change).executeTakeFirstOrThrow();
       if (change.state === 'paused') {
         const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
         await waiting.where('webhook_id', '=', webhookId).where('state', '=', 'pending').execute();
@@ -216,6 +222,7 @@ interface ColumnChange {
   readonly label?: string;
   readonly tiers?: string;
   readonly tickers?: string | null;
+  readonly filters_since?: string;
   readonly state?: 'active' | 'paused';
   readonly pause_reason?: 'owner' | null;
   readonly paused_ms?: number | null;
@@ -228,18 +235,4 @@ interface ColumnChange {
 /** The id is not echoed: whatever was given by mistake must not reach a log. */
 function unknownWebhook(): InvalidInputError {
   return new InvalidInputError('no webhook with this id; `webhooks list` shows the ids');
-}
-
-/** Both are kept as such, so the column has no null. @throws {InvalidInputError} */
-function tiersText(tiers: readonly PushedTier[] | null): string {
-  return listText(PUSHED_TIERS, tiers ?? PUSHED_TIERS);
-}
-
-/** In the order of the enumeration, each once. @throws {InvalidInputError} When it is empty or holds anything else. */
-function listText<T extends string>(known: readonly T[], given: readonly T[]): string {
-  const unknown = given.find((value) => !known.includes(value));
-  if (given.length === 0 || unknown !== undefined) {
-    throw new InvalidInputError(`must be some of ${known.join(', ')}`);
-  }
-  return JSON.stringify(known.filter((value) => given.includes(value)));
 }

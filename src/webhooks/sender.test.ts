@@ -38,7 +38,7 @@ function webhook(url: string, facts: Partial<SigningWebhook> = {}): SigningWebho
   return {
     ...{ webhookId: 'wh_1', userId: 'usr_1', url, label: 'x', tiers: ['logical'], tickers: null },
     ...{ state: 'active', pauseReason: null, pausedMs: null, consecutiveFailures: 0, createdMs: 0 },
-    ...{ activeSinceMs: 0, previousUntilMs: null },
+    ...{ activeSinceMs: 0, filtersSinceMs: {}, previousUntilMs: null },
     secrets: { current: secret, previous: [] },
     ...facts,
   };

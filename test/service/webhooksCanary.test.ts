@@ -49,7 +49,7 @@ describe.skipIf(opensslAbsent)(
         consecutiveFailures: 0,
         createdMs: 0,
       } as const),
-      ...{ activeSinceMs: 0, previousUntilMs: null },
+      ...{ activeSinceMs: 0, filtersSinceMs: {}, previousUntilMs: null },
       secrets: { current: `whsec_${'A'.repeat(32)}`, previous: [] },
     });
     const delivery = {
