@@ -207,10 +207,16 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('paper-divergence');
   });
 
-  it('says that a paper strategy is unknown', async () => {
+  it('says that a paper strategy or a backtest is unknown', async () => {
     const watched = await dashboard.signedIn();
+    const { page } = watched;
     watched.refusals.add('404 /app/paper/strategies/ps_none');
-    await watched.page.goto('/paper/ps_none');
-    await watched.page.getByText('Paper strategy not found').waitFor();
+    await page.goto('/paper/ps_none');
+    await page.getByText('Paper strategy not found').waitFor();
+    await heading(page, 'Paper strategy');
+    watched.refusals.add('404 /app/backtest/bt_none');
+    await page.goto('/backtests/bt_none');
+    await heading(page, 'Backtest');
+    expect(await page.title()).toBe('Backtest · Underround');
   });
 });
