@@ -53,7 +53,9 @@ export class WatchedPage {
   }
 
   static async open(browser: Browser, origin: string): Promise<WatchedPage> {
-    const context = await browser.newContext({ baseURL: origin, viewport: { width: 1280, height: 900 } });
+    // Colours would else be judged while they still change from one theme to the other.
+    const seen = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' } as const;
+    const context = await browser.newContext({ baseURL: origin, ...seen });
     context.setDefaultTimeout(WAIT_MS);
     await context.addInitScript(
       "addEventListener('securitypolicyviolation', (e) => console.error('refused by the rules: ' + e.blockedURI))",
