@@ -3,6 +3,7 @@ import { testApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { type Asked, STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
 import type { Tier } from '../schema/tier.ts';
+import { HistoryWindow } from './history.ts';
 import { allRoutes } from './routes.ts';
 
 const clock = new FakeClock();
@@ -97,6 +98,19 @@ describe.each(RANGES)('%s', (url, name) => {
     expect(unbounded).not.toEqual(given);
   });
 });
+
+test.each([
+  ['no end', null, false, earliestMs],
+  ['an end in the window', earliestMs + 5, false, earliestMs],
+  ['an end just before it, still let through', earliestMs - 5, false, earliestMs - 5],
+  ['an end that left it since the first page', earliestMs - DAY_MS, true, earliestMs - DAY_MS],
+])(
+  'a range without a start begins with the window, and never after it ends: %s',
+  (_name, endMs, resumed, first) => {
+    const history = new HistoryWindow({ history_days: 31 }, clock.now());
+    expect(history.range({ startMs: null, endMs }, { resumed })).toBe(first);
+  },
+);
 
 test('plus reads 60 days', async () => {
   const at = (timeMs: number) => `/v1/perp/depth?ticker=BTC&start=${iso(timeMs)}`;

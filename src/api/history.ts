@@ -39,15 +39,12 @@ export class HistoryWindow {
     { names = START_END, resumed = false }: { names?: RangeNames; resumed?: boolean } = {},
   ): number | null {
     if (this.earliestMs === null) return startMs;
-    if (resumed && (startMs === null || startMs < this.earliestMs)) return this.earliestMs;
+    // An end that is let through may lie just before it; no range ends before it starts.
+    const earliestMs = Math.min(this.earliestMs, endMs ?? Infinity);
+    if (resumed && (startMs === null || startMs < this.earliestMs)) return earliestMs;
     this.check(startMs, names[0]);
     this.check(endMs, names[1]);
-    return startMs ?? this.earliestMs;
-  }
-
-  /** The same of a range whose end is judged apart. */
-  start(givenMs: number | null): number | null {
-    return this.range({ startMs: givenMs, endMs: null });
+    return startMs ?? earliestMs;
   }
 
   /** @throws {RequestRefusedError} 403 when a moment lies before the window. */

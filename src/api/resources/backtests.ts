@@ -149,8 +149,8 @@ function allowedSpec({ clock }: Parts, { limits, history }: Submission, asked: A
   const cap = limits.backtest_markets;
   const marketLimit = asked.market_limit ?? Math.min(MARKET_LIMIT_DEFAULT, cap);
   if (marketLimit > cap) throw forbidden(`${marketLimit} markets; your tier allows ${cap} in a backtest`);
-  history.check(asked.end, 'end');
-  return specOf(asked, { startMs: history.start(asked.start), nowMs: clock.now(), marketLimit });
+  const startMs = history.range({ startMs: asked.start, endMs: asked.end });
+  return specOf(asked, { startMs, nowMs: clock.now(), marketLimit });
 }
 
 async function submit({ backtests }: Parts, request: Submission, spec: JobSpec): Promise<Answer> {
