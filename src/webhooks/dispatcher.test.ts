@@ -1,45 +1,20 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
-import { lateReads } from '../../test/support/lateReads.ts';
+import { DELIVERY, laneOn } from '../../test/support/lanes.ts';
 import { opportunity } from '../../test/support/opportunity.ts';
-import { openTestWebhooks, replied, type TestWebhooks } from '../../test/support/webhooks.ts';
-import { openDatabase } from '../accounts/database.ts';
+import {
+  answering,
+  openTestWebhooks,
+  replied,
+  states,
+  type TestWebhooks,
+} from '../../test/support/webhooks.ts';
 import type { Delivery } from './delivery.ts';
-import { REDELIVERY_WINDOW_MS } from './deliveryLog.ts';
-import { FAILURES_MAX, Lane, type LaneParts } from './lane.ts';
-import type { SigningWebhook } from './registration.ts';
+import { FAILURES_MAX } from './lane.ts';
 import { RETRY_AFTER_MAX_MS, RETRY_DELAYS_MS, retryDelayMs } from './schedule.ts';
-import { ALONE } from './soleSender.ts';
 
-const states = async ({ db }: TestWebhooks) =>
-  (await db.selectFrom('webhook_deliveries').select(['state']).orderBy('created_ms').execute()).map(
-    ({ state }) => state,
-  );
 const rowOf = async ({ db }: TestWebhooks, webhookId: string) =>
   await db.selectFrom('webhooks').selectAll().where('webhook_id', '=', webhookId).executeTakeFirstOrThrow();
-
-const DELIVERY: Delivery = {
-  ...{ deliveryId: 'dl_1', webhookId: 'wh_1', tier: 'logical', ticker: 'BTC', body: Buffer.from('{}') },
-  ...{ expiresMs: Number.MAX_SAFE_INTEGER, attempts: 0, step: 0, dueMs: 0, log: [] },
-};
-
-function laneOn(clock: FakeClock, random: () => number, attempt: LaneParts['attempt']): Lane {
-  const webhook: SigningWebhook = {
-    ...{
-      webhookId: 'wh_1',
-      userId: 'usr_1',
-      url: 'https://x/',
-      label: 'x',
-      tiers: ['logical'],
-      tickers: null,
-    },
-    ...{ state: 'active', pauseReason: null, pausedMs: null, consecutiveFailures: 0, createdMs: 0 },
-    ...{ activeSinceMs: 0, filtersSinceMs: {}, previousUntilMs: null },
-    secrets: { current: 'x', previous: [] },
-  };
-  const told = { attempted: () => {}, changed: () => {}, stands: () => {} };
-  return new Lane(webhook, { clock, random, attempt, ...told });
-}
 
 /** When each attempt began of a message that comes through at the eighth. */
 async function attemptsOf(random: () => number): Promise<number[]> {
@@ -53,22 +28,6 @@ async function attemptsOf(random: () => number): Promise<number[]> {
   await clock.advance(3_600_000);
   await lane.close();
   return times;
-}
-
-/** A receiver that answers what `status` says, on the test's clock. */
-function answering(
-  t: TestWebhooks,
-  status: (delivery: Delivery, n: number) => number,
-  retryAfterMs: number | null = null,
-) {
-  const attempts: { at: number; delivery: Delivery; webhookId: string }[] = [];
-  return {
-    attempts,
-    attempt: async ({ webhookId }: { webhookId: string }, delivery: Delivery) => {
-      attempts.push({ at: t.clock.now(), delivery, webhookId });
-      return replied(status(delivery, attempts.length), t.clock, retryAfterMs);
-    },
-  };
 }
 
 describe('an event', () => {
@@ -389,80 +348,6 @@ describe('ten failures in a row', () => {
     await t.clock.advance(600_000);
     expect(to.attempts).toHaveLength(2);
     expect(await states(t)).toEqual(['skipped']);
-  });
-});
-
-describe('what is sent again by hand', () => {
-  /** One delivery that failed three times, and whose next try is in half a minute. */
-  async function failedThrice() {
-    const t = await openTestWebhooks();
-    const { webhookId } = await t.register();
-    const to = answering(t, () => 500);
-    const own = await openDatabase({ dataDir: t.dataDir, databaseUrl: null });
-    onTestFinished(() => own.destroy());
-    const late = lateReads(own, 'due');
-    const dispatcher = await t.dispatcher(to, 'closed', ALONE, late.db);
-    dispatcher.take(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1 }));
-    await t.clock.advance(6500);
-    expect(to.attempts).toHaveLength(3);
-    const deliveryId = to.attempts[0]?.delivery.deliveryId ?? '';
-    const redeliver = async () => {
-      const webhook = await t.webhooks.registry.find({ webhookId });
-      expect(webhook && (await t.webhooks.log.redeliver(webhook, deliveryId))).toBe(true);
-      return t.clock.now();
-    };
-    return { t, to, dispatcher, redeliver, late };
-  }
-
-  it('is sent at once though its next try was later, and retried from the first pause on, past the market’s end', async () => {
-    const { t, to, dispatcher, redeliver } = await failedThrice();
-    const askedMs = await redeliver();
-    dispatcher.wake();
-    await t.clock.advance(REDELIVERY_WINDOW_MS);
-    expect(to.attempts.slice(3).map(({ at }) => at - askedMs)).toEqual([
-      ...[0, 1000, 6000, 36_000, 156_000, 756_000],
-    ]);
-    expect(await states(t)).toEqual(['expired']);
-  });
-
-  it('is found within a second where nobody tells', async () => {
-    const { t, to, redeliver } = await failedThrice();
-    const askedMs = await redeliver();
-    await t.clock.advance(1000);
-    expect(to.attempts[3]?.at).toBeLessThanOrEqual(askedMs + 1000);
-  });
-
-  it('is found at once though the sender is looking at that very moment', async () => {
-    const { t, to, dispatcher, redeliver, late } = await failedThrice();
-    const looking = late.hold();
-    dispatcher.wake();
-    await looking;
-    const askedMs = await redeliver();
-    dispatcher.wake();
-    late.letGo();
-    await t.clock.advance(100);
-    expect(to.attempts[3]?.at).toBeLessThanOrEqual(askedMs + 100);
-  });
-
-  it('is told from a row of the attempt before, which is written a moment later', async () => {
-    const clock = new FakeClock();
-    const times: number[] = [];
-    const random = () => 0.5;
-    const lane = laneOn(clock, random, async () => {
-      times.push(clock.now());
-      return replied(500, clock);
-    });
-    const startedMs = clock.now();
-    const row: Delivery = { ...DELIVERY, dueMs: startedMs };
-    lane.add(row);
-    await clock.advance(100);
-    lane.add(row);
-    await clock.advance(1500);
-    expect(times.map((at) => at - startedMs)).toEqual([0, 1000]);
-    lane.add({ ...row, attempts: 2, step: 0, dueMs: clock.now() });
-    await clock.advance(1500);
-    expect(times.map((at) => at - startedMs)).toEqual([0, 1000, 1600, 2600]);
-    await lane.close();
   });
 });
 

@@ -6,6 +6,7 @@ import { UserRepository } from '../../src/accounts/users.ts';
 import type { Clock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
+import type { Delivery } from '../../src/webhooks/delivery.ts';
 import { WebhookDirectory } from '../../src/webhooks/directory.ts';
 import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
 import type { NewWebhook } from '../../src/webhooks/registry.ts';
@@ -90,3 +91,25 @@ export function replied(
     ...{ status, startedMs: clock.now(), latencyMs: 1, responseHead: '', retryAfterMs },
   };
 }
+
+/** A receiver that answers what `status` says, on the test's clock. */
+export function answering(
+  t: TestWebhooks,
+  status: (delivery: Delivery, n: number) => number,
+  retryAfterMs: number | null = null,
+) {
+  const attempts: { at: number; delivery: Delivery; webhookId: string }[] = [];
+  return {
+    attempts,
+    attempt: async ({ webhookId }: { webhookId: string }, delivery: Delivery) => {
+      attempts.push({ at: t.clock.now(), delivery, webhookId });
+      return replied(status(delivery, attempts.length), t.clock, retryAfterMs);
+    },
+  };
+}
+
+/** Of all deliveries, oldest first. */
+export const states = async ({ db }: TestWebhooks) =>
+  (await db.selectFrom('webhook_deliveries').select(['state']).orderBy('created_ms').execute()).map(
+    ({ state }) => state,
+  );
