@@ -54,7 +54,7 @@ export function arbAuditRoutes(parts: Pick<ApiParts, 'signals' | 'clock'>): Rout
       auth: 'key',
       access: { feature: 'market_data' },
       summary: 'The signals that were written, newest first',
-      description: `${ABOUT} \`hash\` and \`prev_hash\` are those of the detection’s entry.`,
+      description: `${ABOUT} \`prev_hash\` is the \`hash\` of the signal written before, whatever its ticker and tier.`,
       query: {
         window,
         ticker: parameter.optionalTicker,
