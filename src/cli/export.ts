@@ -1,17 +1,7 @@
 import { type Command, Option } from 'commander';
 import { UNDERLYING_SOURCES } from '../schema/events.ts';
 import { EXPORT_DATASETS, EXPORT_FORMATS } from '../schema/export.ts';
-
-export interface ExportOptions {
-  readonly marketId?: string;
-  readonly ticker?: string;
-  readonly source?: string;
-  readonly start?: string;
-  readonly end?: string;
-  readonly format?: string;
-  readonly out?: string;
-  readonly dataDir?: string;
-}
+import type { ExportOptions } from './runExport.ts';
 
 /** `underround export DATASET`: what `/v1/export` answers, beside a running service or without one. */
 export function registerExport(program: Command): void {

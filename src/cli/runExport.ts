@@ -13,7 +13,17 @@ import { StoreClient } from '../store/client.ts';
 import { reachEngine } from '../store/engineAccess.ts';
 import { openExport } from '../store/export.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
-import type { ExportOptions } from './export.ts';
+
+export interface ExportOptions {
+  readonly marketId?: string;
+  readonly ticker?: string;
+  readonly source?: string;
+  readonly start?: string;
+  readonly end?: string;
+  readonly format?: string;
+  readonly out?: string;
+  readonly dataDir?: string;
+}
 
 /** Writes an export; a refusal is one line on standard error and exit status 1, and leaves no file. */
 export async function runExport(dataset: string, options: ExportOptions): Promise<void> {

@@ -1,11 +1,12 @@
 /** Paper against the backtests it is to be compared with: its baseline, and the recording of the window it ran in. */
+import type { Backtests } from '../backtest/backtests.ts';
+import type { JobRepository } from '../backtest/jobs.ts';
 import type { Clock } from '../clock.ts';
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { memoryMs } from '../core/strategies/compile.ts';
 import type { BacktestResultBody, BacktestTradeBody } from '../schema/api/backtests.ts';
 import type { RunBody } from '../schema/api/paper.ts';
 import { windowAt } from '../venues/polymarket/windows.ts';
-import type { ComparisonJobs } from './papers.ts';
 import { type PositionBody, positionBody } from './positionBody.ts';
 import type { PositionReader, PositionRow } from './positions.ts';
 import type { PaperStrategy } from './strategies.ts';
@@ -13,6 +14,11 @@ import type { PaperStrategy } from './strategies.ts';
 /** Positions that are compared, and differences that are shown. */
 const COMPARED_MAX = 100_000;
 const SHOWN_MAX = 200;
+
+/** What of backtesting a strategy's comparisons need. */
+export type ComparisonJobs = Pick<Backtests, 'submit' | 'cancel'> & {
+  readonly jobs: Pick<JobRepository, 'find' | 'result'>;
+};
 
 export interface Difference {
   readonly market_id: string;

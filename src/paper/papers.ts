@@ -1,11 +1,9 @@
-import type { Backtests } from '../backtest/backtests.ts';
-import type { JobRepository } from '../backtest/jobs.ts';
 import type { Clock } from '../clock.ts';
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { compileStrategy } from '../core/strategies/compile.ts';
 import { DEFAULT_PARAMS } from '../schema/api/strategies.ts';
 import type { BacktestSpec } from '../schema/backtest.ts';
-import { type Divergence, divergenceOf, wholeWindows } from './divergence.ts';
+import { type ComparisonJobs, type Divergence, divergenceOf, wholeWindows } from './divergence.ts';
 import type { LiveStrategy } from './livePaper.ts';
 import type { PositionReader } from './positions.ts';
 import type { PaperRunner } from './runner.ts';
@@ -16,11 +14,6 @@ const DAY_MS = 86_400_000;
 /** Every window of a day of the shortest series. */
 const BASELINE_MARKETS_MAX = 300;
 const WINDOW_MARKETS_MAX = 10_000;
-
-/** What of backtesting a strategy's comparisons need. */
-export type ComparisonJobs = Pick<Backtests, 'submit' | 'cancel'> & {
-  readonly jobs: Pick<JobRepository, 'find' | 'result'>;
-};
 
 export interface PapersParts {
   readonly strategies: StrategyRepository;

@@ -12,7 +12,7 @@ import { type MarketTape, type TapeGap, TapeLadders, type TapeSide } from '../..
 import { compileStrategy } from '../../src/core/strategies/compile.ts';
 import { type Logger, silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
-import type { ComparisonJobs } from '../../src/paper/papers.ts';
+import type { ComparisonJobs } from '../../src/paper/divergence.ts';
 import { type PositionRow, positionRows } from '../../src/paper/positions.ts';
 import type { Recording } from '../../src/paper/recording.ts';
 import { type PaperTrading, startPaper } from '../../src/paper/service.ts';

@@ -3,7 +3,7 @@ import { Frame } from './app/Frame.tsx';
 import { NotFound } from './app/NotFound.tsx';
 import { Shell } from './app/Shell.tsx';
 import type { CalibrationSearch } from './pages/calibration/Calibration.tsx';
-import type { MarketSearch } from './pages/market/MarketPage.tsx';
+import type { MarketSearch } from './pages/market/data.ts';
 import type { MarketsSearch } from './pages/markets/Markets.tsx';
 import { Page } from './ui/Page.tsx';
 import { Failure, Loading } from './ui/states.tsx';

@@ -5,7 +5,7 @@ import { useApi } from '../../api/hooks.ts';
 import type { MadeTrade } from '../../trades/source.ts';
 import { usePositions } from '../../trades/usePositions.ts';
 import { tradeCount, usd } from '../../ui/format.ts';
-import type { MarketSearch } from './MarketPage.tsx';
+import type { MarketSearch } from './data.ts';
 
 interface Made {
   /** Undefined where nothing was asked for or it is not there yet. */

@@ -18,14 +18,6 @@ import { TradesChart } from './TradesChart.tsx';
 
 const route = getRouteApi('/shell/markets/$marketId');
 
-export interface MarketSearch {
-  /** The moment whose book is shown, Unix ms. */
-  readonly at?: number | undefined;
-  /** A backtest or a paper strategy whose trades are drawn. */
-  readonly backtest?: string | undefined;
-  readonly paper?: string | undefined;
-}
-
 const OPEN_REFETCH_MS = 15_000;
 
 /** Everything recorded of one market. */

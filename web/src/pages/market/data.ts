@@ -89,3 +89,11 @@ export function useGaps(market: Market): { gaps: readonly Gap[]; bands: readonly
     return { gaps, bands };
   }, [data, market.end_time]);
 }
+
+export interface MarketSearch {
+  /** The moment whose book is shown, Unix ms. */
+  readonly at?: number | undefined;
+  /** A backtest or a paper strategy whose trades are drawn. */
+  readonly backtest?: string | undefined;
+  readonly paper?: string | undefined;
+}
