@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
 import { M, writeDataSet } from '../../test/support/apiDataSet.ts';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { EXPORT_DATASETS } from '../schema/export.ts';
 import { exportColumns } from '../store/queries/exports.ts';
 
@@ -35,6 +38,8 @@ const LISTS = {
   underlying: ['/v1/underlying?ticker=BTC&source=chainlink', 'points'],
   perp_depth: ['/v1/perp/depth?ticker=BTC', 'snapshots'],
 } as const;
+
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+\+00:00$/;
 
 const ask = (query: string) => app.inject({ url: `/v1/export?${query}`, headers: KEY });
 
@@ -105,6 +110,44 @@ describe('CSV', () => {
   test('of nothing is its header', async () => {
     const { body } = await ask(`dataset=trades&${SUBJECTS.trades}&format=csv&start=2027-01-01`);
     expect(body).toBe('ts,received_at,side,price,size,trade_id\n');
+  });
+});
+
+describe('Parquet', () => {
+  test.each(EXPORT_DATASETS)('%s: the same rows, their moments as moments', async (dataset) => {
+    const rows = await rowsOf(`dataset=${dataset}&${SUBJECTS[dataset]}`);
+    const { headers, rawPayload } = await ask(`dataset=${dataset}&${SUBJECTS[dataset]}&format=parquet`);
+    expect(headers).toMatchObject({
+      'content-type': 'application/vnd.apache.parquet',
+      'content-disposition': `attachment; filename="${dataset}.parquet"`,
+    });
+    const path = join(temporaryDirectory(), `${dataset}.parquet`);
+    writeFileSync(path, rawPayload);
+    const read = await opened.store.rows<Record<string, unknown>>(
+      'SELECT * FROM file({path:String}, Parquet)',
+      { path },
+    );
+    const stored = (value: unknown) =>
+      typeof value === 'string' && TIME.test(value) ? value.replace('T', ' ').slice(0, -6) : value;
+    expect(read).toEqual(
+      rows.map((row) =>
+        Object.fromEntries(Object.entries(row).map(([name, value]) => [name, stored(value)])),
+      ),
+    );
+  });
+
+  test('beyond what one file holds is refused before any of it is made', async () => {
+    const many = { ...opened.store, rows: async () => [{ total: '200001' }] as never };
+    const limited = testApi({ store: many });
+    const { statusCode, body } = await limited.inject({
+      url: '/v1/export?dataset=perp_depth&ticker=BTC&format=parquet',
+      headers: KEY,
+    });
+    await limited.close();
+    expect([statusCode, JSON.parse(body).detail]).toEqual([
+      400,
+      '200,001 rows; a Parquet file holds at most 200,000: name a shorter range, or another format',
+    ]);
   });
 });
 

@@ -11,7 +11,7 @@ import { readFields } from '../schema/api/fields.ts';
 import type { ExportSubject } from '../schema/export.ts';
 import { StoreClient } from '../store/client.ts';
 import { reachEngine } from '../store/engineAccess.ts';
-import { openExport } from '../store/export.ts';
+import { openExport, whyTooLong } from '../store/export.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
 
 export interface ExportOptions {
@@ -77,7 +77,10 @@ async function write(
   const store = new StoreClient({ access, ...parts });
   try {
     await checkMarket(store, asked.subject, signal);
-    const rows = await openExport(store, asked.subject, { ...asked, signal });
+    const { subject, ...range } = { ...asked, signal };
+    const tooLong = await whyTooLong(store, subject, range);
+    if (tooLong !== null) throw new InvalidInputError(tooLong);
+    const rows = await openExport(store, subject, range);
     if (out === undefined) await pipeline(rows, process.stdout, { end: false, signal });
     else await writeFile(rows, out, signal);
   } finally {

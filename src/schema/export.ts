@@ -5,7 +5,7 @@ import type { Ticker } from './market.ts';
 export const EXPORT_DATASETS = ['snapshots', 'quotes', 'trades', 'underlying', 'perp_depth'] as const;
 export type ExportDataset = (typeof EXPORT_DATASETS)[number];
 
-export const EXPORT_FORMATS = ['jsonl', 'csv'] as const;
+export const EXPORT_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** Which recording: of a market, or of an asset's prices or depth. */

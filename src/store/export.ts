@@ -1,13 +1,45 @@
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import type { ExportDataset, ExportFormat, ExportSubject } from '../schema/export.ts';
-import { exportColumns, exportRows } from './queries/exports.ts';
+import { type ExportRange, exportColumns, exportCount, exportRows } from './queries/exports.ts';
 import type { StoreReader } from './reader.ts';
 
+/** Of a Parquet file: its footer comes last, so the engine makes it whole before it sends any of it. */
+export const PARQUET_ROWS_MAX = 200_000;
+
 /** How the engine prints each; it would repeat CSV's header line with every block, so that line is ours. */
-const ENGINE_FORMATS: Readonly<Record<ExportFormat, { format: string; settings: Record<string, number> }>> = {
+const ENGINE_FORMATS: Readonly<
+  Record<ExportFormat, { format: string; settings: Readonly<Record<string, string | number>> }>
+> = {
   jsonl: { format: 'JSONEachRow', settings: { output_format_json_escape_forward_slashes: 0 } },
   csv: { format: 'CSV', settings: {} },
+  parquet: {
+    format: 'Parquet',
+    settings: {
+      output_format_parquet_compression_method: 'zstd',
+      output_format_parquet_row_group_size: 20_000,
+    },
+  },
 };
+
+interface Asked extends ExportRange {
+  readonly format: ExportFormat;
+  readonly signal: AbortSignal;
+}
+
+/** Why the recording is too long for the format, in a sentence; null: it is not. */
+export async function whyTooLong(
+  store: StoreReader,
+  subject: ExportSubject,
+  { format, signal, ...range }: Asked,
+): Promise<string | null> {
+  if (format !== 'parquet') return null;
+  const { query, params } = exportCount(subject, range);
+  const [found] = await store.rows<{ total: string }>(query, { ...params }, { signal });
+  const total = Number(found?.total);
+  if (total <= PARQUET_ROWS_MAX) return null;
+  const [rows, most] = [total, PARQUET_ROWS_MAX].map((number) => number.toLocaleString('en-US'));
+  return `${rows} rows; a Parquet file holds at most ${most}: name a shorter range, or another format`;
+}
 
 /**
  * A recording as a file, as the engine prints it and no faster than it is read.
@@ -17,12 +49,12 @@ const ENGINE_FORMATS: Readonly<Record<ExportFormat, { format: string; settings: 
 export async function openExport(
   store: StoreReader,
   subject: ExportSubject,
-  options: { startMs: number | null; endMs: number | null; format: ExportFormat; signal: AbortSignal },
+  { format, signal, ...range }: Asked,
 ): Promise<Readable> {
-  const { format, signal } = options;
-  const { query, params } = exportRows(subject, options);
+  const times = format === 'parquet' ? 'moments' : 'texts';
+  const { query, params } = exportRows(subject, { ...range, times });
   const rows = await store.stream(query, { ...params }, { ...ENGINE_FORMATS[format], signal });
-  if (format === 'jsonl') return rows;
+  if (format !== 'csv') return rows;
   // Either end's failure, and a file nobody reads any more, destroys the other end.
   return pipeline(rows, new CsvHeader(subject.dataset), () => {});
 }

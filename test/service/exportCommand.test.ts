@@ -46,7 +46,7 @@ describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: n
     [['trades', '--market-id', '0xdead'], 'no market 0xdead was recorded'],
     [
       ['perp_depth', '--ticker', 'DOGE', '--format', 'xml'],
-      "--ticker: Input should be 'BTC', 'ETH' or 'SOL'; --format: Input should be 'jsonl' or 'csv'",
+      "--ticker: Input should be 'BTC', 'ETH' or 'SOL'; --format: Input should be 'jsonl', 'csv' or 'parquet'",
     ],
     [
       ['perp_depth', '--ticker', 'BTC', '--start', '2026-02-01', '--end', '2026-01-01'],

@@ -147,7 +147,7 @@ export const CONTRACT: Readonly<Record<string, OperationContract>> = {
         absent: 'binance_spot',
       },
       ...range,
-      format: { kind: 'literal', values: ['jsonl', 'csv'], absent: 'jsonl' },
+      format: { kind: 'literal', values: ['jsonl', 'csv', 'parquet'], absent: 'jsonl' },
     },
   },
   'POST /v1/backtest': { query: { wait_for_result: wait }, body: backtest, success: 201 },

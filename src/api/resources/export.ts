@@ -1,16 +1,17 @@
 import { Readable } from 'node:stream';
 import { exportFields, exportSubject } from '../../schema/api/exports.ts';
 import type { ExportFormat } from '../../schema/export.ts';
-import { openExport } from '../../store/export.ts';
+import { openExport, whyTooLong } from '../../store/export.ts';
 import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
-import { invalid } from '../refusal.ts';
+import { badRequest, invalid } from '../refusal.ts';
 import { type Route, route } from '../route.ts';
 import { checkRange } from '../rows.ts';
 
 const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
   jsonl: 'application/x-ndjson',
   csv: 'text/csv',
+  parquet: 'application/vnd.apache.parquet',
 };
 
 export function exportRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
@@ -21,7 +22,7 @@ export function exportRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
     access: { feature: 'export' },
     summary: 'A whole recording as a file: one row a record, oldest first, nothing left out',
     description:
-      'The body streams, so that a range may be of any length. `snapshots`, `quotes` and `trades` need `market_id`; `underlying` and `perp_depth` need `ticker`.',
+      'The body streams, so that a range may be of any length; but Parquet is made whole before it is sent, and holds at most 200,000 rows. `snapshots`, `quotes` and `trades` need `market_id`; `underlying` and `perp_depth` need `ticker`.',
     query: exportFields,
     response: null,
     produces: Object.values(MEDIA_TYPES),
@@ -32,9 +33,10 @@ export function exportRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
       checkRange(start, end);
       const range = { startMs: history.range({ startMs: start, endMs: end }), endMs: end };
       if ('marketId' in subject) await knownMarket(parts, subject.marketId, signal);
-      const body = headOnly
-        ? Readable.from([])
-        : await openExport(parts.store, subject, { ...range, format, signal });
+      const asked = { ...range, format, signal };
+      const tooLong = await whyTooLong(parts.store, subject, asked);
+      if (tooLong !== null) throw badRequest(tooLong);
+      const body = headOnly ? Readable.from([]) : await openExport(parts.store, subject, asked);
       const headers = { 'content-disposition': `attachment; filename="${dataset}.${format}"` };
       return { headers, contentType: MEDIA_TYPES[format], body };
     },

@@ -12,7 +12,11 @@ export const exportFields = {
   source: withDefault(literal(UNDERLYING_SOURCES), 'binance_spot', 'Whose price, for `underlying`'),
   start: parameter.start,
   end: parameter.end,
-  format: withDefault(literal(EXPORT_FORMATS), 'jsonl', 'JSON, one object a line; or CSV with a header'),
+  format: withDefault(
+    literal(EXPORT_FORMATS),
+    'jsonl',
+    'JSON, one object a line; CSV with a header; or Parquet, for up to 200,000 rows',
+  ),
 };
 
 /** What is to be exported, or the problem where its market or asset was not said. */

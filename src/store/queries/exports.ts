@@ -51,18 +51,47 @@ export function exportColumns(dataset: ExportDataset): readonly string[] {
   return SHAPES[dataset].names;
 }
 
-/** The statement that gives the rows of `[startMs, endMs)`, oldest first, in order of arrival where times are equal. */
+export interface ExportRange {
+  readonly startMs: number | null;
+  readonly endMs: number | null;
+}
+
+interface Query {
+  readonly query: string;
+  readonly params: QueryParams;
+}
+
+/**
+ * The statement that gives the rows of `[startMs, endMs)`, oldest first, in order of arrival where times are equal.
+ * @param times Whether moments are texts, or what the engine knows as moments.
+ */
 export function exportRows(
   subject: ExportSubject,
-  range: { startMs: number | null; endMs: number | null },
-): { query: string; params: QueryParams } {
+  { times, ...range }: ExportRange & { times: 'texts' | 'moments' },
+): Query {
+  const { from, params } = rangeOf(subject, range);
+  const { columns } = SHAPES[subject.dataset];
+  const shown = times === 'texts' ? columns : momentsOf(columns);
+  return { query: `SELECT ${shown} ${from} ORDER BY t.ts, t.seq`, params };
+}
+
+/** The statement that counts them, as the text `total`. */
+export function exportCount(subject: ExportSubject, range: ExportRange): Query {
+  const { from, params } = rangeOf(subject, range);
+  return { query: `SELECT toString(count()) AS total ${from}`, params };
+}
+
+function rangeOf(subject: ExportSubject, range: ExportRange): { from: string; params: QueryParams } {
   const { table, conditions, params } = sourceOf(subject);
   const bounds = rangeConditions('t.ts', range);
   return {
-    query: `SELECT ${SHAPES[subject.dataset].columns} FROM ${table} AS t
-     ${where([...conditions, ...bounds.conditions])} ORDER BY t.ts, t.seq`,
+    from: `FROM ${table} AS t ${where([...conditions, ...bounds.conditions])}`,
     params: { ...params, ...bounds.params },
   };
+}
+
+function momentsOf(columns: string): string {
+  return ['t.ts', 't.received'].reduce((text, column) => text.replaceAll(isoTime(column), column), columns);
 }
 
 function sourceOf(subject: ExportSubject): Source {

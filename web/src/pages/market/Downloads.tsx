@@ -6,8 +6,10 @@ import { useFeature, whereIncluded } from '../../api/feature.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
 
 const FILES = [
-  { dataset: 'snapshots', label: 'Every book as CSV' },
-  { dataset: 'trades', label: 'Every trade as CSV' },
+  { dataset: 'snapshots', format: 'csv', label: 'Every book as CSV' },
+  { dataset: 'snapshots', format: 'parquet', label: 'as Parquet' },
+  { dataset: 'trades', format: 'csv', label: 'Every trade as CSV' },
+  { dataset: 'trades', format: 'parquet', label: 'as Parquet' },
 ] as const;
 
 /** The whole recording of a market as files, streamed however long it is. */
@@ -25,12 +27,15 @@ export function Downloads({ marketId }: { marketId: string }): ReactNode {
   }
   return (
     <Group gap="xs">
-      {FILES.map(({ dataset, label }) => (
+      {FILES.map(({ dataset, format, label }) => (
         <Button
-          key={dataset}
+          key={`${dataset} ${format}`}
+          aria-label={`Every ${dataset === 'trades' ? 'trade' : 'book'} as ${format === 'csv' ? 'CSV' : 'Parquet'}`}
           size="xs"
           variant="default"
-          renderRoot={(props) => <a {...props} href={exportAddress(dataset, marketId)} download />}
+          renderRoot={(props) => (
+            <a {...props} href={exportAddress(dataset, { marketId, format })} download />
+          )}
         >
           {label}
         </Button>
@@ -39,6 +44,9 @@ export function Downloads({ marketId }: { marketId: string }): ReactNode {
   );
 }
 
-function exportAddress(dataset: (typeof FILES)[number]['dataset'], marketId: string): string {
-  return addressOf('/v1/export', { query: { dataset, market_id: marketId, format: 'csv' } });
+function exportAddress(
+  dataset: (typeof FILES)[number]['dataset'],
+  { marketId, format }: { marketId: string; format: (typeof FILES)[number]['format'] },
+): string {
+  return addressOf('/v1/export', { query: { dataset, market_id: marketId, format } });
 }
