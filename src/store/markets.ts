@@ -120,13 +120,27 @@ export function storedBook(row: BookRow): StoredBook {
   };
 }
 
+const GAP_FIELDS = `gap_id AS gapId, market_id AS marketId, toUnixTimestamp64Milli(start_time) AS startTimeMs,
+  ${maybeMs('end_time', 'endTimeMs')}, cause, feed, repaired_by AS repairedBy,
+  ${maybeMs('known_time', 'knownTimeMs')}, known_seq AS knownSeq`;
+
 /** Gaps that nobody has closed. */
 export function loadOpenGaps(reader: StoreReader): Promise<Gap[]> {
   return reader.rows<Gap>(
-    `SELECT gap_id AS gapId, market_id AS marketId, toUnixTimestamp64Milli(start_time) AS startTimeMs,
-       CAST(NULL, 'Nullable(Int64)') AS endTimeMs, cause, feed, repaired_by AS repairedBy,
-       ${maybeMs('known_time', 'knownTimeMs')}, known_seq AS knownSeq
-     FROM gaps FINAL WHERE isNull(end_time) ORDER BY start_time, gap_id`,
+    `SELECT ${GAP_FIELDS} FROM gaps FINAL WHERE isNull(end_time) ORDER BY start_time, gap_id`,
+  );
+}
+
+/** All gaps of some markets. */
+export function loadGapsOf(
+  reader: StoreReader,
+  marketIds: readonly string[],
+  signal: AbortSignal,
+): Promise<Gap[]> {
+  return reader.rows<Gap>(
+    `SELECT ${GAP_FIELDS} FROM gaps FINAL WHERE market_id IN {marketIds:Array(String)} ORDER BY start_time, gap_id`,
+    { marketIds },
+    { signal },
   );
 }
 

@@ -2,7 +2,8 @@ import type { ChangeLog, Entry } from './changeLog.ts';
 import { CommandError, errorText, parseCommand } from './commands.ts';
 import type { Connection } from './connection.ts';
 import { formatPlace, type StreamPlace } from './cursor.ts';
-import { gapNotice, type StreamedMarket } from './streamedMarket.ts';
+import { gapNotice } from './notices.ts';
+import type { StreamedMarket } from './streamedMarket.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
 import { type Selection, Wants } from './wants.ts';
 

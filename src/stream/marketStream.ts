@@ -10,7 +10,8 @@ import { ChangeLog, RETAINED_MS } from './changeLog.ts';
 import { CLIENTS_AT_ONCE, type Connection } from './connection.ts';
 import { formatPlace } from './cursor.ts';
 import { MarketClient, type MarketSource } from './marketClient.ts';
-import { gapNotice, StreamedMarket } from './streamedMarket.ts';
+import { gapNotice, statusNotice } from './notices.ts';
+import { StreamedMarket } from './streamedMarket.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
 import { type TextFrame, textFrame } from './textFrame.ts';
 import type { Wants } from './wants.ts';
@@ -159,10 +160,10 @@ export class MarketStream implements MarketSource {
     }
     const before = market.record;
     market.record = record;
-    const { marketId, status, outcome } = record;
+    const { status, outcome } = record;
     if (before.status === status && before.outcome === outcome) return;
     if (status === 'resolved') market.resolvedSeq ??= this.log.head;
-    this.#notice(market, { type: 'market', market_id: marketId, status, outcome });
+    this.#notice(market, statusNotice(record));
   }
 
   #gap(gap: Gap): void {

@@ -8,11 +8,11 @@ import {
   replayMarkets,
   spansOf,
 } from '../store/queries/replay.ts';
-import { noticesOf, type ReplayNotice } from '../store/queries/replayNotices.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { CommandError, errorText, parseCommand } from './commands.ts';
 import type { Connection } from './connection.ts';
 import { formatPlace, type StreamPlace } from './cursor.ts';
+import { noticesOf, type ReplayNotice } from './replayNotices.ts';
 import { ReplayPace } from './replayPace.ts';
 import { type Selection, seriesIn, Wants } from './wants.ts';
 

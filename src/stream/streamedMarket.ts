@@ -1,6 +1,5 @@
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
-import { formatTime } from '../schema/time.ts';
 import type { ChangeLog, Entry } from './changeLog.ts';
 import type { MarketClient } from './marketClient.ts';
 
@@ -103,13 +102,6 @@ export class StreamedMarket {
     const kept = body.subarray(0, body.length - `${this.newest.trusted}}`.length);
     this.newest = { change, trusted, body: Buffer.concat([kept, Buffer.from(`${trusted}}`)]) };
   }
-}
-
-/** What is told of a gap when it opens, and when it is closed. */
-export function gapNotice({ marketId, gapId, cause, startTimeMs, endTimeMs }: Gap) {
-  const state = endTimeMs === null ? 'open' : 'closed';
-  const at = formatTime(endTimeMs ?? startTimeMs);
-  return { type: 'gap', market_id: marketId, gap_id: gapId, state, cause, at };
 }
 
 function stateOf({ frame, bodyAt, trusted }: Entry, change: number): PrintedState {

@@ -1,6 +1,6 @@
 /** The books a replayed stream sends, page by page in the order they were received. */
 import { text as textOf } from 'node:stream/consumers';
-import type { EventType, Ticker } from '../../schema/market.ts';
+import type { EventType, Market, Ticker } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 import { levels } from './ladders.ts';
 import { isoTime, storedTime, timeParam } from './sql.ts';
@@ -165,6 +165,20 @@ export async function replayMarkets(
       ...{ ids: wanted.marketIds, tickers: wanted.tickers, event_types: wanted.eventTypes, limit },
       ...{ from: storedTime(fromMs), to: storedTime(toMs) },
     },
+    { signal },
+  );
+}
+
+/** How markets were resolved, and when: those that were. */
+export async function resolutionsOf(
+  store: StoreReader,
+  marketIds: readonly string[],
+  signal: AbortSignal,
+): Promise<{ marketId: string; outcome: Market['outcome']; atMs: number }[]> {
+  return await store.rows(
+    `SELECT t.market_id AS marketId, t.outcome AS outcome, toUnixTimestamp64Milli(assumeNotNull(t.resolved_time)) AS atMs
+     FROM markets AS t FINAL WHERE t.market_id IN {ids:Array(String)} AND t.status = 'resolved' AND t.resolved_time IS NOT NULL`,
+    { ids: marketIds },
     { signal },
   );
 }

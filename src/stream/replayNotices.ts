@@ -1,0 +1,45 @@
+import type { Gap } from '../schema/gap.ts';
+import { loadGapsOf } from '../store/markets.ts';
+import { type ReplayMarket, type ReplayRange, resolutionsOf } from '../store/queries/replay.ts';
+import type { StoreReader } from '../store/reader.ts';
+import { gapNotice, statusNotice } from './notices.ts';
+
+/** A gap or a resolution. */
+export interface ReplayNotice {
+  readonly atMs: number;
+  readonly message: Readonly<Record<string, unknown>>;
+}
+
+/** Gaps as they came to be known, and resolutions, oldest first; of those before the range the gaps still open in it. */
+export async function noticesOf(
+  store: StoreReader,
+  markets: readonly ReplayMarket[],
+  { fromMs, toMs }: ReplayRange,
+  signal: AbortSignal,
+): Promise<ReplayNotice[]> {
+  const ids = markets.map(({ marketId }) => marketId);
+  const [gaps, resolved] = await Promise.all([
+    loadGapsOf(store, ids, signal),
+    resolutionsOf(store, ids, signal),
+  ]);
+  const notices = [
+    ...gaps.flatMap(gapNotices),
+    ...resolved.map(({ atMs, ...resolution }) => ({
+      ...{ atMs, endsAtMs: atMs },
+      message: statusNotice({ ...resolution, status: 'resolved' }),
+    })),
+  ];
+  return notices
+    .filter(({ atMs, endsAtMs }) => endsAtMs >= fromMs && atMs < toMs)
+    .sort((a, b) => a.atMs - b.atMs);
+}
+
+/** @returns Each with the moment from which it means nothing any more. */
+function gapNotices(gap: Gap) {
+  const { startTimeMs, endTimeMs, knownTimeMs } = gap;
+  const atMs = knownTimeMs ?? startTimeMs;
+  const message = gapNotice({ ...gap, endTimeMs: null });
+  const open = { atMs, endsAtMs: endTimeMs ?? Number.POSITIVE_INFINITY, message };
+  if (endTimeMs === null) return [open];
+  return [open, { atMs: Math.max(endTimeMs, atMs), endsAtMs: endTimeMs, message: gapNotice(gap) }];
+}
