@@ -5,6 +5,7 @@ import type { Database } from '../accounts/schema.ts';
 import type { SessionRepository } from '../accounts/sessions.ts';
 import type { UserRepository } from '../accounts/users.ts';
 import type { Config } from '../config.ts';
+import { printFailure } from './failure.ts';
 
 /** What the account commands work on: the control plane, opened beside a server that may be running. */
 export interface Control {
@@ -40,8 +41,7 @@ export async function withControl(
       await control.database.destroy();
     }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    console.error(`underround: ${message.replaceAll(/\s*\n\s*/g, ' ')}`);
+    printFailure(error);
     process.exitCode = 1;
   }
 }

@@ -17,6 +17,7 @@ import { API_VERSION } from '../schema/version.ts';
 import { StoreClient } from '../store/client.ts';
 import { reachEngine } from '../store/engineAccess.ts';
 import { printBacktest, printSweep } from './backtestTables.ts';
+import { interruptible } from './failure.ts';
 import { Progress } from './progress.ts';
 
 /** Whoever may read the data directory has no tier. */
@@ -27,24 +28,15 @@ export async function runBacktest(
   path: string,
   options: { json?: boolean; dataDir?: string },
 ): Promise<void> {
-  const controller = new AbortController();
-  const stop = () => controller.abort(new Error('stopped'));
-  process.once('SIGINT', stop);
-  try {
+  await interruptible(async (signal) => {
     const spec = readSpec(path);
     const loaded = loadConfig();
     const config = { ...loaded, dataDir: options.dataDir ?? loaded.dataDir };
-    const result = await run(spec, config, controller.signal);
+    const result = await run(spec, config, signal);
     if (options.json) console.log(result);
     else
       console.log(spec.kind === 'sweep' ? printSweep(JSON.parse(result)) : printBacktest(JSON.parse(result)));
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    console.error(`underround: ${message.replaceAll(/\s*\n\s*/g, ' ')}`);
-    process.exitCode = 1;
-  } finally {
-    process.off('SIGINT', stop);
-  }
+  });
 }
 
 async function run(

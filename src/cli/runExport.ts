@@ -13,6 +13,7 @@ import { StoreClient } from '../store/client.ts';
 import { reachEngine } from '../store/engineAccess.ts';
 import { openExport, whyTooLong } from '../store/export.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
+import { interruptible } from './failure.ts';
 
 export interface ExportOptions {
   readonly marketId?: string;
@@ -27,20 +28,14 @@ export interface ExportOptions {
 
 /** Writes an export; a refusal is one line on standard error and exit status 1, and leaves no file. */
 export async function runExport(dataset: string, options: ExportOptions): Promise<void> {
-  const controller = new AbortController();
-  const stop = () => controller.abort(new Error('stopped'));
-  process.once('SIGINT', stop);
-  try {
-    await write(read(dataset, options), options, controller.signal);
-  } catch (error) {
-    // Whoever reads standard output has enough.
-    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return;
-    const message = error instanceof Error ? error.message : String(error);
-    console.error(`underround: ${message.replaceAll(/\s*\n\s*/g, ' ')}`);
-    process.exitCode = 1;
-  } finally {
-    process.off('SIGINT', stop);
-  }
+  await interruptible(async (signal) => {
+    try {
+      await write(read(dataset, options), options, signal);
+    } catch (error) {
+      // Whoever reads standard output has enough.
+      if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+    }
+  });
 }
 
 /** @throws {InvalidInputError} Naming everything that is wrong. */

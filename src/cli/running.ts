@@ -1,3 +1,5 @@
+import { printFailure } from './failure.ts';
+
 /** What every long-running command needs first; imported late so that the short ones start fast. */
 async function load() {
   const [config, log, metrics] = await Promise.all([
@@ -48,8 +50,7 @@ export async function runUntilStopped(
     await running.close();
     process.exit(code);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    console.error(`underround: ${message.replaceAll(/\s*\n\s*/g, ' ')}`);
+    printFailure(error);
     process.exit(1);
   }
 }
