@@ -97,6 +97,12 @@ export class UserRepository {
     });
   }
 
+  /** Whether anybody may administer the others. */
+  async hasOperator(): Promise<boolean> {
+    const operators = this.#db.selectFrom('users').select('user_id').where('operator_ms', 'is not', null);
+    return (await operators.limit(1).executeTakeFirst()) !== undefined;
+  }
+
   /** @throws {InvalidInputError} When the address is invalid. */
   async find(email: string): Promise<User | null> {
     const row = await this.#row({ email });
