@@ -8,6 +8,10 @@ export type ExportDataset = (typeof EXPORT_DATASETS)[number];
 export const EXPORT_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
+/** Of a Parquet file: its footer comes last, so the engine makes it whole before it sends any of it. */
+export const PARQUET_ROWS_MAX = 200_000;
+export const PARQUET_ROWS_TEXT = PARQUET_ROWS_MAX.toLocaleString('en-US');
+
 /** Which recording: of a market, or of an asset's prices or depth. */
 export type ExportSubject =
   | { readonly dataset: 'snapshots' | 'quotes' | 'trades'; readonly marketId: string }

@@ -1,10 +1,13 @@
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
-import type { ExportDataset, ExportFormat, ExportSubject } from '../schema/export.ts';
+import {
+  type ExportDataset,
+  type ExportFormat,
+  type ExportSubject,
+  PARQUET_ROWS_MAX,
+  PARQUET_ROWS_TEXT,
+} from '../schema/export.ts';
 import { type ExportRange, exportColumns, exportCount, exportRows } from './queries/exports.ts';
 import type { StoreReader } from './reader.ts';
-
-/** Of a Parquet file: its footer comes last, so the engine makes it whole before it sends any of it. */
-export const PARQUET_ROWS_MAX = 200_000;
 
 /** How the engine prints each; it would repeat CSV's header line with every block, so that line is ours. */
 const ENGINE_FORMATS: Readonly<
@@ -37,8 +40,8 @@ export async function whyTooLong(
   const [found] = await store.rows<{ total: string }>(query, { ...params }, { signal });
   const total = Number(found?.total);
   if (total <= PARQUET_ROWS_MAX) return null;
-  const [rows, most] = [total, PARQUET_ROWS_MAX].map((number) => number.toLocaleString('en-US'));
-  return `${rows} rows; a Parquet file holds at most ${most}: name a shorter range, or another format`;
+  const rows = total.toLocaleString('en-US');
+  return `${rows} rows; a Parquet file holds at most ${PARQUET_ROWS_TEXT}: name a shorter range, or another format`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { exportFields, exportSubject } from '../../schema/api/exports.ts';
-import type { ExportFormat } from '../../schema/export.ts';
+import { type ExportFormat, PARQUET_ROWS_TEXT } from '../../schema/export.ts';
 import { openExport, whyTooLong } from '../../store/export.ts';
 import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
@@ -21,8 +21,7 @@ export function exportRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
     auth: 'key',
     access: { feature: 'export' },
     summary: 'A whole recording as a file: one row a record, oldest first, nothing left out',
-    description:
-      'The body streams, so that a range may be of any length; but Parquet is made whole before it is sent, and holds at most 200,000 rows. `snapshots`, `quotes` and `trades` need `market_id`; `underlying` and `perp_depth` need `ticker`.',
+    description: `The body streams, so that a range may be of any length; but Parquet is made whole before it is sent, and holds at most ${PARQUET_ROWS_TEXT} rows. \`snapshots\`, \`quotes\` and \`trades\` need \`market_id\`; \`underlying\` and \`perp_depth\` need \`ticker\`.`,
     query: exportFields,
     response: null,
     produces: Object.values(MEDIA_TYPES),

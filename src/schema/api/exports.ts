@@ -1,5 +1,5 @@
 import { UNDERLYING_SOURCES } from '../events.ts';
-import { EXPORT_DATASETS, EXPORT_FORMATS, type ExportSubject } from '../export.ts';
+import { EXPORT_DATASETS, EXPORT_FORMATS, type ExportSubject, PARQUET_ROWS_TEXT } from '../export.ts';
 import { missing, optional, type Problem, required, type Values, withDefault } from './fields.ts';
 import * as parameter from './parameters.ts';
 import { literal, text } from './types.ts';
@@ -15,7 +15,7 @@ export const exportFields = {
   format: withDefault(
     literal(EXPORT_FORMATS),
     'jsonl',
-    'JSON, one object a line; CSV with a header; or Parquet, for up to 200,000 rows',
+    `JSON, one object a line; CSV with a header; or Parquet, for up to ${PARQUET_ROWS_TEXT} rows`,
   ),
 };
 
