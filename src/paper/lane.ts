@@ -13,7 +13,7 @@ export class Lane {
   readonly #market: TapeMarket;
   readonly #onBroken: OnBroken;
   readonly #sleepers: Sleepers;
-  #sessions = new Set<PaperSession>();
+  readonly #sessions = new Set<PaperSession>();
   /** Those whose next row may change something; those who sleep and those who are done are not among them. */
   #awake: PaperSession[] = [];
 
@@ -53,9 +53,9 @@ export class Lane {
     const timeMs = rows.timeMs[0] as number;
     if (!this.#isInTape(timeMs)) return;
     this.#show(this.#awake, timeMs);
-    const mayBuy =
+    const mayDeal =
       rows.trusted[0] === 1 && timeMs >= this.#market.startTimeMs && timeMs < this.#market.endTimeMs;
-    if (mayBuy) this.#showSleepers(timeMs);
+    if (mayDeal) this.#showSleepers(timeMs);
     this.#settleDown(timeMs);
   }
 
