@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { BaseSequencer, type TestSpecification, type Vite } from 'vitest/node';
+import { WAIT_MS_MAX } from './test/support/waitLimit.ts';
 
 /** Service files that begin after each one with a browser: about as many as end while it runs. */
 const SERVICES_A_BROWSER = 10;
@@ -19,7 +20,19 @@ class WaitingFirst extends BaseSequencer {
   }
 }
 
+/** Fails a run whose set-up leaves something running: Vitest ends such a run with the status of the tests alone. */
+const failWhatStaysOpen: Vite.Plugin = {
+  name: 'fail-what-stays-open',
+  configureVitest: ({ vitest }) => {
+    const onProcessTimeout = () => {
+      process.exitCode = 1;
+    };
+    vitest.config.reporters.push({ onProcessTimeout });
+  },
+};
+
 export default defineConfig({
+  plugins: [failWhatStaysOpen],
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Every test file gets its own process.
@@ -28,8 +41,9 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: WaitingFirst },
     globalSetup: ['test/support/onePostgres.ts'],
-    // They end what hangs, and measure nothing: a machine many times slower than ours must pass.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    // They end what hangs, and measure nothing. A test that waits in vain ends by its own error first.
+    testTimeout: 2 * WAIT_MS_MAX,
+    hookTimeout: 2 * WAIT_MS_MAX,
+    expect: { poll: { timeout: WAIT_MS_MAX } },
   },
 });

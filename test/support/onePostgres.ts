@@ -29,8 +29,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     door.close();
     door.closeAllConnections();
     await server?.then(
-      ({ stop }) => stop(),
+      ({ stop }) => stop().catch(failRun),
       () => undefined,
     );
   };
+}
+
+/** Vitest prints what a teardown throws, and ends with the status of the tests alone. */
+function failRun(error: unknown): never {
+  process.exitCode = 1;
+  throw error;
 }

