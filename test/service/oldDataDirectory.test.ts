@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { formatTime } from '../../src/schema/time.ts';
+import { commandAbsent, underround } from '../support/builtCommand.ts';
+import { startCommand } from '../support/runningService.ts';
+import { openTestStore } from '../support/store.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { VENUES_OFF } from '../support/venuesOff.ts';
+
+const FIXTURE = join(import.meta.dirname, '../fixtures/dataDirectory/187b58b');
+/** Under this key the fixture's webhook secret is encrypted; README.md beside it says how it was made. */
+const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
+
+interface ExpectedTable {
+  readonly rows: number;
+  readonly sum: string;
+  /** Columns of that release; later ones are not compared. */
+  readonly columns: readonly string[];
+}
+
+interface Expected {
+  /** Rows of each table, those that waited in the journal included, and the sum of their hashes. */
+  readonly tables: Readonly<Record<string, ExpectedTable>>;
+  readonly waitingRows: number;
+  readonly key: readonly [string, string];
+  readonly demoKey: readonly [string, string];
+  readonly keyId: string;
+  readonly webhookId: string;
+  readonly strategyId: string;
+  readonly position: { readonly position_id: string };
+  readonly job: { readonly job_id: string; readonly status: string; readonly result: object };
+  readonly auditRows: readonly { readonly audit_id: string; readonly hash: string }[];
+}
+
+const expected = JSON.parse(readFileSync(`${FIXTURE}.json`, 'utf8')) as Expected;
+
+/** A copy of the data directory that commit 187b58b left behind when it was killed. */
+function oldDataDirectory(): string {
+  const dataDir = temporaryDirectory();
+  execFileSync('tar', ['-xzf', `${FIXTURE}.tar.gz`, '-C', dataDir]);
+  return dataDir;
+}
+
+describe('a data directory of an earlier release', () => {
+  it('has every row it had, those that waited in the journal included', async () => {
+    const { store, dispose } = await openTestStore({ dataDir: oldDataDirectory() });
+    await store.writer.flush();
+    const found: Record<string, unknown> = {};
+    for (const [table, { columns }] of Object.entries(expected.tables)) {
+      const final = table === 'markets' || table === 'gaps' ? 'FINAL' : '';
+      const [row] = await store.rows<object>(
+        `SELECT count() AS rows, toString(sum(cityHash64(toString(tuple(${columns.join()}))))) AS sum
+         FROM ${table} ${final}`,
+      );
+      found[table] = { ...row, columns };
+    }
+    expect(found).toEqual(expected.tables);
+    await dispose();
+  });
+
+  it.skipIf(commandAbsent)(
+    'serves its key, job, strategy, webhook and an audit chain that verifies',
+    async () => {
+      const dataDir = oldDataDirectory();
+      const environment = {
+        UNDERROUND_DATA_DIR: dataDir,
+        UNDERROUND_SECRET_KEY: SECRET_KEY,
+        UNDERROUND_RATE_LIMITS: 'off',
+        ...VENUES_OFF,
+      };
+      const audit = JSON.parse(await underround(['audit', 'verify', '--json'], environment));
+      expect(audit).toMatchObject({ ok: true, rows: expected.auditRows.length, fault: null });
+
+      const service = await startCommand(['serve'], environment);
+      const get = async (path: string, key: readonly string[] = expected.demoKey) => {
+        const answer = await fetch(service.url + path, {
+          headers: { authorization: `Bearer ${key.join('')}` },
+        });
+        return {
+          status: answer.status,
+          body: (await answer.json()) as { rows: { hash: string }[]; positions: object[] },
+        };
+      };
+      expect((await get('/v1/markets?limit=1', expected.key)).status).toBe(200);
+      const job = await get(`/v1/backtest/${expected.job.job_id}`);
+      expect(job.body).toMatchObject({ status: 'complete', result: expected.job.result });
+      const positions = await get(`/v1/paper/strategies/${expected.strategyId}/positions`);
+      expect(positions.body.positions).toMatchObject([{ position_id: expected.position.position_id }]);
+      const { body } = await get(`/v1/arb/audit?limit=100&until=${encodeURIComponent(formatTime(4e12))}`);
+      const hashes = body.rows.map(({ hash }) => hash);
+      expect(hashes).toEqual(expected.auditRows.map(({ hash }) => hash));
+      const webhooks = JSON.parse(await underround(['webhooks', 'list', '--json'], environment));
+      expect(JSON.stringify(webhooks)).toContain(expected.webhookId);
+      expect(await service.stop()).toBe(0);
+    },
+  );
+});
