@@ -76,6 +76,15 @@ describe('rounding to five decimals', () => {
     expect(charged(fee(), 0.000572, 5_000)).toBe(0.00001);
   });
 
+  test.each(['half_up', 'down'] as const)(
+    'a fee of exactly the last decimal is charged, rounded %s',
+    (rounding) => {
+      // 0.00016 x 0.25 x 0.5 x 0.5 USDC is 0.00001 exactly.
+      expect(charged(fee({ rate: 0.25, rounding }), 0.00016, 5_000)).toBe(0.00001);
+      expect(charged(fee({ rate: 0.25, rounding }), 0.000159, 5_000)).toBe(0);
+    },
+  );
+
   test('an exact half is told from one a hair below, which a double cannot', () => {
     // 6.25 x 0.072 x 0.03 x 0.97 USDC is 0.013095 exactly; multiplied out in doubles it falls below.
     expect(charged(fee({ rate: 0.072 }), 6.25, 300)).toBe(0.0131);

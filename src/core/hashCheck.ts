@@ -4,7 +4,10 @@ import { TradeGuesses } from './tradeGuesses.ts';
 /** Snapshots carry all the hash's inputs: this many failing in a row refute the recipe, not the books. */
 const SNAPSHOT_FAILURES_MAX = 3;
 /** The step a market goes to next when its price nears 0 or 1; the hash may have it before its message comes. */
-const FINER_TICK: ReadonlyMap<string, string> = new Map([['0.01', '0.001']]);
+const FINER_TICK: ReadonlyMap<string, string> = new Map([
+  ['0.01', '0.001'],
+  ['0.001', '0.0001'],
+]);
 
 /** Holds the books of a market against the hashes the venue announced for them. */
 export class HashCheck {
@@ -15,6 +18,8 @@ export class HashCheck {
    */
   recipeProven = false;
   #snapshotFailures = 0;
+  /** The price step before its last change, until a hash verifies; null: none. */
+  #replacedTick: string | null = null;
   readonly #context: HashContext;
   readonly #yes: TokenBook;
   readonly #no: TokenBook;
@@ -32,7 +37,13 @@ export class HashCheck {
     if (!this.#on || !this.#yes.verify(this.#context, lastTradePrice)) return false;
     if (!this.#no.verify(this.#context, lastTradePrice)) return false;
     this.#judgeRecipe(true);
+    this.#replacedTick = null;
     return true;
+  }
+
+  /** The venue replaced a price step: what it hashed before may still wait for its trade. */
+  tickReplaced(tickSize: string): void {
+    this.#replacedTick = tickSize;
   }
 
   /** A whole snapshot came with all that its hash is made of: it says whether the recipe holds. */
@@ -41,8 +52,9 @@ export class HashCheck {
   }
 
   /**
-   * The hash may hold a trade we have not heard of (at a price this action touched), not yet the one we have, the
-   * other token's side of it, or the finer tick whose message is still to come. What verifies is taken over.
+   * The hash may hold a trade whose message has not come (at a price this action touched), not yet the one we have,
+   * the other token's side of it, the finer tick whose message is still to come, or the tick before its last change.
+   * The trade and the finer tick that verify become the known ones.
    */
   verifyWithOtherInputs(): boolean {
     if (!this.#on) return false;
@@ -54,9 +66,18 @@ export class HashCheck {
       if (this.verify(known)) return true;
       context.tickSize = tickSize;
     }
+    if (this.#verifyWithGuesses(known)) return true;
+    if (this.#replacedTick === null) return false;
+    context.tickSize = this.#replacedTick;
+    const verified = this.verify(known) || this.#verifyWithGuesses(known);
+    context.tickSize = tickSize;
+    return verified;
+  }
+
+  #verifyWithGuesses(known: string): boolean {
     for (const text of this.guesses.texts(known)) {
       if (!this.verify(text)) continue;
-      context.lastTradePrice = text;
+      this.#context.lastTradePrice = text;
       return true;
     }
     return false;

@@ -28,13 +28,36 @@ const action = fc.uniqueArray(change, {
 const actions = fc.array(action, { minLength: 1, maxLength: 40 });
 const delays = fc.array(fc.integer({ min: 0, max: 3000 }), { minLength: 1, maxLength: 40 });
 
-/** The venue's frames, one action every 10 ms, and what its book was after each. */
-function venueOf(list: readonly (readonly { side: 'BUY' | 'SELL'; off: number; size: number }[])[]) {
+/** A venue, and a book that has its snapshot of `T0`. */
+function venueAndBook() {
+  const wire = venue();
+  const book = new MarketBook({ ...MARKET, tickSize: '0.01' }, () => undefined);
+  const feed = feedOf(book);
+  feed(wire.snapshot(T0));
+  return { wire, book, feed };
+}
+
+/** Applies a frame; what the book answers to each of its events. */
+function feedOf(book: MarketBook) {
+  return (text: string) =>
+    mapClobFrame(text, T0).map((event) => {
+      if (event.kind === 'book_snapshot') return book.applySnapshot(event);
+      return event.kind === 'book_change' ? book.applyChanges(event) : null;
+    });
+}
+
+function venue(): WireMarket {
   const wire = new WireMarket();
   for (let i = 1; i <= 8; i++) {
     wire.set({ side: 'BUY', price: 5000 - i * 100, size: i * SHARE });
     wire.set({ side: 'SELL', price: 4900 + i * 100, size: (20 - i) * SHARE });
   }
+  return wire;
+}
+
+/** The venue's frames, one action every 10 ms, and what its book was after each. */
+function venueOf(list: readonly (readonly { side: 'BUY' | 'SELL'; off: number; size: number }[])[]) {
+  const wire = venue();
   const truth = () => wire.bids.toWireJson() + wire.asks.toWireJson();
   const first = { text: wire.snapshot(T0), truth: truth() };
   const frames: Frame[] = [];
@@ -98,11 +121,7 @@ describe('a book fed by two connections', () => {
       [{ side: 'BUY', off: 1, size: 250 }],
     ]);
     const book = new MarketBook({ ...MARKET, tickSize: '0.01' }, () => undefined);
-    const feed = (text: string) =>
-      mapClobFrame(text, T0).map((event) => {
-        if (event.kind === 'book_snapshot') return book.applySnapshot(event);
-        return event.kind === 'book_change' ? book.applyChanges(event) : null;
-      });
+    const feed = feedOf(book);
     feed(first.text);
     const [one, two, three] = frames.map(({ text }) => text) as [string, string, string];
     // The first is lost; the third sets the level the second had set.
@@ -114,5 +133,36 @@ describe('a book fed by two connections', () => {
     expect(book.trusted).toBe(true);
     expect(feed(one)).toEqual(['stale']);
     expect(book.yes.bids.sizes[1]).toBe(2_500_000);
+  });
+
+  it('keeps a level of the last whole book where a frame from before it comes late', () => {
+    const { wire, book, feed } = venueAndBook();
+    const [lost] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
+    wire.action(T0 + 15, [{ side: 'BUY', price: 4900, size: 4 * SHARE }]);
+    // The message of this trade never comes: the whole books stay unproven.
+    wire.trade(T0 + 20, { price: 3300, size: SHARE });
+    for (const text of wire.books(T0 + 20)) feed(text);
+    book.finishQuiet();
+    expect(book.trusted).toBe(false);
+    expect(feed(lost!)).toEqual(['stale']);
+    expect(book.yes.bids.sizes[0]).toBe(4 * SHARE);
+  });
+
+  it('keeps a level of a proven book where a frame of the same millisecond comes again', () => {
+    const { wire, book, feed } = venueAndBook();
+    const [first] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
+    const [second] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 4 * SHARE }]);
+    feed(first!);
+    feed(second!);
+    expect(book.trusted).toBe(true);
+    const [half] = wire.action(T0 + 20, [
+      { side: 'BUY', price: 4700, size: 0 },
+      { side: 'BUY', price: 4600, size: 0 },
+    ]);
+    feed(half!);
+    book.finishQuiet();
+    expect(book.trusted).toBe(false);
+    expect(feed(first!)).toEqual(['stale']);
+    expect(book.yes.bids.sizes[0]).toBe(4 * SHARE);
   });
 });

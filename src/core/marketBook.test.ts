@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { recording, recordingLines, recordingsAbsent } from '../../test/support/fixtures.ts';
+import { MARKET, WireMarket } from '../../test/support/wire.ts';
 import type { ClobEvent } from '../schema/events.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import { type FinishedAction, MarketBook } from './marketBook.ts';
@@ -103,3 +104,95 @@ describe.skipIf(recordingsAbsent)(
     });
   },
 );
+
+const T0 = 1_795_176_010_000;
+const SHARE = 1_000_000;
+
+/** A book that knows the venue's snapshot of `T0`, and the actions it finishes from then on. */
+function afterSnapshot(options = { checkHashes: true }) {
+  const wire = new WireMarket();
+  for (let i = 1; i <= 8; i++) {
+    wire.set({ side: 'BUY', price: 5000 - i * 100, size: i * SHARE });
+    wire.set({ side: 'SELL', price: 4900 + i * 100, size: (20 - i) * SHARE });
+  }
+  const finished: Finished[] = [];
+  const ids = { ...MARKET, tickSize: wire.tickSize };
+  const onFinished = (b: MarketBook, action: FinishedAction) =>
+    finished.push({ ...action, best: [b.yes.bids.best, b.yes.asks.best] });
+  const book = new MarketBook(ids, onFinished, options);
+  const feed = (...frames: string[]) => {
+    for (const frame of frames) for (const event of mapClobFrame(frame, T0)) apply(book, event);
+  };
+  feed(wire.snapshot(T0));
+  book.finishQuiet();
+  finished.length = 0;
+  return { wire, book, finished, feed };
+}
+
+describe('a market’s book', () => {
+  it('applies a whole book of the millisecond of the last change', () => {
+    const { wire, finished, feed } = afterSnapshot();
+    const [first] = wire.action(T0 + 10, [
+      { side: 'BUY', price: 4900, size: 0 },
+      { side: 'BUY', price: 4800, size: 0 },
+    ]);
+    feed(first!, ...wire.books(T0 + 10));
+    expect(finished).toMatchObject([{ trusted: true, end: 'verified', form: 'book', best: [4700, 5000] }]);
+  });
+
+  it('hashes the later received of two trades of one millisecond', () => {
+    const { wire, book, finished, feed } = afterSnapshot();
+    feed(wire.trade(T0 + 5, { price: 5300, size: SHARE }));
+    feed(wire.trade(T0 + 5, { price: 5600, size: SHARE, id: '0x2' }));
+    feed(...wire.action(T0 + 10, [{ side: 'BUY', price: 4500, size: SHARE }]));
+    expect(finished).toMatchObject([{ trusted: true, end: 'verified' }]);
+    expect(book.context.lastTradePrice).toBe('0.560');
+  });
+
+  it('proves a waiting action hashed with the step before, though its trade comes after the change of the step', () => {
+    const { wire, book, finished, feed } = afterSnapshot();
+    const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
+    feed(...wire.action(T0 + 3, [{ side: 'BUY', price: 4500, size: SHARE }]));
+    book.applyTickSize('0.001', T0 + 4);
+    feed(trade);
+    book.finishQuiet();
+    expect(finished).toMatchObject([{ trusted: true }]);
+    wire.tickSize = '0.001';
+    feed(...wire.action(T0 + 20, [{ side: 'BUY', price: 4510, size: SHARE }]));
+    expect(finished[1]).toMatchObject({ trusted: true, end: 'verified' });
+  });
+
+  it('proves a book shown unproven once its trade has come, though the step changed before', () => {
+    const { wire, book, finished, feed } = afterSnapshot();
+    const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
+    feed(...wire.action(T0 + 3, [{ side: 'BUY', price: 4500, size: SHARE }]));
+    book.finishQuiet();
+    for (let token = 0; token < 2; token++) book.applyTickSize('0.001', T0 + 30);
+    feed(trade);
+    expect(finished.map(({ trusted }) => trusted)).toEqual([false, true]);
+  });
+
+  it('stays untrusted after a doubt, though a trade comes, where best prices alone vouch for it', () => {
+    const { wire, book, finished, feed } = afterSnapshot({ checkHashes: false });
+    book.distrust(T0 + 5);
+    feed(wire.trade(T0 + 10, { price: 5000, size: SHARE }));
+    book.applyTickSize('0.001', T0 + 11);
+    expect(finished).toMatchObject([{ trusted: false }]);
+    feed(...wire.action(T0 + 20, [{ side: 'BUY', price: 4500, size: SHARE }]));
+    book.finishQuiet();
+    expect(finished[1]).toMatchObject({ trusted: true });
+  });
+
+  it('shows nothing after a disconnect until the whole books of both tokens have come', () => {
+    const { wire, book, finished, feed } = afterSnapshot();
+    book.disconnect(T0 + 5);
+    expect(finished).toMatchObject([{ trusted: false, end: 'disconnected' }]);
+    const [yes, no] = wire.books(T0 + 10);
+    feed(yes!);
+    book.finishQuiet();
+    expect(finished).toHaveLength(1);
+    feed(no!);
+    book.finishQuiet();
+    expect(finished[1]).toMatchObject({ trusted: true, best: [4900, 5000] });
+  });
+});

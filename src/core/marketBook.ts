@@ -14,6 +14,9 @@ import { tradePriceText } from './tradeGuesses.ts';
 /** How long an action whose hash has not verified waits for more of its frames. */
 export const ACTION_QUIET_MS = 20;
 
+/** The venue names both tokens of a market in each change: one that is named so much later than the other is frozen. */
+export const LOPSIDED_MS = 500;
+
 /** What ends an action: its hash verified, the next action began, nothing more came, or the feed was lost. */
 export type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
 
@@ -56,6 +59,9 @@ export class MarketBook {
   #openTimeMs = 0;
   #changed = false;
   #tokensInAction = 0;
+  /** The one token the last actions named, as a bit; 0 where they named both. Since which venue time. */
+  #aloneToken = 0;
+  #aloneSinceMs = 0;
   #form: ActionForm = 'changes';
   readonly #check: HashCheck;
   readonly #recent = new RecentChanges();
@@ -86,6 +92,19 @@ export class MarketBook {
     return this.#check.recipeProven;
   }
 
+  /** One token's book alone has ever come. */
+  get isOneSided(): boolean {
+    const { yes, no } = this;
+    if (yes.known === no.known) return false;
+    const { bids, asks } = yes.known ? no : yes;
+    return bids.count === 0 && asks.count === 0;
+  }
+
+  /** One token has been named alone for so long that the other must be frozen, whatever its last hash vouched for. */
+  get isLopsided(): boolean {
+    return this.#aloneToken !== 0 && this.#openTimeMs - this.#aloneSinceMs >= LOPSIDED_MS;
+  }
+
   /** NO is the exact mirror of YES: the venue keeps one book. */
   get mirrored(): boolean {
     return isMirror(this.yes.bids, this.no.asks) && isMirror(this.yes.asks, this.no.bids);
@@ -96,7 +115,8 @@ export class MarketBook {
     if (token === null) return 'unknown_token';
     token.frames++;
     if (token.known && event.eventTimeMs < token.timeMs) return 'stale';
-    if (this.#belongsToAnother(event.eventTimeMs, token, event.hash)) this.#finish('superseded');
+    // A book that completes the market ends nothing that is worth showing.
+    if (this.#belongsToAnother(event.eventTimeMs, token, event.hash)) this.#finish('superseded', token.known);
     this.#openTimeMs = event.eventTimeMs;
     if (event.tickSize !== null) this.context.tickSize = event.tickSize;
     if (event.lastTradePrice !== null) this.context.lastTradePrice = event.lastTradePrice;
@@ -112,13 +132,17 @@ export class MarketBook {
 
   applyChanges(event: BookChangeEvent): Applied {
     const { changes, eventTimeMs, receivedTimeMs } = event;
-    let late = false;
+    let [late, ofUnknown] = [false, 0];
     for (const { tokenId } of changes) {
       const token = this.#token(tokenId);
       if (token === null) return 'unknown_token';
       token.frames++;
-      if (!token.known) return 'before_snapshot';
-      if (eventTimeMs < token.timeMs) late = true;
+      if (!token.known) ofUnknown++;
+      else if (eventTimeMs < token.timeMs) late = true;
+    }
+    if (ofUnknown > 0) {
+      const known = changes.filter(({ tokenId }) => this.#token(tokenId)?.known);
+      return known.length === 0 ? 'before_snapshot' : this.applyChanges({ ...event, changes: known });
     }
     if (late) return this.#applyLate(event);
     // A frame is whole within one action: what it supersedes ends before any of it is applied.
@@ -149,7 +173,7 @@ export class MarketBook {
 
   /** The venue changed the price step; it enters the hash at once, but not that of an action that waits already. */
   applyTickSize(tickSize: string, receivedTimeMs: number): void {
-    if (tickSize !== this.context.tickSize) this.#judgeAgain(receivedTimeMs);
+    if (tickSize !== this.context.tickSize) this.#check.tickReplaced(this.context.tickSize);
     this.context.tickSize = tickSize;
     this.#judgeAgain(receivedTimeMs);
   }
@@ -179,6 +203,7 @@ export class MarketBook {
     this.finishQuiet();
     this.yes.reset();
     this.no.reset();
+    this.#aloneToken = 0;
     this.distrust(receivedTimeMs);
   }
 
@@ -193,11 +218,17 @@ export class MarketBook {
     this.#publish('disconnected', receivedTimeMs, false);
   }
 
-  /** Tells the state again as if it had changed. */
+  /** Publishes the state again as if it had changed. */
   republish(receivedTimeMs: number): void {
     this.finishQuiet();
-    if (!this.yes.known || !this.no.known) return;
     this.#changed = true;
+    this.reannounce(receivedTimeMs);
+  }
+
+  /** Publishes the state again: whether it may be trusted has changed for a reason that is not its own. */
+  reannounce(receivedTimeMs: number): void {
+    this.finishQuiet();
+    if (!this.yes.known || !this.no.known) return;
     this.#openTimeMs = this.eventTimeMs;
     this.#publish('quiet', receivedTimeMs, this.#judge('quiet'));
   }
@@ -271,12 +302,22 @@ export class MarketBook {
       this.#publish('verified', receivedTimeMs, true);
   }
 
-  #finish(end: ActionEnd): void {
+  /** @param showsOneSide Publish what is known, unproven, where the other token's book has never come. */
+  #finish(end: ActionEnd, showsOneSide = true): void {
     const receivedTimeMs = this.waitingSinceMs as number;
     this.waitingSinceMs = null;
+    this.#noteAlone();
     this.#tokensInAction = 0;
     if (this.yes.known && this.no.known) this.#publish(end, receivedTimeMs, this.#judge(end));
+    else if (showsOneSide && this.isOneSided) this.#publish(end, receivedTimeMs, false);
     this.#check.guesses.clear();
+  }
+
+  #noteAlone(): void {
+    const named = this.#tokensInAction === 3 ? 0 : this.#tokensInAction;
+    if (named === this.#aloneToken) return;
+    this.#aloneToken = named;
+    this.#aloneSinceMs = this.#openTimeMs;
   }
 
   #judge(end: ActionEnd): boolean {
@@ -285,7 +326,7 @@ export class MarketBook {
       this.#check.verify(this.context.lastTradePrice) ||
       this.#check.verifyWithOtherInputs();
     const byBest = !this.#check.recipeProven && this.yes.agreesOnBest && this.no.agreesOnBest;
-    return (verified || byBest) && !this.yes.crossed && !this.no.crossed;
+    return (verified || byBest) && !this.yes.crossed && !this.no.crossed && !this.isLopsided;
   }
 
   #publish(end: ActionEnd, receivedTimeMs: number, trusted: boolean): void {

@@ -8,8 +8,16 @@ import {
   parseDecimal,
   parsePrice,
   parseSize,
+  sharesOf,
+  sizeOfShares,
   spreadOf,
 } from './money.ts';
+
+/** A positive double and the two next to it. */
+function doublesAround(value: number): number[] {
+  const [bits] = new BigUint64Array(new Float64Array([value]).buffer);
+  return [-1n, 0n, 1n].map((by) => new Float64Array(new BigUint64Array([bits! + by]).buffer)[0]!);
+}
 
 describe('parsePrice', () => {
   it.each([
@@ -67,6 +75,21 @@ describe('decimals', () => {
       ),
       { numRuns: 5000 },
     );
+  });
+
+  it('have no size for shares that no double near their millionfold gives back', () => {
+    expect([sizeOfShares(446.8297068218698), parseSize('1.1300000000000001')]).toEqual([null, null]);
+    let absent = 0;
+    fc.assert(
+      fc.property(fc.double({ min: 1e-7, max: 1e6, noNaN: true }), (shares) => {
+        const size = sizeOfShares(shares);
+        if (size === null) absent++;
+        if (size === null) expect(doublesAround(shares * 1e6).map(sharesOf)).not.toContain(shares);
+        else expect(sharesOf(size)).toBe(shares);
+      }),
+      { numRuns: 5000, seed: 1 },
+    );
+    expect(absent).toBeGreaterThan(50);
   });
 
   it('refuse what a double cannot hold exactly', () => expect(parseSize('9007199254.740993')).toBeNull());

@@ -62,10 +62,13 @@ export function parseSize(text: string): number | null {
   return sizeOfShares(Number(text));
 }
 
-/** The size whose `sharesOf` is exactly `shares`; null where no double is. */
+/**
+ * The size whose `sharesOf` is exactly `shares`; null where no double is. Only the double nearest to the product can
+ * be: any other is further off, and so is its quotient.
+ */
 export function sizeOfShares(shares: number): number | null {
   const scaled = shares * UNITS_PER_SHARE;
-  for (const size of [Math.round(scaled), scaled, ...neighbours(scaled)]) {
+  for (const size of [Math.round(scaled), scaled]) {
     if (sharesOf(size) === shares) return size;
   }
   return null;
@@ -74,13 +77,6 @@ export function sizeOfShares(shares: number): number | null {
 /** A size in shares. */
 export function sharesOf(size: number): number {
   return size / UNITS_PER_SHARE;
-}
-
-/** The doubles next to a positive one. */
-function neighbours(value: number): number[] {
-  const bits = new BigUint64Array(new Float64Array([value]).buffer);
-  const at = bits[0] as bigint;
-  return [at - 1n, at + 1n].map((next) => new Float64Array(new BigUint64Array([next]).buffer)[0] as number);
 }
 
 /** Prints a whole number of 10^-`decimals` without trailing zeros, as the venues do: 5000, 4 -> "0.5". */

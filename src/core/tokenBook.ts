@@ -14,7 +14,8 @@ export interface HashContext {
 
 /** The book of one outcome, with what the venue last announced about it. */
 export class TokenBook implements BookView {
-  readonly tokenId: string;
+  /** Changes once at most: a recording may name one token of its market long before the other. */
+  tokenId: string;
   readonly bids = new LadderSide('bids');
   readonly asks = new LadderSide('asks');
   /** A snapshot has come since the last reset; before that, changes have nothing to apply to. */
@@ -32,6 +33,8 @@ export class TokenBook implements BookView {
   #announcedBestBid: number | null = null;
   #announcedBestAsk: number | null = null;
   #announcesBest = false;
+  /** Nothing announced vouches for the book until its next frame. */
+  #doubted = false;
 
   constructor(tokenId: string) {
     this.tokenId = tokenId;
@@ -45,6 +48,7 @@ export class TokenBook implements BookView {
     this.timeMs = this.snapshotTimeMs = event.eventTimeMs;
     this.announcedHash = event.hash;
     this.#announcesBest = false;
+    this.#doubted = false;
     this.verified = false;
     return bidsChanged || asksChanged;
   }
@@ -57,12 +61,17 @@ export class TokenBook implements BookView {
     this.#announcedBestBid = change.bestBid;
     this.#announcedBestAsk = change.bestAsk;
     this.#announcesBest = change.announcesBest;
+    this.#doubted = false;
     this.verified = false;
     return side.set(change.price, change.size);
   }
 
-  /** The local best prices equal those announced (true when none were). Weaker than the hash, and nearly free. */
+  /**
+   * The local best prices equal those announced (true when none were, false after a doubt). Weaker than the hash, and
+   * nearly free.
+   */
   get agreesOnBest(): boolean {
+    if (this.#doubted) return false;
     return (
       !this.#announcesBest ||
       (this.bids.best === this.#announcedBestBid && this.asks.best === this.#announcedBestAsk)
@@ -107,10 +116,11 @@ export class TokenBook implements BookView {
     return (side === 'BUY' ? this.bids : this.asks).set(price, size);
   }
 
-  /** Forgets the announced hash: what it vouched for may have changed since. */
+  /** Forgets the announced hash and best prices: what they vouched for may have changed since. */
   doubt(): void {
     this.verified = false;
     this.announcedHash = null;
+    this.#doubted = true;
   }
 
   /** Forgets what vouched for the levels, not the levels: an equal snapshot after a reconnect is no change. */

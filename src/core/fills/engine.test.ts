@@ -45,6 +45,13 @@ describe('the mid', () => {
     expect([midSide('buy', BEST).prices[0], midSide('sell', BEST).prices[0]]).toEqual([4_901, 4_900]);
   });
 
+  test('of a locked book is its one price', () => {
+    for (const kind of ['buy', 'sell'] as const) {
+      const { count, prices } = midSide(kind, { bid: 5_000, ask: 5_000 });
+      expect([count, prices[0]]).toEqual([1, 5_000]);
+    }
+  });
+
   test('is none where a side is missing or the book is crossed', () => {
     expect(midSide('buy', { bid: Number.NaN, ask: 5_000 }).count).toBe(0);
     expect(midSide('buy', { bid: 5_100, ask: 5_000 }).count).toBe(0);

@@ -128,6 +128,13 @@ describe('buying and selling shares', () => {
     expect(buyShares(asks, { size: SHARE, fee: FREE, limitPrice: 4_000 })).toBeNull();
   });
 
+  test('a level of 1.6 units fills one unit: it never fills more than it shows', () => {
+    const asks = side('asks', [[0.5, 1.6e-6]]);
+    expect(buyShares(asks, { size: 5, fee: FREE })?.levels).toEqual([{ price: 5_000, size: 1 }]);
+    expect(sellShares(side('bids', [[0.5, 1.6e-6]]), { size: 5, fee: FREE })?.size).toBe(1);
+    expect(buyForBudget(asks, { budget: USDC, fee: FREE })?.size).toBe(1);
+  });
+
   test('what is finer than a micro-USD is rounded against the taker', () => {
     const one = { size: 1, fee: FREE };
     expect(buyShares(side('asks', [[0.3, 1]]), one)?.principal).toBe(1);

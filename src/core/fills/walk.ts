@@ -90,11 +90,32 @@ export function buyForBudget(
   return walk.fill();
 }
 
-/** Average price of a fill in USDC per share, without the fee: of the levels, before the principal was rounded. */
+/**
+ * Average price of a fill in USDC per share, without the fee: of the levels, before the principal was rounded. Of levels
+ * at one price it is that price to the last bit, whatever their sizes.
+ */
 export function averagePrice({ levels, size }: Pick<Fill, 'levels' | 'size'>): number {
+  const price = onlyPrice(levels);
+  return price === null ? costOf(levels) / (size * TICKS_PER_USDC) : price / TICKS_PER_USDC;
+}
+
+/** The same of shares bought together, as many of each leg. */
+export function averagePairPrice(legs: readonly Pick<Fill, 'levels'>[], size: number): number {
+  let ticks = 0;
+  for (const { levels } of legs) ticks += onlyPrice(levels) ?? costOf(levels) / size;
+  return ticks / TICKS_PER_USDC;
+}
+
+/** The price of all levels in ticks; null where they differ. */
+function onlyPrice(levels: readonly FilledLevel[]): number | null {
+  const [first] = levels;
+  return first !== undefined && levels.every(({ price }) => price === first.price) ? first.price : null;
+}
+
+function costOf(levels: readonly FilledLevel[]): number {
   let cost = 0;
-  for (const level of levels) cost += level.price * level.size;
-  return cost / (size * TICKS_PER_USDC);
+  for (const { price, size } of levels) cost += price * size;
+  return cost;
 }
 
 /** Whole units a level gives: one finer than a unit never gives more than it shows. Beyond the last level, 0. */

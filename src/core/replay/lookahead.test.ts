@@ -230,8 +230,15 @@ describe('what is known when', () => {
   test('trap 4: a price stamped earlier counts from when it was received', () => {
     const writer = books(new TapeWriter({ strikeKnownTimeMs: START_MS }), 0, 9_000);
     const tape = books(writer.price(10_000, 97_100), 11_000, 20_000).tape();
-    tape.prices?.eventMs.fill(START_MS + 1_000);
+    tape.prices?.eventMs.fill(START_MS + 5_000);
     expect(decisions(tape, ON_MODEL)[0]?.knownMs).toBe(START_MS + 10_000);
+  });
+
+  test('trap 4: a price stamped more than five seconds before its receipt is no price of then', () => {
+    const writer = books(new TapeWriter({ strikeKnownTimeMs: START_MS }), 0, 9_000);
+    const tape = books(writer.price(10_000, 97_100), 11_000, 20_000).tape();
+    tape.prices?.eventMs.fill(START_MS + 4_999);
+    expect(decisions(tape, ON_MODEL)).toEqual([]);
   });
 
   test('trap 5: a book is used from its receipt, whatever time it carries', () => {

@@ -1,5 +1,6 @@
-import { averagePrice, type Fill } from '../fills/walk.ts';
+import { averagePrice, type Fill, type FilledLevel } from '../fills/walk.ts';
 import type { Ledger, Posting } from '../ledger.ts';
+import { TICKS_PER_USDC } from '../money.ts';
 import type { Token } from '../signals/signal.ts';
 
 /** Why a position ended. */
@@ -15,7 +16,7 @@ export interface Trade {
   /** Units of 1/1,000,000 share bought. */
   readonly size: number;
   readonly entryPrice: number;
-  /** Average of what was got for all shares, before fees; null while any is held. */
+  /** Average of the prices all shares were sold or settled at, before fees; null while any is held. */
   readonly exitPrice: number | null;
   /** Of the last shares. */
   readonly exitReason: ExitReason | null;
@@ -37,6 +38,8 @@ export interface Exiting {
 interface Exit {
   readonly timeMs: number;
   readonly size: number;
+  /** At which prices; `proceeds` are rounded. */
+  readonly levels: readonly FilledLevel[];
   readonly proceeds: number;
   readonly fee: number;
   readonly reason: ExitReason;
@@ -73,15 +76,22 @@ export class Position {
     this.#entryPosting = ledger.buy(opened.fill);
   }
 
-  sell(timeMs: number, { size, principal, fee }: Fill, reason: ExitReason): void {
-    this.#exit({ timeMs, size, proceeds: principal, fee, reason });
+  sell(timeMs: number, { size, levels, principal, fee }: Fill, reason: ExitReason): void {
+    this.#exit({ timeMs, size, levels, proceeds: principal, fee, reason });
   }
 
   /** @param payout USDC a share of this token pays; null: annulled, the shares are taken back at their cost. */
   settle(timeMs: number, payout: number | null): void {
     const size = this.left;
-    const proceeds = payout === null ? this.#costLeft : Math.floor(size * payout);
-    this.#exit({ timeMs, size, proceeds, fee: 0, reason: payout === null ? 'market_void' : 'resolved' });
+    if (payout === null) {
+      const part = size / this.#entry.size;
+      const levels = this.#entry.levels.map((level) => ({ price: level.price, size: level.size * part }));
+      this.#exit({ timeMs, size, levels, proceeds: this.#costLeft, fee: 0, reason: 'market_void' });
+      return;
+    }
+    const levels = [{ price: payout * TICKS_PER_USDC, size }];
+    const proceeds = Math.floor(size * payout);
+    this.#exit({ timeMs, size, levels, proceeds, fee: 0, reason: 'resolved' });
   }
 
   /**
@@ -117,7 +127,7 @@ export class Position {
       closedMs: last?.timeMs ?? null,
       size,
       entryPrice: averagePrice(this.#entry),
-      exitPrice: last === undefined ? null : proceeds / size,
+      exitPrice: last === undefined ? null : averagePrice({ levels: this.#soldLevels(), size }),
       exitReason: last?.reason ?? null,
       principal,
       fees,
@@ -126,11 +136,15 @@ export class Position {
     };
   }
 
+  #soldLevels(): FilledLevel[] {
+    return this.#exits.flatMap(({ levels }) => levels);
+  }
+
   #exit(exit: Omit<Exit, 'posting'>): void {
-    const { timeMs, size, proceeds, fee, reason } = exit;
+    const { size, proceeds, fee } = exit;
     const cost = size === this.left ? this.#costLeft : partOf(this.#costLeft, size, this.left);
     const posting = this.#ledger.close({ proceeds, fee, cost });
-    this.#exits.push({ timeMs, size, proceeds, fee, reason, posting });
+    this.#exits.push({ ...exit, posting });
     this.left -= size;
     this.#costLeft -= cost;
   }

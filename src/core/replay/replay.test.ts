@@ -5,6 +5,7 @@ import { Ledger } from '../ledger.ts';
 import { compileStrategy } from '../strategies/compile.ts';
 import { prepareMarket } from './prepare.ts';
 import { coverageOf, replayMarket } from './replay.ts';
+import { MarketSession } from './session.ts';
 import type { SessionEvent } from './sessionEvents.ts';
 import type { MarketTape, Resolution } from './tape.ts';
 
@@ -97,6 +98,17 @@ describe('a taker order', () => {
       .book({ at: 10_301, bids: [[0.25, 100]], asks: [[0.6, 100]] })
       .book({ at: 20_000, bids: [[0.25, 100]], asks: [[0.6, 50]] });
     expect(replay(stillThere.tape()).trades[0]?.entryPrice).toBeLessThan(0.29);
+  });
+
+  test('trap 8: meets the book that came at the very millisecond of its due time', () => {
+    const tape = cheapAt(10_000)
+      .book({ at: 10_300, bids: [[0.25, 100]], asks: [[0.6, 100]] })
+      .book({ at: 20_000, bids: [[0.25, 100]], asks: [[0.7, 50]] })
+      .tape();
+    expect(replay(tape).trades[0]).toMatchObject({
+      entryPrice: expect.closeTo(0.6, 6),
+      openedMs: START_MS + 10_300,
+    });
   });
 
   test('trap 8: the hold is that of the day', () => {
@@ -229,6 +241,19 @@ describe('gaps', () => {
     });
   });
 
+  test('an order due at the very millisecond a gap begins is filled: the feed was still good', () => {
+    const tape = later(cheapAt(10_000).gap({ start: 10_300, known: 16_000, end: null })).tape();
+    const { trades, missed, events } = replay(tape);
+    expect(trades).toMatchObject([{ openedMs: START_MS + 10_300, exitReason: 'resolved' }]);
+    expect(missed).toEqual({ no_depth: 0, untrusted: 0, unconfirmed: 0 });
+    expect(events.map(({ kind, knownMs }) => [kind, knownMs - START_MS])).toEqual([
+      ['order', 10_000],
+      ['fill', 16_000],
+    ]);
+    const before = later(cheapAt(10_000).gap({ start: 10_299, known: 16_000, end: null })).tape();
+    expect(replay(before)).toMatchObject({ trades: [], missed: { untrusted: 1 } });
+  });
+
   test('a fill before it stays', () => {
     const tape = later(cheapAt(10_000)).gap({ start: 15_000, known: 16_000, end: null }).tape();
     expect(replay(tape).trades).toHaveLength(1);
@@ -276,6 +301,24 @@ describe('gaps', () => {
     // 30 to 60 s; the gap's end at 120 s lets the book that is known count again.
     expect(coverageOf(replay(tape.tape()).prepared)).toBeCloseTo((30 + 180) / 300, 12);
   });
+});
+
+test.each([
+  [10_000, 0],
+  [10_001, 1],
+])('a session that may enter until %i ms opens %i positions at 10,000 ms', (untilMs, opened) => {
+  const tape = cheapAt(10_000)
+    .book({ at: 20_000, bids: [[0.49, 1]], asks: [[0.51, 100]] })
+    .tape();
+  const strategy = compileStrategy(CHEAP_YES);
+  const prepared = prepareMarket(tape, strategy.needs);
+  const session = new MarketSession(prepared, {
+    terms: { strategy, size: 10 * USD, params: PARAMS },
+    ledger: new Ledger(),
+    entries: { untilMs: START_MS + untilMs },
+  });
+  for (let row = 0; row < prepared.rows.count; row++) session.step(row);
+  expect(session.trades()).toHaveLength(opened);
 });
 
 describe('the end', () => {

@@ -1,3 +1,4 @@
+import { isLate } from '../lateness.ts';
 import { SecondPrices } from '../pricing/secondPrices.ts';
 import { VolatilityEstimator } from '../pricing/volatilityEstimator.ts';
 
@@ -24,6 +25,11 @@ export class UnderlyingState {
 
   push({ receivedMs, eventMs, price }: { receivedMs: number; eventMs: number; price: number }): void {
     if (!(price > 0)) return;
+    if (isLate({ eventTimeMs: eventMs, receivedTimeMs: receivedMs })) {
+      // Of a second that a mean may still need, but no price of now.
+      this.#seconds.push(eventMs, price);
+      return;
+    }
     const second = Math.floor(receivedMs / 1_000);
     if (second > this.#second) {
       if (receivedMs >= this.#sigmaFromMs)

@@ -6,6 +6,7 @@ import { mapClobFrame } from '../../venues/polymarket/clob/mapper.ts';
 import { COST_SCALE, TakerFee } from '../fees.ts';
 import { LadderSide } from '../ladderSide.ts';
 import { MarketBook } from '../marketBook.ts';
+import { BestHolds } from './bestHolds.ts';
 import { detectLogical, walkPairs } from './logical.ts';
 
 /** `LADDER_PAIRS=1000000` for the whole proof, a dozen seconds. */
@@ -77,6 +78,18 @@ describe('a pair of outcomes for sale', () => {
     const state = marketState(PAIR, { heldMs: 29_999 });
     expect(detectLogical(state)).toMatchObject({ confidence: 'stale', heldMs: 29_999, tier: 'logical' });
     expect(detectLogical(marketState(PAIR, { heldMs: 30_000 }))?.confidence).toBe('stable');
+  });
+
+  test.each(['yes', 'no'] as const)('is as old as its younger price where %s changed last', (changed) => {
+    const state = marketState(PAIR, { heldMs: 60_000 });
+    const before = {
+      yes: { bids: state.yes.bids, asks: asksOf([[changed === 'yes' ? 4_600 : 4_700, 1]]) },
+      no: { bids: state.no.bids, asks: asksOf([[changed === 'no' ? 4_700 : 4_800, 1]]) },
+    };
+    const holds = new BestHolds();
+    holds.update(before, state.nowMs - 60_000);
+    holds.update(state, state.nowMs - 10_000);
+    expect(detectLogical({ ...state, holds })).toMatchObject({ confidence: 'stale', heldMs: 10_000 });
   });
 
   test('has the book say what Up is worth where no strike is known', () => {
@@ -181,7 +194,9 @@ describe('the best of all choices', () => {
     for (let round = 0; round < 2_000; round++) {
       const yes = asksOf(roughSide(random, { from: 100, to: 6_000, sizeMax: 5_000 }));
       const no = asksOf(roughSide(random, { from: 100, to: 6_000, sizeMax: 5_000 }));
-      const { size, principal, fee, profit } = walkPairs(yes, no, fees[1] as TakerFee);
+      const walk = walkPairs(yes, no, fees[1] as TakerFee);
+      const { size, fee, profit, yesLevels, noLevels } = walk;
+      const principal = [...yesLevels, ...noLevels].reduce((sum, level) => sum + level.price * level.size, 0);
       expect(principal / 1e10 + fee + profit).toBeCloseTo(size / 1e6, 9);
     }
   });

@@ -4,7 +4,7 @@
  */
 import type { SideView } from '../../schema/records.ts';
 import { COST_SCALE, type TakerFee } from '../fees.ts';
-import { displayed, type FilledLevel } from '../fills/walk.ts';
+import { averagePairPrice, displayed, type FilledLevel } from '../fills/walk.ts';
 import { sharesOf, TICKS_PER_USDC } from '../money.ts';
 import {
   bestPricesOf,
@@ -21,8 +21,6 @@ import {
 export interface PairWalk {
   /** Units of 1/1,000,000 pair. */
   readonly size: number;
-  /** What the shares of the whole size cost, in ticks times units of size: a whole number, so that its average is exact. */
-  readonly principal: number;
   /** USDC over the whole size: the fees before rounding, and what is left of 1 a pair. */
   readonly fee: number;
   readonly profit: number;
@@ -55,7 +53,7 @@ function pairIsCheap(yesAsks: SideView, noAsks: SideView, fee: TakerFee): boolea
  * (for any fee rate below 1), so taking the cheapest pairs until one loses is the best of all choices.
  */
 export function walkPairs(yesAsks: SideView, noAsks: SideView, fee: TakerFee): PairWalk {
-  const sums = { size: 0, principal: 0, fee: 0, profit: 0 };
+  const sums = { size: 0, fee: 0, profit: 0 };
   let [yesAt, noAt] = [0, 0];
   let [yesLeft, noLeft] = [displayed(yesAsks, 0), displayed(noAsks, 0)];
   while (yesAt < yesAsks.count && noAt < noAsks.count) {
@@ -64,7 +62,6 @@ export function walkPairs(yesAsks: SideView, noAsks: SideView, fee: TakerFee): P
     if (margin <= 0) break;
     const size = Math.min(yesLeft, noLeft);
     sums.size += size;
-    sums.principal += size * (yesPrice + noPrice);
     sums.fee += sharesOf(size) * (fee.perShare(yesPrice) + fee.perShare(noPrice));
     sums.profit += sharesOf(size) * (margin / COST_SCALE);
     yesLeft -= size;
@@ -72,9 +69,9 @@ export function walkPairs(yesAsks: SideView, noAsks: SideView, fee: TakerFee): P
     if (yesLeft === 0) yesLeft = displayed(yesAsks, ++yesAt);
     if (noLeft === 0) noLeft = displayed(noAsks, ++noAt);
   }
-  const { size, principal, fee: fees, profit } = sums;
+  const { size, fee: fees, profit } = sums;
   const [yesLevels, noLevels] = [levelsTo(yesAsks, size), levelsTo(noAsks, size)];
-  return { size, principal, fee: fees, profit, yesLevels, noLevels };
+  return { size, fee: fees, profit, yesLevels, noLevels };
 }
 
 function levelsTo(asks: SideView, size: number): FilledLevel[] {
@@ -91,12 +88,16 @@ function levelsTo(asks: SideView, size: number): FilledLevel[] {
 function pairSignal(state: MarketState, walk: PairWalk): Signal {
   const { yes, no, holds, nowMs } = state;
   const pairs = sharesOf(walk.size);
+  const legs = [
+    { token: 'yes', levels: walk.yesLevels },
+    { token: 'no', levels: walk.noLevels },
+  ] as const;
   const heldMs = Math.min(holds.askHeldMs('yes', nowMs), holds.askHeldMs('no', nowMs));
   return {
     tier: 'logical',
     confidence: confidenceOf(heldMs),
     direction: 'BUY_BOTH',
-    fillPrice: walk.principal / (walk.size * TICKS_PER_USDC),
+    fillPrice: averagePairPrice(legs, walk.size),
     fillSpread: (spreadTicks(yes.bids, yes.asks) + spreadTicks(no.bids, no.asks)) / TICKS_PER_USDC,
     availableSize: pairs,
     estFeePerShare: walk.fee / pairs,
@@ -104,10 +105,7 @@ function pairSignal(state: MarketState, walk: PairWalk): Signal {
     modelYesProb: state.model.yesProb ?? impliedYesProb(state),
     marketYesMid: yesMidOf(state),
     heldMs,
-    legs: [
-      { token: 'yes', levels: walk.yesLevels },
-      { token: 'no', levels: walk.noLevels },
-    ],
+    legs,
     best: bestPricesOf(state),
     model: readingOf(state.model),
   };

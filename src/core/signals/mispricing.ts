@@ -24,16 +24,25 @@ export function detectMispricing(state: MarketState): Signal | null {
   const { trusted, model } = state;
   const { yesProb, secondsLeft } = model;
   if (!trusted || yesProb === null || secondsLeft < MODEL_SECONDS_MIN) return null;
-  const yesEdge = edgeWithin(state, 'yes', yesProb);
-  const noEdge = edgeWithin(state, 'no', yesProb);
-  const token: Token = yesEdge >= noEdge ? 'yes' : 'no';
-  if (Math.max(yesEdge, noEdge) < MODEL_EDGE_MIN) return null;
+  const token = mispricedToken(state, yesProb);
+  if (token === null) return null;
   if (isCrossed(state.yes) || isCrossed(state.no)) return null;
   return singleSignal(state, { token, yesProb, tier: 'model' });
 }
 
+/** The token for sale at `MODEL_EDGE_MIN` or more below its worth, the cheaper of two; null where none is. */
+export function mispricedToken(
+  state: Pick<MarketState, 'yes' | 'no' | 'fee'>,
+  yesProb: number,
+): Token | null {
+  const yesEdge = edgeWithin(state, 'yes', yesProb);
+  const noEdge = edgeWithin(state, 'no', yesProb);
+  if (Math.max(yesEdge, noEdge) < MODEL_EDGE_MIN) return null;
+  return yesEdge >= noEdge ? 'yes' : 'no';
+}
+
 /** The edge at the best ask; below everything where the caps forbid it. */
-function edgeWithin(state: MarketState, token: Token, yesProb: number): number {
+function edgeWithin(state: Pick<MarketState, 'yes' | 'no' | 'fee'>, token: Token, yesProb: number): number {
   const { bids, asks } = state[token];
   if (asks.count === 0) return -Infinity;
   const price = asks.prices[0] as number;

@@ -87,10 +87,16 @@ export function probabilityOf(token: Token, yesProb: number): number {
   return token === 'yes' ? yesProb : 1 - yesProb;
 }
 
+/** The token a signal buys; null for a pair. */
+export function boughtToken({ direction }: Pick<Signal, 'direction'>): Token | null {
+  if (direction === 'BUY_BOTH') return null;
+  return direction === 'BUY_YES' ? 'yes' : 'no';
+}
+
 /** `edgePerShare` had the model said `yesProb`: for reading a board with another volatility. A pair's does not change. */
 export function repricedEdge(signal: Signal, yesProb: number): number {
-  if (signal.direction === 'BUY_BOTH') return signal.edgePerShare;
-  const token = signal.direction === 'BUY_YES' ? 'yes' : 'no';
+  const token = boughtToken(signal);
+  if (token === null) return signal.edgePerShare;
   return probabilityOf(token, yesProb) - signal.fillPrice - signal.estFeePerShare;
 }
 

@@ -88,6 +88,20 @@ test('is the share of halvings that the definition counts', () => {
   expect(found.size).toBeGreaterThan(4);
 });
 
+test('leaves out the oldest periods where the blocks do not use all', () => {
+  const different = new Set<boolean>();
+  for (let seed = 0; seed < 40; seed++) {
+    const random = new Random(`left out ${seed}`);
+    const results = Float64Array.from({ length: 22 * 7 }, () => random.normal());
+    const share = overfittingProbability({ results, periods: 22, trials: 7 }, 4);
+    const newest = { results: results.slice(2 * 7), periods: 20, trials: 7 };
+    expect(share, `seed ${seed}`).toBe(byDefinition(newest));
+    different.add(share !== byDefinition({ ...newest, results: results.slice(0, 20 * 7) }));
+  }
+  // Otherwise leaving out the newest would have passed as well.
+  expect(different).toContain(true);
+});
+
 test('blocks are even, of two periods at least, and at most sixteen', () => {
   expect([7, 8, 11, 12, 31, 32, 1000].map(blocksFor)).toEqual([null, 4, 4, 6, 14, 16, 16]);
 });

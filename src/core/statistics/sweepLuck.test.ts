@@ -34,6 +34,19 @@ describe('trap 11: a sweep always says how many cells were tried and what that m
     expect(luck.warnings.join()).toMatch(/minimum track record|worthless/);
   });
 
+  test('of a cell that loses the other half of the time in half of all halvings: overfitting is exactly 0.5', () => {
+    // Two periods a block. Of the ten triples without the first block, the five with -10 and at most one 6 lose.
+    const blocks = [100, -10, 6, 6, 1, 1];
+    const results = Float64Array.from({ length: 24 }, (_, at) =>
+      at % 2 === 0 ? (blocks[Math.floor(at / 4)] as number) : 0,
+    );
+    const luck = sweepLuck({ results, periods: 12, trials: 2 });
+    expect(luck.overfittingProbability).toBe(0.5);
+    expect(luck.warnings).toContain(
+      'the best cell of one half of the markets is no better than the middle on the other half',
+    );
+  });
+
   test('of cells that never traded', () => {
     expect(sweepLuck({ results: new Float64Array(40), periods: 20, trials: 2 })).toEqual({
       trials: 2,
