@@ -54,7 +54,9 @@ export async function serve(store: StoreReader, accounts: Accounts) {
     live: {
       latestSnapshotTimeMs: null,
       snapshotsLast5Min: () => 0,
-      ready: () => ({ ok: true, reasons: [] }),
+      ready: () => ({ ok: true, reasons: [], degraded: [] }),
+      storeLagMs: () => 0,
+      followed: { markets: () => [], market: () => null, book: () => null, gaps: () => [] },
     },
     ...{ clock: systemClock, log: accessLog(), metrics: new Metrics(), dataSource: 'simulated' },
   });

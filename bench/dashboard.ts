@@ -35,13 +35,14 @@ function snapshot(market: { market_id: string; ticker: string }, n: number): str
 function markets() {
   const now = systemClock.now();
   return Array.from({ length: MARKETS }, (_, i) => ({
-    ...{ market_id: `0x${i.toString(16).padStart(64, '0')}`, question: `market ${i}`, slug: `m-${i}` },
+    market_id: `0x${i.toString(16).padStart(64, '0')}`,
     ...{ ticker: ['BTC', 'ETH', 'SOL'][i % 3] as string, market_type: WINDOWS[Math.floor(i / 3) % 5] },
+    ...{ gap: null, book: null },
     ...{
       start_time: new Date(now - 60_000).toISOString(),
       end_time: new Date(now + 3_600_000).toISOString(),
     },
-    ...{ status: 'open', strike_price: 97_000, strike_source: 'official' },
+    ...{ strike_price: 97_000, strike_source: 'official' },
   }));
 }
 
@@ -53,7 +54,10 @@ export async function run(): Promise<Figure[]> {
   servePages(app, directory);
   const user = { user_id: 'u', email: 'a@example.com', tier: 'premium', operator: false };
   app.get('/app/me', () => ({ user }));
-  app.get('/app/markets', () => ({ markets: listed, count: MARKETS, next_cursor: null }));
+  const asOf = new Date(systemClock.now()).toISOString();
+  app.get('/app/live', () => ({ as_of: asOf, windows: listed }));
+  const well = { store_lag_seconds: 0, ready: true, reasons: [], degraded: [] };
+  app.get('/app/state', () => ({ as_of: asOf, ...well }));
   app.get('/app/underlying', () => ({ ticker: 'BTC', source: 'x', count: 0, points: [], next_cursor: null }));
   app.get('/livez', () => ({ ok: true }));
   const url = await app.listen({ port: 0, host: '127.0.0.1' });

@@ -9,6 +9,7 @@ import { encodeBook } from '../src/store/encodeBook.ts';
 import { RowBuffer } from '../src/store/rowBuffer.ts';
 import { openStore, type Store } from '../src/store/store.ts';
 import type { Figure } from './figure.ts';
+import { backlog } from './storeBacklog.ts';
 import { bookSource } from './storeBooks.ts';
 
 const START_MS = Date.UTC(2026, 10, 20, 6);
@@ -26,7 +27,8 @@ export async function run(): Promise<Figure[]> {
     ...{ dataDir, clickhouseUrl: null, clock: systemClock, log: silentLogger, metrics: new Metrics() },
   });
   try {
-    return [encoding(), ...(await ingest(store)), ...(await bytesOnDisk(store))];
+    const figures = [encoding(), ...(await ingest(store)), ...(await bytesOnDisk(store))];
+    return [...figures, ...(await backlog())];
   } finally {
     await store.close();
     await rm(dataDir, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 import type { Agent } from 'node:http';
+import type { PartCheck } from './lostPart.ts';
 
 /** How the engine is reached: the embedded one behind its supervisor, or a server by URL. */
 export interface EngineAccess {
@@ -9,6 +10,11 @@ export interface EngineAccess {
   readonly hostPid: number | null;
   /** Resolves when the engine may be asked (again), at the latest after `limitMs`. Never rejects. */
   whenReady(limitMs: number): Promise<void>;
+  /**
+   * Has the embedded engine read its new parts whole; absent for a server, which its own operator watches.
+   * @param acknowledged Ids of losses that gaps cover by now.
+   */
+  checkParts?(acknowledged: readonly string[]): Promise<PartCheck>;
   /** Lets go of the engine; an embedded one finishes what is in work and ends. */
   close(): Promise<void>;
 }

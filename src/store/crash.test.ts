@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, test } from 'vitest';
+import { oneClock } from '../../test/support/gaps.ts';
 import { bundle, openTestStore, type TestStore, testHostEntry } from '../../test/support/store.ts';
 import type { Store } from './store.ts';
 
@@ -26,14 +27,16 @@ function write(store: Store, seq: number): void {
   const times = { eventTimeMs: timeMs, receivedTimeMs: timeMs };
   store.writer.trade({ seq, marketId: 'm', ...times, side: 'BUY_NO', price: 1, size: 1, tradeId: `${seq}` });
   store.writer.underlying({ kind: 'underlying', seq, ticker: 'ETH', source: 'twap60', price: seq, ...times });
-  store.writer.gap({
-    ...{ seq, gapId: `g${seq % 50}`, marketId: 'm', startTimeMs: timeMs, endTimeMs: null },
-    cause: 'store_down',
-    feed: 'f',
-    repairedBy: null,
-    knownTimeMs: null,
-    knownSeq: null,
-  });
+  store.writer.gap(
+    oneClock({
+      ...{ seq, gapId: `g${seq % 50}`, marketId: 'm', startTimeMs: timeMs, endTimeMs: null },
+      cause: 'store_down',
+      feed: 'f',
+      repairedBy: null,
+      knownTimeMs: null,
+      knownSeq: null,
+    }),
+  );
 }
 
 test('the engine killed in the middle of inserts is started again; nothing is lost, nothing doubled', async () => {

@@ -102,10 +102,10 @@ export function scaledDecimal(text: string): bigint {
 
 export function encodeMarket(out: RowBuffer, market: MarketRecord): void {
   const { marketId, eventId, slug, question, yesTokenId, noTokenId, strikeSource, outcome } = market;
-  const { strikeBasis, closeBasis, rulesVersion } = market;
+  const { strikeBasis, closeBasis, rulesVersion, resolvedTimeSource } = market;
   out.reserve(
     room(marketId, eventId, slug, question, yesTokenId, noTokenId, strikeSource, outcome) +
-      room(strikeBasis, closeBasis, rulesVersion),
+      room(strikeBasis, closeBasis, rulesVersion, resolvedTimeSource),
   );
   const labels = [market.eventType, market.ticker, yesTokenId, noTokenId, market.status];
   for (const label of [marketId, eventId, slug, question, ...labels]) out.string(label);
@@ -126,6 +126,7 @@ export function encodeMarket(out: RowBuffer, market: MarketRecord): void {
   out.i64(market.seq);
   encodeSettlement(out, market);
   out.nullable(market.recordedSinceMs, (timeMs) => out.i64(timeMs));
+  out.nullable(market.resolvedTimeSource, (source) => out.string(source));
   out.endRow(market.seq, UNPARTITIONED_TIME_MS);
 }
 
@@ -159,5 +160,7 @@ export function encodeGap(out: RowBuffer, gap: GapRecord): void {
   out.i64(gap.seq);
   out.nullable(gap.knownTimeMs, (timeMs) => out.i64(timeMs));
   out.nullable(gap.knownSeq, (seq) => out.i64(seq));
+  out.nullable(gap.startReceivedMs, (timeMs) => out.i64(timeMs));
+  out.nullable(gap.endReceivedMs, (timeMs) => out.i64(timeMs));
   out.endRow(gap.seq, UNPARTITIONED_TIME_MS);
 }

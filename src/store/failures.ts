@@ -13,10 +13,13 @@ const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   '394',
 ]);
 
+/** The operating system's words for a full disk: the engine has many codes for what fails because of one. */
+const NO_SPACE = /No space left on device|ENOSPC|NOT_ENOUGH_SPACE/;
+
 /** Sorts what a call threw into the two classes callers can act on. */
 export function storeFailure(error: unknown): StoreRefusedError | StoreUnavailableError {
   if (error instanceof StoreRefusedError || error instanceof StoreUnavailableError) return error;
-  if (error instanceof ClickHouseError && !TRANSIENT_CODES.has(error.code)) {
+  if (error instanceof ClickHouseError && !TRANSIENT_CODES.has(error.code) && !NO_SPACE.test(error.message)) {
     const text = `the store refused: ${error.message} (code ${error.code})`;
     return new StoreRefusedError(text, { storeCode: error.code, cause: error });
   }

@@ -1,16 +1,19 @@
 /** Brings batches of encoded rows into the engine exactly once, whatever dies on the way. */
 import type { Counter, Histogram } from 'prom-client';
 import { type Clock, sleep } from '../clock.ts';
-import { StoreRefusedError } from '../errors.ts';
+import { StoreRefusedError, StoreUnavailableError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import { missingRows } from './missingRows.ts';
 import type { RowBuffer } from './rowBuffer.ts';
-import { DATABASE, TABLES, type TableName } from './schema.ts';
+import { TABLES, type TableName } from './schema.ts';
 
 const BACKOFF_MS_MIN = 50;
 const BACKOFF_MS_MAX = 5_000;
 /** A refusal is tried again this often: a table may be under repair. Then the rows are set aside. */
 const REFUSALS_MAX = 5;
+/** How often an inserter that may not insert asks again whether it may. */
+const MAY_INSERT_POLL_MS = 250;
 /** Rows that are still not there after so many acknowledged inserts never will be. */
 const RESENDS_MAX = 3;
 
@@ -40,12 +43,21 @@ export class Inserter {
   readonly #client: InsertClient;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #mayInsert: () => boolean;
   readonly #inserted: Counter<'table'>;
   readonly #retries: Counter;
   readonly #seconds: Histogram;
 
-  constructor(options: { client: InsertClient; clock: Clock; log: Logger; metrics: Metrics }) {
-    const { client, clock, log, metrics } = options;
+  /** @param options.mayInsert While it answers false, nothing is sent to the engine. */
+  constructor(options: {
+    client: InsertClient;
+    clock: Clock;
+    log: Logger;
+    metrics: Metrics;
+    mayInsert?: (() => boolean) | undefined;
+  }) {
+    const { client, clock, log, metrics, mayInsert = () => true } = options;
+    this.#mayInsert = mayInsert;
     this.#client = client;
     this.#clock = clock;
     this.#log = log;
@@ -72,22 +84,28 @@ export class Inserter {
     }
   }
 
-  /** The seqs of these rows that the engine holds already. */
-  async present(table: TableName, rows: RowBuffer): Promise<Set<number>> {
-    let seqMin = Number.POSITIVE_INFINITY;
-    let seqMax = Number.NEGATIVE_INFINITY;
-    for (let row = 0; row < rows.rows; row++) {
-      seqMin = Math.min(seqMin, rows.seqs[row] as number);
-      seqMax = Math.max(seqMax, rows.seqs[row] as number);
+  /**
+   * Inserts those of the rows that the engine does not have; how earlier tries of them ended need not be known.
+   * @returns How many were missing.
+   * @throws {StoreRefusedError} When the engine keeps refusing the rows.
+   * @throws {StoreUnavailableError} When `signal` aborted before it was done.
+   */
+  async insertMissing(batch: Omit<Batch, 'uncertain'>, signal: AbortSignal): Promise<number> {
+    const isReplacing = TABLES[batch.table].replacingBy !== null;
+    let inserted = 0;
+    for (const [day, rows] of byDay(batch.rows)) {
+      const missing = await this.#missingInTheEnd(batch.table, rows, signal);
+      if (missing.rows === 0) continue;
+      // Nothing there: the token of the earlier try, so that its own insert, should it still be in work in an engine that
+      // lives, is not stored beside ours. Some there: that insert is done, and its token would shut ours out. A row that
+      // replaces may be repeated, so it gets a token that no earlier try can have used up.
+      let suffix = missing.rows === rows.rows ? '' : '/rest';
+      if (isReplacing) suffix = `/rest-${this.#clock.now().toString(36)}`;
+      const token = `${batch.token}${suffix}/${day}`;
+      await this.#insertPartition({ ...batch, rows: missing, token, uncertain: true }, signal);
+      inserted += missing.rows;
     }
-    // The seqs themselves are compared, not their bounds: another writer may use the same range.
-    const found = await this.#client.rows<{ seq: number }>(
-      `SELECT seq FROM ${DATABASE}.${table}
-       WHERE ts BETWEEN fromUnixTimestamp64Milli({from:Int64}) AND fromUnixTimestamp64Milli({to:Int64})
-         AND seq BETWEEN {seqMin:UInt64} AND {seqMax:UInt64}`,
-      { from: rows.timeMsMin, to: rows.timeMsMax, seqMin, seqMax },
-    );
-    return new Set(found.map((row) => row.seq));
+    return inserted;
   }
 
   async #insertPartition(batch: Batch, signal: AbortSignal): Promise<void> {
@@ -95,6 +113,7 @@ export class Inserter {
     let backoffMs = BACKOFF_MS_MIN;
     for (let refusals = 0, resends = 0; ; ) {
       try {
+        await this.#untilAllowed(signal);
         const startedAt = this.#clock.monotonic();
         const { target, table } = batch;
         await this.#client.insert({
@@ -136,9 +155,30 @@ export class Inserter {
 
   /** Rows that are not there; null for tables whose key makes a repeated row harmless and which are never looked up. */
   async #missing(table: TableName, rows: RowBuffer): Promise<RowBuffer | null> {
-    if (TABLES[table].replacingBy !== null) return null;
-    const present = await this.present(table, rows);
-    return rows.filter((row) => !present.has(rows.seqs[row] as number));
+    return TABLES[table].replacingBy !== null ? null : missingRows(this.#client, table, rows);
+  }
+
+  /** Asks until the engine answers. */
+  async #missingInTheEnd(table: TableName, rows: RowBuffer, signal: AbortSignal): Promise<RowBuffer> {
+    let backoffMs = BACKOFF_MS_MIN;
+    for (let refusals = 0; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
+      try {
+        await this.#untilAllowed(signal);
+        return await missingRows(this.#client, table, rows);
+      } catch (error) {
+        if (signal.aborted || (error instanceof StoreRefusedError && ++refusals >= REFUSALS_MAX)) throw error;
+        this.#log.warn({ err: error, table, rows: rows.rows, backoffMs }, 'store.lookup.retried');
+        await sleep(this.#clock, backoffMs, signal);
+      }
+    }
+  }
+
+  /** @throws {StoreUnavailableError} When `signal` aborted first. */
+  async #untilAllowed(signal: AbortSignal): Promise<void> {
+    while (!this.#mayInsert()) {
+      if (signal.aborted) throw new StoreUnavailableError('stopped while inserts are not allowed');
+      await sleep(this.#clock, MAY_INSERT_POLL_MS, signal);
+    }
   }
 }
 

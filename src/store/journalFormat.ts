@@ -65,29 +65,57 @@ function bytesOf(array: Float64Array | Uint32Array | Int32Array): Buffer {
   return Buffer.from(array.buffer, array.byteOffset, array.byteLength);
 }
 
-export interface ParsedSegment {
+/** What a segment says of itself beside its rows. */
+export interface SegmentSummary {
   readonly targets: Targets;
-  readonly tables: ReadonlyMap<TableName, RowBuffer>;
   /** Bytes at the end that are not whole chunks. */
   readonly tornBytes: number;
-  /** When the last whole chunk was written; null when there is none. */
+  /** When the first and the last whole chunk were written; null when there is none. */
+  readonly firstTimeMs: number | null;
   readonly lastTimeMs: number | null;
+}
+
+export interface ParsedSegment extends SegmentSummary {
+  readonly tables: ReadonlyMap<TableName, RowBuffer>;
 }
 
 /** Reads a segment as far as it is whole; a file without a whole header has no rows and is all torn. */
 export function parseSegment(file: Buffer): ParsedSegment {
   const tables = new Map<TableName, RowBuffer>();
+  const summary = readChunks(file, (chunk) => {
+    const rows = tables.get(chunk.table) ?? new RowBuffer();
+    tables.set(chunk.table, rows);
+    for (let row = 0; row < chunk.rows; row++) {
+      const [start, end] = [chunk.start(row), chunk.end(row)];
+      rows.appendEncoded(file, { start, end, seq: chunk.seq(row), day: chunk.day(row) });
+    }
+    rows.timeMsMin = Math.min(rows.timeMsMin, chunk.timeMsMin);
+    rows.timeMsMax = Math.max(rows.timeMsMax, chunk.timeMsMax);
+  });
+  return { ...summary, tables };
+}
+
+/** Calls `onChunk` with each whole chunk of a segment, in the order of the file, where its rows are in place. */
+export function readChunks(
+  file: Buffer,
+  onChunk: (chunk: JournalChunk, targets: Targets) => void,
+): SegmentSummary {
   const head = parseHead(file);
-  if (!head) return { targets: {}, tables, tornBytes: file.length, lastTimeMs: null };
+  if (!head) return { targets: {}, tornBytes: file.length, firstTimeMs: null, lastTimeMs: null };
+  const { targets } = head;
   let at = head.length;
+  let firstTimeMs: number | null = null;
   let lastTimeMs: number | null = null;
   for (;;) {
     const length = wholeChunkLength(file, at);
     if (length === null) break;
-    lastTimeMs = readChunk(file, at, tables);
+    const chunk = new JournalChunk(file, at);
+    onChunk(chunk, targets);
+    lastTimeMs = chunk.writtenTimeMs;
+    firstTimeMs ??= lastTimeMs;
     at += length;
   }
-  return { targets: head.targets, tables, tornBytes: file.length - at, lastTimeMs };
+  return { targets, tornBytes: file.length - at, firstTimeMs, lastTimeMs };
 }
 
 function parseHead(file: Buffer): { targets: Targets; length: number } | null {
@@ -107,30 +135,55 @@ function wholeChunkLength(file: Buffer, at: number): number | null {
   return sum === file.readUInt32LE(at + CRC_AT) ? CHUNK_HEAD_BYTES + payload : null;
 }
 
-/** Adds a whole chunk's rows to its table; returns when it was written. */
-function readChunk(file: Buffer, at: number, tables: Map<TableName, RowBuffer>): number {
-  const name = TABLE_NAMES[file.readUInt32LE(at + 4)];
-  if (name === undefined) throw new RangeError('a journal chunk names a table that does not exist');
-  const rows = tables.get(name) ?? new RowBuffer();
-  tables.set(name, rows);
-  const count = file.readUInt32LE(at + 8);
-  const startOfRows = file.readUInt32LE(at + 40);
-  const seqsAt = at + CHUNK_HEAD_BYTES;
-  const endsAt = seqsAt + count * 8;
-  const daysAt = endsAt + count * 4;
-  const bytesAt = daysAt + count * 4;
-  let from = 0;
-  for (let i = 0; i < count; i++) {
-    const to = file.readUInt32LE(endsAt + i * 4) - startOfRows;
-    rows.appendEncoded(file, {
-      start: bytesAt + from,
-      end: bytesAt + to,
-      seq: file.readDoubleLE(seqsAt + i * 8),
-      day: file.readInt32LE(daysAt + i * 4),
-    });
-    from = to;
+/** The rows of a whole chunk, where they are in the file. */
+export class JournalChunk {
+  readonly file: Buffer;
+  readonly table: TableName;
+  readonly rows: number;
+  /** Bytes of the rows. */
+  readonly bytes: number;
+  readonly writtenTimeMs: number;
+  /** Bounds of `ts` over the rows of the table so far. */
+  readonly timeMsMin: number;
+  readonly timeMsMax: number;
+  readonly #seqsAt: number;
+  readonly #endsAt: number;
+  readonly #daysAt: number;
+  readonly #bytesAt: number;
+  /** Row ends are counted from the table's first row, in an earlier chunk. */
+  readonly #bytesBefore: number;
+
+  /** @throws {RangeError} When it names a table that does not exist. */
+  constructor(file: Buffer, at: number) {
+    const table = TABLE_NAMES[file.readUInt32LE(at + 4)];
+    if (table === undefined) throw new RangeError('a journal chunk names a table that does not exist');
+    this.file = file;
+    this.table = table;
+    this.rows = file.readUInt32LE(at + 8);
+    this.bytes = file.readUInt32LE(at + 12);
+    this.writtenTimeMs = file.readDoubleLE(at + 16);
+    this.timeMsMin = file.readDoubleLE(at + 24);
+    this.timeMsMax = file.readDoubleLE(at + 32);
+    this.#bytesBefore = file.readUInt32LE(at + 40);
+    this.#seqsAt = at + CHUNK_HEAD_BYTES;
+    this.#endsAt = this.#seqsAt + this.rows * 8;
+    this.#daysAt = this.#endsAt + this.rows * 4;
+    this.#bytesAt = this.#daysAt + this.rows * 4;
   }
-  rows.timeMsMin = Math.min(rows.timeMsMin, file.readDoubleLE(at + 24));
-  rows.timeMsMax = Math.max(rows.timeMsMax, file.readDoubleLE(at + 32));
-  return file.readDoubleLE(at + 16);
+
+  seq(row: number): number {
+    return this.file.readDoubleLE(this.#seqsAt + row * 8);
+  }
+
+  day(row: number): number {
+    return this.file.readInt32LE(this.#daysAt + row * 4);
+  }
+
+  start(row: number): number {
+    return row === 0 ? this.#bytesAt : this.end(row - 1);
+  }
+
+  end(row: number): number {
+    return this.#bytesAt + this.file.readUInt32LE(this.#endsAt + row * 4) - this.#bytesBefore;
+  }
 }

@@ -1,7 +1,7 @@
 /** What the collector needs back from the store when it starts: markets, their last books, open gaps, prices, the last receipt. */
 import { sizeOfShares } from '../core/money.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
-import type { Gap } from '../schema/gap.ts';
+import type { Gap, RowTimes } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { StoreReader } from './reader.ts';
 
@@ -12,7 +12,8 @@ export const maybeMs = (column: string, name: string) =>
 const SETTLEMENT_FIELDS = `strike_basis AS strikeBasis, ${maybeMs('strike_known_time', 'strikeKnownTimeMs')},
   strike_difference AS strikeDifference, close_basis AS closeBasis, ${maybeMs('close_known_time', 'closeKnownTimeMs')},
   close_difference AS closeDifference, computed_payout_yes AS computedPayoutYes, winner_disagrees AS winnerDisagrees,
-  resolved_by AS resolvedBy, ${maybeMs('confirmed_time', 'confirmedTimeMs')},
+  resolved_by AS resolvedBy, resolved_time_source AS resolvedTimeSource,
+  ${maybeMs('confirmed_time', 'confirmedTimeMs')},
   twap_lookback_seconds AS twapLookbackSeconds, ${maybeMs('rules_read_time', 'rulesReadTimeMs')},
   rules_version AS rulesVersion`;
 
@@ -107,6 +108,30 @@ export async function loadLastBooks(
   return books;
 }
 
+/** A proven row's times, and its place in the order of arrival. */
+export type ProvenRow = RowTimes & { readonly seq: number };
+
+/** The last proven row of each of the markets, by arrival, be it a book or a quote; markets without one are left out. */
+export async function loadLastProven(
+  reader: StoreReader,
+  marketIds: readonly string[],
+): Promise<Map<string, ProvenRow>> {
+  const proven = new Map<string, ProvenRow>();
+  const of = (table: string) =>
+    `SELECT market_id, seq, ts, received FROM ${table} WHERE trusted AND market_id IN {marketIds:Array(String)}`;
+  for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
+    const rows = await reader.rows<ProvenRow & { marketId: string }>(
+      `SELECT market_id AS marketId, last.1 AS seq, toUnixTimestamp64Milli(last.2) AS eventTimeMs,
+         toUnixTimestamp64Milli(last.3) AS receivedTimeMs
+       FROM (SELECT toString(market_id) AS market_id, max((seq, ts, received)) AS last
+         FROM (${of('books')} UNION ALL ${of('quotes')}) GROUP BY market_id)`,
+      { marketIds: marketIds.slice(from, from + MARKETS_PER_QUERY) },
+    );
+    for (const { marketId, ...row } of rows) proven.set(marketId, row);
+  }
+  return proven;
+}
+
 export function storedBook(row: BookRow): StoredBook {
   const { marketId, eventTimeMs, receivedTimeMs, seq, trusted, mirrored, underlyingPrice } = row;
   const side = (name: SideName) => ({
@@ -120,8 +145,13 @@ export function storedBook(row: BookRow): StoredBook {
   };
 }
 
+/** Receipts of the rows at a gap's ends; gaps of earlier releases have no other times than receipts. */
+export const GAP_START_RECEIVED = 'ifNull(start_received, start_time)';
+export const GAP_END_RECEIVED = 'ifNull(end_received, end_time)';
+
 const GAP_FIELDS = `gap_id AS gapId, market_id AS marketId, toUnixTimestamp64Milli(start_time) AS startTimeMs,
   ${maybeMs('end_time', 'endTimeMs')}, cause, feed, repaired_by AS repairedBy,
+  toUnixTimestamp64Milli(${GAP_START_RECEIVED}) AS startReceivedMs, ${maybeMs(GAP_END_RECEIVED, 'endReceivedMs')},
   ${maybeMs('known_time', 'knownTimeMs')}, known_seq AS knownSeq`;
 
 /** Gaps that nobody has closed. */
@@ -129,6 +159,31 @@ export function loadOpenGaps(reader: StoreReader): Promise<Gap[]> {
   return reader.rows<Gap>(
     `SELECT ${GAP_FIELDS} FROM gaps FINAL WHERE isNull(end_time) ORDER BY start_time, gap_id`,
   );
+}
+
+/** A market is followed after its window until the venue has said its outcome; where that is unknown, for so long. */
+const FOLLOWED_SECONDS = 3_600;
+
+/** Ids of the markets that had rows or were being recorded at some time of a range, both ends included. */
+export async function marketsRecordedIn(
+  reader: StoreReader,
+  range: { fromMs: number; toMs: number },
+): Promise<string[]> {
+  const from = "fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')";
+  const to = "fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')";
+  const withRows = ['books', 'quotes', 'trades'].map(
+    (table) => `SELECT DISTINCT market_id FROM ${table} WHERE ts BETWEEN ${from} AND ${to}`,
+  );
+  const rows = await reader.rows<{ marketId: string }>(
+    `SELECT DISTINCT market_id AS marketId FROM (
+       SELECT market_id FROM markets FINAL
+       WHERE coalesce(recorded_since, start_time) <= ${to}
+         AND coalesce(resolved_time, end_time + ${FOLLOWED_SECONDS}) >= ${from}
+       UNION ALL ${withRows.join(' UNION ALL ')})
+     ORDER BY marketId`,
+    range,
+  );
+  return rows.map(({ marketId }) => marketId);
 }
 
 /** All gaps of some markets. */
@@ -144,17 +199,18 @@ export function loadGapsOf(
   );
 }
 
-/** How many books were received since a time, by the second of receipt. */
+/** How many books were received in [sinceMs, untilMs), by the second of receipt. */
 export function loadRecentBooks(
   reader: StoreReader,
-  sinceMs: number,
+  range: { sinceMs: number; untilMs: number },
 ): Promise<{ timeMs: number; books: number }[]> {
   return reader.rows(
     `SELECT toUnixTimestamp(received) * 1000 + 999 AS timeMs, toUInt32(count()) AS books FROM books
      WHERE received >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
+       AND received < fromUnixTimestamp64Milli({untilMs:Int64}, 'UTC')
        AND toDate(ts) >= toDate(fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')) - 1
      GROUP BY timeMs`,
-    { sinceMs },
+    range,
   );
 }
 
@@ -165,9 +221,9 @@ export function loadRecentBooks(
 export function loadRecentPrices(
   reader: StoreReader,
   range: { fromMs: number; toMs: number },
-): Promise<UnderlyingEvent[]> {
+): Promise<(UnderlyingEvent & { readonly seq: number })[]> {
   return reader.rows(
-    `SELECT 'underlying' AS kind, ticker, source, kept.4 AS price,
+    `SELECT 'underlying' AS kind, ticker, source, kept.4 AS price, kept.2 AS seq,
        toUnixTimestamp64Milli(kept.1) AS eventTimeMs, toUnixTimestamp64Milli(kept.3) AS receivedTimeMs
      FROM (
        SELECT ticker, source, if(endsWith(source, '_spot'), max(row), min(row)) AS kept

@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { oneClock } from '../../test/support/gaps.ts';
 import { openTestStore, testHostEntry } from '../../test/support/store.ts';
 import { MARKET } from '../../test/support/wire.ts';
 import { systemClock } from '../clock.ts';
@@ -59,14 +60,14 @@ test('a store of an earlier release gets the columns that are new; its rows read
 
   const { store, dispose } = await openTestStore({ dataDir });
   expect(await loadMarkets(store)).toEqual([{ ...MARKET, ...NO_SETTLEMENT }]);
-  expect(await loadOpenGaps(store)).toEqual([{ ...OLD_GAP, knownTimeMs: null, knownSeq: null }]);
+  expect(await loadOpenGaps(store)).toEqual([oneClock({ ...OLD_GAP, knownTimeMs: null, knownSeq: null })]);
   const { marketId, startTimeMs: startMs } = OLD_GAP;
   expect(await loadTapeGaps(store, [marketId])).toEqual(
     new Map([[marketId, [{ startMs, knownMs: startMs + 0.5, endMs: null }]]]),
   );
   const known = { knownTimeMs: startMs + 700, knownSeq: 2 };
-  store.writer.gap({ ...OLD_GAP, ...known, gapId: 'gap_2', seq: 2 });
-  store.writer.gap({ ...OLD_GAP, ...known, gapId: 'gap_2', seq: 3, endTimeMs: startMs + 900 });
+  store.writer.gap(oneClock({ ...OLD_GAP, ...known, gapId: 'gap_2', seq: 2 }));
+  store.writer.gap(oneClock({ ...OLD_GAP, ...known, gapId: 'gap_2', seq: 3, endTimeMs: startMs + 900 }));
   await store.writer.flush();
   expect((await loadTapeGaps(store, [marketId])).get(marketId)?.[1]).toEqual({
     ...{ startMs, knownMs: startMs + 700, endMs: startMs + 900, knownSeq: 2, endSeq: 3 },

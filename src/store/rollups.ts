@@ -17,13 +17,17 @@ export const MID_STEPS = 20_000;
 export const LAST_MID =
   'argMax(if(yes_changed AND trusted, yes_bid + yes_ask, NULL), bitShiftLeft(toUInt128(toUnixTimestamp64Milli(ts)), 64) + seq)';
 
-/**
- * Statements that declare what is missing, once the tables are there; safe to run again. `minute_mids` has the last
- * mid of each market and minute: a few rows where the table has hundreds.
- */
-export function rollupStatements(database: string): string[] {
-  return [
-    `ALTER TABLE ${database}.quotes ADD PROJECTION IF NOT EXISTS minute_mids
-     (SELECT market_id, ${QUOTE_MINUTE} AS minute, ${LAST_MID} GROUP BY market_id, minute)`,
-  ];
+export interface Projection {
+  readonly table: string;
+  readonly name: string;
+  readonly select: string;
 }
+
+/** `minute_mids` has the last mid of each market and minute: a few rows where the table has hundreds. */
+export const PROJECTIONS: readonly Projection[] = [
+  {
+    table: 'quotes',
+    name: 'minute_mids',
+    select: `SELECT market_id, ${QUOTE_MINUTE} AS minute, ${LAST_MID} GROUP BY market_id, minute`,
+  },
+];

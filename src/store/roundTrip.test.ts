@@ -236,6 +236,7 @@ test('markets come back whole, newest record first, and by end time', async () =
     ...{ closeBasis: 'chainlink_ticks', closeKnownTimeMs: 302_001, closeDifference: 0 },
     ...{ computedPayoutYes: 0.5, winnerDisagrees: true, resolvedBy: 'exchange', confirmedTimeMs: 400_000 },
     recordedSinceMs: 1_789,
+    resolvedTimeSource: 'stream',
     ...{ twapLookbackSeconds: 60, rulesReadTimeMs: 900, rulesVersion: '2026-11-20-0123456789ab' },
   };
   const other: MarketRecord = { ...base, seq: 102, marketId: '0xbb', endTimeMs: 200_000 };
@@ -259,12 +260,13 @@ test('a gap that was closed is no longer open', async () => {
       feed: 'polymarket.clob',
     },
     ...{ cause: GAP_CAUSES[0], repairedBy: null, knownTimeMs: 1_500, knownSeq: 199 },
+    ...{ startReceivedMs: 1_300, endReceivedMs: null },
   };
   store.writer.gap(base);
   store.writer.gap({ ...base, seq: 201, gapId: 'gap_2' });
   const old = { ...base, gapId: 'gap_3', knownTimeMs: null, knownSeq: null };
   store.writer.gap({ ...old, seq: 201 });
-  store.writer.gap({ ...base, seq: 202, endTimeMs: 2_000, repairedBy: 'snapshot' });
+  store.writer.gap({ ...base, seq: 202, endTimeMs: 2_000, endReceivedMs: 2_050, repairedBy: 'snapshot' });
   await store.writer.flush();
   const { seq: _seq, ...open } = { ...base, gapId: 'gap_2' };
   const { seq: _old, ...openOld } = old;

@@ -22,6 +22,21 @@ export class RowBuffer {
   timeMsMin = Number.POSITIVE_INFINITY;
   timeMsMax = Number.NEGATIVE_INFINITY;
 
+  /** The rows of all of them in one buffer of their exact size. */
+  static joined(buffers: readonly RowBuffer[]): RowBuffer {
+    const joined = new RowBuffer();
+    const sum = (of: (buffer: RowBuffer) => number) =>
+      buffers.reduce((total, buffer) => total + of(buffer), 0);
+    joined.bytes = Buffer.allocUnsafe(sum(({ length }) => length));
+    joined.view = viewOf(joined.bytes);
+    const rows = sum((buffer) => buffer.rows);
+    joined.ends = new Uint32Array(rows);
+    joined.seqs = new Float64Array(rows);
+    joined.days = new Int32Array(rows);
+    for (const buffer of buffers) joined.#appendAll(buffer);
+    return joined;
+  }
+
   /** Makes room for a row of at most `bytesMax`; every row starts with it. */
   reserve(bytesMax: number): void {
     const needed = this.length + bytesMax;
@@ -154,8 +169,21 @@ export class RowBuffer {
     if (value !== null) this.u16(value);
   }
 
+  /** There is room for them. */
+  #appendAll(other: RowBuffer): void {
+    other.bytes.copy(this.bytes, this.length, 0, other.length);
+    for (let row = 0; row < other.rows; row++)
+      this.ends[this.rows + row] = this.length + (other.ends[row] as number);
+    this.seqs.set(other.seqs.subarray(0, other.rows), this.rows);
+    this.days.set(other.days.subarray(0, other.rows), this.rows);
+    this.length += other.length;
+    this.rows += other.rows;
+    this.timeMsMin = Math.min(this.timeMsMin, other.timeMsMin);
+    this.timeMsMax = Math.max(this.timeMsMax, other.timeMsMax);
+  }
+
   #growRows(): void {
-    const capacity = this.ends.length * 2;
+    const capacity = Math.max(ROWS_MIN, this.ends.length * 2);
     const { ends, seqs, days } = this;
     this.ends = new Uint32Array(capacity);
     this.ends.set(ends);

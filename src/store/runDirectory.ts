@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { type Clock, sleep } from '../clock.ts';
 import { ConfigError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
@@ -30,8 +30,10 @@ export interface DeadRun {
   readonly clean: boolean;
   /** When it last said it was alive; null when it never did. */
   readonly lastAliveTimeMs: number | null;
-  /** Paths, oldest first. */
+  /** Paths of segments that may hold rows the engine does not have, oldest first. */
   readonly segments: readonly string[];
+  /** Paths of segments that are in the engine and are kept until their parts were read back, oldest first. */
+  readonly kept: readonly string[];
 }
 
 export async function createRun(
@@ -43,10 +45,7 @@ export async function createRun(
   // Made under a name nobody looks for: a run that is seen without an owner counts as dead.
   const unseen = join(journalDir, `new-${writerName}-${runId}`);
   await mkdir(unseen, { recursive: true, mode: 0o700 });
-  await writeFile(
-    join(unseen, OWNER_FILE),
-    JSON.stringify({ pid: process.pid, start: processStart(process.pid) }),
-  );
+  await writeFile(join(unseen, OWNER_FILE), thisProcess());
   await rename(unseen, path);
   return { path, runId };
 }
@@ -56,8 +55,20 @@ export async function disown(run: RunDirectory): Promise<void> {
   await rm(join(run.path, OWNER_FILE), { force: true });
 }
 
+const SEGMENT_SUFFIX = '.seg';
+const KEPT_SUFFIX = '.kept';
+
 export function segmentPath(run: RunDirectory, number: number): string {
-  return join(run.path, `${String(number).padStart(9, '0')}.seg`);
+  return join(run.path, `${String(number).padStart(9, '0')}${SEGMENT_SUFFIX}`);
+}
+
+/** Where a segment's file goes once its rows are in the engine, until the part that holds them was read back. */
+export function keptPath(path: string): string {
+  return `${path.slice(0, -extname(path).length)}${KEPT_SUFFIX}`;
+}
+
+export function segmentNumber(path: string): number {
+  return Number(basename(path, extname(path)));
 }
 
 /** Every run whose process is gone. */
@@ -67,12 +78,32 @@ export async function deadRuns(journalDir: string): Promise<DeadRun[]> {
   for (const entry of entries.filter((item) => item.isDirectory() && item.name.includes('.'))) {
     const path = join(journalDir, entry.name);
     if ((await livingOwner(path)) !== null) continue;
-    const names = (await readdir(path)).filter((name) => name.endsWith('.seg')).sort();
+    const names = await namesIn(path);
     const [writerName = '', runId = ''] = entry.name.split('.');
-    const segments = names.map((name) => join(path, name));
-    dead.push({ path, writerName, runId, segments, ...(await readAlive(path)) });
+    const ending = (suffix: string) =>
+      names.filter((name) => name.endsWith(suffix)).map((name) => join(path, name));
+    const [segments, kept] = [ending(SEGMENT_SUFFIX), ending(KEPT_SUFFIX)];
+    dead.push({ path, writerName, runId, segments, kept, ...(await readAlive(path)) });
   }
   return dead;
+}
+
+/** Removes the directories of dead runs; only once the new run has a directory of its own to be asked about. */
+export async function forgetDeadRuns(journalDir: string, writerName: string): Promise<void> {
+  for (const run of await deadRuns(journalDir)) {
+    if (run.writerName !== writerName || run.segments.length + run.kept.length > 0) continue;
+    await rm(run.path, { recursive: true, force: true });
+  }
+}
+
+/** Names in a run's directory, sorted; none where another process has removed it meanwhile. */
+export async function namesIn(path: string): Promise<string[]> {
+  try {
+    return (await readdir(path)).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /**
@@ -104,8 +135,18 @@ export async function otherWriter(journalDir: string, writerName: string): Promi
   return null;
 }
 
-async function livingOwner(path: string): Promise<number | null> {
-  const text = await readFile(join(path, OWNER_FILE), 'utf8').catch(() => null);
+function livingOwner(path: string): Promise<number | null> {
+  return livingProcess(join(path, OWNER_FILE));
+}
+
+/** What a file says that names this process. */
+export function thisProcess(): string {
+  return JSON.stringify({ pid: process.pid, start: processStart(process.pid) });
+}
+
+/** Id of the process a file names; null where it has ended, or there is no such file. */
+export async function livingProcess(file: string): Promise<number | null> {
+  const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null || text === '') return null;
   const owner = JSON.parse(text) as { pid: number; start: string | null };
   // Process ids come round again, in containers within seconds; the start time tells two apart.

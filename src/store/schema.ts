@@ -1,5 +1,5 @@
 /** The tables of the time-series store, once: their statements and the columns the writer sends come from here. */
-import { rollupStatements } from './rollups.ts';
+import { PROJECTIONS } from './rollups.ts';
 
 export const DATABASE = 'underround';
 
@@ -179,7 +179,9 @@ const markets: Table = {
     of('Nullable(Float64)')('taker_fee_exponent'),
     of('Nullable(Float64)')('taker_delay_ms'),
     of('UInt64')('seq'),
-    ...[...settlement, maybeTime('recorded_since')].map((column): Column => ({ ...column, added: true })),
+    ...[...settlement, maybeTime('recorded_since'), maybeLow('resolved_time_source')].map(
+      (column): Column => ({ ...column, added: true }),
+    ),
   ],
   orderBy: ['market_id'],
   replacingBy: 'seq',
@@ -198,6 +200,8 @@ const gaps: Table = {
     of('UInt64')('seq'),
     { ...maybeTime('known_time'), added: true },
     { ...of('Nullable(UInt64)')('known_seq'), added: true },
+    { ...maybeTime('start_received'), added: true },
+    { ...maybeTime('end_received'), added: true },
   ],
   orderBy: ['market_id', 'gap_id'],
   replacingBy: 'seq',
@@ -218,22 +222,52 @@ export function insertTarget(table: Table): string {
   return `${DATABASE}.${table.name} (${names.join(', ')})`;
 }
 
+/** What a store has of the schema, as `schemaQuery` answers it. */
+export interface SchemaObject {
+  readonly table: string;
+  /** Name of a column or projection. */
+  readonly name: string;
+}
+
+/** Asks for every column and projection that is there. */
+export const SCHEMA_QUERY = `SELECT table, name FROM system.columns WHERE database = '${DATABASE}'
+  UNION ALL SELECT table, name FROM system.projections WHERE database = '${DATABASE}'`;
+
 /**
  * Statements that make what is missing of the schema; safe to run again. In stages: those of one stage may run at
- * once, each stage after the one before.
+ * once, each stage after the one before. What is there already is left alone: even an `ALTER` that changes nothing
+ * rewrites its table's definition, which on a full disk leaves an empty file.
  */
-export function schemaStages(_mode: SchemaMode): string[][] {
-  const tables = TABLE_NAMES.map((name) => createStatement(TABLES[name]));
-  const additions = TABLE_NAMES.flatMap((name) => addStatement(TABLES[name]));
-  return [tables, additions, ...rollupStatements(DATABASE).map((statement) => [statement])];
+export function schemaStages(_mode: SchemaMode, found: readonly SchemaObject[] = []): string[][] {
+  const known = new Set(found.map(({ table, name }) => `${table}.${name}`));
+  const tables = new Set(found.map(({ table }) => table));
+  const stages = [
+    TABLE_NAMES.filter((name) => !tables.has(name)).map((name) => createStatement(TABLES[name])),
+    TABLE_NAMES.flatMap((name) => addStatement(TABLES[name], known)),
+    PROJECTIONS.filter(({ table, name }) => !known.has(`${table}.${name}`)).map(
+      ({ table, name, select }) =>
+        `ALTER TABLE ${DATABASE}.${table} ADD PROJECTION IF NOT EXISTS ${name} (${select})`,
+    ),
+  ];
+  return stages.filter((stage) => stage.length > 0);
 }
 
 /** Brings a table of an earlier release to today's columns. */
-function addStatement(table: Table): string[] {
-  const added = table.columns.filter((column) => column.added);
+function addStatement(table: Table, known: ReadonlySet<string>): string[] {
+  const added = table.columns.filter((column) => column.added && !known.has(`${table.name}.${column.name}`));
   if (added.length === 0) return [];
   const clauses = added.map((column) => `ADD COLUMN IF NOT EXISTS ${columnDefinition(column)}`);
   return [`ALTER TABLE ${DATABASE}.${table.name} ${clauses.join(', ')}`];
+}
+
+/** The text of the engine's own file about a table: what `CREATE TABLE` would have made of it, with its id. */
+export function tableMetadata(table: Table, uuid: string): string {
+  const projections = PROJECTIONS.filter((projection) => projection.table === table.name);
+  const members = [
+    ...table.columns.map(columnDefinition),
+    ...projections.map(({ name, select }) => `PROJECTION ${name} (${select})`),
+  ];
+  return `ATTACH TABLE _ UUID '${uuid}'\n(\n    ${members.join(',\n    ')}\n)\n${engineClauses(table)}\n`;
 }
 
 function columnDefinition({ name, type, codec, defaultExpression }: Column): string {
@@ -245,6 +279,13 @@ const DEDUPLICATION_WINDOW = 1_000;
 
 function createStatement(table: Table): string {
   const columns = table.columns.map(columnDefinition);
+  return [
+    `CREATE TABLE IF NOT EXISTS ${DATABASE}.${table.name} (${columns.join(', ')})`,
+    engineClauses(table),
+  ].join('\n');
+}
+
+function engineClauses(table: Table): string {
   const engine = table.replacingBy ? `ReplacingMergeTree(${table.replacingBy})` : 'MergeTree';
   const settings = [
     // Small granules: most reads want a few rows of one market.
@@ -255,9 +296,8 @@ function createStatement(table: Table): string {
     'fsync_part_directory = 1',
   ];
   return [
-    `CREATE TABLE IF NOT EXISTS ${DATABASE}.${table.name} (${columns.join(', ')})`,
     `ENGINE = ${engine}`,
-    table.replacingBy ? '' : 'PARTITION BY toDate(ts)',
+    ...(table.replacingBy ? [] : ['PARTITION BY toDate(ts)']),
     `ORDER BY (${table.orderBy.join(', ')})`,
     `SETTINGS ${settings.join(', ')}`,
   ].join('\n');

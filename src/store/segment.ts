@@ -1,7 +1,7 @@
 import { encodeChunk, encodeSegmentHead } from './journalFormat.ts';
 import { RowBuffer } from './rowBuffer.ts';
 import { insertTarget, TABLE_NAMES, TABLES, type TableName } from './schema.ts';
-import { SegmentFile } from './segmentFile.ts';
+import { type MakeRoom, SegmentFile } from './segmentFile.ts';
 
 export const TARGETS = Object.fromEntries(TABLE_NAMES.map((name) => [name, insertTarget(TABLES[name])]));
 
@@ -26,17 +26,26 @@ export class Segment {
   readonly file: SegmentFile;
   /** Monotonic time of its making. */
   readonly openedAtMs: number;
+  /** Monotonic time of its first row; null while it has none. */
+  firstRowAtMs: number | null = null;
   readonly #pool: BufferPool;
   readonly #buffers = new Map<TableName, RowBuffer>();
   readonly #journalled = new Map<TableName, number>();
   #writing: Promise<void> = Promise.resolve();
   #dropped = false;
-  #removed = false;
+  #retired = false;
   #closedRows = 0;
+  #closedBytes = 0;
 
-  constructor(options: { number: number; path: string; openedAtMs: number; pool: BufferPool }) {
+  constructor(options: {
+    number: number;
+    path: string;
+    openedAtMs: number;
+    pool: BufferPool;
+    makeRoom?: MakeRoom | undefined;
+  }) {
     this.number = options.number;
-    this.file = new SegmentFile(options.path);
+    this.file = new SegmentFile(options.path, options.makeRoom);
     this.openedAtMs = options.openedAtMs;
     this.#pool = options.pool;
   }
@@ -54,6 +63,11 @@ export class Segment {
     let rows = this.#closedRows;
     for (const buffer of this.#buffers.values()) rows += buffer.rows;
     return rows;
+  }
+
+  /** Bytes of its rows, wherever they are. */
+  get bytes(): number {
+    return this.#closedBytes + this.memoryBytes;
   }
 
   /** Bytes of rows held in memory. */
@@ -78,7 +92,7 @@ export class Segment {
   }
 
   async #journalNow(nowMs: number): Promise<void> {
-    if (this.#removed) return;
+    if (this.#retired) return;
     const pieces: Uint8Array[] = [];
     const reached: [TableName, number][] = [];
     for (const [table, buffer] of this.#buffers) {
@@ -97,6 +111,7 @@ export class Segment {
   drop(): void {
     this.#dropped = true;
     this.#closedRows = this.rows;
+    this.#closedBytes = this.bytes;
     this.#release();
   }
 
@@ -105,12 +120,13 @@ export class Segment {
     return this.#dropped ? (await this.file.load()).tables : this.#buffers;
   }
 
-  /** Its rows are in the engine: nothing of it is needed any more. */
-  async remove(): Promise<void> {
-    this.#removed = true;
+  /** Its rows are in the engine: frees the memory and closes the file. True where there is a file. */
+  async retire(): Promise<boolean> {
+    this.#retired = true;
     await this.#writing;
     this.#release();
-    await this.file.remove();
+    await this.file.keep();
+    return this.file.length > 0;
   }
 
   #release(): void {

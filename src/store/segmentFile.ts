@@ -1,5 +1,10 @@
-import { type FileHandle, open, readFile, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { type ParsedSegment, parseSegment } from './journalFormat.ts';
+
+/** Frees bytes on a full disk; false where there are none to free. */
+export type MakeRoom = (bytes: number) => Promise<boolean>;
+/** How often room is made for one write. */
+const ROOM_TRIES_MAX = 4;
 
 /**
  * One segment's file, made at its first write. Not fsynced: it guards against the death of the process, and within
@@ -8,11 +13,13 @@ import { type ParsedSegment, parseSegment } from './journalFormat.ts';
  */
 export class SegmentFile {
   readonly path: string;
+  readonly #makeRoom: MakeRoom;
   #handle: FileHandle | null = null;
   #length = 0;
 
-  constructor(path: string) {
+  constructor(path: string, makeRoom: MakeRoom = async () => false) {
     this.path = path;
+    this.#makeRoom = makeRoom;
   }
 
   /** Bytes that are whole on disk. */
@@ -22,28 +29,37 @@ export class SegmentFile {
 
   /** Appends the pieces; after an error nothing of them counts. */
   async append(pieces: readonly Uint8Array[]): Promise<void> {
-    this.#handle ??= await open(this.path, 'w', 0o600);
     const wanted = pieces.reduce((bytes, piece) => bytes + piece.byteLength, 0);
-    const { bytesWritten } = await this.#handle.writev(pieces, this.#length);
-    if (bytesWritten !== wanted)
-      throw new Error(`only ${bytesWritten} of ${wanted} bytes fitted on the disk`);
+    for (let tries = 1; ; tries++) {
+      const written = await this.#write(pieces);
+      if (written === wanted) break;
+      // Others write to the disk too, and may take the room that was made.
+      if (tries === ROOM_TRIES_MAX || !(await this.#makeRoom(wanted - written)))
+        throw new Error(`only ${written} of ${wanted} bytes fitted on the disk`);
+    }
     this.#length += wanted;
+  }
+
+  /** Bytes that fitted. */
+  async #write(pieces: readonly Uint8Array[]): Promise<number> {
+    try {
+      this.#handle ??= await open(this.path, this.#length === 0 ? 'w' : 'r+', 0o600);
+      return (await this.#handle.writev(pieces, this.#length)).bytesWritten;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return 0;
+      throw error;
+    }
   }
 
   async load(): Promise<ParsedSegment> {
     return parseSegment(await readFile(this.path));
   }
 
-  /** Closes the file and keeps it: there are rows in it that are not in the engine. */
+  /** Closes the file and keeps it; a further `append` opens it again. */
   async keep(): Promise<void> {
     const handle = this.#handle;
     this.#handle = null;
     await handle?.close();
-  }
-
-  async remove(): Promise<void> {
-    await this.keep();
-    if (this.#length > 0) await unlink(this.path);
   }
 
   async moveTo(path: string): Promise<void> {

@@ -1,25 +1,39 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../ops/log.ts';
 import type { EngineAccess } from './access.ts';
 import { StoreClient } from './client.ts';
+import { DiskGuard, readDiskSpace, reserveBytes } from './diskGuard.ts';
 import { type EngineOptions, reachEngine } from './engineAccess.ts';
+import { JournalReserve, journalReserveBytes } from './journalReserve.ts';
+import { type JournalScan, releaseRuns, scanJournals } from './journalScan.ts';
+import { PartWatch } from './partWatch.ts';
 import type { StoreReader } from './reader.ts';
-import { DATABASE, schemaStages } from './schema.ts';
+import { DATABASE, SCHEMA_QUERY, type SchemaObject, schemaStages } from './schema.ts';
+import type { WaitingRows } from './waitingRows.ts';
 import { StoreWriter } from './writer.ts';
+import type { WriterOptions } from './writerOptions.ts';
 
 export type { StoreReader } from './reader.ts';
 
 export interface Store extends StoreReader {
   readonly writer: StoreWriter;
+  /** What dead runs left and recovery has not inserted yet, as far as a start needs it. */
+  readonly waiting: WaitingRows;
+  readonly guard: DiskGuard;
+  readonly parts: PartWatch;
   /** Process id of the embedded engine's host, where this process started it and it lives. */
   enginePid(): number | null;
   /** Brings what was written into the engine, lets go of it, and ends it where it is ours. */
   close(): Promise<void>;
 }
 
-export interface StoreOptions extends EngineOptions {
+export interface StoreOptions
+  extends EngineOptions,
+    Pick<WriterOptions, 'writerName' | 'recovery' | 'onRecovery' | 'mayInsert'> {
   /** The engine where it is being reached already; else it is reached now. */
   engine?: Promise<EngineAccess>;
-  /** Names this writer's journal, so that the previous run of `serve` is not confused with one of `import`. */
-  writerName?: string;
 }
 
 /**
@@ -27,26 +41,49 @@ export interface StoreOptions extends EngineOptions {
  * @throws {StoreUnavailableError} When no engine answers.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const access = await (options.engine ?? reachEngine(options));
+  // Both take a moment, and neither needs the other.
+  const scan = scanJournals(options);
+  scan.catch(() => undefined);
+  const access = await reach(options, scan);
   try {
     const parts = { access, clock: options.clock, log: options.log };
-    const plain = new StoreClient({ ...parts, database: 'default' });
-    await plain.command(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
-    await plain.close();
-    const client = new StoreClient(parts);
-    // At once where they can: a restart waits for this.
-    for (const stage of schemaStages({ kind: 'single' })) {
-      await Promise.all(stage.map((statement) => client.command(statement)));
-    }
-    const writer = await StoreWriter.open({ ...options, client });
+    const client = await openSchema(parts);
+    const journalReserve = await openReserve(options);
+    const guard = await openGuard(options, { client, journalReserve });
+    const watch = new PartWatch({ ...options, access });
+    const letGo = async () => {
+      watch.stop();
+      await guard.stop();
+      await journalReserve?.close();
+      await client.close();
+    };
+    const opening = StoreWriter.open({
+      ...options,
+      client,
+      scan,
+      readableUpTo: () => watch.readableUpToMs(),
+      mayInsert: () => guard.mayInsert() && (options.mayInsert?.() ?? true),
+      makeRoom: async (bytes) => {
+        void guard.poll();
+        return (await journalReserve?.give(bytes)) ?? false;
+      },
+    });
+    const writer = await opening.catch(async (error: unknown) => {
+      await letGo();
+      throw error;
+    });
     let closing: Promise<void> | null = null;
     const close = async () => {
+      watch.stop();
       await writer.close();
-      await client.close();
+      await letGo();
       await access.close();
     };
     return {
       writer,
+      waiting: writer.waiting,
+      guard,
+      parts: watch,
       enginePid: () => access.hostPid,
       rows: (query, params, readOptions) => client.rows(query, params, readOptions),
       stream: (query, params, readOptions) => client.stream(query, params, readOptions),
@@ -56,7 +93,56 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       },
     };
   } catch (error) {
+    await releaseRuns(scan);
     await access.close();
     throw error;
   }
+}
+
+async function reach(options: StoreOptions, scan: Promise<JournalScan>): Promise<EngineAccess> {
+  try {
+    return await (options.engine ?? reachEngine(options));
+  } catch (error) {
+    await releaseRuns(scan);
+    throw error;
+  }
+}
+
+/** Space of the journal's own. One writer a data directory keeps it: the one that records. */
+async function openReserve(options: StoreOptions): Promise<JournalReserve | null> {
+  const { dataDir, diskReserve = null, writerName = 'main', log } = options;
+  if (writerName !== 'main') return null;
+  const journalDir = join(dataDir, 'journal');
+  await mkdir(journalDir, { recursive: true, mode: 0o700 });
+  const { totalBytes } = await readDiskSpace(dataDir);
+  const targetBytes = journalReserveBytes(reserveBytes(diskReserve, totalBytes));
+  return await JournalReserve.open(journalDir, { targetBytes, log });
+}
+
+function openGuard(
+  options: StoreOptions,
+  { client, journalReserve }: { client: StoreClient; journalReserve: JournalReserve | null },
+): Promise<DiskGuard> {
+  const { dataDir, diskReserve = null, clickhouseUrl, clock, log, metrics } = options;
+  // A server's disk is its operator's; ours still has the journal.
+  const setMerges =
+    clickhouseUrl === null
+      ? (running: boolean) => client.command(`SYSTEM ${running ? 'START' : 'STOP'} MERGES`)
+      : null;
+  const readSpace = () => readDiskSpace(dataDir);
+  return DiskGuard.open({ readSpace, reserve: diskReserve, journalReserve, setMerges, clock, log, metrics });
+}
+
+/** A client of a database that has every table and column. */
+async function openSchema(parts: { access: EngineAccess; clock: Clock; log: Logger }): Promise<StoreClient> {
+  const plain = new StoreClient({ ...parts, database: 'default' });
+  await plain.command(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
+  const found = await plain.rows<SchemaObject>(SCHEMA_QUERY);
+  await plain.close();
+  const client = new StoreClient(parts);
+  // At once where they can: a restart waits for this.
+  for (const stage of schemaStages({ kind: 'single' }, found)) {
+    await Promise.all(stage.map((statement) => client.command(statement)));
+  }
+  return client;
 }

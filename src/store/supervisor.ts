@@ -8,6 +8,7 @@ import { StoreUnavailableError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { EngineAccess } from './access.ts';
+import type { PartCheck } from './lostPart.ts';
 import { socketPath } from './paths.ts';
 
 /** libuv threads of the host: one for each engine session, and some for files. The default of 4 starves queries. */
@@ -16,6 +17,8 @@ const SOCKETS_MAX = 64;
 const PING_TIMEOUT_MS = 1_000;
 /** How long the first start may take: the host of a process that just died may still hold the directory's lock. */
 const START_LIMIT_MS = 20_000;
+/** One round reads 256 MiB, or one larger part. */
+const CHECK_TIMEOUT_MS = 600_000;
 const BACKOFF_MS_MIN = 50;
 const BACKOFF_MS_MAX = 5_000;
 
@@ -23,6 +26,8 @@ export interface SupervisorOptions {
   dataDir: string;
   /** The host's built entry. */
   entry: string;
+  /** The engine begins nothing that would leave less free space. */
+  keepFreeBytes?: number;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
@@ -61,7 +66,10 @@ export class Supervisor implements EngineAccess {
     const supervisor = new Supervisor(options);
     if (await supervisor.#ensure(START_LIMIT_MS)) return supervisor;
     await supervisor.close();
-    throw new StoreUnavailableError(`the embedded engine did not start within ${START_LIMIT_MS} ms`);
+    throw new StoreUnavailableError(
+      `the embedded engine did not start within ${START_LIMIT_MS} ms; its own reason is in the lines before this one. ` +
+        `Free space if the disk is full and start again; else move what the reason names out of ${options.dataDir}/engine`,
+    );
   }
 
   /** Process id of the host this process started; null while it uses another's. */
@@ -72,6 +80,25 @@ export class Supervisor implements EngineAccess {
   async whenReady(limitMs: number): Promise<void> {
     if (this.#closed) return;
     await Promise.race([this.#ensure(START_LIMIT_MS), sleep(this.#options.clock, limitMs)]);
+  }
+
+  checkParts(acknowledged: readonly string[]): Promise<PartCheck> {
+    return new Promise((resolve, reject) => {
+      const options = { socketPath: this.#socket, path: '/check-parts', method: 'POST' };
+      const check = request({ ...options, timeout: CHECK_TIMEOUT_MS }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('error', reject);
+        response.once('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          if (response.statusCode === 200) resolve(JSON.parse(text) as PartCheck);
+          else reject(new StoreUnavailableError(`parts could not be checked: ${text.trim()}`));
+        });
+      });
+      check.once('timeout', () => check.destroy(new Error('no answer')));
+      check.once('error', reject);
+      check.end(JSON.stringify(acknowledged));
+    });
   }
 
   async close(): Promise<void> {
@@ -109,6 +136,7 @@ export class Supervisor implements EngineAccess {
   #spawn(): Promise<boolean> {
     const { dataDir, entry, log } = this.#options;
     const args = [entry, '--data-dir', dataDir, '--socket', this.#socket, '--log-level', log.level];
+    if (this.#options.keepFreeBytes) args.push('--keep-free', String(this.#options.keepFreeBytes));
     const child = spawn(process.execPath, args, {
       stdio: ['pipe', 'pipe', 'inherit'],
       // Nothing of our environment: the host takes arguments, and the service's secrets stay here.

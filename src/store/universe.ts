@@ -2,7 +2,7 @@
 import type { TapeGap } from '../core/replay/tape.ts';
 import type { Universe } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
-import { MARKET_FIELDS, maybeMs } from './markets.ts';
+import { GAP_END_RECEIVED, GAP_START_RECEIVED, MARKET_FIELDS, maybeMs } from './markets.ts';
 import { rangeConditions, where } from './queries/sql.ts';
 import type { StoreReader } from './reader.ts';
 
@@ -31,7 +31,7 @@ export async function loadUniverse(reader: StoreReader, range: UniverseRange): P
 }
 
 /**
- * Gaps of each market in order of time. Rows of earlier releases do not say when they came to be known: such a gap
+ * Gaps of each market in order of time, by receipt, as replays are clocked. Rows of earlier releases do not say when they came to be known: such a gap
  * counts as known just after it began.
  */
 export async function loadTapeGaps(
@@ -40,9 +40,9 @@ export async function loadTapeGaps(
 ): Promise<Map<string, TapeGap[]>> {
   if (marketIds.length === 0) return new Map();
   const rows = await reader.rows<GapRow>(
-    `SELECT market_id AS marketId, toUnixTimestamp64Milli(start_time) AS startMs, seq,
-       ${maybeMs('end_time', 'endMs')}, ${maybeMs('known_time', 'knownMs')}, known_seq AS knownSeq
-     FROM gaps FINAL WHERE market_id IN {market_ids:Array(String)} ORDER BY start_time, gap_id`,
+    `SELECT market_id AS marketId, toUnixTimestamp64Milli(${GAP_START_RECEIVED}) AS startMs, seq,
+       ${maybeMs(GAP_END_RECEIVED, 'endMs')}, ${maybeMs('known_time', 'knownMs')}, known_seq AS knownSeq
+     FROM gaps FINAL WHERE market_id IN {market_ids:Array(String)} ORDER BY startMs, gap_id`,
     { market_ids: marketIds },
   );
   const gaps = new Map<string, TapeGap[]>();

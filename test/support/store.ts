@@ -70,6 +70,8 @@ export async function openTestStore(options: Partial<StoreOptions> = {}): Promis
     clickhouseUrl: null,
     clock: systemClock,
     log: silentLogger,
+    // The journal's reserve is a quarter of it, written at every open.
+    diskReserve: { bytes: 4 * 1024 * 1024 },
     hostEntry: await testHostEntry(),
     ...options,
     dataDir,

@@ -34,6 +34,7 @@ const MARKET = {
   payout_yes: null,
   coverage: 1,
   resolved_at: null,
+  resolved_at_source: null,
   volume: null,
   liquidity: null,
   tick_size: 0.01,
@@ -57,6 +58,8 @@ const GAP = {
   end: null,
   cause: 'silent_feed',
   feed: 'polymarket.clob',
+  start_received: '2026-11-20T12:00:00.040+00:00',
+  end_received: null,
   repaired_by: null,
 };
 const key = [String(Date.parse(TS)), String(SEQ)];

@@ -12,12 +12,16 @@ import { describeStatement, insertFromFile, quoteLiteral, type Statement, staleP
 
 const KILL_RETRY_MS = 20;
 const KILL_TRIES_MAX = 100;
+/** Each further try has one broken part less; a full disk breaks the few that were being merged. */
+const READ_TRIES_MAX = 8;
 
 export class Engine {
   readonly #pool: SessionPool;
   readonly #spool: Spool;
   readonly #log: Logger;
   readonly #clock: Clock;
+  /** Asked after a failed read: true where the cause is out of the way and the read may be tried again. */
+  onReadFailure: (error: unknown) => Promise<boolean> = async () => false;
   #lastQuery = 0;
 
   constructor(parts: { pool: SessionPool; spool: Spool; log: Logger; clock: Clock }) {
@@ -49,7 +53,7 @@ export class Engine {
       const settings = new Map([...request.state.settings, ['log_comment', queryId]]);
       const named = { ...request, queryId, state: { ...request.state, settings } };
       if (isInsert) await this.#insert(named, session, response);
-      else await this.#read(named, statement, session, response);
+      else await this.#readOn(named, statement, session, response);
     } finally {
       running = false;
       response.off('close', onClose);
@@ -60,13 +64,23 @@ export class Engine {
   }
 
   /** Runs a statement of the host's own and gives its answer as text. */
-  async text(query: string): Promise<string> {
-    const session = await this.#acquire('control');
+  text(query: string): Promise<string> {
+    return this.#own('control', query, 'TabSeparated');
+  }
+
+  /** Runs a statement of the checks on parts, which may take long, and gives its rows. */
+  async rows<T>(query: string): Promise<T[]> {
+    const lines = (await this.#own('check', query, 'JSONEachRow')).split('\n');
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as T);
+  }
+
+  async #own(lane: Lane, query: string, format: string): Promise<string> {
+    const session = await this.#acquire(lane);
     try {
-      const result = await session.engine.queryAsync(query, { format: 'TabSeparated' });
+      const result = await session.engine.queryAsync(query, { format });
       return result.text();
     } finally {
-      this.#pool.release('control', session);
+      this.#pool.release(lane, session);
     }
   }
 
@@ -86,6 +100,24 @@ export class Engine {
       ),
     );
     answerWhole(response, { queryId: request.queryId, format: request.defaultFormat }, result);
+  }
+
+  /** Reads, and goes on without parts that turn out to be broken. */
+  async #readOn(
+    request: NamedRequest,
+    statement: Statement,
+    session: PooledSession,
+    response: ServerResponse,
+  ): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#read(request, statement, session, response);
+      } catch (error) {
+        const relieved = await this.onReadFailure(error);
+        // Of an answer under way the reader has rows: it asks again itself.
+        if (!relieved || response.headersSent || response.destroyed || tries >= READ_TRIES_MAX) throw error;
+      }
+    }
   }
 
   async #read(

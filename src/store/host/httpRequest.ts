@@ -67,7 +67,8 @@ function plainSetting(name: string, known: ReadonlySet<string>): string {
   throw new HostError(115, 'UNKNOWN_SETTING', `Unknown setting ${JSON.stringify(name)}`);
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer[]> {
+/** @throws {HostError} On a body beyond the limit. */
+export async function readBody(request: IncomingMessage): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

@@ -1,12 +1,13 @@
 /**
  * The engine's host process: chDB on one data directory, spoken to as if it were a ClickHouse server, over a
- * Unix socket. Usage: `main.js --data-dir DIR --socket PATH [--log-level L] [--memory-mib N]`.
+ * Unix socket. Usage: `main.js --data-dir DIR --socket PATH [--log-level L] [--memory-mib N]
+ * [--keep-free BYTES]`.
  *
  * It prints one line `ready` on standard output, ends when its standard input closes (the parent holds the other
  * end, so it ends with the parent however that dies) and finishes what is in work first: leaving during an
  * insert crashes the engine.
  */
-import { chmod, mkdir, unlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drainPending } from 'chdb';
@@ -14,6 +15,11 @@ import { systemClock } from '../../clock.ts';
 import { createLogger } from '../../ops/log.ts';
 import { spoolDirs } from '../paths.ts';
 import { Engine } from './engine.ts';
+import { writeEngineConfig } from './engineConfig.ts';
+import { LossLedger } from './lossLedger.ts';
+import { repairMetadata } from './metadataRepair.ts';
+import { PartKeeper } from './partKeeper.ts';
+import { PartRepair } from './partRepair.ts';
 import { createHostServer } from './server.ts';
 import { SessionPool } from './sessionPool.ts';
 import { Spool } from './spool.ts';
@@ -24,7 +30,6 @@ const DRAIN_LIMIT_MS = 10_000;
 const MAX_STATEMENT_BYTES = 4 * 1024 * 1024;
 /** Longest any statement may run: the last resort against one that nobody waits for any more. */
 const EXECUTION_SECONDS_MAX = 3_600;
-const MARK_CACHE_BYTES = 256 * 1024 * 1024;
 
 const { values } = parseArgs({
   options: {
@@ -32,6 +37,7 @@ const { values } = parseArgs({
     socket: { type: 'string' },
     'log-level': { type: 'string', default: 'info' },
     'memory-mib': { type: 'string', default: '2048' },
+    'keep-free': { type: 'string', default: '0' },
   },
 });
 
@@ -40,8 +46,9 @@ async function main(dataDir: string, socket: string): Promise<void> {
   const engineDir = join(dataDir, 'engine');
   await mkdir(engineDir, { recursive: true, mode: 0o700 });
   const configFile = join(dataDir, 'engine.xml');
-  // The engine's own defaults are 0.9 of the machine's memory and 5 GiB of mark cache.
-  await writeFile(configFile, engineConfig(Number(values['memory-mib'])), { mode: 0o600 });
+  const limits = { memoryMib: Number(values['memory-mib']), keepFreeBytes: Number(values['keep-free']) };
+  await writeEngineConfig(configFile, limits, log);
+  await repairMetadata(engineDir, log);
   const pool = new SessionPool(engineDir, [
     `--config-file=${configFile}`,
     `--max_query_size=${MAX_STATEMENT_BYTES}`,
@@ -49,9 +56,13 @@ async function main(dataDir: string, socket: string): Promise<void> {
   ]);
   const spool = await Spool.open(spoolDirs(dataDir));
   const engine = new Engine({ pool, spool, log, clock: systemClock });
-  await reportDetached(engine, log);
+  const ledger = await LossLedger.open(dataDir, log);
+  const repair = new PartRepair({ queries: engine, ledger, log });
+  const keeper = new PartKeeper({ repair, ledger, log, startedMs: systemClock.now() });
+  await keeper.start();
+  engine.onReadFailure = (error) => keeper.relieve(error);
   const knownSettings = new Set((await engine.text('SELECT name FROM system.settings')).split('\n'));
-  const { server, drain } = createHostServer({ engine, knownSettings, log });
+  const { server, drain } = createHostServer({ engine, keeper, knownSettings, log });
 
   let stopping = false;
   const stop = async () => {
@@ -80,25 +91,6 @@ async function main(dataDir: string, socket: string): Promise<void> {
   await chmod(socket, 0o600);
   log.info({ dataDir, socket, pid: process.pid }, 'store.host.ready');
   process.stdout.write('ready\n');
-}
-
-function engineConfig(memoryMib: number): string {
-  const memoryBytes = memoryMib * 1024 * 1024;
-  return `<clickhouse>
-  <max_server_memory_usage>${memoryBytes}</max_server_memory_usage>
-  <mark_cache_size>${MARK_CACHE_BYTES}</mark_cache_size>
-  <timezone>UTC</timezone>
-</clickhouse>
-`;
-}
-
-/** A part the engine found broken is set aside without an error: its rows are silently missing unless someone looks. */
-async function reportDetached(engine: Engine, log: ReturnType<typeof createLogger>): Promise<void> {
-  const lines = (await engine.text('SELECT table, name, reason FROM system.detached_parts')).split('\n');
-  for (const line of lines.filter((text) => text !== '')) {
-    const [table, part, reason] = line.split('\t');
-    log.error({ table, part, reason }, 'store.host.detached_part');
-  }
 }
 
 if (!values['data-dir'] || !values.socket) {

@@ -1,9 +1,10 @@
-/** The HTTP side of the engine's host: `/ping` and the query interface at `/`. */
+/** The HTTP side of the engine's host: `/ping`, `/check-parts` and the query interface at `/`. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Logger } from '../../ops/log.ts';
 import type { Engine } from './engine.ts';
 import { errorAnswer } from './hostError.ts';
-import { readEngineRequest } from './httpRequest.ts';
+import { readBody, readEngineRequest } from './httpRequest.ts';
+import type { PartKeeper } from './partKeeper.ts';
 
 /** Long lists of market ids travel as URL parameters; a ClickHouse server takes as much. */
 const MAX_URL_BYTES = 1024 * 1024;
@@ -18,6 +19,7 @@ export interface HostServer {
 
 export function createHostServer(options: {
   engine: Engine;
+  keeper: PartKeeper;
   knownSettings: ReadonlySet<string>;
   log: Logger;
 }): HostServer {
@@ -27,6 +29,8 @@ export function createHostServer(options: {
     if (draining) return void response.destroy();
     if (request.url === '/ping') return void response.end('Ok.\n');
     try {
+      if (request.url === '/check-parts')
+        return void (await answerPartCheck(options.keeper, request, response));
       await options.engine.answer(await readEngineRequest(request, options.knownSettings), response);
     } catch (error) {
       answerError(error, response, options.log);
@@ -52,6 +56,19 @@ export function createHostServer(options: {
       server.closeAllConnections();
     },
   };
+}
+
+/** Reads new parts whole; the body lists the losses that gaps cover by now. */
+async function answerPartCheck(
+  keeper: PartKeeper,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const text = Buffer.concat(await readBody(request)).toString('utf8');
+  const acknowledged = new Set(text === '' ? [] : (JSON.parse(text) as string[]));
+  const check = await keeper.round(acknowledged);
+  response.writeHead(200, { 'Content-Type': 'application/json' });
+  response.end(JSON.stringify(check));
 }
 
 function answerError(error: unknown, response: ServerResponse, log: Logger): void {

@@ -1,15 +1,16 @@
 /**
  * A fixed number of engine sessions over one data directory. Queries on one session run one after the other, so
  * readers share a pool, writers have sessions of their own that no long read can hold, and one session is kept
- * for control (cancelling, settings list).
+ * for control (cancelling, settings list), one for reading parts whole.
  */
 import { Session } from 'chdb';
 import type { SessionState } from './sqlText.ts';
 
-export type Lane = 'read' | 'write' | 'control';
+export type Lane = 'read' | 'write' | 'control' | 'check';
+const LANES: readonly Lane[] = ['read', 'write', 'control', 'check'];
 
 /** Sessions a lane; measured: 8 readers and a writer answer as fast as the cores allow, more only queue in the engine. */
-export const LANE_SIZES: Readonly<Record<Lane, number>> = { read: 8, write: 2, control: 1 };
+export const LANE_SIZES: Readonly<Record<Lane, number>> = { read: 8, write: 2, control: 1, check: 1 };
 /** Requests that may wait for a session of a lane before new ones are refused. */
 export const MAX_WAITING = 1_000;
 
@@ -29,12 +30,12 @@ const FRESH: SessionState = { database: 'default', settings: new Map(), params: 
 
 export class SessionPool {
   readonly #all: Session[] = [];
-  readonly #free: Record<Lane, PooledSession[]> = { read: [], write: [], control: [] };
-  readonly #waiting: Record<Lane, Waiter[]> = { read: [], write: [], control: [] };
+  readonly #free: Record<Lane, PooledSession[]> = { read: [], write: [], control: [], check: [] };
+  readonly #waiting: Record<Lane, Waiter[]> = { read: [], write: [], control: [], check: [] };
 
   /** @throws When the directory is locked by another process or cannot be opened. */
   constructor(path: string, connectionArgs: readonly string[]) {
-    for (const lane of ['read', 'write', 'control'] as const) {
+    for (const lane of LANES) {
       for (let i = 0; i < LANE_SIZES[lane]; i++) {
         const engine = new Session(path, { connectionArgs });
         this.#all.push(engine);
@@ -61,7 +62,7 @@ export class SessionPool {
 
   /** Refuses who waits and closes every session. Only once nothing runs any more. */
   close(): void {
-    for (const lane of ['read', 'write', 'control'] as const) {
+    for (const lane of LANES) {
       for (const waiter of this.#waiting[lane].splice(0)) waiter.reject(new Error('the engine is stopping'));
     }
     for (const session of this.#all) session.close();

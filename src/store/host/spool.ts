@@ -1,6 +1,7 @@
 /** Where the bodies of inserts lie while the engine reads them. */
 import { mkdir, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { HostError } from './hostError.ts';
 
 /**
  * Files are written to memory (`/dev/shm`) where there is such a thing, and to the data directory where not or
@@ -39,7 +40,9 @@ export class Spool {
           await writeFile(path, data, { mode: 0o600 });
         } catch (error) {
           if (index < this.#dirs.length - 1) continue;
-          throw error;
+          if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+          // Rows that find no room are not at fault: whoever sent them tries again.
+          throw new HostError(243, 'NOT_ENOUGH_SPACE', `No room for an insert in ${dir}`, { cause: error });
         }
         return await use(path);
       } finally {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { oneClock } from '../../../test/support/gaps.ts';
 import { openTestStore, type TestStore } from '../../../test/support/store.ts';
 import { MARKET } from '../../../test/support/wire.ts';
 import type { Gap } from '../../schema/gap.ts';
@@ -33,14 +34,14 @@ function market(
 function gap(of: Market, from: number, to: number | null, gapId = `gap_${++seq}`): void {
   const startTimeMs = of.startTimeMs + from * MINUTE_MS;
   const endTimeMs = to === null ? null : of.startTimeMs + to * MINUTE_MS;
-  const rest: Omit<Gap, 'gapId' | 'marketId' | 'startTimeMs' | 'endTimeMs'> = {
+  const rest: Pick<Gap, 'knownTimeMs' | 'knownSeq' | 'cause' | 'feed' | 'repairedBy'> = {
     ...{ knownTimeMs: startTimeMs, knownSeq: seq },
     cause: 'disconnected',
     feed: 'polymarket.clob',
     repairedBy: to === null ? null : 'snapshot',
   };
   const record = { gapId, marketId: of.marketId, startTimeMs, endTimeMs, ...rest };
-  opened.store.writer.gap({ ...record, seq: ++seq });
+  opened.store.writer.gap(oneClock({ ...record, seq: ++seq }));
 }
 
 /** A quote received in a minute of the window. */

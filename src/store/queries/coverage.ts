@@ -1,3 +1,5 @@
+import type { StoreReader } from '../reader.ts';
+
 /**
  * How much of its window of a market was recorded, as pieces of SQL about a market `t`: what lies in its gaps or before
  * anything of it was recorded is lost. The epoch stands for "nothing was ever recorded".
@@ -38,3 +40,18 @@ export const JOIN_COVERAGE = `
     SELECT market_id, ${FIRST_QUOTE} AS first_quote FROM quotes
     WHERE trusted AND market_id IN (SELECT market_id FROM page WHERE isNull(recorded_since))
     GROUP BY market_id) AS q ON q.market_id = t.market_id`;
+
+/** Receipt of each market's first trusted quote, Unix milliseconds; markets without one are left out. */
+export async function firstQuoteTimes(
+  store: StoreReader,
+  marketIds: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await store.rows<{ marketId: string; timeMs: number }>(
+    `SELECT market_id AS marketId, toUnixTimestamp64Milli(${FIRST_QUOTE}) AS timeMs
+     FROM quotes WHERE trusted AND market_id IN {market_ids:Array(String)} GROUP BY market_id`,
+    { market_ids: marketIds },
+    { signal },
+  );
+  return new Map(rows.map(({ marketId, timeMs }) => [marketId, timeMs]));
+}

@@ -7,6 +7,8 @@ export interface GapQuery {
   /** A gap counts when any of it lies in [startMs, endMs). */
   readonly startMs: number | null;
   readonly endMs: number | null;
+  /** Ids of gaps to leave out. */
+  readonly except?: readonly string[];
   readonly limit: number;
   readonly after: { readonly startTimeMs: number; readonly gapId: string } | null;
 }
@@ -20,6 +22,8 @@ export function listGaps(store: StoreReader, query: GapQuery, signal: AbortSigna
   }
   return store.rows<GapBody>(
     `SELECT t.gap_id AS gap_id, ${isoTime('t.start_time')} AS start, ${isoTime('t.end_time')} AS end,
+       ${isoTime('ifNull(t.start_received, t.start_time)')} AS start_received,
+       ${isoTime('ifNull(t.end_received, t.end_time)')} AS end_received,
        t.cause AS cause, t.feed AS feed, t.repaired_by AS repaired_by
      FROM gaps AS t FINAL ${where(conditions)} ORDER BY t.start_time, t.gap_id LIMIT {limit:UInt32}`,
     { ...params, limit: query.limit },
@@ -37,12 +41,16 @@ export async function countGaps(store: StoreReader, query: GapQuery, signal: Abo
   return row?.total ?? 0;
 }
 
-function selected({ marketId, startMs, endMs }: GapQuery): {
+function selected({ marketId, startMs, endMs, except = [] }: GapQuery): {
   conditions: string[];
-  params: Record<string, string | number>;
+  params: Record<string, string | number | readonly string[]>;
 } {
   const conditions = ['t.market_id = {market_id:String}'];
-  const params: Record<string, string | number> = { market_id: marketId };
+  const params: Record<string, string | number | readonly string[]> = { market_id: marketId };
+  if (except.length > 0) {
+    conditions.push('t.gap_id NOT IN {except:Array(String)}');
+    params.except = except;
+  }
   if (startMs !== null) {
     conditions.push(`(t.end_time IS NULL OR t.end_time > ${timeParam('range_start')})`);
     params.range_start = storedTime(Math.floor(startMs));

@@ -1,11 +1,11 @@
 import type { MarketBody } from '../../schema/api/resources.ts';
-import type { Market, MarketStatus } from '../../schema/market.ts';
+import { type Market, type MarketStatus, UNKNOWN } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 import { COVERAGE, COVERAGE_TERMS, JOIN_COVERAGE, WITH_COVERAGE_OF_ONE } from './coverage.ts';
 import { isoTime, rangeConditions, timeParam, where } from './sql.ts';
 
 /** Where a market's page lives at the venue. */
-const EVENT_URL = 'https://polymarket.com/event/';
+export const EVENT_URL = 'https://polymarket.com/event/';
 
 const MARKET_COLUMNS = `
   t.market_id AS market_id, t.event_id AS event_id, t.slug AS slug, t.question AS question,
@@ -13,9 +13,10 @@ const MARKET_COLUMNS = `
   ${isoTime('t.start_time')} AS start_time, ${isoTime('t.end_time')} AS end_time,
   t.strike_price AS strike_price, t.strike_source AS strike_source, t.close_price AS close_price,
   t.outcome AS outcome, t.payout_yes AS payout_yes, ${COVERAGE} AS coverage,
-  ${isoTime('t.resolved_time')} AS resolved_at, t.volume AS volume, t.liquidity AS liquidity,
+  ${isoTime('t.resolved_time')} AS resolved_at, t.resolved_time_source AS resolved_at_source,
+  t.volume AS volume, t.liquidity AS liquidity,
   t.tick_size / 10000 AS tick_size, t.taker_fee_rate AS taker_fee_rate, t.taker_delay_ms AS taker_delay_ms,
-  concat('${EVENT_URL}', t.slug) AS polymarket_url`;
+  if(t.slug = '${UNKNOWN}', NULL, concat('${EVENT_URL}', t.slug)) AS polymarket_url`;
 
 export interface MarketFilter {
   readonly ticker: string | null;
@@ -24,6 +25,8 @@ export interface MarketFilter {
   /** On the window's end: since <= end < until. */
   readonly sinceMs: number | null;
   readonly untilMs: number | null;
+  /** Ids of markets to leave out. */
+  readonly except?: readonly string[];
 }
 
 export interface MarketPosition {
@@ -103,13 +106,17 @@ export async function findMarketKey(
   return row ?? null;
 }
 
-function filterOf({ ticker, eventType, status, sinceMs, untilMs }: MarketFilter): {
+function filterOf({ ticker, eventType, status, sinceMs, untilMs, except = [] }: MarketFilter): {
   conditions: string[];
-  params: Record<string, string | number>;
+  params: Record<string, string | number | readonly string[]>;
 } {
   const range = rangeConditions('t.end_time', { startMs: sinceMs, endMs: untilMs });
   const conditions = [...range.conditions];
-  const params: Record<string, string | number> = { ...range.params };
+  const params: Record<string, string | number | readonly string[]> = { ...range.params };
+  if (except.length > 0) {
+    conditions.push('t.market_id NOT IN {except:Array(String)}');
+    params.except = except;
+  }
   for (const [name, value] of Object.entries({ ticker, event_type: eventType, status })) {
     if (value === null) continue;
     conditions.push(`t.${name} = {${name}:String}`);

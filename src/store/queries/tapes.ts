@@ -23,6 +23,8 @@ export const TAPE_QUOTES = `SELECT t.trusted, toFloat64(t.seq), ${RECEIVED}, ${t
  */
 export const TAPE_BOOKS = `SELECT ${bookColumns({
   hasDepth: true,
+  // As it was stored: what a gap found later says of it is no knowledge of its moment, but of the gap's.
+  trusted: 't.trusted',
   time: 'toInt64(t.seq)',
   underlying: `CAST(${RECEIVED}, 'Nullable(Float64)')`,
 })}

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bookRecord, KEY, marketRecord, testApi } from '../../../test/support/api.ts';
+import { oneClock } from '../../../test/support/gaps.ts';
 import { openTestStore, type TestStore } from '../../../test/support/store.ts';
+import { MARKET } from '../../../test/support/wire.ts';
+import { loadTape } from '../tapes.ts';
+import { loadTapeGaps } from '../universe.ts';
 
 const T0 = Date.UTC(2026, 10, 20, 12);
 const M = '0xaa';
@@ -47,15 +51,19 @@ beforeAll(async () => {
   const common = { marketId: M, cause: 'silent_market', feed: 'polymarket.clob', repairedBy: null } as const;
   const known = { knownTimeMs: null, knownSeq: null };
   // Found after rows 2 to 4 had been written; row 1 was the last good one and row 5 proved the book again.
-  writer.gap({
-    ...{ ...common, ...known },
-    ...{ gapId: 'a', seq: 10, startTimeMs: T0 + STEP_MS, endTimeMs: T0 + 5 * STEP_MS },
-  });
-  writer.gap({
-    ...common,
-    ...known,
-    ...{ gapId: 'b', seq: 11, startTimeMs: T0 + 6 * STEP_MS, endTimeMs: null },
-  });
+  writer.gap(
+    oneClock({
+      ...{ ...common, ...known },
+      ...{ gapId: 'a', seq: 10, startTimeMs: T0 + STEP_MS, endTimeMs: T0 + 5 * STEP_MS },
+    }),
+  );
+  writer.gap(
+    oneClock({
+      ...common,
+      ...known,
+      ...{ gapId: 'b', seq: 11, startTimeMs: T0 + 6 * STEP_MS, endTimeMs: null },
+    }),
+  );
   await writer.flush();
 });
 afterAll(() => opened?.dispose());
@@ -98,4 +106,183 @@ test('nor does it make a mid', async () => {
 
 test('an open gap takes from the coverage to the end of the window', async () => {
   expect((await get(`/v1/markets/${M}`)).coverage).toBe(0.1);
+});
+
+/** A row or a gap with two clocks: what the venue stamped, and when it was received. */
+type Times = readonly [eventMs: number, receivedMs: number];
+
+async function trustOf(
+  marketId: string,
+  rows: readonly Times[],
+  gaps: readonly [Times, Times | null, 'old'?][],
+) {
+  const { writer } = opened.store;
+  const seqOf = (index: number) => 1_000 + index;
+  writer.market({ ...marketRecord({ marketId, startTimeMs: T0, endTimeMs: T0 + 10_000 }), seq: 1 });
+  for (const [index, [eventMs, receivedMs]] of rows.entries()) {
+    const yesAsks: [number, number][] = [[5200, 1_000_000 * (index + 1)]];
+    writer.book({
+      ...bookRecord({ seq: seqOf(index), marketId, timeMs: 0, yesBids: [[5000, 1_000_000]], yesAsks }),
+      ...{ eventTimeMs: T0 + eventMs, receivedTimeMs: T0 + receivedMs },
+    });
+  }
+  for (const [index, [start, end, old]] of gaps.entries()) {
+    const received = { startReceivedMs: T0 + start[1], endReceivedMs: end && T0 + end[1] };
+    writer.gap({
+      ...{ gapId: `gap_${index}`, marketId, seq: 5_000 + index, cause: 'disconnected', feed: 'f' },
+      ...{ startTimeMs: T0 + start[0], endTimeMs: end && T0 + end[0] },
+      // Releases before this one did not write the columns.
+      ...(old === undefined ? received : { startReceivedMs: null as never, endReceivedMs: null }),
+      ...{ repairedBy: null, knownTimeMs: null, knownSeq: null },
+    });
+  }
+  await writer.flush();
+  const { snapshots } = await get(`/v1/snapshots?market_id=${marketId}`);
+  return snapshots.map((row: { trusted: boolean }) => row.trusted);
+}
+
+test.each<[string, readonly Times[], [Times, Times | null, 'old'?][], boolean[]]>([
+  [
+    'rows between its ends, on the clock of `ts`, however late they came',
+    [
+      [0, 50],
+      [100, 150],
+      [200, 9_000],
+      [300, 9_050],
+      [400, 9_100],
+    ],
+    [
+      [
+        [100, 150],
+        [400, 9_100],
+      ],
+    ],
+    [true, true, false, false, true],
+  ],
+  [
+    'rows of other times not, though our clock was set back and gave them its receipts',
+    [
+      [0, 5_000],
+      [100, 5_100],
+      [200, 800],
+      [300, 900],
+      [1_000, 5_050],
+    ],
+    [
+      [
+        [200, 800],
+        [1_000, 5_050],
+      ],
+    ],
+    [true, true, true, false, true],
+  ],
+  [
+    'rows stamped like its ends by their receipt',
+    [
+      [100, 150],
+      [100, 160],
+      [100, 170],
+      [400, 450],
+      [400, 460],
+    ],
+    [
+      [
+        [100, 150],
+        [400, 460],
+      ],
+    ],
+    [true, false, false, false, true],
+  ],
+  [
+    'nothing where the book did not change meanwhile',
+    [
+      [100, 150],
+      [200, 250],
+    ],
+    [
+      [
+        [200, 250],
+        [200, 9_000],
+      ],
+    ],
+    [true, true],
+  ],
+  [
+    'what followed while it is open',
+    [
+      [100, 150],
+      [200, 250],
+    ],
+    [[[100, 150], null]],
+    [true, false],
+  ],
+  [
+    'by receipts alone where an earlier release noted nothing else',
+    [
+      [0, 50],
+      [100, 150],
+      [200, 250],
+      [300, 350],
+      [400, 450],
+    ],
+    [[[150, 0], [350, 0], 'old']],
+    [true, true, false, true, true],
+  ],
+])('a gap holds %s', async (name, rows, gaps, trusted) => {
+  expect(await trustOf(`0x${Buffer.from(name).toString('hex').slice(0, 60)}`, rows, gaps)).toEqual(trusted);
+});
+
+test('a gap is answered with the times of the rows at its ends on both clocks', async () => {
+  const marketId = '0xb07h';
+  await trustOf(
+    marketId,
+    [
+      [100, 150],
+      [400, 460],
+    ],
+    [
+      [
+        [100, 150],
+        [400, 460],
+      ],
+    ],
+  );
+  await trustOf('0x01d', [], [[[150, 0], null, 'old']]);
+  expect((await get(`/v1/gaps?market_id=${marketId}`)).gaps).toMatchObject([
+    {
+      ...{ start: '2026-11-20T12:00:00.100+00:00', end: '2026-11-20T12:00:00.400+00:00' },
+      start_received: '2026-11-20T12:00:00.150+00:00',
+      end_received: '2026-11-20T12:00:00.460+00:00',
+    },
+  ]);
+  expect((await get('/v1/gaps?market_id=0x01d')).gaps).toMatchObject([
+    {
+      ...{ start: '2026-11-20T12:00:00.150+00:00', end: null },
+      ...{ start_received: '2026-11-20T12:00:00.150+00:00', end_received: null },
+    },
+  ]);
+});
+
+test('a replay reads rows as they were stored: a gap found later is known at its own place', async () => {
+  const marketId = '0x7ape';
+  await trustOf(
+    marketId,
+    [
+      [100, 150],
+      [200, 250],
+      [400, 460],
+    ],
+    [
+      [
+        [100, 150],
+        [400, 460],
+      ],
+    ],
+  );
+  const market = { ...MARKET, marketId, startTimeMs: T0, endTimeMs: T0 + 10_000 };
+  const terms = { depth: 5, prices: false };
+  const gaps = (await loadTapeGaps(opened.store, [marketId])).get(marketId) ?? [];
+  const tape = await loadTape(opened.store, { market, gaps, terms }, new AbortController().signal);
+  expect([...(tape.books?.trusted ?? [])]).toEqual([1, 1, 1]);
+  expect(tape.gaps).toEqual([{ startMs: T0 + 150, endMs: T0 + 460, knownMs: T0 + 150.5 }]);
 });

@@ -1,0 +1,35 @@
+import { open, readFile, rename, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Replaces a file's text so that a crash or a full disk leaves the old text or the new one, never a part of it: the
+ * text goes to a draft beside it, onto the disk, and into place by one rename. Equal text writes nothing.
+ */
+export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
+  if ((await readFile(path, 'utf8').catch(() => null)) === text) return;
+  const draft = `${path}.draft`;
+  try {
+    const file = await open(draft, 'w', mode);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await unlink(draft).catch(() => undefined);
+    throw error;
+  }
+  await syncDirectory(dirname(path));
+}
+
+/** Brings a rename onto the disk. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}

@@ -1,0 +1,85 @@
+/** A recorder on a real store whose inserts wait until they are let through, and two APIs over them. */
+import type { FastifyInstance } from 'fastify';
+import type { LiveState } from '../../src/api/parts.ts';
+import { Bus } from '../../src/bus/bus.ts';
+import { PublishingSink } from '../../src/bus/publishingSink.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { MarketMemory } from '../../src/collect/marketMemory.ts';
+import { Recorder } from '../../src/collect/recorder.ts';
+import { silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import { idleLive, KEY, testApi } from './api.ts';
+import { openTestStore, type TestStore } from './store.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+export class HeldStore {
+  readonly recorder: Recorder;
+  readonly opened: TestStore;
+  /** As the service answers. */
+  readonly #api: FastifyInstance;
+  /** As if nothing were followed: every answer comes from the store. */
+  readonly #stored: FastifyInstance;
+  readonly #time: { nowMs: number; lagMs: number };
+
+  static async open(startMs: number): Promise<HeldStore> {
+    const time = { nowMs: startMs, lagMs: 0 };
+    // No time passes for the writer, so it closes no segment by its age: rows wait until `letThrough`.
+    const clock = { ...systemClock, now: () => time.nowMs, monotonic: () => 0 };
+    return new HeldStore(await openTestStore({ clock }), clock, time);
+  }
+
+  private constructor(opened: TestStore, clock: Clock, time: { nowMs: number; lagMs: number }) {
+    this.opened = opened;
+    this.#time = time;
+    const observed = { clock, log: silentLogger, metrics: new Metrics() };
+    const bus = new Bus(observed);
+    const sink = new PublishingSink(opened.store.writer, bus);
+    this.recorder = new Recorder({ ...observed, sink, timeBy: 'receipt' });
+    const followed = new MarketMemory({ recorder: this.recorder, bus });
+    const live: LiveState = { ...idleLive, followed, storeLagMs: () => time.lagMs };
+    this.#api = testApi({ store: opened.store, clock, live });
+    this.#stored = testApi({
+      store: opened.store,
+      clock,
+      live: { ...idleLive, storeLagMs: live.storeLagMs },
+    });
+  }
+
+  get nowMs(): number {
+    return this.#time.nowMs;
+  }
+
+  /** Sets the time; what was not let through since has waited for `lagMs` then. */
+  at(nowMs: number, lagMs = this.#time.lagMs): void {
+    Object.assign(this.#time, { nowMs, lagMs });
+  }
+
+  /** Everything recorded so far is in the store. */
+  async letThrough(): Promise<void> {
+    await this.opened.store.writer.flush();
+    this.#time.lagMs = 0;
+  }
+
+  ask(url: string): Promise<Answer> {
+    return answerOf(this.#api, url);
+  }
+
+  askStored(url: string): Promise<Answer> {
+    return answerOf(this.#stored, url);
+  }
+
+  async close(): Promise<void> {
+    await this.#api.close();
+    await this.#stored.close();
+    await this.opened.dispose();
+  }
+}
+
+async function answerOf(api: FastifyInstance, url: string): Promise<Answer> {
+  const response = await api.inject({ url, headers: KEY });
+  return { status: response.statusCode, body: response.json() };
+}

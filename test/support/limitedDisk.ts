@@ -1,0 +1,90 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSync, openSync, rmSync, statfsSync, truncateSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { temporaryDirectory } from './temporaryDirectory.ts';
+
+export type DiskKind = 'tmpfs' | 'ext4';
+
+/** Whether this process may mount file systems of its own. */
+export function mayMount(kind: DiskKind): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
+  let allowed = false;
+  const ends: (() => void)[] = [];
+  try {
+    limitedDisk(kind, 16, (end) => void ends.push(end));
+    allowed = true;
+  } catch {
+    // No such right in this container, or no loop device.
+  }
+  for (const end of ends.reverse()) end();
+  return allowed;
+}
+
+/** A file system of a fixed size that a test can fill to its last block. */
+export interface LimitedDisk {
+  readonly path: string;
+  freeBytes(): number;
+  /** Takes all free space but so many bytes. */
+  fill(leaveBytes?: number): void;
+  /** Gives back what `fill` took. */
+  free(): void;
+}
+
+/** @param whenOver Gets what unmounts it; the end of the running test where it is left out. */
+export function limitedDisk(
+  kind: DiskKind,
+  mebibytes: number,
+  whenOver: (end: () => void) => void = onTestFinished,
+): LimitedDisk {
+  // What is registered last ends first: the directory is removed once nothing is mounted there.
+  const path = temporaryDirectory(whenOver);
+  const image = `${path}.img`;
+  const words = ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', path];
+  if (kind === 'ext4') {
+    whenOver(() => rmSync(image, { force: true }));
+    execFileSync('truncate', ['-s', `${mebibytes}M`, image]);
+    execFileSync('mkfs.ext4', ['-q', '-m', '0', image]);
+    words.splice(0, words.length, '-o', 'loop', image, path);
+  }
+  execFileSync('mount', words, { stdio: 'ignore' });
+  // Lazily: an engine that a test killed may still have files open.
+  whenOver(() => void spawnSync('umount', ['-l', path]));
+  const filler = join(path, 'filler');
+  const freeBytes = () => {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize;
+  };
+  return {
+    path,
+    freeBytes,
+    fill: (leaveBytes = 0) => fillUp(filler, freeBytes, leaveBytes),
+    free: () => truncateSync(filler, 0),
+  };
+}
+
+const FILL_STEPS = [1024 * 1024, 64 * 1024, 4096, 512];
+
+function fillUp(path: string, freeBytes: () => number, leaveBytes: number): void {
+  const file = openSync(path, 'a');
+  try {
+    for (const step of FILL_STEPS) {
+      const block = Buffer.alloc(step);
+      for (;;) {
+        if (freeBytes() - step < leaveBytes && leaveBytes > 0) break;
+        if (!wrote(file, block)) break;
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function wrote(file: number, block: Buffer): boolean {
+  try {
+    return writeSync(file, block) === block.length;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false;
+    throw error;
+  }
+}
