@@ -61,6 +61,15 @@ describe('trust in a book', () => {
     expect(sink.gaps[0]).toMatchObject({ knownTimeMs: T0 + 300, knownSeq: (sink.gaps[0]?.seq ?? 0) - 1 });
   });
 
+  it('is back at the start of its gap, where the clock was set back before the proof came', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    recorder.disconnect([MARKET.yesTokenId, MARKET.noTokenId], T0 + 100);
+    play([wire.snapshot(T0 + 50)], T0 - 500);
+    const received = { startReceivedMs: T0, endReceivedMs: T0 };
+    expect(sink.gaps.at(-1)).toMatchObject({ startTimeMs: T0, endTimeMs: T0 + 50, ...received });
+  });
+
   it('was lost as a gap that is over, where the next action makes the same hash inputs verify', () => {
     const { sink, recorder, wire, play } = setUp();
     play([wire.snapshot(T0)], T0);
@@ -127,12 +136,15 @@ describe('trust in a book', () => {
     play([wire.snapshot(T0)], T0);
     const recorded = recorder.recorded(MARKET.marketId);
     if (recorded === null) throw new Error('not recorded');
+    recorder.trust.isStoreDown = true;
     recorder.trust.open(recorded, { cause: 'store_down', knownTimeMs: T0, feed: 'underround' });
     play(wire.books(T0 + 100), T0 + 100);
     play(wire.action(T0 + 200, [{ side: 'BUY', price: 4900, size: 5 * SHARE }]), T0 + 200);
     expect(sink.books.at(-1)).toMatchObject({ trusted: false });
-    recorder.gaps.close(MARKET.marketId, T0 + 300, 'store');
+    recorder.trust.isStoreDown = false;
     recorded.rewrite(T0 + 300);
+    expect(sink.gaps.at(-1)).toMatchObject({ startTimeMs: T0, endTimeMs: T0 + 200, repairedBy: 'store' });
+    expect(sink.gaps.at(-1)).toMatchObject({ startReceivedMs: T0, endReceivedMs: T0 + 300 });
     expect(sink.books.at(-1)).toMatchObject({ trusted: true });
     expect(sink.quotes.at(-1)).toMatchObject({ trusted: true });
   });
@@ -193,7 +205,8 @@ describe.skipIf(recordingsAbsent)(
         for (const book of books) set.recorder.clobFrame(book, T0 + 3000);
         set.recorder.finishQuiet(T0 + 3100);
         expect(set.sink.quotes.at(-1)).toMatchObject({ trusted: true });
-        expect(set.sink.gaps.at(-1)).toMatchObject({ endTimeMs: T0 + 3000, repairedBy: 'snapshot' });
+        const end = { endTimeMs: last.eventTimeMs, endReceivedMs: T0 + 3000 };
+        expect(set.sink.gaps.at(-1)).toMatchObject({ ...end, repairedBy: 'snapshot' });
       }
     });
   },

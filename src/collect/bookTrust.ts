@@ -1,6 +1,7 @@
 import type { FinishedAction } from '../core/marketBook.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import type { GapCause } from '../schema/gap.ts';
+import type { GapCause, RowTimes } from '../schema/gap.ts';
+import type { Market } from '../schema/market.ts';
 import type { Gaps } from './gaps.ts';
 import type { RecordedMarket, Unproven } from './recordedMarket.ts';
 
@@ -19,9 +20,14 @@ export class BookTrust {
   readonly #gaps: Gaps;
   readonly #unproven = new Set<RecordedMarket>();
   readonly #dismissed;
+  /** Rows are being dropped: no book, however good, is stored. */
+  isStoreDown = false;
+  readonly #isLate;
 
-  constructor(options: { gaps: Gaps; metrics: Metrics }) {
+  /** @param options.isLate Whether a feed that the market depends on is late. */
+  constructor(options: { gaps: Gaps; metrics: Metrics; isLate?: (market: Market) => boolean }) {
     this.#gaps = options.gaps;
+    this.#isLate = options.isLate ?? (() => false);
     this.#dismissed = options.metrics.counter(
       'underround_mismatches_dismissed_total',
       'Unproven books that what came late proved right all along',
@@ -43,40 +49,45 @@ export class BookTrust {
       if (action.end !== 'disconnected' && !this.#gaps.isOpen(marketId)) this.#note(recorded, action);
       return false;
     }
+    if (this.#isLate(recorded.market)) return false;
     const gap = this.#gaps.of(marketId);
     // What could not be stored is not mended by a good book, but by a store that takes rows again.
-    if (gap?.cause === 'store_down') return false;
-    const repairedBy = asked ? 'rest_book' : action.form === 'book' ? 'snapshot' : 'action';
-    if (gap !== null) this.#gaps.close(marketId, action.receivedTimeMs, repairedBy);
-    else if (recorded.unproven !== null) this.#settle(recorded, recorded.unproven, action, repairedBy);
+    if (gap?.cause === 'store_down' && this.isStoreDown) return false;
+    const provedBy = asked ? 'rest_book' : action.form === 'book' ? 'snapshot' : 'action';
+    if (gap !== null) this.#gaps.close(marketId, action, gap.cause === 'store_down' ? 'store' : provedBy);
+    else if (recorded.unproven !== null) this.#settle(recorded, recorded.unproven, action, provedBy);
     recorded.unproven = null;
     this.#unproven.delete(recorded);
-    recorded.provenTimeMs = action.receivedTimeMs;
     return true;
   }
 
-  /** Opens the gaps of books that have been unproven for too long at `nowMs`. */
+  /**
+   * Opens the gaps of books that have been unproven for too long at `nowMs`; Infinity: of all, at the end of a recording,
+   * each at the end of its second.
+   */
   due(nowMs: number): void {
     for (const recorded of this.#unproven) {
       const { unproven } = recorded;
       if (unproven !== null && nowMs - unproven.sinceMs < MISMATCH_GRACE_MS) continue;
-      if (unproven !== null) this.open(recorded, { cause: unproven.cause, knownTimeMs: nowMs });
+      const { cause, sinceMs } = unproven ?? { cause: 'book_mismatch', sinceMs: nowMs };
+      const knownTimeMs = Number.isFinite(nowMs) ? nowMs : sinceMs + MISMATCH_GRACE_MS;
+      if (unproven !== null) this.open(recorded, { cause, knownTimeMs });
       this.#unproven.delete(recorded);
     }
   }
 
   /**
-   * Opens a gap from the last good receipt on, unless one stands.
-   * @param startTimeMs Where more is known than when the market was last heard of.
+   * Opens a gap after the last proven row, unless one is open. None before anything was received: nothing is lost yet.
+   * @param gap.start An earlier row, where later ones are in doubt too.
    */
   open(
     recorded: RecordedMarket,
-    gap: { cause: GapCause; knownTimeMs: number; startTimeMs?: number; feed?: string },
+    gap: { cause: GapCause; knownTimeMs: number; start?: RowTimes | null; feed?: string },
   ): void {
     const { marketId } = recorded.market;
-    const startTimeMs = gap.startTimeMs ?? recorded.lastGoodTimeMs;
-    if (startTimeMs === null) return;
-    this.#gaps.open({ feed: CLOB_FEED, ...gap, marketId, startTimeMs });
+    const start = gap.start ?? recorded.gapStart;
+    if (start === null) return;
+    this.#gaps.open({ feed: CLOB_FEED, ...gap, marketId, start });
     this.#unproven.delete(recorded);
     recorded.unproven = null;
   }
@@ -90,9 +101,16 @@ export class BookTrust {
       recorded.unproven.wasLate ||= form === 'late';
       return;
     }
-    const { yes, no } = recorded.book;
-    const cause = yes.crossed || no.crossed ? 'crossed_book' : 'book_mismatch';
-    recorded.unproven = { sinceMs: receivedTimeMs, cause, inputs: inputsOf(recorded), wasLate: false };
+    const { yes, no, isOneSided, isLopsided } = recorded.book;
+    const isCrossed = yes.crossed || no.crossed;
+    const cause = isOneSided || isLopsided ? 'silent_market' : isCrossed ? 'crossed_book' : 'book_mismatch';
+    recorded.unproven = {
+      sinceMs: receivedTimeMs,
+      cause,
+      inputs: inputsOf(recorded),
+      wasLate: false,
+      isOneSided,
+    };
     this.#unproven.add(recorded);
   }
 
@@ -104,17 +122,19 @@ export class BookTrust {
     const { form, changed } = action;
     const sameInputs = unproven.inputs === inputsOf(recorded);
     // What one socket lost and the other still had is no loss.
-    const isHealed = unproven.wasLate || form === 'late';
+    // Nor is a book that only came after its twin.
+    const isHealed = unproven.wasLate || unproven.isOneSided || form === 'late';
     const wasWrong = !isHealed && (form === 'book' ? changed : sameInputs);
     if (!wasWrong) {
       this.#dismissed.inc();
       return;
     }
-    const startTimeMs = recorded.provenTimeMs ?? unproven.sinceMs;
+    const start = recorded.gapStart;
+    if (start === null) return;
     const { marketId } = recorded.market;
     const { receivedTimeMs: knownTimeMs } = action;
-    const gap = { marketId, startTimeMs, knownTimeMs, cause: unproven.cause, feed: CLOB_FEED };
-    this.#gaps.passed(gap, knownTimeMs, by);
+    const gap = { marketId, start, knownTimeMs, cause: unproven.cause, feed: CLOB_FEED };
+    this.#gaps.passed(gap, action, by);
   }
 }
 

@@ -1,13 +1,12 @@
 import { DataGapError, UnderroundError, VenueMessageError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
-import { type Market, TICKERS, type Ticker } from '../schema/market.ts';
+import { type Market, TICKERS, type Ticker, UNKNOWN } from '../schema/market.ts';
 import { BinanceDepthBook } from '../venues/binance/depthBook.ts';
 import { binanceMessageOf, binanceSymbol, mapBinanceFrame } from '../venues/binance/mapper.ts';
 import { BybitDepthBook, bybitSymbol, mapBybitAnswer } from '../venues/bybit/mapper.ts';
 import { mapCoinbaseFrame } from '../venues/coinbase/mapper.ts';
 import type { FrameOrigin } from '../venues/identify.ts';
 import { parseJson } from '../venues/json.ts';
-import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import { mapGammaEvent, mapGammaMarket } from '../venues/polymarket/gamma/mapper.ts';
 import { mapRtdsFrame } from '../venues/polymarket/rtds/mapper.ts';
 import { mergeListing } from './marketMerge.ts';
@@ -30,6 +29,8 @@ export class FrameRouter {
   readonly #strikes: Strikes | null;
   #reviewedSecond = 0;
   readonly #unknown = new UnknownMarkets();
+  /** Markets that were recorded without a listing. */
+  readonly #adopted = new Set<string>();
   readonly #bybit = new Map<Ticker, BybitDepthBook>();
   readonly #binance = new Map<Ticker, BinanceDepthBook>();
   /** The futures symbol of the recording: its REST snapshot does not name one. */
@@ -44,15 +45,11 @@ export class FrameRouter {
     if (strikes !== null) recorder.onUnderlying = (event) => strikes.price(event);
   }
 
-  /** Markets met without a listing and with one token only: nothing of them is recorded. */
-  get incompleteMarkets(): readonly string[] {
-    return this.#unknown.incomplete;
-  }
-
   /** @param receivedTimeMs Unix milliseconds; time passes for waiting actions as it says. */
   route(feed: RoutedFeed, frame: string, receivedTimeMs: number): void {
     this.counts.set(feed, (this.counts.get(feed) ?? 0) + 1);
-    this.#recorder.finishQuiet(receivedTimeMs);
+    // The recorder itself ends what the frames of books have left quiet.
+    if (feed !== 'polymarket.clob') this.#recorder.finishQuiet(receivedTimeMs);
     try {
       this.#dispatch(feed, frame, receivedTimeMs);
     } catch (error) {
@@ -60,6 +57,26 @@ export class FrameRouter {
       this.#refuse(feed, frame, error);
     }
     this.#review(receivedTimeMs);
+  }
+
+  /**
+   * The recording is over: markets that no listing named are recorded with what was seen of them, one token's book alone
+   * too, and get the span of the recording for a window.
+   */
+  finish(): void {
+    for (const { market, events } of this.#unknown.adoptOneSided()) {
+      this.#adopted.add(market.marketId);
+      this.#recorder.track(market);
+      for (const event of events) this.#recorder.clobEvent(event);
+    }
+    this.#recorder.finishQuiet(Number.POSITIVE_INFINITY);
+    for (const marketId of this.#adopted) {
+      const recorded = this.#recorder.recorded(marketId);
+      const lastMs = Math.max(recorded?.lastReceivedTimeMs ?? 0, recorded?.rejectedTimeMs ?? 0);
+      if (recorded === null || recorded.market.slug !== UNKNOWN || lastMs <= recorded.market.endTimeMs)
+        continue;
+      this.#recorder.track({ ...recorded.market, endTimeMs: lastMs });
+    }
   }
 
   /** Once a second of recorded time; windows that are long over or not open yet have nothing to find. */
@@ -95,19 +112,12 @@ export class FrameRouter {
   }
 
   #clob(frame: string, receivedTimeMs: number): void {
-    for (const event of mapClobFrame(frame, receivedTimeMs)) {
-      if (event.kind === 'new_market') continue;
-      if (this.#recorder.market(event.marketId) !== null) {
-        this.#recorder.clobEvent(event);
-        continue;
-      }
+    const isUnderstood = this.#recorder.clobFrame(frame, receivedTimeMs, (event) => {
       const adoption = this.#unknown.see(event);
-      if (adoption === null) continue;
-      const { marketId, yesTokenId } = adoption.market;
-      this.#log.warn({ marketId, yesTokenId }, 'market.adopted_without_listing');
-      this.#recorder.track(adoption.market);
-      for (const held of adoption.events) this.#recorder.clobEvent(held);
-    }
+      if (adoption !== null) this.#adopted.add(adoption.market.marketId);
+      return adoption;
+    });
+    if (!isUnderstood) this.rejected++;
   }
 
   /** Listed events, or markets that name their event. */

@@ -1,5 +1,6 @@
 import { identifyFrame } from '../venues/identify.ts';
 import type { FrameRouter, RoutedFeed } from './frameRouter.ts';
+import { marketOfLostFrame } from './lostFrame.ts';
 import { readRecording } from './recordedFiles.ts';
 
 /**
@@ -31,13 +32,14 @@ export async function importRecording(
 const PROGRESS_FRAMES = 20_000;
 
 function feedOf(frame: string): RoutedFeed {
-  return frame.includes('"conditionId"') && frame.includes('"clobTokenIds"')
-    ? 'polymarket.gamma'
-    : identifyFrame(frame);
+  if (frame.includes('"conditionId"') && frame.includes('"clobTokenIds"')) return 'polymarket.gamma';
+  const origin = identifyFrame(frame);
+  // A frame of a book that cannot be read is a loss of its market, as it is live.
+  return origin === 'unknown' && marketOfLostFrame(frame) !== null ? 'polymarket.clob' : origin;
 }
 
 /** The time a frame carries, in whichever of the venues' spellings. */
 function venueTimeMs(frame: string): number | null {
-  const found = /"(?:timestamp|ts|E)":\s*"?(\d{13})\b/.exec(frame);
+  const found = /"(?:timestamp|ts|E)\\?":\s*\\?"?(\d{13})\b/.exec(frame);
   return found === null ? null : Number(found[1]);
 }

@@ -4,8 +4,8 @@ import type { Metrics } from '../ops/metrics.ts';
 import { EVENT_TYPES, type Market, TICKERS } from '../schema/market.ts';
 import type { GammaListing } from '../venues/polymarket/gamma/mapper.ts';
 import { Discovery, type Listings } from './discovery.ts';
-import { mergeListing, withRules } from './marketMerge.ts';
-import type { Recorder } from './recorder.ts';
+import { mergeListing, type NamedWinner, withRules, withWinner } from './marketMerge.ts';
+import { type Recorder, SUBSCRIBED_AFTER_END_MS } from './recorder.ts';
 import { ResolutionPolls } from './resolutionPolls.ts';
 import { type ExchangeRules, type ReadRules, SettlementRules } from './settlementRules.ts';
 import { type ExchangeMarkets, SettlementWinners } from './settlementWinners.ts';
@@ -13,8 +13,6 @@ import type { Strikes } from './strikes.ts';
 import { type WantedWindow, wantedWindows } from './wantedWindows.ts';
 
 const TICK_MS = 1000;
-/** An ended market stays subscribed this long unless it resolves first: trading goes on for tens of seconds. */
-const SUBSCRIBED_AFTER_END_MS = 300_000;
 /** A resolved market leaves memory this long after its end; late duplicates of its frames are then unknown. */
 const FORGET_AFTER_END_MS = 900_000;
 /** Each series is listed this often to check what the computed slugs found. */
@@ -62,7 +60,7 @@ export class Lifecycle {
     const onListing = (listing: GammaListing) => this.#listed(listing);
     this.#discovery = new Discovery({ listings, clock, random, log, metrics, onListing });
     this.#polls = new ResolutionPolls({ log, metrics });
-    const onWinner = (market: Market) => this.#won(market);
+    const onWinner = (market: Market, named: NamedWinner) => this.#won(market, named);
     this.#winners = exchange && new SettlementWinners({ exchange, clock, log, onWinner });
     const onRules = (marketId: string, rules: ReadRules) => this.#ruled(marketId, rules);
     this.#rules = exchange && new SettlementRules({ exchange, clock, log, onRules });
@@ -96,10 +94,18 @@ export class Lifecycle {
   }
 
   /** The exchange named a winner, unless the stream or the listing did meanwhile. */
-  #won(market: Market): void {
-    if (this.#current(market).status === 'resolved') return;
-    this.#store(market);
-    this.#sayResolved(market);
+  #won(asked: Market, named: NamedWinner): void {
+    // The record may have changed since the exchange was asked.
+    const market = this.#current(asked);
+    if (market.status === 'resolved') return;
+    const resolved = withWinner(market, named);
+    if (resolved === null) {
+      const { slug } = market;
+      this.#options.log.error({ slug, tokenId: named.tokenId }, 'market.winner_unknown');
+      return;
+    }
+    this.#store(resolved);
+    this.#sayResolved(resolved);
   }
 
   #ruled(marketId: string, rules: ReadRules): void {
@@ -164,7 +170,7 @@ export class Lifecycle {
       this.#options.clob.unsubscribe(groupOf(market), [market.yesTokenId, market.noTokenId]);
     }
     // Also of a market that was over before this run could subscribe it: nothing else would ever end its gap.
-    if (over) this.#options.recorder.gaps.close(market.marketId, nowMs, null);
+    if (over) this.#options.recorder.gaps.abandon(market.marketId, nowMs);
     if (sinceEndMs >= FORGET_AFTER_END_MS && !this.#polls.has(market.slug)) {
       this.#options.strikes.forgotten(market);
       this.#polls.forget(market.slug);

@@ -21,13 +21,23 @@ export function mergeListing(known: Market | null, listed: Market): Market {
     recordedSinceMs: known.recordedSinceMs,
     twapLookbackSeconds: listed.twapLookbackSeconds ?? known.twapLookbackSeconds,
     resolvedBy: known.resolvedBy ?? listed.resolvedBy,
+    ...firstResolvedTime(known, listed),
     confirmedTimeMs: known.confirmedTimeMs ?? listed.confirmedTimeMs,
     rulesVersion: listed.rulesVersion,
   });
   const read = { ...merged, rulesReadTimeMs: rulesReadTime(known, merged, listed.rulesReadTimeMs) };
   if (known.status !== 'resolved' || listed.status === 'resolved') return withComputed(read);
-  const { status, outcome, payoutYes, resolvedTimeMs } = known;
-  return withComputed({ ...read, status, outcome, payoutYes, resolvedTimeMs });
+  const { status, outcome, payoutYes } = known;
+  return withComputed({ ...read, status, outcome, payoutYes });
+}
+
+/** The venue states the time in its message and again, as another one, in its listing; readers keep the first. */
+function firstResolvedTime(
+  known: Market,
+  listed: Market,
+): Pick<Market, 'resolvedTimeMs' | 'resolvedTimeSource'> {
+  const { resolvedTimeMs, resolvedTimeSource } = known.resolvedTimeMs === null ? listed : known;
+  return { resolvedTimeMs, resolvedTimeSource };
 }
 
 /** What the record says of strike and close, whoever said it. */
@@ -37,11 +47,13 @@ function settlementOf(
   const { strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs, strikeDifference } = known;
   const { closePrice, closeBasis, closeKnownTimeMs, closeDifference, computedPayoutYes, winnerDisagrees } =
     known;
-  const { resolvedBy, confirmedTimeMs, twapLookbackSeconds, rulesReadTimeMs, rulesVersion } = known;
+  const { resolvedBy, resolvedTimeSource, confirmedTimeMs } = known;
+  const { twapLookbackSeconds, rulesReadTimeMs, rulesVersion } = known;
   return {
     ...{ strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs, strikeDifference },
     ...{ closePrice, closeBasis, closeKnownTimeMs, closeDifference, computedPayoutYes, winnerDisagrees },
-    ...{ resolvedBy, confirmedTimeMs, twapLookbackSeconds, rulesReadTimeMs, rulesVersion },
+    ...{ resolvedBy, resolvedTimeSource, confirmedTimeMs },
+    ...{ twapLookbackSeconds, rulesReadTimeMs, rulesVersion },
   };
 }
 
@@ -90,17 +102,24 @@ export function withRules(
   return { ...read, rulesReadTimeMs: rulesReadTime(market, read, rules.readTimeMs) };
 }
 
+/** What a source says about the end of a market: the winning token, and when. */
+export interface NamedWinner {
+  readonly tokenId: string;
+  readonly timeMs: number;
+  readonly by: ResolvedBy;
+}
+
 /**
  * The record once the stream or the exchange named the winner.
  * @returns Null when the token is none of the market's.
  */
-export function withWinner(
-  market: Market,
-  named: { tokenId: string; timeMs: number; by: ResolvedBy },
-): Market | null {
+export function withWinner(market: Market, named: NamedWinner): Market | null {
   const up = named.tokenId === market.yesTokenId;
   if (!up && named.tokenId !== market.noTokenId) return null;
   const outcome: Outcome = up ? 'Up' : 'Down';
   const resolution = { status: 'resolved', outcome, payoutYes: up ? 1 : 0, resolvedBy: named.by } as const;
-  return withComputed({ ...market, ...resolution, resolvedTimeMs: named.timeMs });
+  return withComputed({
+    ...{ ...market, ...resolution },
+    ...{ resolvedTimeMs: named.timeMs, resolvedTimeSource: named.by },
+  });
 }

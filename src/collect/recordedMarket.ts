@@ -1,7 +1,7 @@
-import { type FinishedAction, MarketBook } from '../core/marketBook.ts';
-import { formatPrice } from '../core/money.ts';
+import { type FinishedAction, LOPSIDED_MS, MarketBook } from '../core/marketBook.ts';
+import { formatPrice, parsePrice } from '../core/money.ts';
 import type { TokenTradeEvent } from '../schema/events.ts';
-import type { GapCause } from '../schema/gap.ts';
+import type { GapCause, RowTimes } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord, TradeRecord, TradeSide } from '../schema/records.ts';
 import type { StoredBook } from '../store/markets.ts';
@@ -16,6 +16,8 @@ export interface Unproven {
   readonly inputs: string;
   /** Frames that one socket had lost have come by the other since. */
   wasLate: boolean;
+  /** The other token's book had never come. */
+  readonly isOneSided: boolean;
 }
 
 type LastShown = Pick<BookRecord, 'eventTimeMs' | 'trusted' | 'underlyingPrice' | 'yes' | 'no'> & {
@@ -28,14 +30,13 @@ type Stamped = { seq: number; underlyingPrice: number | null };
 export class RecordedMarket {
   market: Market;
   readonly book: MarketBook;
+  /** Receipt of the newest message; null before the first. */
   lastReceivedTimeMs: number | null = null;
-  /** Receipt of the last state that was proven. */
-  provenTimeMs: number | null = null;
-  /** When an answer of the venue last said that the book had not changed. */
-  confirmedTimeMs: number | null = null;
   unproven: Unproven | null = null;
   /** Nothing of it was stored before this run, so what is proven first is the first there is; never so in imports. */
   isNew = false;
+  /** The price step that its record was last held against. */
+  #tickSize: string;
   /** When a frame of this market last could not be read. */
   rejectedTimeMs: number | null = null;
   #yesBid: number | null = null;
@@ -45,37 +46,63 @@ export class RecordedMarket {
   #quoteTrusted: boolean | null = null;
   #quotedTimeMs: number | null = null;
   #underlyingPrice: number | null = null;
+  /** The last row that was written as proven, and the last one at which both tokens had been named together. */
+  #proven: RowTimes | null = null;
+  #provenTogether: RowTimes | null = null;
+  /** What a gap begins with while nothing has been proven. */
+  #first: RowTimes | null = null;
   #tradeTimeMs = 0;
   readonly #trades = new Set<string>();
 
   constructor(market: Market, onFinished: (recorded: RecordedMarket, action: FinishedAction) => void) {
     this.market = market;
+    this.#tickSize = formatPrice(market.tickSize);
     this.book = new MarketBook(
       {
         marketId: market.marketId,
         yesTokenId: market.yesTokenId,
         noTokenId: market.noTokenId,
-        tickSize: formatPrice(market.tickSize),
+        tickSize: this.#tickSize,
       },
       (_, action) => onFinished(this, action),
     );
   }
 
-  /** Takes up where an earlier run stopped. */
-  restore(last: StoredBook): void {
+  /**
+   * Restores what an earlier run stored: its last book, and the last row that was proven.
+   * @param proven Null: none was.
+   */
+  restore(last: StoredBook, proven: RowTimes | null): void {
     this.isNew = false;
+    this.#proven = this.#provenTogether = proven;
+    this.#first = last;
     this.book.restore(last);
     this.#noteQuote(last);
     this.#underlyingPrice = last.underlyingPrice;
     this.lastReceivedTimeMs = last.receivedTimeMs;
-    this.provenTimeMs = last.trusted ? last.receivedTimeMs : null;
   }
 
-  /** When what we hold was last known to be what the venue has; null before the first frame. */
-  get lastGoodTimeMs(): number | null {
-    const { lastReceivedTimeMs, provenTimeMs, confirmedTimeMs } = this;
-    const received = this.book.trusted ? lastReceivedTimeMs : (provenTimeMs ?? lastReceivedTimeMs);
-    return confirmedTimeMs === null ? received : Math.max(received ?? 0, confirmedTimeMs);
+  /** Notes a message of the venue. */
+  received({ eventTimeMs, receivedTimeMs }: RowTimes): void {
+    this.lastReceivedTimeMs = receivedTimeMs;
+    this.#first ??= { eventTimeMs, receivedTimeMs };
+  }
+
+  /** Notes a proven row that is being written. */
+  proved({ eventTimeMs, receivedTimeMs }: RowTimes): void {
+    const { yes, no } = this.book;
+    this.#proven = { eventTimeMs, receivedTimeMs };
+    if (yes.timeMs === no.timeMs) this.#provenTogether = this.#proven;
+  }
+
+  /**
+   * The row a gap that is found now begins with: the last that was proven, or the first thing received; null before.
+   * Rows of one token alone prove nothing of the other.
+   */
+  get gapStart(): RowTimes | null {
+    const { yes, no } = this.book;
+    const isLopsided = Math.abs(yes.timeMs - no.timeMs) >= LOPSIDED_MS;
+    return (isLopsided ? (this.#provenTogether ?? this.#proven) : this.#proven) ?? this.#first;
   }
 
   bookRecord(action: FinishedAction, { seq, underlyingPrice }: Stamped): BookRecord {
@@ -100,7 +127,8 @@ export class RecordedMarket {
    */
   liveBook(): LastShown | 'unfinished' | null {
     const { eventTimeMs, waitingSinceMs, yes, no } = this.book;
-    if (waitingSinceMs !== null || yes.known !== no.known) return 'unfinished';
+    const isHalf = yes.known !== no.known && !this.book.isOneSided;
+    if (waitingSinceMs !== null || isHalf) return 'unfinished';
     if (eventTimeMs === 0 || this.#quotedTimeMs === null) return null;
     return {
       eventTimeMs,
@@ -134,6 +162,24 @@ export class RecordedMarket {
       trusted,
       underlyingPrice,
     };
+  }
+
+  /**
+   * The price step that the hashes of a proven book show, where the record has another; null where it is as recorded. A
+   * listing may be ahead of the book but never behind its hashes: only a finer step corrects it.
+   */
+  provenTickSize(): number | null {
+    const { context, yes, no } = this.book;
+    if (context.tickSize === this.#tickSize || !yes.verified || !no.verified) return null;
+    this.#tickSize = context.tickSize;
+    const ticks = parsePrice(context.tickSize);
+    return ticks !== null && ticks < this.market.tickSize ? ticks : null;
+  }
+
+  /** Names the other token of a market of which a recording had shown one alone. */
+  nameNoToken(tokenId: string): Market {
+    this.book.no.tokenId = tokenId;
+    return { ...this.market, noTokenId: tokenId };
   }
 
   /** Has the book written as it stands: rows of it may have been lost on the way to the store. */

@@ -50,7 +50,7 @@ describe('since when a market is recorded', () => {
 
   it('is not claimed of a market an earlier run has books of', () => {
     const at = setUp('clock');
-    at.recorder.resume(MARKET, LAST_BOOK);
+    at.recorder.resume(MARKET, { book: LAST_BOOK, proven: null });
     at.recorder.clobFrame(at.wire.snapshot(T0), T0);
     expect(at.recorder.market(MARKET.marketId)?.recordedSinceMs).toBeNull();
     expect(at.recorder.recorded(MARKET.marketId)?.book.trusted).toBe(true);

@@ -226,7 +226,8 @@ describe('Recorder', () => {
     expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: null, cause: 'disconnected' }]);
     expect(sink.quotes.at(-1)).toMatchObject({ trusted: false, yesChanged: true });
     recorder.clobFrame(wire.snapshot(T0 + 50), T0 + 900);
-    expect(sink.gaps.at(-1)).toMatchObject({ endTimeMs: T0 + 900, repairedBy: 'snapshot' });
+    const end = { endTimeMs: T0 + 50, endReceivedMs: T0 + 900, repairedBy: 'snapshot' };
+    expect(sink.gaps.at(-1)).toMatchObject({ startTimeMs: T0, startReceivedMs: T0, ...end });
     // The levels did not change: no second book row, but the trust is news.
     expect(sink.books).toHaveLength(1);
     expect(sink.quotes.at(-1)).toMatchObject({ trusted: true });
@@ -243,6 +244,28 @@ describe('Recorder', () => {
     }
     expect(sink.books.map(({ underlyingPrice }) => underlyingPrice)).toEqual([97_000.12, null]);
   });
+
+  it.each([
+    ['live, on time', 5_000, {}, [[97_000, T0 - 5_000]], 97_000],
+    ['live, late', 5_001, {}, [], null],
+    ['sent with the subscription', 5_001, { isHistory: true } as const, [[97_000, T0 - 5_001]], null],
+  ])(
+    'a spot price that came %s: stored, and used as far as it says something',
+    (_, lagMs, more, used, beside) => {
+      const { sink, recorder, wire } = setUp('clock');
+      const heard: [number, number][] = [];
+      recorder.onUnderlying = ({ price, eventTimeMs }) => heard.push([price, eventTimeMs]);
+      const spot = { kind: 'underlying', ticker: 'BTC', source: 'binance_spot', price: 97_000 } as const;
+      recorder.underlying({ ...spot, eventTimeMs: T0 - lagMs, receivedTimeMs: T0, ...more });
+      recorder.clobFrame(wire.snapshot(T0), T0);
+      expect(sink.underlyings).toHaveLength(1);
+      expect(heard).toEqual(used);
+      expect(sink.books.at(-1)?.underlyingPrice).toBe(beside);
+      // A live late price makes the market's books untrusted; what a subscription brings does not.
+      expect(sink.books.at(-1)?.trusted).toBe(lagMs <= 5_000 || 'isHistory' in more);
+      recorder.close();
+    },
+  );
 
   it('keeps event times monotonic and refuses changes older than the book', async () => {
     const { sink, recorder, wire, metrics } = setUp();
@@ -347,6 +370,7 @@ describe('Recorder', () => {
         payoutYes: 0,
         resolvedBy: 'stream',
         resolvedTimeMs: T0,
+        resolvedTimeSource: 'stream',
       },
     ]);
     expect(sink.markets.map(({ status }) => status)).toEqual(['open', 'resolved']);

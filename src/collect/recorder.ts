@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../clock.ts';
+import { isLate } from '../core/lateness.ts';
 import { ACTION_QUIET_MS, type Applied, type FinishedAction } from '../core/marketBook.ts';
 import { parsePrice } from '../core/money.ts';
 import { VenueMessageError } from '../errors.ts';
@@ -12,12 +13,13 @@ import type {
   TickSizeChangeEvent,
   UnderlyingEvent,
 } from '../schema/events.ts';
-import type { GapCause } from '../schema/gap.ts';
-import type { Market } from '../schema/market.ts';
+import type { GapCause, RowTimes } from '../schema/gap.ts';
+import { type Market, UNKNOWN } from '../schema/market.ts';
 import type { RecordSink } from '../schema/records.ts';
 import type { StoredBook } from '../store/markets.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import { BookTrust, CLOB_FEED } from './bookTrust.ts';
+import { FeedLags } from './feedLags.ts';
 import { Gaps } from './gaps.ts';
 import { marketOfLostFrame } from './lostFrame.ts';
 import { withWinner } from './marketMerge.ts';
@@ -26,6 +28,14 @@ import { RecordedMarket } from './recordedMarket.ts';
 import { recorderCounters } from './recorderCounters.ts';
 import { Sequence } from './sequence.ts';
 import { UnderlyingPrices } from './underlyingPrices.ts';
+import type { Adoption } from './unknownMarkets.ts';
+
+/** An ended market stays subscribed this long unless it resolves first: trading goes on for tens of seconds. */
+export const SUBSCRIBED_AFTER_END_MS = 300_000;
+/** How far back a run may have received rows of a market of which it stored none; generous, since there are none. */
+const NEVER_STORED_MS = 60_000;
+
+const PERP_FEED = 'bybit.rest';
 
 export interface RecorderOptions {
   sink: RecordSink;
@@ -43,6 +53,8 @@ export interface RecorderOptions {
 export class Recorder {
   readonly gaps: Gaps;
   readonly trust: BookTrust;
+  /** Null for recordings: who made them may have had any clock. */
+  readonly lags: FeedLags | null;
   readonly recent = new RecentSnapshots();
   /** Told of every price of an underlying, repeated ones too. */
   onUnderlying: ((event: UnderlyingEvent) => void) | null = null;
@@ -64,7 +76,9 @@ export class Recorder {
     this.#options = options;
     const { sink, log, metrics } = options;
     this.gaps = new Gaps({ sink, log, metrics, nextSeq: () => this.#nextSeq() });
-    this.trust = new BookTrust({ gaps: this.gaps, metrics });
+    this.lags = options.timeBy === 'clock' ? new FeedLags(options) : null;
+    const isLate = (market: Market) => this.lags !== null && this.lags.lateFor(market) !== null;
+    this.trust = new BookTrust({ gaps: this.gaps, metrics, isLate });
     this.#counters = recorderCounters(metrics);
   }
 
@@ -77,22 +91,48 @@ export class Recorder {
     this.#options.sink.market({ ...market, seq: this.#nextSeq() });
   }
 
-  /** Takes over a market an earlier run stored, with the last book it stored: nothing of it is written again. */
-  resume(market: Market, lastBook: StoredBook | null = null): void {
+  /**
+   * Claims a market that an earlier run stored, with the last book and the last proven row that it stored: nothing of
+   * it is written again.
+   */
+  resume(market: Market, last: { book: StoredBook; proven: RowTimes | null } | null = null): void {
     if (this.#markets.has(market.marketId)) return;
     this.#add(market);
-    if (lastBook !== null) this.#markets.get(market.marketId)?.restore(lastBook);
+    if (last !== null) this.#markets.get(market.marketId)?.restore(last.book, last.proven);
   }
 
-  /** The process was not there since `lastAliveTimeMs`: a gap of every market it followed, and their trust is gone. */
+  /** Writes the records of all markets followed once more: the store has lost some. */
+  writeMarketsAgain(): void {
+    for (const { market } of this.#markets.values())
+      this.#options.sink.market({ ...market, seq: this.#nextSeq() });
+  }
+
+  /**
+   * The process did not run since `lastAliveTimeMs`: a gap of every market it followed, and their trust is gone. Each
+   * begins with the last proven row of its own that was stored: what came after it may be lost with the process.
+   */
   wasDown(lastAliveTimeMs: number, nowMs: number): void {
     for (const recorded of this.#markets.values()) {
-      const { market, book } = recorded;
-      if (market.endTimeMs <= lastAliveTimeMs || market.status === 'resolved') continue;
-      const gap = { cause: 'process_down', startTimeMs: lastAliveTimeMs, feed: 'underround' } as const;
-      this.trust.open(recorded, { ...gap, knownTimeMs: nowMs });
-      book.disconnect(nowMs);
+      const { endTimeMs, status } = recorded.market;
+      if (endTimeMs + SUBSCRIBED_AFTER_END_MS <= lastAliveTimeMs || status === 'resolved') continue;
+      const start = recorded.gapStart ?? neverStored(lastAliveTimeMs);
+      this.lose(recorded, { cause: 'process_down', start, knownTimeMs: nowMs, feed: 'underround' });
     }
+  }
+
+  /** Opens a gap of a market whose feed has lost something: its book waits for new snapshots. */
+  lose(recorded: RecordedMarket, gap: Parameters<BookTrust['open']>[1]): void {
+    // What is whole of the running action counts as received before.
+    recorded.book.finishQuiet();
+    this.trust.open(recorded, gap);
+    recorded.book.disconnect(gap.knownTimeMs);
+  }
+
+  /** Opens a gap of a market whose book may be wrong: the next announced hashes prove it, or none. */
+  doubt(recorded: RecordedMarket, gap: Parameters<BookTrust['open']>[1]): void {
+    recorded.book.finishQuiet();
+    this.trust.open(recorded, gap);
+    recorded.book.distrust(gap.knownTimeMs);
   }
 
   market(marketId: string): Market | null {
@@ -125,19 +165,43 @@ export class Recorder {
     this.#byToken.delete(recorded.market.noTokenId);
   }
 
-  /** One text frame of the market channel. What is not understood is set aside, counted and logged. */
-  clobFrame(text: string, receivedTimeMs: number): void {
+  /**
+   * One text frame of the market channel, be it live, recorded or simulated. What is not understood is set aside, counted
+   * and logged, and a gap of the market it names.
+   * @param adopt For events of markets nobody has listed: the market to record them in, once enough is known of it.
+   * @returns Whether the frame was understood.
+   */
+  clobFrame(
+    text: string,
+    receivedTimeMs: number,
+    adopt: ((event: ClobEvent) => Adoption | null) | null = null,
+  ): boolean {
     try {
       const events = mapClobFrame(text, receivedTimeMs);
       // Receipt is when we came to read the frame: after a stall of ours the rest of an action looks late.
       this.finishQuiet(receivedTimeMs, events[0]?.marketId);
-      for (const event of events) this.clobEvent(event);
+      for (const event of events) {
+        if (adopt === null || this.#markets.has(event.marketId)) this.clobEvent(event);
+        else this.#adopt(adopt(event));
+      }
     } catch (error) {
       if (!(error instanceof VenueMessageError)) throw error;
       this.rejectFrame(CLOB_FEED, text, error);
       this.#lostTo(text, receivedTimeMs);
+      return false;
+    } finally {
+      this.#armTimer();
     }
-    this.#armTimer();
+    return true;
+  }
+
+  /** Records a market without a listing, and the events that were held back until it was known. */
+  #adopt(adoption: Adoption | null): void {
+    if (adoption === null) return;
+    const { marketId, yesTokenId } = adoption.market;
+    this.#options.log.warn({ marketId, yesTokenId }, 'market.adopted_without_listing');
+    this.track(adoption.market);
+    for (const event of adoption.events) this.clobEvent(event);
   }
 
   rejectFrame(feed: string, text: string, error: VenueMessageError): void {
@@ -155,8 +219,10 @@ export class Recorder {
       this.#ignore('unknown_market');
       return;
     }
-    recorded.lastReceivedTimeMs = event.receivedTimeMs;
+    recorded.received(event);
+    if (recorded.market.noTokenId === UNKNOWN) this.#nameNoToken(recorded, event);
     const { book } = recorded;
+    this.#noteLag(recorded, event);
     if (event.kind === 'book_change') this.#applied(recorded, book.applyChanges(event));
     else if (event.kind === 'book_snapshot') this.#applied(recorded, book.applySnapshot(event));
     else if (event.kind === 'trade') {
@@ -175,8 +241,7 @@ export class Recorder {
   disconnect(tokenIds: readonly string[], receivedTimeMs: number, cause: GapCause = 'disconnected'): void {
     for (const recorded of new Set(tokenIds.map((tokenId) => this.#byToken.get(tokenId)))) {
       if (recorded === undefined || recorded.lastReceivedTimeMs === null) continue;
-      this.trust.open(recorded, { cause, knownTimeMs: receivedTimeMs });
-      recorded.book.disconnect(receivedTimeMs);
+      this.lose(recorded, { cause, knownTimeMs: receivedTimeMs });
     }
   }
 
@@ -188,8 +253,14 @@ export class Recorder {
     this.#asked = false;
   }
 
+  /** Price points that come late are written, but nothing is decided or priced by them. */
   underlying(event: UnderlyingEvent): void {
-    if (this.resumePrice(event)) this.#options.sink.underlying({ ...event, seq: this.#nextSeq() });
+    const isHistory = event.isHistory === true;
+    const isLateNews = this.lags !== null && !isHistory && isLate(event);
+    if (!isLateNews) this.onUnderlying?.(event);
+    if (!this.#prices.update(event)) return;
+    if (!isHistory) this.lags?.price(event, event.receivedTimeMs - event.eventTimeMs);
+    this.#options.sink.underlying({ ...event, seq: this.#nextSeq() });
   }
 
   /** Takes note of a price that is not to be written, as one an earlier run stored; false where it was known. */
@@ -202,6 +273,7 @@ export class Recorder {
   perpDepth(event: PerpDepthEvent): void {
     if (this.#perpUpdateIds.get(event.ticker) === event.updateId) return;
     this.#perpUpdateIds.set(event.ticker, event.updateId);
+    this.lags?.other(PERP_FEED, event.receivedTimeMs - event.eventTimeMs);
     this.#options.sink.perpDepth({ ...event, seq: this.#nextSeq() });
   }
 
@@ -220,6 +292,21 @@ export class Recorder {
   close(): void {
     this.#timer?.cancel();
     this.finishQuiet(Number.POSITIVE_INFINITY);
+    // A live feed's next start finds the loss; a recording has no further frames.
+    if (this.#options.timeBy === 'receipt') this.trust.due(Number.POSITIVE_INFINITY);
+  }
+
+  #nameNoToken(recorded: RecordedMarket, event: ClobEvent): void {
+    const named =
+      event.kind === 'book_change'
+        ? event.changes.map(({ tokenId }) => tokenId)
+        : 'tokenId' in event
+          ? [event.tokenId]
+          : [];
+    const other = named.find((tokenId) => tokenId !== recorded.market.yesTokenId);
+    if (other === undefined) return;
+    this.#byToken.set(other, recorded);
+    this.track(recorded.nameNoToken(other));
   }
 
   #tickSize({ market, book }: RecordedMarket, { tickSize, receivedTimeMs }: TickSizeChangeEvent): void {
@@ -244,7 +331,14 @@ export class Recorder {
     recorded.isNew = this.#options.timeBy === 'clock';
     this.#markets.set(market.marketId, recorded);
     this.#byToken.set(market.yesTokenId, recorded);
-    this.#byToken.set(market.noTokenId, recorded);
+    if (market.noTokenId !== UNKNOWN) this.#byToken.set(market.noTokenId, recorded);
+  }
+
+  /** Counts new data only: a repetition of known data is late by nature, and harmless. */
+  #noteLag({ market, book }: RecordedMarket, event: ClobEvent): void {
+    if (this.lags === null || (event.kind !== 'book_change' && event.kind !== 'trade')) return;
+    if (event.eventTimeMs < book.eventTimeMs) return;
+    this.lags.book(market, event.receivedTimeMs - event.eventTimeMs);
   }
 
   #nextSeq(): number {
@@ -266,9 +360,12 @@ export class Recorder {
     this.#counters.actions.inc({ end: action.end, trusted: String(trusted) });
     if (trusted && recorded.market.recordedSinceMs === null && recorded.isNew)
       this.track({ ...recorded.market, recordedSinceMs: action.receivedTimeMs });
+    const tickSize = trusted ? recorded.provenTickSize() : null;
+    if (tickSize !== null) this.track({ ...recorded.market, tickSize });
     const underlyingPrice = this.#prices.at(recorded.market.ticker, action.receivedTimeMs);
     const { sink } = this.#options;
     const quote = recorded.quoteRecord(action, { seq: this.#nextSeq(), underlyingPrice });
+    if (trusted && (quote !== null || action.changed)) recorded.proved(action);
     if (quote !== null) sink.quote(quote);
     // A change of trust alone is a quote, not a book: every book row is a change of its levels.
     if (!action.changed) return;
@@ -280,9 +377,8 @@ export class Recorder {
   #lostTo(text: string, receivedTimeMs: number): void {
     const recorded = this.#markets.get(marketOfLostFrame(text) ?? '');
     if (recorded === undefined || recorded.lastReceivedTimeMs === null) return;
-    this.trust.open(recorded, { cause: 'frame_rejected', knownTimeMs: receivedTimeMs });
+    this.doubt(recorded, { cause: 'frame_rejected', knownTimeMs: receivedTimeMs });
     recorded.rejectedTimeMs = receivedTimeMs;
-    recorded.book.distrust(receivedTimeMs);
   }
 
   #armTimer(): void {
@@ -297,4 +393,10 @@ export class Recorder {
       });
     });
   }
+}
+
+/** The start of a market's gap where no row of it was stored. */
+export function neverStored(lastAliveTimeMs: number): RowTimes {
+  const timeMs = lastAliveTimeMs - NEVER_STORED_MS;
+  return { eventTimeMs: timeMs, receivedTimeMs: timeMs };
 }

@@ -4,11 +4,22 @@ import type { Market } from '../schema/market.ts';
 
 /** The listing shows a strike 4-25 s after the window opened, in some markets never. */
 const STRIKE_POLLS_MS = [5_000, 10_000, 15_000, 20_000, 30_000, 45_000, 60_000, 90_000, 120_000];
-/** When the listing is asked after a window's end: it says `closed` 15-52 s after (p90 52 s, at most 316 s seen). */
-const OUTCOME_POLLS_MS = [
-  15_000, 30_000, 45_000, 60_000, 90_000, 120_000, 180_000, 240_000, 300_000, 450_000,
-];
-const LATER_PERIOD_MS = 300_000;
+interface Schedule {
+  /** After the window's end. */
+  readonly firstMs: readonly number[];
+  /** Pause between two polls after those. */
+  readonly periodMs: number;
+}
+/**
+ * While nobody has named the winner: the listing says `closed` 15-52 s after the end (p90 52 s, at most 316 s seen).
+ * It may be the only source, and then its answer is to be known within 60 s; the rest of them is for the request.
+ */
+const OUTCOME_POLLS: Schedule = { firstMs: [15_000, 30_000, 45_000, 60_000], periodMs: 40_000 };
+/** Once another source has named the winner, and the listing is to confirm it. */
+const CONFIRMING_POLLS: Schedule = {
+  firstMs: [15_000, 30_000, 45_000, 60_000, 90_000, 120_000, 180_000, 240_000, 300_000, 450_000],
+  periodMs: 300_000,
+};
 const ALARM_AFTER_END_MS = 600_000;
 const GIVE_UP_AFTER_END_MS = 86_400_000;
 /** The final price comes minutes after the resolution, in some markets never. */
@@ -17,7 +28,8 @@ const CLOSE_POLLS_MS = [240_000, 300_000, 360_000, 480_000, 600_000, 840_000];
 interface Poll {
   market: Market;
   strikeStep: number;
-  outcomeStep: number;
+  /** When the listing was last asked for the outcome, after the window's end. */
+  outcomeAskedMs: number;
   closeStep: number;
   alarmed: boolean;
   /** Nothing is left to ask; kept so that a later version of the record does not start it again. */
@@ -46,7 +58,7 @@ export class ResolutionPolls {
     const poll = this.#polls.get(market.slug);
     if (poll !== undefined) poll.market = market;
     else {
-      const steps = { strikeStep: 0, outcomeStep: 0, closeStep: 0 };
+      const steps = { strikeStep: 0, outcomeAskedMs: 0, closeStep: 0 };
       this.#polls.set(market.slug, { market, ...steps, alarmed: false, done: false });
     }
   }
@@ -60,7 +72,7 @@ export class ResolutionPolls {
     this.#polls.delete(slug);
   }
 
-  /** Slugs to ask for now; each is named once per step of its schedule. */
+  /** Slugs to ask for now; each is named once a poll of its schedule. */
   due(nowMs: number): string[] {
     const due: string[] = [];
     for (const [slug, poll] of this.#polls) {
@@ -84,8 +96,9 @@ export class ResolutionPolls {
       while (sinceEndMs >= (CLOSE_POLLS_MS[poll.closeStep] ?? Number.POSITIVE_INFINITY)) poll.closeStep++;
       return true;
     }
-    if (sinceEndMs < outcomeStepMs(poll.outcomeStep)) return false;
-    while (sinceEndMs >= outcomeStepMs(poll.outcomeStep)) poll.outcomeStep++;
+    const schedule = market.status === 'resolved' ? CONFIRMING_POLLS : OUTCOME_POLLS;
+    if (sinceEndMs < nextPollMs(schedule, poll.outcomeAskedMs)) return false;
+    poll.outcomeAskedMs = sinceEndMs;
     if (sinceEndMs >= ALARM_AFTER_END_MS && !poll.alarmed) {
       poll.alarmed = true;
       this.#late.inc();
@@ -106,9 +119,7 @@ function strikeDue(poll: Poll, nowMs: number): boolean {
   return poll.strikeStep > step;
 }
 
-function outcomeStepMs(step: number): number {
-  const listed = OUTCOME_POLLS_MS[step];
-  if (listed !== undefined) return listed;
-  const last = OUTCOME_POLLS_MS.at(-1) as number;
-  return last + (step - OUTCOME_POLLS_MS.length + 1) * LATER_PERIOD_MS;
+/** The first poll of a schedule after this time. */
+function nextPollMs({ firstMs, periodMs }: Schedule, sinceEndMs: number): number {
+  return firstMs.find((pollMs) => pollMs > sinceEndMs) ?? sinceEndMs + periodMs;
 }

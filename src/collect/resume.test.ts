@@ -18,6 +18,8 @@ function openGap(marketId: string): Gap {
     marketId,
     startTimeMs: DOWN_SINCE - 1000,
     endTimeMs: null,
+    startReceivedMs: DOWN_SINCE - 1000,
+    endReceivedMs: null,
     cause: 'disconnected',
     feed: 'polymarket.clob',
     repairedBy: null,
@@ -26,17 +28,38 @@ function openGap(marketId: string): Gap {
   };
 }
 
+interface ProvenRow {
+  readonly marketId: string;
+  readonly eventTimeMs: number;
+  readonly receivedTimeMs: number;
+}
+
+function bookRowOf(row: ProvenRow) {
+  const sides = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'];
+  const empty = sides.flatMap((side) => [[`${side}_px`, []] as const, [`${side}_shares`, []] as const]);
+  const state = { seq: 1, trusted: true, mirrored: true, underlyingPrice: null };
+  return { ...row, ...state, ...Object.fromEntries(empty) };
+}
+
 /** Resumes on a store that holds these records. */
 async function resume(
   markets: readonly Market[],
   gaps: readonly Gap[],
-  { downSinceMs = DOWN_SINCE }: { downSinceMs?: number } = {},
+  { downSinceMs = DOWN_SINCE, proven = [] }: { downSinceMs?: number; proven?: readonly ProvenRow[] } = {},
 ) {
   const sink = new MemorySink();
   const common = { clock: new FakeClock(NOW), log: silentLogger, metrics: new Metrics() };
   const recorder = new Recorder({ ...common, sink, timeBy: 'clock' });
   const answer = (query: string) =>
-    query.includes('FROM gaps') ? gaps : query.includes('FROM markets') ? markets : [];
+    query.includes('FROM gaps')
+      ? gaps
+      : query.includes('FROM markets')
+        ? markets
+        : query.includes('WHERE trusted')
+          ? proven
+          : query.includes('max((ts, seq))')
+            ? proven.map(bookRowOf)
+            : [];
   const store = {
     rows: async <T>(query: string) => answer(query) as unknown as T[],
     stream: () => Promise.reject(new Error('nothing streams here')),
@@ -47,12 +70,41 @@ async function resume(
 }
 
 it('records the time nobody was there as a gap of each market it goes on with', async () => {
-  const { followed, recorder, gaps } = await resume([MARKET], []);
+  const last = { marketId: MARKET.marketId, eventTimeMs: NOW - 8_100, receivedTimeMs: NOW - 8_000 };
+  const { followed, recorder, gaps } = await resume([MARKET], [], { proven: [last] });
   expect(followed).toEqual([MARKET]);
+  // The run was alive for three more seconds, but whatever it received in them was lost with it.
+  const bounds = { startTimeMs: NOW - 8_100, startReceivedMs: NOW - 8_000, endTimeMs: null };
   expect(gaps).toMatchObject([
-    { marketId: MARKET.marketId, cause: 'process_down', startTimeMs: DOWN_SINCE, endTimeMs: null },
+    { marketId: MARKET.marketId, cause: 'process_down', ...bounds, knownTimeMs: NOW },
   ]);
   expect(recorder.gaps.isOpen(MARKET.marketId)).toBe(true);
+});
+
+it('begins it a minute before the end of the last run where no row of a market was stored', async () => {
+  const { gaps } = await resume([MARKET], []);
+  expect(gaps).toMatchObject([{ startTimeMs: DOWN_SINCE - 60_000, startReceivedMs: DOWN_SINCE - 60_000 }]);
+});
+
+it('records it of markets whose window had ended, as long as they were subscribed', async () => {
+  const ended = (secondsAgo: number) => ({
+    ...{ ...MARKET, marketId: `0x${secondsAgo}`, slug: `${secondsAgo}`, status: 'closed' as const },
+    endTimeMs: DOWN_SINCE - secondsAgo * 1_000,
+  });
+  const { gaps } = await resume([ended(299), ended(300)], []);
+  expect(gaps).toMatchObject([{ marketId: '0x299', cause: 'process_down' }]);
+});
+
+it('moves the start of an open gap back to the last proven row that was stored', async () => {
+  const gap = openGap(MARKET.marketId);
+  const row = (beforeMs: number) => ({
+    ...{ marketId: MARKET.marketId, eventTimeMs: gap.startTimeMs - beforeMs },
+    receivedTimeMs: gap.startReceivedMs - beforeMs + 20,
+  });
+  expect((await resume([MARKET], [gap], { proven: [row(-500)] })).gaps).toEqual([]);
+  const { gaps } = await resume([MARKET], [gap], { proven: [row(500)] });
+  const bounds = { startTimeMs: gap.startTimeMs - 500, startReceivedMs: gap.startReceivedMs - 480 };
+  expect(gaps).toMatchObject([{ ...gap, ...bounds }]);
 });
 
 it('ends the gaps of markets that nobody follows any more, and leaves the others open', async () => {
@@ -73,7 +125,7 @@ it('records it of markets too that ended so long ago that nobody follows them', 
   const markets = [ended(30), ended(40, 'resolved'), ended(23)];
   const { followed, gaps } = await resume(markets, [], { downSinceMs });
   expect(followed.map(({ marketId }) => marketId)).toEqual(['0x23']);
-  const lost = { cause: 'process_down', startTimeMs: downSinceMs };
+  const lost = { cause: 'process_down', startTimeMs: downSinceMs - 60_000 };
   expect(gaps).toMatchObject([
     { ...lost, marketId: '0x30', endTimeMs: NOW, repairedBy: null },
     { ...lost, marketId: '0x23', endTimeMs: null },

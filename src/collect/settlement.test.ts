@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { START, setUpLifecycle } from '../../test/support/lifecycle.ts';
 import { TransportError } from '../errors.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
+import { TICKERS } from '../schema/market.ts';
+import { Random } from '../simulator/random.ts';
 import type { CandleQuery, SpotCandle } from '../venues/binance/klines.ts';
 import { nextWindow, slugOf, windowAt } from '../venues/polymarket/windows.ts';
 
@@ -11,7 +13,8 @@ const SLUG = slugOf('BTC', '5m', WINDOW);
 type SetUp = ReturnType<typeof setUpLifecycle>;
 
 function price(at: SetUp, source: UnderlyingEvent['source'], eventTimeMs: number, value: number): void {
-  const times = { eventTimeMs, receivedTimeMs: at.clock.now() };
+  // Many of these points are old: the relay sends them when it is subscribed.
+  const times = { eventTimeMs, receivedTimeMs: at.clock.now(), isHistory: true } as const;
   at.recorder.underlying({ kind: 'underlying', ticker: 'BTC', source, price: value, ...times });
 }
 
@@ -160,7 +163,86 @@ describe('resolution', () => {
     expect(confirmedTimeMs! - WINDOW.endTimeMs).toBeGreaterThanOrEqual(90_000);
   });
 
-  it('is asked for from 15 s after the end with growing pauses, and alarms once at ten minutes', async () => {
+  it('known to the listing alone is seen within 60 s of when the listing shows it', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    const random = new Random('late listing 1');
+    const shown = [WINDOW, nextWindow('5m', WINDOW)].flatMap((window) =>
+      TICKERS.map((ticker) => {
+        const delayMs = Math.floor(random.uniform(0, 800)) * 1000;
+        return { slug: slugOf(ticker, '5m', window), shownMs: window.endTimeMs + delayMs };
+      }),
+    );
+    const lateMs = new Map<string, number>();
+    await until(at, WINDOW.endTimeMs - 1000);
+    while (lateMs.size < shown.length && at.clock.now() < WINDOW.endTimeMs + 1_400_000) {
+      await at.clock.advance(1000);
+      for (const { slug, shownMs } of shown) {
+        if (at.clock.now() === shownMs) at.listings.winners.set(slug, 'Up');
+        if (lateMs.has(slug) || at.latest(slug)?.status !== 'resolved') continue;
+        lateMs.set(slug, at.clock.now() - shownMs);
+        expect(at.latest(slug)).toMatchObject({
+          ...{ outcome: 'Up', resolvedBy: 'listing', resolvedTimeSource: 'listing' },
+          resolvedTimeMs: Date.UTC(2026, 10, 20, 12, 5, 20),
+        });
+      }
+    }
+    expect([...lateMs.values()].filter((late) => late <= 0 || late > 60_000)).toEqual([]);
+    expect(lateMs.size).toBe(shown.length);
+  });
+
+  it.each(['stream', 'exchange'] as const)(
+    'keeps the time that the %s gave, whatever the listing says later',
+    async (first) => {
+      const at = setUpLifecycle();
+      at.lifecycle.start([]);
+      await until(at, WINDOW.endTimeMs + 12_345);
+      const { marketId, yesTokenId } = at.latest(SLUG)!;
+      const times = { eventTimeMs: at.clock.now(), receivedTimeMs: at.clock.now() };
+      const event = { kind: 'market_resolved', marketId, winningOutcome: 'Up' } as const;
+      if (first === 'stream') at.recorder.clobEvent({ ...event, ...times, winningTokenId: yesTokenId });
+      else at.winners.set(marketId, yesTokenId);
+      await until(at, WINDOW.endTimeMs + 65_000);
+      const { resolvedTimeMs } = at.latest(SLUG)!;
+      if (first === 'stream') expect(resolvedTimeMs).toBe(times.eventTimeMs);
+      at.listings.winners.set(SLUG, 'Up');
+      await until(at, WINDOW.endTimeMs + 400_000);
+      const kept = { resolvedTimeMs, resolvedTimeSource: first, resolvedBy: first };
+      expect(at.latest(SLUG)).toMatchObject({ ...kept, confirmedTimeMs: expect.any(Number) });
+      const versions = at.sink.markets.filter(({ slug }) => slug === SLUG);
+      expect(new Set(versions.map((version) => version.resolvedTimeMs))).toEqual(
+        new Set([null, resolvedTimeMs]),
+      );
+    },
+  );
+
+  it('corrects the winner by the listing and keeps the time', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.endTimeMs + 10_000);
+    const { marketId, yesTokenId } = at.latest(SLUG)!;
+    const times = { eventTimeMs: at.clock.now(), receivedTimeMs: at.clock.now() };
+    const event = { kind: 'market_resolved', marketId, winningOutcome: 'Up' } as const;
+    at.recorder.clobEvent({ ...event, ...times, winningTokenId: yesTokenId });
+    at.listings.winners.set(SLUG, 'Down');
+    await until(at, WINDOW.endTimeMs + 20_000);
+    const kept = { resolvedTimeMs: times.eventTimeMs, resolvedTimeSource: 'stream' };
+    expect(at.latest(SLUG)).toMatchObject({ ...kept, outcome: 'Down', payoutYes: 0 });
+  });
+
+  it('named by the exchange leaves what was found while it was asked', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.endTimeMs + 1000);
+    const { marketId, yesTokenId } = at.latest(SLUG)!;
+    at.winners.set(marketId, yesTokenId);
+    const changed = () => at.recorder.track({ ...at.recorder.market(marketId)!, liquidity: 4711 });
+    at.onExchangeAsked = (asked) => void (asked === marketId && changed());
+    await until(at, WINDOW.endTimeMs + 65_000);
+    expect(at.latest(SLUG)).toMatchObject({ resolvedBy: 'exchange', liquidity: 4711 });
+  });
+
+  it('is asked for from 15 s after the end, and alarms once at ten minutes', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.endTimeMs + 14_000);
@@ -172,10 +254,32 @@ describe('resolution', () => {
       if (now > before) asked.push(Math.round((at.clock.now() - WINDOW.endTimeMs) / 1000));
       before = now;
     }
+    const pauses = asked.slice(4).map((second, at) => second - (asked[at + 3] as number));
+    expect(asked.slice(0, 4).map((second) => Math.floor(second / 15) * 15)).toEqual([15, 30, 45, 60]);
+    expect(pauses.length).toBeGreaterThan(14);
+    expect(pauses.every((pause) => pause === 40 || pause === 41)).toBe(true);
+    expect((await metric(at, 'underround_resolutions_late_total')).join()).toMatch(/ [1-9]/);
+  });
+
+  it('named by another source is confirmed by the listing with growing pauses', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.endTimeMs + 5_000);
+    const { marketId, yesTokenId } = at.latest(SLUG)!;
+    const times = { eventTimeMs: at.clock.now(), receivedTimeMs: at.clock.now() };
+    const event = { kind: 'market_resolved', marketId, winningOutcome: 'Up' } as const;
+    at.recorder.clobEvent({ ...event, ...times, winningTokenId: yesTokenId });
+    const asked: number[] = [];
+    let before = askedFor(at, SLUG);
+    for (let second = 5; second < 760; second++) {
+      await at.clock.advance(1000);
+      const now = askedFor(at, SLUG);
+      if (now > before) asked.push(Math.round((at.clock.now() - WINDOW.endTimeMs) / 1000));
+      before = now;
+    }
     expect(asked.map((second) => Math.floor(second / 15) * 15)).toEqual([
       ...[15, 30, 45, 60, 90, 120, 180, 240, 300, 450, 750],
     ]);
-    expect((await metric(at, 'underround_resolutions_late_total')).join()).toMatch(/ [1-9]/);
   });
 
   it('trap 6: books, trades and prices near 1 resolve nothing', async () => {

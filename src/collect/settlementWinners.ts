@@ -3,7 +3,7 @@ import { UnderroundError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Market } from '../schema/market.ts';
 import type { ClobMarket } from '../venues/polymarket/clob/rest.ts';
-import { withWinner } from './marketMerge.ts';
+import type { NamedWinner } from './marketMerge.ts';
 import { SerialQueue } from './serialQueue.ts';
 
 /** The stream and the listing are usually first; the exchange is asked about a market this long after its end. */
@@ -20,7 +20,7 @@ export interface SettlementWinnersOptions {
   exchange: ExchangeMarkets;
   clock: Clock;
   log: Logger;
-  onWinner: (market: Market) => void;
+  onWinner: (market: Market, named: NamedWinner) => void;
 }
 
 /** Asks the exchange who won, one market at a time, where neither the stream nor the listing has said it yet. */
@@ -52,9 +52,7 @@ export class SettlementWinners {
       // A tie has no winner here either: only the listing tells it from a market that is not decided yet.
       if (this.#stopped || answer === null || answer.winner === null) return;
       const named = { tokenId: answer.winner.tokenId, timeMs: clock.now(), by: 'exchange' } as const;
-      const resolved = withWinner(market, named);
-      if (resolved === null) log.error({ slug, tokenId: named.tokenId }, 'market.winner_unknown');
-      else onWinner(resolved);
+      onWinner(market, named);
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;
       log.warn({ slug, code: error.code, reason: error.message }, 'exchange.failed');

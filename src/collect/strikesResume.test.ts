@@ -28,7 +28,9 @@ const meanUntil = (endMs: number) =>
 function tell(run: Run, source: UnderlyingEvent['source'], eventTimeMs: number): void {
   const receivedTimeMs = run.clock.now();
   const price = priceOf(eventTimeMs);
-  run.recorder.underlying({ kind: 'underlying', ticker: 'BTC', source, price, eventTimeMs, receivedTimeMs });
+  const point = { kind: 'underlying', ticker: 'BTC', source, price, eventTimeMs, receivedTimeMs } as const;
+  // What the process missed the relay sends when it is subscribed again.
+  run.recorder.underlying({ ...point, isHistory: true });
 }
 
 interface Story {

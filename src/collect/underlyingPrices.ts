@@ -1,3 +1,4 @@
+import { isLate } from '../core/lateness.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
 import type { MarketTicker } from '../schema/market.ts';
 
@@ -11,13 +12,13 @@ export class UnderlyingPrices {
 
   /**
    * Spot trades become the price at hand; relayed ones (Chainlink, TWAP) do not: they come seconds after the book
-   * has moved.
+   * has moved. Nor do trades that come late.
    * @returns False for a relayed point that was there before: the relay repeats recent points at every subscribe.
    */
   update(event: UnderlyingEvent): boolean {
     const { ticker, source, eventTimeMs } = event;
     if (source === 'binance_spot' || source === 'coinbase_spot') {
-      this.#spot.set(ticker, event);
+      if (!isLate(event)) this.#spot.set(ticker, event);
       return true;
     }
     const key = `${ticker}:${source}`;

@@ -1,10 +1,10 @@
 import type { ClobEvent } from '../schema/events.ts';
 import { type Market, NO_SETTLEMENT, UNKNOWN } from '../schema/market.ts';
 
-/** Events kept while a market shows one token only; then the older ones are of no use either. */
+/** Events kept while a market shows one token only; then it is adopted without the other. */
 const EVENTS_HELD_MAX = 1000;
 const UNKNOWN_MARKETS_MAX = 10_000;
-/** The coarsest step of the crypto windows; a snapshot's own step replaces it. */
+/** The coarsest step of the crypto windows; the step that the hashes show replaces it. */
 const TICK_SIZE_ASSUMED = 100;
 
 interface Sighting {
@@ -26,12 +26,18 @@ export interface Adoption {
 export class UnknownMarkets {
   readonly #sightings = new Map<string, Sighting>();
 
-  /** Markets of which only one token has been seen: without the other there is no book to record. */
-  get incomplete(): string[] {
-    return [...this.#sightings.keys()];
+  /** The markets of which one token alone was seen, at the end of a recording: YES by assumption, NO unknown. */
+  adoptOneSided(): Adoption[] {
+    const adoptions = [...this.#sightings].map(([marketId, { tokenIds, events }]): Adoption => {
+      const [yesTokenId = UNKNOWN] = tokenIds;
+      const [{ receivedTimeMs }] = events as [ClobEvent];
+      return { market: adopted({ marketId, yesTokenId, noTokenId: UNKNOWN, receivedTimeMs }), events };
+    });
+    this.#sightings.clear();
+    return adoptions;
   }
 
-  /** @returns The market as soon as both its tokens have been seen, else null. */
+  /** @returns The market as soon as both its tokens have been seen, or one for so long that it stands alone; else null. */
   see(event: ClobEvent): Adoption | null {
     if (event.kind === 'new_market' || event.kind === 'market_resolved') return null;
     const sighting = this.#sightings.get(event.marketId) ?? { tokenIds: [], events: [] };
@@ -40,10 +46,16 @@ export class UnknownMarkets {
     if (sighting.events.length < EVENTS_HELD_MAX) sighting.events.push(event);
     const seen = event.kind === 'book_change' ? event.changes.map(({ tokenId }) => tokenId) : [event.tokenId];
     for (const tokenId of seen) if (!sighting.tokenIds.includes(tokenId)) sighting.tokenIds.push(tokenId);
-    const [yesTokenId, noTokenId] = sighting.tokenIds;
-    if (yesTokenId === undefined || noTokenId === undefined) return null;
+    const [yesTokenId, noTokenId = UNKNOWN] = sighting.tokenIds;
+    const isAlone = noTokenId === UNKNOWN;
+    if (yesTokenId === undefined || (isAlone && sighting.events.length < EVENTS_HELD_MAX)) return null;
     this.#sightings.delete(event.marketId);
-    return { market: adopted({ ...event, yesTokenId, noTokenId }), events: sighting.events };
+    const { receivedTimeMs } = sighting.events[0] ?? event;
+    const { marketId } = event;
+    return {
+      market: adopted({ marketId, yesTokenId, noTokenId, receivedTimeMs }),
+      events: sighting.events,
+    };
   }
 }
 
@@ -51,9 +63,9 @@ function adopted(ids: {
   marketId: string;
   yesTokenId: string;
   noTokenId: string;
-  eventTimeMs: number;
+  receivedTimeMs: number;
 }): Market {
-  const { marketId, yesTokenId, noTokenId, eventTimeMs } = ids;
+  const { marketId, yesTokenId, noTokenId, receivedTimeMs } = ids;
   return {
     marketId,
     eventId: UNKNOWN,
@@ -64,8 +76,8 @@ function adopted(ids: {
     yesTokenId,
     noTokenId,
     status: 'closed',
-    startTimeMs: eventTimeMs,
-    endTimeMs: eventTimeMs,
+    startTimeMs: receivedTimeMs,
+    endTimeMs: receivedTimeMs + 1,
     strikePrice: null,
     strikeSource: null,
     closePrice: null,

@@ -2,6 +2,7 @@ import { type Clock, every, type Timer } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Gap, GapCause } from '../schema/gap.ts';
+import { CLOB_FEED } from './bookTrust.ts';
 import type { Recorder } from './recorder.ts';
 import { type Answer, type AskedBooks, BookAudit } from './watchdogAudit.ts';
 import { ClockWatch } from './watchdogClock.ts';
@@ -86,7 +87,7 @@ export class Watchdog {
     for (const tokenId of tokenIds) {
       const recorded = recorder.ofToken(tokenId);
       if (recorded === null || this.#markets.has(recorded.market.marketId)) continue;
-      const now = { group, nowAt: clock.monotonic(), nowMs: clock.now() };
+      const now = { group, nowAt: clock.monotonic() };
       this.#markets.set(recorded.market.marketId, new WatchedMarket(recorded, now));
     }
   }
@@ -107,14 +108,16 @@ export class Watchdog {
     this.#tickedAt = nowAt;
     feed.tend();
     recorder.trust.due(nowMs);
-    this.#lookAtClock(nowMs, elapsedMs);
+    this.#lookAtClock(nowMs);
     this.#lookAtStore(nowMs);
     this.#lookAtFeed(nowAt);
+    this.#lookAtLags(nowMs);
     for (const watched of this.#markets.values()) {
       watched.listen(nowAt, elapsedMs);
       const gap = recorder.gaps.of(watched.recorded.market.marketId);
       if (gap === null) this.#look(watched, nowAt, nowMs);
       else this.#mend(watched, gap, nowAt);
+      watched.startAtTick = watched.recorded.gapStart;
     }
     this.#measure(nowAt, nowMs);
     this.#audit.tick();
@@ -172,7 +175,6 @@ export class Watchdog {
     if (verdict === 'equal') {
       watched.confirmedAt = nowAt;
       watched.aheadSince = null;
-      recorded.confirmedTimeMs = books[0]?.receivedTimeMs ?? null;
     } else watched.aheadSince ??= nowAt;
   }
 
@@ -186,18 +188,24 @@ export class Watchdog {
     const lost = [...this.#markets.values()].filter(
       (one) => one === watched || (isFeed && one.group === group),
     );
-    for (const { recorded, lastGoodTimeMs } of lost) {
+    for (const { recorded } of lost) {
       if (recorded.market.endTimeMs <= nowMs) continue;
-      const cause = isFeed ? 'silent_feed' : 'silent_market';
-      recorder.trust.open(recorded, { cause, startTimeMs: lastGoodTimeMs, knownTimeMs: nowMs });
-      recorded.book.disconnect(nowMs);
+      recorder.lose(recorded, { cause: isFeed ? 'silent_feed' : 'silent_market', knownTimeMs: nowMs });
     }
   }
 
   /** A market in a gap: asks for its books, on the socket and beside it, until they are proven. */
   #mend(watched: WatchedMarket, gap: Gap, nowAt: number): void {
     if (watched.gapSince === null) watched.enterGap(nowAt);
-    if (gap.cause === 'store_down') return;
+    const { recorder } = this.#options;
+    if (gap.cause === 'store_down' && recorder.trust.isStoreDown) return;
+    // While messages come late no answer helps; where prices did, the book itself was never in doubt.
+    const isLag = gap.cause === 'late_feed' || gap.cause === 'clock_step';
+    if (isLag && recorder.lags?.lateFor(watched.recorded.market)) return;
+    if (gap.cause === 'late_feed' && gap.feed !== CLOB_FEED) {
+      watched.recorded.book.reannounce(this.#options.clock.now());
+      if (!recorder.gaps.isOpen(gap.marketId)) return;
+    }
     if (this.#mayClose(watched, gap)) this.#ask(watched, nowAt);
     const { feed, clock } = this.#options;
     // After its window a market's connection may rightly be ended, again and again.
@@ -247,19 +255,16 @@ export class Watchdog {
   }
 
   /** After a step the times of what was received before and after cannot be told apart. */
-  #lookAtClock(nowMs: number, elapsedMs: number): void {
+  #lookAtClock(nowMs: number): void {
     const stepMs = this.#clockWatch.look();
     if (stepMs === 0) return;
     this.#steps.inc();
     this.#options.log.warn({ stepMs: Math.round(stepMs) }, 'clock.stepped');
-    // The step came after the last look, whose time was still good.
-    const lastLookMs = Math.floor(nowMs - stepMs - elapsedMs);
-    for (const { recorded } of this.#markets.values()) {
-      if (recorded.market.endTimeMs <= nowMs || recorded.lastGoodTimeMs === null) continue;
-      const startTimeMs = Math.min(recorded.lastGoodTimeMs, lastLookMs, nowMs);
-      const gap = { cause: 'clock_step', startTimeMs, knownTimeMs: nowMs, feed: 'underround' } as const;
-      this.#options.recorder.trust.open(recorded, gap);
-      recorded.book.distrust(nowMs);
+    // The step came after the last tick: what was proven by then was received by the clock of before.
+    for (const { recorded, startAtTick: start } of this.#markets.values()) {
+      if (recorded.market.endTimeMs <= nowMs || recorded.lastReceivedTimeMs === null) continue;
+      const gap = { cause: 'clock_step', start, knownTimeMs: nowMs, feed: 'underround' } as const;
+      this.#options.recorder.doubt(recorded, gap);
     }
   }
 
@@ -267,16 +272,31 @@ export class Watchdog {
     const { isDropping, recorder } = this.#options;
     const dropping = isDropping?.() ?? false;
     if (!dropping && !this.#wasDropping) return;
-    this.#wasDropping = dropping;
-    for (const { recorded } of this.#markets.values()) {
-      const { marketId } = recorded.market;
-      const gap = recorder.gaps.of(marketId);
+    this.#wasDropping = recorder.trust.isStoreDown = dropping;
+    for (const { recorded, startAtTick: start } of this.#markets.values()) {
+      const gap = recorder.gaps.of(recorded.market.marketId);
+      // A row of after the last tick may have been dropped already.
       if (dropping && gap === null)
-        recorder.trust.open(recorded, { cause: 'store_down', knownTimeMs: nowMs, feed: 'underround' });
-      else if (!dropping && gap?.cause === 'store_down') recorder.gaps.close(marketId, nowMs, 'store');
-      else continue;
-      // Says that the book is untrusted now, and tells the whole of it to a store that has missed rows.
+        recorder.trust.open(recorded, { cause: 'store_down', start, knownTimeMs: nowMs, feed: 'underround' });
+      else if (dropping || gap?.cause !== 'store_down') continue;
+      // Publishes that the book is untrusted now; or the whole of it, to a store that has missed rows.
       recorded.rewrite(nowMs);
+    }
+  }
+
+  /** Markets of which a message, or a price of whose underlying, comes late are in a gap until all is on time again. */
+  #lookAtLags(nowMs: number): void {
+    const { recorder } = this.#options;
+    const { lags } = recorder;
+    if (lags === null) return;
+    for (const { recorded } of this.#markets.values()) {
+      const { market, book } = recorded;
+      const late = market.endTimeMs <= nowMs ? null : lags.lateFor(market);
+      const cause = late === null ? null : lags.causeOf(late);
+      if (late === null || cause === null || recorder.gaps.isOpen(market.marketId)) continue;
+      const feed = cause === 'late_feed' ? late.feed : 'underround';
+      recorder.trust.open(recorded, { cause, feed, knownTimeMs: nowMs });
+      book.reannounce(nowMs);
     }
   }
 
@@ -293,6 +313,7 @@ export class Watchdog {
       if (isBusy) busy = Math.max(busy, nowAt - heardAt);
       else quiet = Math.max(quiet, nowAt - heardAt);
     }
+    this.#options.recorder.lags?.measure();
     this.#silence.set({ kind: 'busy' }, busy / 1000);
     this.#silence.set({ kind: 'quiet' }, quiet / 1000);
   }

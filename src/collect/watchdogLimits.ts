@@ -14,8 +14,6 @@ export const AUDIT_PERIOD_MS = 30_000;
 export const UNPROVEN_ASK_MS = 100;
 /** The same where a second connection may still bring what the first has lost. */
 export const UNPROVEN_ASK_TWIN_MS = 500;
-/** The venue names both tokens of a market in each change: one alone that is heard of later than the other is frozen. */
-export const LOPSIDED_MS = 500;
 /** Between two requests about one market. */
 export const ASK_AGAIN_MS = 500;
 /** A quiet market is probed so often while the venue does not answer questions. */

@@ -16,7 +16,7 @@ function watch() {
   recorder.track(MARKET);
   const recorded = recorder.recorded(MARKET.marketId);
   if (recorded === null) throw new Error('not recorded');
-  const watched = new WatchedMarket(recorded, { group: 'g', nowAt: 0, nowMs: clock.now() });
+  const watched = new WatchedMarket(recorded, { group: 'g', nowAt: 0 });
   let [nowAt, due] = [0, 0];
   /** @param perSecond Frames naming both tokens. */
   const run = (forMs: number, perSecond: number) => {

@@ -1,5 +1,6 @@
+import { LOPSIDED_MS } from '../core/marketBook.ts';
+import type { RowTimes } from '../schema/gap.ts';
 import type { RecordedMarket } from './recordedMarket.ts';
-import { LOPSIDED_MS } from './watchdogLimits.ts';
 
 /** Over how long a market's rate of frames is averaged; one watched for less, over that, but never over less than this. */
 const RATE_MS = 10_000;
@@ -28,23 +29,22 @@ export class WatchedMarket {
   gapSince: number | null = null;
   renewedAt = Number.NEGATIVE_INFINITY;
   reconnectedAt = Number.NEGATIVE_INFINITY;
+  /** The row a gap would have begun with at the last tick: good whatever went wrong since. */
+  startAtTick: RowTimes | null = null;
   #rate = 0;
   #framesAtFirst = 0;
   #rateWhenHeard = 0;
   #framesAtGap: readonly [number, number] = [0, 0];
   readonly #frames: [number, number];
   readonly #heardAt: [number, number];
-  /** Wall time of the last frame that named each token. */
-  readonly #heardTimeMs: [number, number];
 
-  constructor(recorded: RecordedMarket, options: { group: string; nowAt: number; nowMs: number }) {
+  constructor(recorded: RecordedMarket, options: { group: string; nowAt: number }) {
     const { yes, no } = recorded.book;
     this.recorded = recorded;
     this.group = options.group;
     this.watchedAt = this.heardAt = options.nowAt;
     this.#frames = [yes.frames, no.frames];
     this.#heardAt = [options.nowAt, options.nowAt];
-    this.#heardTimeMs = [options.nowMs, options.nowMs];
   }
 
   get isBusy(): boolean {
@@ -60,11 +60,6 @@ export class WatchedMarket {
   get isHeardInGap(): boolean {
     const { yes, no } = this.recorded.book;
     return yes.frames > this.#framesAtGap[0] && no.frames > this.#framesAtGap[1];
-  }
-
-  /** The last good receipt: that of the token which has been silent for longer, or a later answer. Wall time. */
-  get lastGoodTimeMs(): number {
-    return Math.max(Math.min(...this.#heardTimeMs), this.recorded.confirmedTimeMs ?? 0);
   }
 
   /** Takes note of the frames since the last tick, `elapsedMs` ago. */
@@ -110,6 +105,5 @@ export class WatchedMarket {
     if (frames === this.#frames[token]) return;
     this.#frames[token] = frames;
     this.#heardAt[token] = nowAt;
-    this.#heardTimeMs[token] = this.recorded.lastReceivedTimeMs ?? this.#heardTimeMs[token];
   }
 }

@@ -69,7 +69,10 @@ export class HttpClient {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    this.#state = options.metrics.venueFeeds.join({ feed: options.feed, kind: 'requests' });
+    this.#state = options.metrics.venueFeeds.join({
+      ...{ feed: options.feed, kind: 'requests' },
+      sinceMs: options.clock.now(),
+    });
     this.#requests = options.metrics.counter(
       'underround_venue_requests_total',
       'HTTP requests to venues by outcome',

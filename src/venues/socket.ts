@@ -75,7 +75,10 @@ export class ReconnectingSocket {
   constructor(options: ReconnectingSocketOptions) {
     this.#options = options;
     const { metrics, feed, group = null } = options;
-    this.#state = metrics.venueFeeds.join({ feed, group, kind: 'socket' });
+    this.#state = metrics.venueFeeds.join({
+      ...{ feed, group, kind: 'socket' },
+      sinceMs: options.clock.now(),
+    });
     const counter = (name: string, help: string) => metrics.counter(name, help, ['feed']).labels({ feed });
     this.#counters = {
       connects: counter('underround_venue_connects_total', 'Venue sockets opened'),

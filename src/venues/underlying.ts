@@ -81,8 +81,15 @@ export class UnderlyingSource {
     const { spotFallbackWsUrl, log } = this.#options;
     if (this.#fallback || spotFallbackWsUrl === null) return;
     log.warn({ feed: 'coinbase', cause }, 'underlying fallback started');
-    const onFrame = this.#mapped('coinbase', mapCoinbaseFrame);
-    this.#fallback = new CoinbaseFeed({ ...this.#options, url: spotFallbackWsUrl, onFrame });
+    const unheard = new Set<Ticker>();
+    const map: PriceMapper = (frame, receivedTimeMs) =>
+      mapCoinbaseFrame(frame, receivedTimeMs).map((event) =>
+        unheard.delete(event.ticker) ? { ...event, isHistory: true } : event,
+      );
+    // The first message of each product answers the subscription with its last trade, however old.
+    const onConnect = () => this.#options.tickers.forEach((ticker) => void unheard.add(ticker));
+    const onFrame = this.#mapped('coinbase', map);
+    this.#fallback = new CoinbaseFeed({ ...this.#options, url: spotFallbackWsUrl, onFrame, onConnect });
   }
 
   #stopFallback(): void {

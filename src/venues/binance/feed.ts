@@ -17,6 +17,8 @@ export interface PriceFeedOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly onFrame: (frame: string, receivedTimeMs: number) => void;
+  /** Called on every new connection, before any frame. */
+  readonly onConnect?: () => void;
 }
 
 /**

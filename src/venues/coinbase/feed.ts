@@ -20,7 +20,10 @@ export class CoinbaseFeed {
       feed: 'coinbase',
       keepAlive: null,
       silenceLimitMs: SILENCE_LIMIT_MS,
-      onOpen: (send) => send(JSON.stringify(subscribe)),
+      onOpen: (send) => {
+        options.onConnect?.();
+        send(JSON.stringify(subscribe));
+      },
     });
   }
 

@@ -118,6 +118,7 @@ function plainMarket(
 ): GammaListing['market'] {
   const { window, tokens, nowMs, eventType, ticker } = proven;
   const rules = venueRulesAt(eventType, ticker, window.startTimeMs);
+  const resolvedTimeMs = resolution ? timeOf(raw.closedTime) : null;
   return {
     ...NO_SETTLEMENT,
     marketId: raw.conditionId,
@@ -136,7 +137,7 @@ function plainMarket(
     closePrice: null,
     outcome: resolution?.outcome ?? null,
     payoutYes: resolution?.payoutYes ?? null,
-    resolvedTimeMs: resolution ? timeOf(raw.closedTime) : null,
+    resolvedTimeMs,
     volume: numberOf(raw.volumeNum) ?? numberOf(raw.volume),
     liquidity: numberOf(raw.liquidityNum) ?? numberOf(raw.liquidity),
     tickSize: proven.tickSize,
@@ -145,6 +146,7 @@ function plainMarket(
     takerDelayMs: rules.takerHoldMs,
     recordedSinceMs: null,
     resolvedBy: resolution ? 'listing' : null,
+    resolvedTimeSource: resolvedTimeMs === null ? null : 'listing',
     confirmedTimeMs: resolution ? nowMs : null,
     twapLookbackSeconds: raw.cryptoMarketConfig?.twapLookbackSeconds ?? null,
     rulesReadTimeMs: nowMs,

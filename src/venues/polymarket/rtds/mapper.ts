@@ -49,6 +49,7 @@ export function mapRtdsFrame(frame: string, receivedTimeMs: number): readonly Un
     price: exactPrice(point.full_accuracy_value, point.value),
     eventTimeMs: point.timestamp,
     receivedTimeMs,
+    ...(raw.type === 'subscribe' ? { isHistory: true as const } : {}),
   }));
 }
 

@@ -1,0 +1,148 @@
+import type { Subscriber } from '../bus/bus.ts';
+import type { Gap } from '../schema/gap.ts';
+import type { Market } from '../schema/market.ts';
+import type { BookRecord, BookView, QuoteRecord, SideView } from '../schema/records.ts';
+import type { Recorder } from './recorder.ts';
+
+/** Gaps kept of one market. A feed that flaps opens one every few seconds; the oldest closed ones are stored by then. */
+export const KEPT_GAPS_MAX = 1_000;
+
+/** The newest book of a market: the state after its last finished action. A view: read it before anything else runs. */
+export interface NewestBook {
+  readonly eventTimeMs: number;
+  readonly receivedTimeMs: number;
+  /** The state was proven when it was recorded and still is; gaps are not counted in. */
+  readonly trusted: boolean;
+  readonly underlyingPrice: number | null;
+  readonly yes: BookView;
+  readonly no: BookView;
+}
+
+/**
+ * What the recorder knows of the markets it follows and the store may not have yet: records, newest books, gaps.
+ * A ladder is half applied while an action's frames are still coming, so the last finished state is a copy.
+ */
+export class MarketMemory {
+  readonly #recorder: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps'>;
+  readonly #books = new Map<string, KeptBook>();
+  /** By market, then by gap, oldest first; the newest version of each. */
+  readonly #gaps = new Map<string, Map<string, Gap>>();
+
+  /** Made before the first frame, or it misses a gap that ends early. */
+  constructor({
+    recorder,
+    bus,
+  }: { recorder: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps'>; bus: Subscriber }) {
+    this.#recorder = recorder;
+    bus.subscribe('book', (record) => this.#onBook(record));
+    bus.subscribe('quote', (record) => this.#onQuote(record));
+    bus.subscribe('gap', (gap) => this.#onGap(gap));
+    bus.subscribe('market', (market) => this.#onMarket(market));
+  }
+
+  /** The newest records of all followed markets. */
+  markets(): Iterable<Market> {
+    return this.#recorder.markets();
+  }
+
+  /** Null: the recorder does not follow it. */
+  market(marketId: string): Market | null {
+    return this.#recorder.market(marketId);
+  }
+
+  /** Null where the market is not followed, or no state of it is finished yet. */
+  book(marketId: string): NewestBook | null {
+    const recorded = this.#recorder.recorded(marketId);
+    if (recorded === null) return null;
+    const kept = this.#books.get(marketId);
+    if (kept !== undefined) return kept;
+    // Nothing changed since an earlier run stored it.
+    const live = recorded.liveBook();
+    return live === null || live === 'unfinished' ? null : { ...live, receivedTimeMs: live.quotedTimeMs };
+  }
+
+  /** The gaps of a followed market that were found or ended in this run, and the one that is open; oldest first. */
+  gaps(marketId: string): readonly Gap[] {
+    if (this.#recorder.recorded(marketId) === null) return [];
+    const known = this.#gaps.get(marketId);
+    const open = this.#recorder.gaps.of(marketId);
+    const all = [...(known?.values() ?? [])];
+    if (open !== null && known?.has(open.gapId) !== true) all.push(open);
+    return all.sort((a, b) => a.startTimeMs - b.startTimeMs);
+  }
+
+  #onBook(record: BookRecord): void {
+    const kept = this.#books.get(record.marketId);
+    if (kept !== undefined) kept.copy(record);
+    else this.#books.set(record.marketId, new KeptBook(record));
+  }
+
+  #onQuote({ marketId, trusted }: QuoteRecord): void {
+    const kept = this.#books.get(marketId);
+    if (kept !== undefined) kept.isProven = trusted;
+  }
+
+  #onGap(gap: Gap): void {
+    const { marketId, gapId } = gap;
+    const known = this.#gaps.get(marketId) ?? new Map<string, Gap>();
+    this.#gaps.set(marketId, known);
+    known.set(gapId, gap);
+    if (known.size <= KEPT_GAPS_MAX) return;
+    const [oldest] = known.keys();
+    if (oldest !== undefined) known.delete(oldest);
+  }
+
+  /** New markets come every few minutes; then those the recorder has forgotten are forgotten here. */
+  #onMarket({ marketId }: Market): void {
+    if (this.#books.has(marketId)) return;
+    for (const known of [this.#books, this.#gaps]) {
+      for (const id of known.keys()) if (this.#recorder.recorded(id) === null) known.delete(id);
+    }
+  }
+}
+
+class KeptSide implements SideView {
+  count = 0;
+  prices = new Uint16Array(0);
+  sizes = new Float64Array(0);
+
+  copy({ count, prices, sizes }: SideView): void {
+    if (this.prices.length < count) {
+      this.prices = new Uint16Array(count * 2);
+      this.sizes = new Float64Array(count * 2);
+    }
+    this.prices.set(prices.subarray(0, count));
+    this.sizes.set(sizes.subarray(0, count));
+    this.count = count;
+  }
+}
+
+class KeptBook implements NewestBook {
+  eventTimeMs = 0;
+  receivedTimeMs = 0;
+  underlyingPrice: number | null = null;
+  readonly yes = { bids: new KeptSide(), asks: new KeptSide() };
+  readonly no = { bids: new KeptSide(), asks: new KeptSide() };
+  /** As of the last quote: a hash that fails later takes the trust from an unchanged book. */
+  isProven = false;
+  #wasTrusted = false;
+
+  constructor(record: BookRecord) {
+    this.copy(record);
+  }
+
+  get trusted(): boolean {
+    return this.#wasTrusted && this.isProven;
+  }
+
+  copy({ eventTimeMs, receivedTimeMs, underlyingPrice, trusted, yes, no }: BookRecord): void {
+    this.eventTimeMs = eventTimeMs;
+    this.receivedTimeMs = receivedTimeMs;
+    this.underlyingPrice = underlyingPrice;
+    this.isProven = this.#wasTrusted = trusted;
+    this.yes.bids.copy(yes.bids);
+    this.yes.asks.copy(yes.asks);
+    this.no.bids.copy(no.bids);
+    this.no.asks.copy(no.asks);
+  }
+}
