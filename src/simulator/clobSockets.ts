@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { Faults } from './faults.ts';
+import { LateFrames } from './lateFrames.ts';
 import type { SimulatedMarket } from './markets.ts';
 import type { VenueModel } from './model.ts';
 
@@ -26,12 +27,24 @@ interface Session {
   /** Per connection; the last command wins. */
   custom: boolean;
   lastHeardMs: number;
+  readonly late: LateFrames;
+}
+
+/**
+ * Sees every frame of a market in the order of the wire, with the number of sockets it was written to: 0 where nobody
+ * follows the market. Crash tests keep the venue's own record of what it sent by it.
+ */
+export interface WireObserver {
+  onFrame(market: SimulatedMarket, frame: string, sockets: number): void;
+  /** A whole book, as a subscription is answered. */
+  onSnapshot(market: SimulatedMarket, frame: string): void;
 }
 
 interface Parts {
   readonly model: VenueModel;
   readonly faults: Faults;
   readonly clock: Clock;
+  readonly observer?: WireObserver | null;
 }
 
 export class ClobSockets {
@@ -61,6 +74,7 @@ export class ClobSockets {
       isInitialised: false,
       custom: false,
       lastHeardMs: this.#parts.clock.monotonic(),
+      late: new LateFrames(this.#parts.clock),
     };
     this.#sessions.add(session);
     socket.on('message', (data) => this.#hear(session, String(data)));
@@ -74,22 +88,25 @@ export class ClobSockets {
 
   /** Delivers a frame to whoever follows the market; `market` null means everybody. */
   deliver(market: SimulatedMarket | null, frame: string, custom: boolean): void {
+    const { faults, clock, observer = null } = this.#parts;
     const sessions = market === null ? this.#sessions : this.#listeners.get(market);
-    if (!sessions || sessions.size === 0) return;
-    const { faults, clock } = this.#parts;
-    if (faults.lossesLeft > 0) {
-      faults.lossesLeft--;
+    const isLost = faults.lossesLeft > 0 && sessions !== undefined && sessions.size > 0;
+    if (isLost) faults.lossesLeft--;
+    const kept = faults.frozenTokens.size > 0 ? withoutTokens(frame, faults.frozenTokens) : frame;
+    if (isLost || kept === null || !sessions || sessions.size === 0) {
+      if (market !== null) observer?.onFrame(market, frame, 0);
       return;
     }
-    const kept = faults.frozenTokens.size > 0 ? withoutTokens(frame, faults.frozenTokens) : frame;
-    if (kept === null) return;
     const copies = faults.duplicatesLeft > 0 ? 2 : 1;
     if (copies === 2) faults.duplicatesLeft--;
     const send = () => {
+      let sockets = 0;
       for (const session of sessions) {
         if (custom && !session.custom) continue;
-        for (let i = 0; i < copies; i++) this.#send(session, kept);
+        if (this.#send(session, kept)) sockets++;
+        if (copies === 2) this.#send(session, kept);
       }
+      if (market !== null) observer?.onFrame(market, frame, sockets);
     };
     if (faults.reorderDelayMs > 0 && /"event_type":"(book|last_trade_price)"/.test(frame)) {
       clock.after(faults.reorderDelayMs, send);
@@ -154,17 +171,22 @@ export class ClobSockets {
   /** Changes follow only after the snapshot they build on. */
   #sendSnapshot(session: Session, tokens: readonly string[]): void {
     if (!this.#sessions.has(session)) return;
-    const { model, faults } = this.#parts;
+    const { model, faults, observer = null } = this.#parts;
     const books: string[] = [];
+    const shown: [SimulatedMarket, string][] = [];
     for (const token of tokens) {
       const market = model.registry.byId(token);
       const live = market && session.tokens.has(token) ? model.bookOf(market) : null;
       if (!market || !live) continue;
       this.#listenersOf(market).add(session);
       const isShown = !faults.frozenTokens.has(token) && !faults.settledTokens.has(token);
-      if (isShown) books.push(live.book.bookFrame(token === market.facts.upToken, true));
+      if (!isShown) continue;
+      const frame = live.book.bookFrame(token === market.facts.upToken, true);
+      books.push(frame);
+      shown.push([market, frame]);
     }
-    this.#send(session, `[${books.join(',')}]`);
+    if (!this.#send(session, `[${books.join(',')}]`)) return;
+    for (const [market, frame] of shown) observer?.onSnapshot(market, frame);
   }
 
   #unsubscribe(session: Session, command: Command): void {
@@ -179,12 +201,19 @@ export class ClobSockets {
     }
   }
 
-  #send(session: Session, frame: string): void {
+  /** @returns Whether the frame was written to the socket, or will be once it is late enough. */
+  #send(session: Session, frame: string): boolean {
     const { faults } = this.#parts;
-    const { socket } = session;
-    if (faults.silentStall || faults.halfOpen || socket.readyState !== socket.OPEN) return;
-    if (socket.bufferedAmount <= SEND_BUFFER_LIMIT_BYTES) socket.send(frame);
-    else socket.close(1013, 'slow consumer: send buffer full');
+    const { socket, late } = session;
+    if (faults.silentStall || faults.halfOpen || socket.readyState !== socket.OPEN) return false;
+    if (socket.bufferedAmount > SEND_BUFFER_LIMIT_BYTES) {
+      socket.close(1013, 'slow consumer: send buffer full');
+      return false;
+    }
+    late.send(faults.lateMs.clob, () => {
+      if (socket.readyState === socket.OPEN) socket.send(frame);
+    });
+    return true;
   }
 
   #listenersOf(market: SimulatedMarket): Set<Session> {

@@ -8,6 +8,11 @@ export const faultSchema = z.discriminatedUnion('fault', [
   z.object({ fault: z.literal('duplicate_frames'), count: z.int().min(1).max(100_000) }),
   z.object({ fault: z.literal('lose_frames'), count: z.int().min(1).max(100_000) }),
   z.object({ fault: z.literal('reorder'), delayMs: z.int().min(0).max(10_000) }),
+  z.object({
+    fault: z.literal('late_frames'),
+    feed: z.enum(['clob', 'relay', 'spot', 'all']).default('all'),
+    delayMs: z.int().min(0).max(120_000),
+  }),
   z.object({ fault: z.literal('silent_stall'), on: z.boolean() }),
   z.object({ fault: z.literal('half_open'), on: z.boolean() }),
   z.object({ fault: z.literal('freeze_token'), tokenId: z.string(), on: z.boolean() }),
@@ -40,11 +45,15 @@ export const faultSchema = z.discriminatedUnion('fault', [
 export type Fault = z.infer<typeof faultSchema>;
 export type RefusedAnswer = 'forbidden' | 'too_many' | 'html';
 
+const LATE_FEEDS = ['clob', 'relay', 'spot'] as const;
+
 export class Faults {
   duplicatesLeft = 0;
   lossesLeft = 0;
   /** Prints and books leave this much later than the level changes they belong to. */
   reorderDelayMs = 0;
+  /** How much later than it should each frame of a feed leaves. */
+  readonly lateMs = { clob: 0, relay: 0, spot: 0 };
   /** Sockets answer PING and send nothing else. */
   silentStall = false;
   /** Sockets stay open and say nothing at all. */
@@ -73,6 +82,10 @@ export class Faults {
         break;
       case 'reorder':
         this.reorderDelayMs = fault.delayMs;
+        break;
+      case 'late_frames':
+        for (const feed of LATE_FEEDS)
+          if (fault.feed === feed || fault.feed === 'all') this.lateMs[feed] = fault.delayMs;
         break;
       case 'silent_stall':
         this.silentStall = fault.on;

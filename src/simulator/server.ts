@@ -9,11 +9,12 @@ import { WebSocketServer } from 'ws';
 import { type Clock, every, type Timer } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import { clobReply } from './clobRoutes.ts';
-import { ClobSockets } from './clobSockets.ts';
+import { ClobSockets, type WireObserver } from './clobSockets.ts';
 import { perpReply, spotReply } from './exchangeRoutes.ts';
 import { type Fault, Faults, faultSchema } from './faults.ts';
 import { gammaReply } from './gammaRoutes.ts';
 import { json, type Reply } from './httpReply.ts';
+import { LateFrames } from './lateFrames.ts';
 import type { LiveMarket } from './market.ts';
 import type { VenueModel, VenueSink } from './model.ts';
 import { RelaySockets } from './relaySockets.ts';
@@ -26,6 +27,7 @@ export interface VenueServerOptions {
   readonly model: VenueModel;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly observer?: WireObserver;
 }
 
 export class VenueServer {
@@ -42,23 +44,26 @@ export class VenueServer {
   readonly #sink: VenueSink;
   #timers: Timer[] = [];
 
-  constructor({ model, clock, logger }: VenueServerOptions) {
+  constructor({ model, clock, logger, observer }: VenueServerOptions) {
     this.model = model;
     this.#clock = clock;
     this.#logger = logger;
-    this.#clob = new ClobSockets({ model, faults: this.faults, clock });
+    this.#clob = new ClobSockets({ model, faults: this.faults, clock, observer: observer ?? null });
     this.#relay = new RelaySockets(model);
     this.#binance = new BinanceSockets(model);
     this.#coinbase = new CoinbaseSockets(clock);
     this.#http = createServer((request, response) => void this.#answer(request, response));
     this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+    const [lateRelay, lateSpot] = [new LateFrames(clock), new LateFrames(clock)];
     this.#sink = {
       clob: (_atMs, market, frame, custom) => this.#clob.deliver(market, frame, custom),
-      relay: (atMs, point) => this.#relay.deliver(atMs, point),
-      spot: (atMs, trade) => {
-        this.#binance.deliver(atMs, trade);
-        this.#coinbase.deliver(trade);
-      },
+      relay: (atMs, point) =>
+        lateRelay.send(this.faults.lateMs.relay, () => this.#relay.deliver(atMs, point)),
+      spot: (atMs, trade) =>
+        lateSpot.send(this.faults.lateMs.spot, () => {
+          this.#binance.deliver(atMs, trade);
+          this.#coinbase.deliver(trade);
+        }),
       entered: () => {},
       final: () => {},
       stated: () => {},

@@ -1,31 +1,64 @@
-/** `npm run crash -- webhooks|paper [kills]`: kills processes of ours for real and reports what was lost. Exit 1 if anything was. */
+/** `npm run crash`: breaks processes of ours for real and reports what was lost. Exit 1 if anything was; see `--help`. */
 import { join } from 'node:path';
+import { parseCrashCommand, USAGE, UsageError } from './command.ts';
 import { crashPaper } from './paper.ts';
 import { crashWebhooks } from './webhooks.ts';
 
-/** What each part runs, how often it is killed unless told, and what of its result must be 0. */
-const PARTS = {
-  webhooks: { script: 'crashingSender.js', kills: 1_000, run: crashWebhooks },
-  paper: { script: 'tradingPaper.js', kills: 200, run: crashPaper },
-} as const;
-const BAD = ['lost', 'mixedUp', 'pending', 'differing', 'unbalanced'];
+const SCRIPTS = { webhooks: 'crashingSender.js', paper: 'tradingPaper.js' } as const;
+const PARTS = { webhooks: crashWebhooks, paper: crashPaper } as const;
+/** Members of a result that must be 0. */
+const BAD = [
+  ...['lost', 'mixedUp', 'pending', 'differing', 'unbalanced'],
+  ...[
+    'missing',
+    'trustedInsideGaps',
+    'trustedNeverSent',
+    'startsFailed',
+    'endpointErrors',
+    'exits',
+    'notInTime',
+  ],
+];
 
-const [name = '', count] = process.argv.slice(2);
-const part = name in PARTS ? PARTS[name as keyof typeof PARTS] : null;
-const kills = Number(count ?? part?.kills);
-if (part === null || !Number.isInteger(kills) || kills < 1) {
-  console.error('usage: npm run crash -- webhooks|paper [kills]');
+const progress = (line: string) => console.error(line);
+const started = performance.now();
+const { facts, result } = await run(process.argv.slice(2));
+const seconds = Math.round((performance.now() - started) / 1000);
+console.log(JSON.stringify({ ...facts, ...result, seconds }));
+const bad = Object.entries(result).filter(([member, value]) => BAD.includes(member) && value !== 0);
+process.exit(bad.length === 0 ? 0 : 1);
+
+async function run(words: readonly string[]): Promise<{ facts: object; result: object }> {
+  const command = parse(words);
+  if (command.kind === 'fault') {
+    const { FAULT_RUNS } = await import('./faults/runs.ts');
+    const { fault, rounds, seed, options } = command;
+    const result = await FAULT_RUNS[fault]({ ...options, rounds, seed, progress }).catch(fail);
+    return { facts: { fault, rounds, seed }, result };
+  }
+  const { part, kills } = command;
+  const script = join(import.meta.dirname, SCRIPTS[part]);
+  const say = (done: number) => {
+    if (done % 50 === 0) progress(`${done} of ${kills} kills`);
+  };
+  return { facts: {}, result: await PARTS[part]({ kills, script, random: Math.random, progress: say }) };
+}
+
+function parse(words: readonly string[]) {
+  try {
+    const command = parseCrashCommand(words);
+    if (command.kind !== 'help') return command;
+    console.log(USAGE);
+    process.exit(0);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`${error.message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+/** A run that cannot go on: what it needs is absent, or the service does not start any more. */
+function fail(error: Error): never {
+  console.error(error.message);
   process.exit(2);
 }
-const started = performance.now();
-const result: object = await part.run({
-  kills,
-  script: join(import.meta.dirname, part.script),
-  random: Math.random,
-  progress: (done) => {
-    if (done % 50 === 0) console.error(`${done} of ${kills} kills`);
-  },
-});
-console.log(JSON.stringify({ ...result, seconds: Math.round((performance.now() - started) / 1000) }));
-const bad = Object.entries(result).filter(([member, value]) => BAD.includes(member) && value > 0);
-process.exit(bad.length === 0 ? 0 : 1);

@@ -14,6 +14,8 @@ export interface ScriptedFault {
   /** The venue is right again; nothing where it never was wrong. */
   readonly end?: (venue: WatchedVenue) => void;
   readonly lastsMs: number;
+  /** Within how long every book must be right again; a second unless said. */
+  readonly rightWithinMs?: number;
   /** What must be opened for the current market of each kind, and within how long; none: nothing anywhere. */
   readonly gap?: { readonly causes: readonly GapCause[]; readonly on: Hit; readonly withinMs: number };
   readonly startMs?: number;

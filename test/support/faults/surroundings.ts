@@ -64,8 +64,8 @@ export const ANSWER_FAULTS: readonly ScriptedFault[] = [
 
 export const CLOCK_FAULTS: readonly ScriptedFault[] = [
   {
-    name: 'our clock steps forward by 5 s',
-    begin: (v) => v.clock.stepWall(5_000),
+    name: 'our clock steps forward by 4 s',
+    begin: (v) => v.clock.stepWall(4_000),
     lastsMs: 0,
     gap: { causes: ['clock_step'], on: ALL, withinMs: 200 },
   },
@@ -77,7 +77,7 @@ export const CLOCK_FAULTS: readonly ScriptedFault[] = [
   },
   { name: 'our clock is slewed by 200 ms', begin: (v) => v.clock.stepWall(200), lastsMs: 2_000 },
   { name: 'the venue stamps 5 s ahead', begin: (v) => stepVenueClock(v, 5_000), lastsMs: 10_000 },
-  { name: 'the venue stamps 5 s behind', begin: (v) => stepVenueClock(v, -5_000), lastsMs: 10_000 },
+  { name: 'the venue stamps 4 s behind', begin: (v) => stepVenueClock(v, -4_000), lastsMs: 10_000 },
   {
     name: 'the store takes no rows for ten seconds',
     begin: (v) => {

@@ -1,0 +1,186 @@
+/**
+ * Compares what the API serves of a market with what the venue sent of it. A row of the venue must be served, or lie
+ * within a gap of its market, both bounds included; a served row strictly inside a gap must not be trusted; a trusted
+ * row must be a state that the venue had.
+ */
+import { type BothBooks, digestOf } from './ladderDigest.ts';
+import { type MarketRecord, type SentBook, tradeKey } from './venueRecord.ts';
+
+export interface ServedBook extends BothBooks {
+  readonly ts: string;
+  readonly trusted: boolean;
+}
+
+export interface ServedTrade {
+  readonly ts: string;
+  readonly side: string;
+  readonly price: number;
+  readonly size: number;
+  readonly trade_id: string;
+}
+
+export interface ServedGap {
+  readonly gap_id: string;
+  readonly start: string;
+  readonly end: string | null;
+  readonly cause: string;
+}
+
+/** Everything that the API serves of one market. */
+export interface ServedMarket {
+  readonly books: readonly ServedBook[];
+  readonly trades: readonly ServedTrade[];
+  readonly gaps: readonly ServedGap[];
+}
+
+/** Counts that parts of a run, or markets, add up to. */
+export interface Counts {
+  /** Rows that the venue sent, or had while it was not followed between two subscriptions. */
+  rows: number;
+  found: number;
+  coveredByGaps: number;
+  /** Rows of the first moments of a market, from before anything of it was on disk. */
+  beforeRecording: number;
+  missing: number;
+  servedRows: number;
+  gaps: number;
+  trustedInsideGaps: number;
+  /** Trusted rows with a state that the venue never had at that time. */
+  trustedNeverSent: number;
+}
+
+export const COUNTS_NONE: Counts = {
+  rows: 0,
+  found: 0,
+  coveredByGaps: 0,
+  beforeRecording: 0,
+  missing: 0,
+  servedRows: 0,
+  gaps: 0,
+  trustedInsideGaps: 0,
+  trustedNeverSent: 0,
+};
+
+export interface Comparison extends Counts {
+  /** The first faults, in words. */
+  readonly examples: readonly string[];
+}
+
+const EXAMPLES_MAX = 3;
+
+interface Interval {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly text: string;
+}
+
+/** @param states What the venue had up to now; later than `record` where the API was read after it. */
+export function compareMarket(
+  record: MarketRecord,
+  served: ServedMarket,
+  states: readonly SentBook[] = record.books,
+): Comparison {
+  const gaps = served.gaps.map(intervalOf);
+  const counts = {
+    ...COUNTS_NONE,
+    servedRows: served.books.length + served.trades.length,
+    gaps: gaps.length,
+  };
+  const examples: string[] = [];
+  const note = (text: string) => {
+    if (examples.length < EXAMPLES_MAX) examples.push(`${record.marketId.slice(0, 10)} ${text}`);
+  };
+  const books = served.books.map((book) => ({ ...book, tsMs: Date.parse(book.ts), digest: digestOf(book) }));
+  const judge = (kind: string, rows: readonly JudgedRow[], firstServedMs: number) => {
+    for (const row of rows) {
+      counts.rows++;
+      if (row.isFound) counts.found++;
+      else if (gaps.some(({ startMs, endMs }) => startMs <= row.tsMs && row.tsMs <= endMs))
+        counts.coveredByGaps++;
+      else if (!row.isSettled && row.tsMs < firstServedMs) counts.beforeRecording++;
+      else {
+        counts.missing++;
+        note(
+          `${row.isSent ? 'sent' : 'unfollowed'} ${kind} at ${timeText(row.tsMs)} is missing; ${nearest(gaps, row.tsMs)}`,
+        );
+      }
+    }
+  };
+  const firstBookMs = books.reduce((first, { tsMs }) => Math.min(first, tsMs), Number.POSITIVE_INFINITY);
+  judge('book', judgedBooks(record, books), firstBookMs);
+  judge('trade', judgedTrades(record, served.trades), firstBookMs);
+
+  const known = new Set(states.map(({ tsMs, digest }) => `${tsMs} ${digest}`));
+  for (const { tsMs, digest, trusted } of books) {
+    if (!trusted) continue;
+    const gap = gaps.find(({ startMs, endMs }) => startMs < tsMs && tsMs < endMs);
+    if (gap !== undefined) {
+      counts.trustedInsideGaps++;
+      note(`trusted book at ${timeText(tsMs)} inside ${gap.text}`);
+    }
+    if (known.has(`${tsMs} ${digest}`)) continue;
+    counts.trustedNeverSent++;
+    note(`trusted book at ${timeText(tsMs)} is no state of the venue`);
+  }
+  return { ...counts, examples };
+}
+
+/** Adds counts up; members that are no counts stay out. */
+export function addCounts(a: Counts, b: Counts): Counts {
+  const names = Object.keys(COUNTS_NONE) as (keyof Counts)[];
+  return Object.fromEntries(names.map((name) => [name, a[name] + b[name]])) as unknown as Counts;
+}
+
+interface JudgedRow {
+  readonly tsMs: number;
+  readonly isSent: boolean;
+  readonly isFound: boolean;
+  readonly isSettled: boolean;
+}
+
+function judgedBooks(
+  record: MarketRecord,
+  books: readonly { readonly tsMs: number; readonly digest: string }[],
+): JudgedRow[] {
+  const served = new Set(books.map(({ tsMs, digest }) => `${tsMs} ${digest}`));
+  return judged(record.books, record.booksFollowed, record.settledBook, ({ tsMs, digest }) =>
+    served.has(`${tsMs} ${digest}`),
+  );
+}
+
+function judgedTrades(record: MarketRecord, trades: readonly ServedTrade[]): JudgedRow[] {
+  const served = new Set(trades.map(tradeKey));
+  return judged(record.trades, record.tradesFollowed, record.settledTrade, ({ key }) => served.has(key));
+}
+
+function judged<Row extends { readonly tsMs: number; readonly isSent: boolean }>(
+  rows: readonly Row[],
+  followed: number,
+  settled: number | null,
+  isFound: (row: Row) => boolean,
+): JudgedRow[] {
+  return rows.flatMap((row, index) => {
+    if (index >= followed && !row.isSent) return [];
+    const isSettled = settled !== null && index >= settled;
+    return [{ tsMs: row.tsMs, isSent: row.isSent, isFound: isFound(row), isSettled }];
+  });
+}
+
+function intervalOf({ start, end, cause }: ServedGap): Interval {
+  const [startMs, endMs] = [Date.parse(start), end === null ? Number.POSITIVE_INFINITY : Date.parse(end)];
+  return {
+    startMs,
+    endMs,
+    text: `${cause} ${timeText(startMs)} to ${end === null ? 'now' : timeText(endMs)}`,
+  };
+}
+
+function nearest(gaps: readonly Interval[], tsMs: number): string {
+  const away = ({ startMs, endMs }: Interval) => Math.max(startMs - tsMs, tsMs - endMs);
+  const [gap] = gaps.toSorted((a, b) => away(a) - away(b));
+  return gap === undefined ? 'the market has no gap' : `nearest gap, ${away(gap)} ms away: ${gap.text}`;
+}
+
+function timeText(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(11, 23);
+}

@@ -1,0 +1,217 @@
+/**
+ * What every fault run stands on: one venue for the whole run, its record, seeded chance, CPU load, and what has to be
+ * undone at the end whatever happens.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock as clock, sleep } from '../../../src/clock.ts';
+import { silentLogger } from '../../../src/ops/log.ts';
+import { VenueModel } from '../../../src/simulator/model.ts';
+import { Random } from '../../../src/simulator/random.ts';
+import { VenueServer } from '../../../src/simulator/server.ts';
+import { makeServiceKey } from '../../support/serviceKey.ts';
+import { addCounts, COUNTS_NONE, type Counts, compareMarket } from './compareRecord.ts';
+import { endpointsOf, readMarket, ServedError } from './servedMarket.ts';
+import { ServiceProcess } from './serviceProcess.ts';
+import { type MarketRecord, VenueRecord } from './venueRecord.ts';
+
+/** The current and the next window of 5 kinds and 3 tickers. */
+const MARKETS_IN_PLAY = 30;
+const TRUSTED_LIMIT_MS = 30_000;
+/** Rows that are on their way into the store get this long to be served. */
+const SETTLE_LIMIT_MS = 90_000;
+const SETTLE_PAUSE_MS = 2_000;
+const POLL_MS = 50;
+const EXAMPLES_MAX = 10;
+/** Looks at its parent now and then, so that it ends with it however that dies. */
+const SPIN = 'const p=process.ppid;for(;;){for(let i=0;i<2e8;i++);if(process.ppid!==p)process.exit()}';
+
+export interface FaultOptions {
+  readonly rounds: number;
+  readonly seed: string;
+  /** Live book changes as a share of the real venue. */
+  readonly density: number;
+  readonly progress: (line: string) => void;
+}
+
+/** What a run reports beside its counts; `bad` members of it must be 0. */
+export type FaultResult = Counts & Readonly<Record<string, number | string>>;
+
+export class FaultRig {
+  readonly random: Random;
+  readonly record: VenueRecord;
+  readonly venue: VenueServer;
+  startsFailed = 0;
+  endpointErrors = 0;
+  readonly #options: FaultOptions;
+  readonly #undo: (() => unknown)[] = [];
+  #closing: Promise<void> | null = null;
+
+  private constructor(options: FaultOptions) {
+    this.#options = options;
+    this.random = new Random(`crash/${options.seed}`);
+    this.record = new VenueRecord(() => clock.monotonic());
+    const { seed, density } = options;
+    const model = new VenueModel({ seed, density, startTimeMs: clock.now() - 1000 });
+    this.venue = new VenueServer({ model, clock, logger: silentLogger, observer: this.record });
+  }
+
+  /** Runs `work` with a rig, and undoes everything at its end and on SIGINT and SIGTERM. */
+  static async with<T>(options: FaultOptions, work: (rig: FaultRig) => Promise<T>): Promise<T> {
+    const rig = new FaultRig(options);
+    const stop = (signal: NodeJS.Signals) => {
+      rig.say(`${signal}: stopping`);
+      void rig.#close().finally(() => process.exit(130));
+    };
+    process.once('SIGINT', stop).once('SIGTERM', stop);
+    try {
+      await rig.venue.start();
+      rig.whenOver(() => rig.venue.stop());
+      return await work(rig);
+    } finally {
+      await rig.#close();
+      process.off('SIGINT', stop).off('SIGTERM', stop);
+    }
+  }
+
+  say(line: string): void {
+    this.#options.progress(line);
+  }
+
+  /** Registers what undoes something; the newest is undone first. */
+  whenOver(undo: () => unknown): void {
+    this.#undo.push(undo);
+  }
+
+  /** An empty directory that is gone when the run is over. */
+  temporaryDirectory(): string {
+    const path = mkdtempSync(join(tmpdir(), 'underround-fault-'));
+    this.whenOver(() => rmSync(path, { recursive: true, force: true, maxRetries: 30, retryDelay: 100 }));
+    return path;
+  }
+
+  /** A service on a data directory, with a key; not started yet. */
+  async service(
+    dataDir: string,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<ServiceProcess> {
+    const key = await makeServiceKey(dataDir);
+    const log = { UNDERROUND_LOG_LEVEL: 'warn' };
+    const service = new ServiceProcess({
+      dataDir,
+      key,
+      environment: { ...log, ...this.venue.urls(), ...environment },
+    });
+    this.whenOver(() => service.killAll());
+    return service;
+  }
+
+  /** Keeps processes busy until the run is over; as many as the machine has cores where `count` is null. */
+  loadCpu(count: number | null): void {
+    const children: ChildProcess[] = [];
+    for (let i = 0; i < (count ?? availableParallelism()); i++)
+      children.push(spawn(process.execPath, ['-e', SPIN], { stdio: 'ignore' }));
+    this.whenOver(() => {
+      for (const child of children) child.kill('SIGKILL');
+    });
+  }
+
+  /** Starts a service and waits until it accepts requests; counts a start that does not come to that. */
+  async start(service: ServiceProcess): Promise<boolean> {
+    service.start();
+    if (await service.whenReady()) return true;
+    this.startsFailed++;
+    this.say(`a start failed: ${service.log.slice(-1500)}`);
+    await service.killAll();
+    return false;
+  }
+
+  /** Waits until every market in play is followed and no gap is open. @returns Whether that came. */
+  async whenTrusted(service: ServiceProcess, limitMs = TRUSTED_LIMIT_MS): Promise<boolean> {
+    const deadline = clock.monotonic() + limitMs;
+    while (clock.monotonic() < deadline && service.isRunning) {
+      const { status, body } = await service.get('/metrics');
+      const open = /^underround_gaps_open(?:\{[^}]*\})? (\d+)/m.exec(body)?.[1];
+      if (status === 200 && open === '0' && this.record.followed >= MARKETS_IN_PLAY) return true;
+      await sleep(clock, POLL_MS);
+    }
+    return false;
+  }
+
+  /**
+   * Compares everything that the venue sent so far with what the API serves, and asks again while rows are missing: they
+   * may be on their way.
+   */
+  async compare(service: ServiceProcess): Promise<Counts> {
+    let open = this.record.markets();
+    let whole = COUNTS_NONE;
+    const examples: string[] = [];
+    const deadline = clock.monotonic() + SETTLE_LIMIT_MS;
+    for (;;) {
+      const found = await this.#compareOnce(service, open);
+      whole = addCounts(whole, found.whole);
+      open = found.open;
+      examples.push(...found.examplesOfWhole);
+      if (open.length === 0 || clock.monotonic() > deadline || !service.isRunning) {
+        for (const line of [...found.errors, ...found.examples, ...examples].slice(0, EXAMPLES_MAX))
+          this.say(line);
+        this.endpointErrors += found.errors.length;
+        return addCounts(whole, found.rest);
+      }
+      await sleep(clock, SETTLE_PAUSE_MS);
+    }
+  }
+
+  /** @returns What is final, and the markets with rows missing, which are to be compared again. */
+  async #compareOnce(service: ServiceProcess, records: readonly MarketRecord[]) {
+    let [whole, rest] = [COUNTS_NONE, COUNTS_NONE];
+    const open: MarketRecord[] = [];
+    const [examples, examplesOfWhole, errors]: [string[], string[], string[]] = [[], [], []];
+    for (const record of records) {
+      try {
+        const served = (await readMarket(service, record.marketId)) ?? { books: [], trades: [], gaps: [] };
+        const compared = compareMarket(record, served, this.record.statesOf(record.marketId));
+        const isWhole = compared.missing === 0;
+        (isWhole ? examplesOfWhole : examples).push(...compared.examples);
+        if (isWhole) whole = addCounts(whole, compared);
+        else rest = addCounts(rest, compared);
+        if (!isWhole) open.push(record);
+      } catch (error) {
+        if (!(error instanceof ServedError)) throw error;
+        errors.push(error.message);
+        open.push(record);
+      }
+    }
+    return { whole, rest, open, examples, examplesOfWhole, errors };
+  }
+
+  /** Asks every endpoint once. @returns Those whose status is not allowed, with what they answered. */
+  async askAll(
+    service: ServiceProcess,
+    allowed: (status: number, path: string) => boolean,
+  ): Promise<string[]> {
+    const market = this.record.busiest();
+    if (market === null) return ['the venue has sent nothing'];
+    const wrong: string[] = [];
+    for (const path of endpointsOf(market, clock.now())) {
+      const { status, body } = await service.get(path);
+      if (!allowed(status, path)) wrong.push(`${path}: ${status} ${body.slice(0, 200)}`);
+    }
+    return wrong;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing ??= (async () => {
+      for (const undo of this.#undo.toReversed()) {
+        try {
+          await undo();
+        } catch (error) {
+          this.say(`could not be undone: ${String(error)}`);
+        }
+      }
+    })();
+    await this.#closing;
+  }
+}

@@ -1,0 +1,108 @@
+/** A small file system of its own, so that a run can fill it: a tmpfs, or ext4 on a loop device. Needs root on Linux. */
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock as clock, every, sleep, type Timer } from '../../../src/clock.ts';
+import type { FileSystemKind } from '../command.ts';
+
+const SIZE_MIB = 64;
+const CHUNK_BYTES = [1024 * 1024, 64 * 1024, 4 * 1024];
+/** What others let go of while it must be full is filled again this often. */
+const REFILL_PERIOD_MS = 50;
+const UNMOUNT_TRIES_MAX = 50;
+const UNMOUNT_PAUSE_MS = 100;
+
+export class LimitedFileSystem {
+  readonly kind: FileSystemKind;
+  readonly dataDir: string;
+  readonly #place: string;
+  readonly #mountPoint: string;
+  #refill: Timer | null = null;
+  #isMounted = true;
+
+  private constructor(kind: FileSystemKind, place: string) {
+    this.kind = kind;
+    this.#place = place;
+    this.#mountPoint = join(place, 'mounted');
+    this.dataDir = join(this.#mountPoint, 'data');
+  }
+
+  /** @throws Error That says what is needed: root, mount, and mkfs.ext4 with loop devices. */
+  static mount(kind: FileSystemKind): LimitedFileSystem {
+    if (process.getuid?.() !== 0) throw new Error('--fault disk-full needs root: it mounts a file system');
+    const files = new LimitedFileSystem(kind, mkdtempSync(join(tmpdir(), 'underround-disk-')));
+    mkdirSync(files.#mountPoint);
+    try {
+      files.#mount();
+    } catch (error) {
+      rmSync(files.#place, { recursive: true, force: true });
+      throw new Error(`cannot mount ${kind}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    mkdirSync(files.dataDir);
+    return files;
+  }
+
+  #mount(): void {
+    const run = (command: string, words: string[]) => execFileSync(command, words, { stdio: 'pipe' });
+    if (this.kind === 'tmpfs') {
+      run('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MIB}m`, 'tmpfs', this.#mountPoint]);
+      return;
+    }
+    const image = join(this.#place, 'image');
+    closeSync(openSync(image, 'w'));
+    truncateSync(image, SIZE_MIB * 1024 * 1024);
+    run('mkfs.ext4', ['-q', '-m', '0', image]);
+    run('mount', ['-o', 'loop', image, this.#mountPoint]);
+  }
+
+  /** Takes all space, and what is given back, until `free`. */
+  fill(): void {
+    this.#fillOnce();
+    this.#refill ??= every(clock, REFILL_PERIOD_MS, () => this.#fillOnce());
+  }
+
+  free(): void {
+    this.#refill?.cancel();
+    this.#refill = null;
+    rmSync(this.#filler, { force: true });
+  }
+
+  get #filler(): string {
+    return join(this.#mountPoint, 'filler');
+  }
+
+  #fillOnce(): void {
+    const file = openSync(this.#filler, 'a');
+    try {
+      for (const bytes of CHUNK_BYTES) fillBy(file, Buffer.alloc(bytes));
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** A process that was killed may hold the directory for a moment longer. */
+  async unmount(): Promise<void> {
+    if (!this.#isMounted) return;
+    this.free();
+    for (let tries = 1; ; tries++) {
+      try {
+        execFileSync('umount', [this.#mountPoint], { stdio: 'pipe' });
+        break;
+      } catch (error) {
+        if (tries >= UNMOUNT_TRIES_MAX) throw error;
+        await sleep(clock, UNMOUNT_PAUSE_MS);
+      }
+    }
+    this.#isMounted = false;
+    rmSync(this.#place, { recursive: true, force: true });
+  }
+}
+
+function fillBy(file: number, chunk: Buffer): void {
+  try {
+    for (;;) if (writeSync(file, chunk) < chunk.length) return;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}

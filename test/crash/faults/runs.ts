@@ -1,0 +1,13 @@
+import type { Fault, FaultRunOptions } from '../command.ts';
+import { runDiskRounds } from './diskRounds.ts';
+import type { FaultOptions, FaultResult } from './faultRig.ts';
+import { runKillRounds } from './killRounds.ts';
+import { runStallRounds, runStarveRounds } from './slowRounds.ts';
+
+/** What each `--fault` runs. */
+export const FAULT_RUNS: Record<Fault, (options: FaultOptions & FaultRunOptions) => Promise<FaultResult>> = {
+  kill: runKillRounds,
+  'disk-full': runDiskRounds,
+  stall: runStallRounds,
+  starve: runStarveRounds,
+};

@@ -1,0 +1,143 @@
+/** The built service as a process that a fault run starts, asks and kills. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock as clock, sleep } from '../../../src/clock.ts';
+
+/** A hundred times what a start takes on an idle machine: a machine with forty busy processes needs a minute. */
+export const READY_LIMIT_MS = 180_000;
+const ANSWER_LIMIT_MS = 30_000;
+const LOG_CHARACTERS_MAX = 20_000;
+
+export interface Reply {
+  /** 0: no answer at all. */
+  readonly status: number;
+  readonly body: string;
+}
+
+export class ServiceProcess {
+  readonly dataDir: string;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #key: string;
+  #child: ChildProcess | null = null;
+  #ended: Promise<void> = Promise.resolve();
+  #out = '';
+  #log = '';
+
+  constructor(options: { dataDir: string; environment: Readonly<Record<string, string>>; key: string }) {
+    this.dataDir = options.dataDir;
+    this.#environment = options.environment;
+    this.#key = options.key;
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== null;
+  }
+
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** Where it accepts requests; null until it said so. */
+  get url(): string | null {
+    return /ready (http\S+)/.exec(this.#out)?.[1] ?? null;
+  }
+
+  /** The end of what it logged since its last start. */
+  get log(): string {
+    return this.#log;
+  }
+
+  start(): void {
+    const environment = {
+      PATH: process.env.PATH ?? '',
+      UNDERROUND_PORT: '0',
+      UNDERROUND_DATA_DIR: this.dataDir,
+      UNDERROUND_RATE_LIMITS: 'off',
+      ...this.#environment,
+    };
+    const command = join(process.cwd(), 'bin/underround.mjs');
+    const child = spawn(process.execPath, [command, 'serve'], {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    [this.#out, this.#log, this.#child] = ['', '', child];
+    child.stdout.on('data', (chunk) => {
+      this.#out = (this.#out + chunk).slice(-LOG_CHARACTERS_MAX);
+    });
+    child.stderr.on('data', (chunk) => {
+      this.#log = (this.#log + chunk).slice(-LOG_CHARACTERS_MAX);
+    });
+    this.#ended = new Promise((resolve) => {
+      child.once('exit', () => {
+        if (this.#child === child) this.#child = null;
+        resolve();
+      });
+    });
+  }
+
+  /** @returns Whether it accepts requests; false where it ended first, or the limit passed. */
+  async whenReady(limitMs = READY_LIMIT_MS): Promise<boolean> {
+    const deadline = clock.monotonic() + limitMs;
+    while (this.url === null && this.isRunning && clock.monotonic() < deadline) await sleep(clock, 10);
+    return this.url !== null && this.isRunning;
+  }
+
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    this.#child?.kill(signal);
+    await this.#ended;
+  }
+
+  /** Processes of the storage engine on the data directory, those of services that were killed included. */
+  enginePids(): number[] {
+    return readdirSync('/proc').flatMap((name) => {
+      if (!/^\d+$/.test(name)) return [];
+      const words = commandLineOf(name);
+      const at = words.indexOf('--data-dir');
+      const isEngine = words.some((word) => word.endsWith('/store/host/main.js'));
+      return isEngine && words[at + 1] === this.dataDir ? [Number(name)] : [];
+    });
+  }
+
+  signalEngines(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+    for (const pid of this.enginePids()) {
+      try {
+        process.kill(pid, signal);
+      } catch (error) {
+        // It ended by itself meanwhile.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
+  }
+
+  async get(path: string, limitMs = ANSWER_LIMIT_MS): Promise<Reply> {
+    try {
+      const answer = await fetch(`${this.url}${path}`, {
+        headers: { authorization: `Bearer ${this.#key}` },
+        signal: AbortSignal.timeout(limitMs),
+      });
+      return { status: answer.status, body: await answer.text() };
+    } catch (error) {
+      return { status: 0, body: String(error) };
+    }
+  }
+
+  /** Ends the service and every engine on its directory, whatever they do. */
+  async killAll(): Promise<void> {
+    await this.end('SIGKILL');
+    const deadline = clock.monotonic() + READY_LIMIT_MS;
+    while (this.enginePids().length > 0 && clock.monotonic() < deadline) {
+      this.signalEngines('SIGKILL');
+      await sleep(clock, 20);
+    }
+  }
+}
+
+function commandLineOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    // It ended while the list was read.
+    return [];
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Makes the store slow for some time and then lets it go: `stall` stops the engine with SIGSTOP, `starve` gives service and
+ * engine a share of one core. The lag must be shown, and be gone within 15 s; nothing may be lost.
+ */
+import { systemClock as clock, sleep } from '../../../src/clock.ts';
+import type { FaultRunOptions } from '../command.ts';
+import { addCounts, COUNTS_NONE, type Counts } from './compareRecord.ts';
+import { CpuGroup } from './cpuGroup.ts';
+import { type FaultOptions, type FaultResult, FaultRig } from './faultRig.ts';
+import type { ServiceProcess } from './serviceProcess.ts';
+import { notReady, storedLagMs } from './storedLag.ts';
+
+const SETTLE_MS = 3_000;
+const POLL_MS = 500;
+/** The lag from which on the service must say that it is not ready, and how long it may take to say so. */
+const LAG_LIMIT_MS = 10_000;
+const SHOWN_WITHIN_MS = 10_000;
+const CURRENT_WITHIN_MS = 15_000;
+/** Beyond the limit, to report how long it really took. */
+const CURRENT_WAIT_MS = 300_000;
+/** Rows take a second or two into the store when all is well. */
+const CURRENT_LAG_MS = 3_000;
+
+type Slow = (rig: FaultRig, service: ServiceProcess) => { release(): void };
+type Options = FaultOptions & FaultRunOptions;
+
+export function runStallRounds(options: Options): Promise<FaultResult> {
+  return runSlowRounds(options, (rig, service) => {
+    service.signalEngines('SIGSTOP');
+    const release = () => service.signalEngines('SIGCONT');
+    rig.whenOver(release);
+    return { release };
+  });
+}
+
+export function runStarveRounds(options: Options): Promise<FaultResult> {
+  return runSlowRounds(options, (rig, service) => {
+    const group = CpuGroup.create(`underround-crash-${process.pid}`, options.percent);
+    rig.whenOver(() => group.remove());
+    group.add([service.pid ?? 0, ...service.enginePids()]);
+    return { release: () => group.remove() };
+  });
+}
+
+interface Round {
+  readonly framesPerSecond: number;
+  /** The largest lag that was seen while the store was slow. */
+  readonly lagMsMax: number;
+  /** From the moment the lag was 10 s to the first `/readyz` that was 503; null: it never was, or need not be. */
+  readonly shownAfterMs: number | null;
+  readonly isShownLate: boolean;
+  /** From the end of the fault until stored data was current and `/readyz` was 200; null: not within minutes. */
+  readonly currentAfterMs: number | null;
+}
+
+async function runSlowRounds(options: Options, slow: Slow): Promise<FaultResult> {
+  return FaultRig.with(options, async (rig) => {
+    let counts: Counts = COUNTS_NONE;
+    let notInTime = 0;
+    const rounds: Round[] = [];
+    for (let n = 1; n <= options.rounds; n++) {
+      rig.record.forgetAll();
+      const service = await rig.service(rig.temporaryDirectory());
+      if (!(await rig.start(service))) continue;
+      const round = await runRound(rig, service, { slow, seconds: options.seconds ?? 0 });
+      counts = addCounts(counts, await rig.compare(service));
+      rig.endpointErrors += (await rig.askAll(service, (status) => status === 200)).length;
+      await service.end('SIGTERM');
+      if (round.isShownLate) notInTime++;
+      if (round.currentAfterMs === null || round.currentAfterMs > CURRENT_WITHIN_MS) notInTime++;
+      rounds.push(round);
+      rig.say(
+        `${n} of ${options.rounds}: ${JSON.stringify(round)}, ${counts.missing} of ${counts.rows} rows missing`,
+      );
+    }
+    const { startsFailed, endpointErrors } = rig;
+    return { ...counts, ...worstOf(rounds), notInTime, startsFailed, endpointErrors };
+  });
+}
+
+async function runRound(
+  rig: FaultRig,
+  service: ServiceProcess,
+  { slow, seconds }: { slow: Slow; seconds: number },
+): Promise<Round> {
+  await rig.whenTrusted(service);
+  await sleep(clock, SETTLE_MS);
+  rig.record.settle();
+  const [framesBefore, startMs] = [rig.record.framesSent, clock.monotonic()];
+  const { release } = slow(rig, service);
+  const shown = await watchSlow(rig, service, startMs + seconds * 1_000);
+  const framesPerSecond = ((rig.record.framesSent - framesBefore) * 1_000) / (clock.monotonic() - startMs);
+  release();
+  const currentAfterMs = await whenCurrent(rig, service);
+  rig.say(`current ${currentAfterMs} ms after the fault ended`);
+  return { framesPerSecond: Math.round(framesPerSecond), ...shown, currentAfterMs };
+}
+
+/**
+ * Polls the lag and what is said of it. A store that does not answer is as far behind as the time since the first
+ * question that it did not answer, and what it was behind by then.
+ */
+async function watchSlow(rig: FaultRig, service: ServiceProcess, untilMs: number) {
+  const started = clock.monotonic();
+  let measured = { lagMs: 0, atMs: started };
+  let [lagMsMax, behindAtMs, shownAtMs]: [number, number | null, number | null] = [0, null, null];
+  let isAsking = false;
+  const ask = async () => {
+    if (isAsking) return;
+    isAsking = true;
+    const atMs = clock.monotonic();
+    const lagMs = await storedLagMs(service, rig.record);
+    if (lagMs !== null) measured = { lagMs, atMs };
+    isAsking = false;
+  };
+  while (clock.monotonic() < untilMs) {
+    void ask();
+    const { isShown, reasons } = notReady(await service.get('/readyz', POLL_MS * 4));
+    const nowMs = clock.monotonic();
+    const silentMs = nowMs - measured.atMs;
+    const lagMs = measured.lagMs + (silentMs > 2 * POLL_MS ? silentMs : 0);
+    lagMsMax = Math.max(lagMsMax, lagMs);
+    if (behindAtMs === null && lagMs > LAG_LIMIT_MS) behindAtMs = nowMs;
+    if (isShown && shownAtMs === null) {
+      shownAtMs = nowMs;
+      rig.say(
+        `not ready after ${Math.round((nowMs - started) / 1_000)} s, ${Math.round(lagMs)} ms behind: ${reasons}`,
+      );
+    }
+    await sleep(clock, POLL_MS);
+  }
+  const shownAfterMs = shownAtMs === null ? null : Math.round(shownAtMs - (behindAtMs ?? shownAtMs));
+  const hadTime = behindAtMs !== null && untilMs - behindAtMs > SHOWN_WITHIN_MS;
+  const isShownLate = hadTime && (shownAfterMs === null || shownAfterMs > SHOWN_WITHIN_MS);
+  return { lagMsMax: Math.round(lagMsMax), shownAfterMs, isShownLate };
+}
+
+async function whenCurrent(rig: FaultRig, service: ServiceProcess): Promise<number | null> {
+  const started = clock.monotonic();
+  while (clock.monotonic() - started < CURRENT_WAIT_MS) {
+    const lagMs = await storedLagMs(service, rig.record);
+    const { status } = await service.get('/readyz');
+    if (lagMs !== null && lagMs <= CURRENT_LAG_MS && status === 200)
+      return Math.round(clock.monotonic() - started);
+    await sleep(clock, POLL_MS);
+  }
+  return null;
+}
+
+/** Seconds, the worst of all rounds; -1: never. */
+function worstOf(rounds: readonly Round[]): Record<string, number> {
+  const seconds = (ms: number | null) => (ms === null ? -1 : Math.round(ms / 100) / 10);
+  const worst = (values: readonly (number | null)[]) =>
+    values.includes(null) || values.length === 0 ? -1 : seconds(Math.max(...values.map(Number)));
+  return {
+    framesPerSecond: Math.min(...rounds.map(({ framesPerSecond }) => framesPerSecond)),
+    lagSecondsMax: worst(rounds.map(({ lagMsMax }) => lagMsMax)),
+    shownAfterSeconds: worst(rounds.map(({ shownAfterMs }) => shownAfterMs)),
+    currentAfterSeconds: worst(rounds.map(({ currentAfterMs }) => currentAfterMs)),
+  };
+}
