@@ -3,9 +3,17 @@ import { workerData } from 'node:worker_threads';
 import SqliteDriver from 'better-sqlite3';
 import { every, systemClock } from '../clock.ts';
 import { checkpointWhenDue } from './checkpoint.ts';
+import { isUnavailable } from './sqliteFailure.ts';
 
 const PERIOD_MS = 250;
 
 const file = new SqliteDriver(workerData as string);
 file.pragma('synchronous = NORMAL');
-every(systemClock, PERIOD_MS, () => void checkpointWhenDue(file));
+every(systemClock, PERIOD_MS, () => {
+  try {
+    checkpointWhenDue(file);
+  } catch (error) {
+    // A full disk: the log stays as it is until there is space.
+    if (!isUnavailable(error)) throw error;
+  }
+});

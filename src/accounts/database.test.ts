@@ -119,3 +119,33 @@ describe('openDatabase', () => {
 function filesOf(directory: string): Buffer {
   return Buffer.concat(readdirSync(directory).map((name) => readFileSync(join(directory, name))));
 }
+
+describe('a full disk', () => {
+  /** No page beyond those it has may be written, as on a disk without space. */
+  async function fullDatabase() {
+    const db = await openIn(temporaryDirectory());
+    await sql`CREATE TABLE filler (line TEXT)`.execute(db);
+    const limit = (pages: string) => sql.raw(`PRAGMA max_page_count = ${pages}`).execute(db);
+    await limit(String(await pragma(db, 'page_count')));
+    return { db, free: () => limit('1000000') };
+  }
+  type Connection = Parameters<ReturnType<typeof sql>['execute']>[0];
+  const write = (db: Connection) => sql`INSERT INTO filler VALUES (${'x'.repeat(100_000)})`.execute(db);
+  const FULL = new StoreUnavailableError('control database: database or disk is full');
+
+  it('fails a write as one to try again, and takes it once there is space', async () => {
+    const { db, free } = await fullDatabase();
+    await expect(write(db)).rejects.toThrow(FULL);
+    await free();
+    await write(db);
+    await db.destroy();
+  });
+
+  it('is the reason of a transaction that failed, and leaves none open', async () => {
+    const { db, free } = await fullDatabase();
+    await expect(db.transaction().execute(write)).rejects.toThrow(FULL);
+    await free();
+    await db.transaction().execute(write);
+    await db.destroy();
+  });
+});

@@ -4,6 +4,7 @@ import SqliteDriver from 'better-sqlite3';
 import { Kysely, Migrator, SqliteDialect, type SqliteStatement } from 'kysely';
 import { MIGRATIONS } from './migrations.ts';
 import type { Database, Schema } from './schema.ts';
+import { outward } from './sqliteFailure.ts';
 
 /** How long a statement waits for another process's write; every write here takes well under a millisecond. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -65,12 +66,28 @@ function withStatementCache(file: SqliteDriver.Database): {
     prepare(sql) {
       const known = prepared.get(sql);
       if (known) return known;
-      const statement: SqliteStatement = file.prepare(sql);
+      const statement = guarded(file, sql);
       const [oldest] = prepared.keys();
       if (prepared.size >= MAX_PREPARED_STATEMENTS && oldest !== undefined) prepared.delete(oldest);
       prepared.set(sql, statement);
       return statement;
     },
     close: () => void file.close(),
+  };
+}
+
+/** A statement the disk refuses fails as one the database did not answer: it may be run again. */
+function guarded(file: SqliteDriver.Database, sql: string): SqliteStatement {
+  const statement: SqliteStatement = outward(() => file.prepare(sql));
+  const isRollback = sql.toLowerCase() === 'rollback';
+  return {
+    reader: statement.reader,
+    all: (parameters) => outward(() => statement.all(parameters)),
+    // A full disk has rolled the transaction back already; a second time would hide why.
+    run: (parameters) =>
+      isRollback && !file.inTransaction
+        ? { changes: 0, lastInsertRowid: 0 }
+        : outward(() => statement.run(parameters)),
+    iterate: (parameters) => outward(() => statement.iterate(parameters)),
   };
 }

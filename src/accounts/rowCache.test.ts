@@ -94,6 +94,39 @@ describe('by version', () => {
   });
 });
 
+it('a read that ends late does not hide the newer one under way', async () => {
+  const ends: ((value: string) => void)[] = [];
+  const freshness = versionFreshness(() => 1);
+  const cache = new RowCache(freshness, () => new Promise<string>((resolve) => ends.push(resolve)));
+  const before = cache.get('a', 1);
+  const after = cache.get('a', 2);
+  ends[0]?.('before');
+  expect(await before).toBe('before');
+  const later = cache.get('a', 2);
+  expect(ends).toHaveLength(2);
+  ends[1]?.('after');
+  expect(await Promise.all([after, later])).toEqual(['after', 'after']);
+});
+
+it('where all places are in use, a row read again lately outlives those read before it', async () => {
+  const { rows, asked, find } = database();
+  const known = { moment: () => 0, holds: (readAt: number, moment: number) => moment - readAt < 10 };
+  const cache = new RowCache(known, find);
+  const read = async (hash: string, moment: number) => {
+    rows.set(hash, 'row');
+    await cache.get(hash, moment);
+  };
+  for (const hash of ['first', 'again']) await read(hash, 0);
+  for (let index = 2; index < MAX_ENTRIES; index++) await read(`other ${index}`, 5);
+  await read('again', 10);
+  expect(cache.size).toBe(MAX_ENTRIES);
+  for (const hash of ['new', 'newer']) await read(hash, 11);
+  expect(cache.size).toBe(MAX_ENTRIES);
+  asked.length = 0;
+  for (const hash of ['again', 'other 3', 'other 2']) await cache.get(hash, 11);
+  expect(asked).toEqual(['other 2']);
+});
+
 describe('by lease', () => {
   it('holds for the lease, counted from before the database was asked', async () => {
     const clock = new FakeClock();

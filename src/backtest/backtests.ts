@@ -26,6 +26,8 @@ interface Running {
 export interface BacktestsParts extends Omit<RunnerParts, 'turns'> {
   readonly jobs: JobRepository;
   readonly queue: JobQueue;
+  /** Resolves once everything received so far is in the store, or was set aside. */
+  readonly stored?: () => Promise<void>;
   /** No other process runs jobs of this database. */
   readonly alone: boolean;
   readonly clock: Clock;
@@ -158,6 +160,7 @@ export class Backtests {
         if (known) known.progress = share;
       };
       const parts = { ...this.#parts, turns: this.#turns };
+      await this.#untilStored(controller.signal);
       const result = await runJob(parts, job, { signal: controller.signal, onProgress });
       if (!(await queue.finish(jobId, { result }))) outcome = 'cancelled';
     } catch (error) {
@@ -172,6 +175,18 @@ export class Backtests {
     if (outcome === 'failed') log.warn({ ...line, err: failure }, 'backtest.ended');
     else log.info(line, 'backtest.ended');
     if (!this.#closed) this.#pump();
+  }
+
+  /** A job that began before its rows are stored would be without them for ever. */
+  async #untilStored(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const aborted = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
+    // Rows that were set aside are in no store; the job goes on without them, as every reader does.
+    const stored = this.#parts.stored?.().catch(() => undefined);
+    await Promise.race([stored, aborted]);
+    signal.throwIfAborted();
   }
 
   async #unfinished({ job, controller }: Omit<Running, 'ended'>, error: unknown): Promise<string> {

@@ -7,6 +7,7 @@ import { VENUE_RULES_VERSION } from '../core/venueRules.ts';
 import { BacktestFailedError } from '../errors.ts';
 import type { BacktestSpec, JobSpec, Receipt, SweepSpec } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
+import { printJson } from '../schema/moneyJson.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { resolutionOf, type TapeTerms, tapeMarketOf } from '../store/tapes.ts';
 import { loadTapeGaps, loadUniverse } from '../store/universe.ts';
@@ -72,7 +73,7 @@ export async function runJob(parts: RunnerParts, job: RunnableJob, work: Work): 
     spec.kind === 'backtest'
       ? await backtest(parts, job, { spec, tasks, work })
       : await sweep(parts, job, { spec, tasks, work });
-  return JSON.stringify(result);
+  return printJson(result);
 }
 
 async function backtest(

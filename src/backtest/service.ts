@@ -19,6 +19,8 @@ export interface BacktestServiceParts {
   readonly config: Pick<Config, 'dataDir' | 'clickhouseUrl' | 'databaseUrl'>;
   readonly database: Database;
   readonly store: StoreReader;
+  /** Resolves once everything received so far is in the store, or was set aside. */
+  readonly stored?: () => Promise<void>;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly log: Logger;
@@ -33,6 +35,7 @@ export async function startBacktests(parts: BacktestServiceParts): Promise<Backt
   const runner = `run_${Buffer.from(randomBytes(8)).toString('hex')}`;
   const backtests = new Backtests({
     ...{ store: parts.store, clock, log, metrics: parts.metrics, codeVersion: codeVersion(API_VERSION) },
+    stored: parts.stored ?? (async () => undefined),
     jobs: new JobRepository(database, { clock, randomBytes }),
     queue: new JobQueue(database, { clock, runner }),
     workers: startWorkers(parts),

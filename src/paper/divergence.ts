@@ -1,4 +1,5 @@
 /** Paper against the backtests it is to be compared with: its baseline, and the recording of the window it ran in. */
+
 import type { Backtests } from '../backtest/backtests.ts';
 import type { JobRepository } from '../backtest/jobs.ts';
 import type { Clock } from '../clock.ts';
@@ -6,6 +7,7 @@ import { MICRO_PER_USDC } from '../core/fees.ts';
 import { memoryMs } from '../core/strategies/compile.ts';
 import type { BacktestResultBody, BacktestTradeBody } from '../schema/api/backtests.ts';
 import type { RunBody } from '../schema/api/paper.ts';
+import { printJson } from '../schema/moneyJson.ts';
 import { windowAt } from '../venues/polymarket/windows.ts';
 import { type PositionBody, positionBody } from './positionBody.ts';
 import type { PositionReader, PositionRow } from './positions.ts';
@@ -131,7 +133,7 @@ function compare(
   for (const { position_id: _id, ...own } of live) {
     const other = left.get(keyOf(own)) ?? null;
     left.delete(keyOf(own));
-    if (JSON.stringify(own) === JSON.stringify(other)) same++;
+    if (printJson(own) === printJson(other)) same++;
     else differing.push(difference(own, other));
   }
   for (const other of left.values()) differing.push(difference(null, other));

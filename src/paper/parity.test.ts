@@ -121,3 +121,25 @@ test('what was taken of a book counts again where a gap found late gives back th
   book(12, [0.38, 1_002]);
   await expectParity(writer.tape(), { dealing: { strategy }, atLeast: 2 });
 });
+
+test('a price that fell while the book could not be trusted crossed nothing, for a session that sleeps as well', async () => {
+  const strategy: Strategy = {
+    ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 9 },
+    entry: [{ metric: 'token_price', operator: 'crosses_below', value: 0.5 }],
+    take_profit: [],
+    stop_loss: [],
+  };
+  const writer = new TapeWriter();
+  const book = (second: number, ask: number, trusted = true) =>
+    writer.book({ at: second * 1_000, bids: [[0.4, 100]], asks: [[ask, 100]], trusted });
+  for (const second of [1, 2]) book(second, 0.54 + second / 100);
+  book(3, 0.55, false);
+  book(4, 0.48);
+  book(5, 0.47);
+  book(6, 0.55);
+  book(7, 0.46);
+  book(8, 0.45);
+  const { rows } = await tradedLive(writer.tape(), { dealing: { strategy } });
+  expect(rows.map(({ opened_ms }) => opened_ms - START_MS)).toEqual([7_300]);
+  await expectParity(writer.tape(), { dealing: { strategy }, atLeast: 1 });
+});

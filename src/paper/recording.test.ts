@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { oneClock } from '../../test/support/gaps.ts';
 import { withLateGaps } from '../../test/support/lateGaps.ts';
 import { makeStrategies } from '../../test/support/paperCrash.ts';
 import {
@@ -115,7 +116,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
   for (const [life, { to, lost }] of lives.entries()) {
     const down = life === 0 ? null : gapAround(told, { from: at, to: at + lost });
     at += lost;
-    if (down !== null) store.writer.gap({ ...down.gap, seq: down.gap.knownSeq, endTimeMs: null });
+    if (down !== null) store.writer.gap(oneClock({ ...down.gap, seq: down.gap.knownSeq, endTimeMs: null }));
     const rig = await openPaperRig({
       dataDir,
       clock,
@@ -130,7 +131,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
     // While the past is being read.
     for (const { tell } of told.slice(at, at + 40)) tell(sink);
     await rig.trading.settled();
-    if (down !== null) sink.publish('gap', { ...down.gap, ...{ seq: down.endSeq } });
+    if (down !== null) sink.publish('gap', oneClock({ ...down.gap, ...{ seq: down.endSeq } }));
     for (const { tell } of told.slice(at + 40, to)) tell(sink);
     at = to;
     if (to === told.length) sink.publish('market', marketOf(tape, RESOLVED));

@@ -118,10 +118,10 @@ export class PaperRunner {
     }
   }
 
-  #gap({ marketId, startTimeMs, knownTimeMs, endTimeMs }: Gap): void {
+  #gap({ marketId, startReceivedMs: startMs, knownTimeMs, endReceivedMs: endMs }: Gap): void {
     const tracked = this.#tracked.get(marketId);
     if (tracked === undefined) return;
-    const gap = { startMs: startTimeMs, knownMs: knownTimeMs ?? startTimeMs, endMs: endTimeMs };
+    const gap = { startMs, knownMs: knownTimeMs ?? startMs, endMs };
     if (tracked.buffer !== null) tracked.buffer.gap(gap);
     else applyGap(tracked.paper, gap);
   }

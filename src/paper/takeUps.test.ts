@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { RESOLVED_UP, TradedMarket } from '../../test/paper/tradedMarket.ts';
+import { oneClock } from '../../test/support/gaps.ts';
 import { STRATEGIES } from '../../test/support/strategies.ts';
 import { END_MS, randomTape } from '../../test/support/tapes.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
@@ -69,7 +70,7 @@ test('what comes while the past is read is read too where it is more than is kep
       flooded.tellTo(0.6);
       const gap = { gapId: 'gap', marketId, startTimeMs: 1, endTimeMs: 2, cause: 'silent_feed' } as const;
       const told = { ...gap, feed: 'polymarket.clob', repairedBy: null, knownTimeMs: 1, knownSeq: 1 };
-      for (let n = 0; n < 50_000; n++) flooded.rig.bus.publish('gap', told);
+      for (let n = 0; n < 50_000; n++) flooded.rig.bus.publish('gap', oneClock(told));
       return read;
     },
   });

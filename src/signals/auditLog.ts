@@ -4,6 +4,7 @@ import type { Database, Schema } from '../accounts/schema.ts';
 import type { AuditRowsTable } from '../accounts/schemaAudit.ts';
 import type { Clock } from '../clock.ts';
 import type { Market } from '../schema/market.ts';
+import { withRoundedMoney } from '../schema/moneyJson.ts';
 import { AuditChain, type ChainEnd, canonicalJson } from './auditChain.ts';
 import { addToDay, settleDay } from './auditDays.ts';
 import type { Detection } from './detection.ts';
@@ -28,7 +29,10 @@ export function realizedOf(detection: Detection, payoutYes: number): number {
   return paid - detection.fillPrice - detection.feePerShare;
 }
 
-/** Writes the audit. Each call is one transaction: an entry of the chain and what is read from it, or nothing. */
+/**
+ * Writes the audit. Each call is one transaction: an entry of the chain and what is read from it, or nothing. Money is
+ * rounded before it is written: the bytes that are hashed are those that are answered.
+ */
 export class AuditLog {
   readonly #db: Database;
   readonly #clock: Pick<Clock, 'now'>;
@@ -44,7 +48,8 @@ export class AuditLog {
   }
 
   /** @returns False when the market's first detection in this tier is written already. */
-  async detected(detection: Detection): Promise<boolean> {
+  async detected(found: Detection): Promise<boolean> {
+    const detection = withRoundedMoney(found);
     return await this.#append(async (db, head) => {
       const { auditId } = detection;
       const row = newRow(detection, head.seq + 1);
@@ -78,7 +83,7 @@ export class AuditLog {
         audit_id: auditId,
         kind: 'executable',
         at_ms: nowMs,
-        body: canonicalJson(fills),
+        body: canonicalJson(withRoundedMoney(fills)),
       } as const;
       const next = await this.#chain.append(db, head, entry);
       await updateRow(db, auditId, { executable_ms: nowMs });
@@ -101,10 +106,14 @@ export class AuditLog {
       for (const row of await rows.orderBy('seq').execute()) {
         const known = await readSettlement(db, row);
         if (known?.payoutYes === payoutYes && known.outcome === market.outcome) continue;
-        const realized = realizedOf(await readDetection(db, row), payoutYes);
+        const paid = realizedOf(await readDetection(db, row), payoutYes);
         const nowMs = this.#clock.now();
         const resolvedMs = row.resolved_ms ?? market.resolvedTimeMs ?? nowMs;
-        const settlement: Settlement = { resolvedMs, outcome: market.outcome, payoutYes, realized };
+        const settlement: Settlement = withRoundedMoney({
+          ...{ resolvedMs, outcome: market.outcome, payoutYes },
+          realized: paid,
+        });
+        const { realized } = settlement;
         const entry = { kind: 'settled', body: canonicalJson(settlement) } as const;
         next = await this.#chain.append(db, next, { ...entry, audit_id: row.audit_id, at_ms: nowMs });
         await updateRow(db, row.audit_id, { resolved_ms: resolvedMs, realized });

@@ -7,6 +7,7 @@ import { type ChainHead, readHead } from './auditChain.ts';
 import { dayOf, NANO } from './auditDays.ts';
 import type { DetectedBody, Settlement } from './auditLog.ts';
 import type { Detection } from './detection.ts';
+import type { KnownDetection } from './detectorHost.ts';
 import type { ExecutableFill } from './executable.ts';
 
 const DAY_MS = 86_400_000;
@@ -121,10 +122,24 @@ export class AuditReader {
   }
 
   /** First detections in markets that end after `nowMs`. */
-  async ofOpenMarkets(nowMs: number): Promise<Pick<Detection, 'marketId' | 'tier' | 'detectedMs'>[]> {
-    const rows = this.#db.selectFrom('audit_rows').select(['market_id', 'tier', 'detected_ms']);
-    const found = await rows.where('end_ms', '>', nowMs).execute();
-    return found.map((row) => ({ marketId: row.market_id, tier: row.tier, detectedMs: row.detected_ms }));
+  async ofOpenMarkets(nowMs: number): Promise<KnownDetection[]> {
+    const rows = this.#db
+      .selectFrom('audit_rows')
+      .innerJoin('audit_entries', 'audit_entries.seq', 'audit_rows.seq')
+      .select('audit_entries.body');
+    const found = await rows.where('audit_rows.end_ms', '>', nowMs).execute();
+    return found.map(({ body }) => {
+      const { marketId, tier, detectedMs, direction } = JSON.parse(body) as DetectedBody;
+      return { marketId, tier, detectedMs, direction };
+    });
+  }
+
+  /** What a row says; it must have been written. */
+  async detection(auditId: string): Promise<Detection> {
+    const entries = this.#db.selectFrom('audit_entries').select('body').where('audit_id', '=', auditId);
+    const { body } = await entries.where('kind', '=', 'detected').executeTakeFirstOrThrow();
+    const { prevRow: _linked, ...detection } = JSON.parse(body) as DetectedBody;
+    return detection;
   }
 
   async hasRows(marketId: string): Promise<boolean> {

@@ -4,8 +4,9 @@ import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { type Opportunity, PUSHED_TIERS } from '../schema/opportunity.ts';
 import type { AuditLog } from './auditLog.ts';
+import type { AuditReader } from './auditReader.ts';
 import type { Detection } from './detection.ts';
-import type { DetectionSink } from './detectorHost.ts';
+import type { DetectionSink, WrittenDetection } from './detectorHost.ts';
 import type { ExecutableFill } from './executable.ts';
 import { opportunityOf } from './opportunity.ts';
 
@@ -16,6 +17,7 @@ const WAITING_MAX = 1_000;
 
 export interface AuditSinkOptions {
   readonly audit: Pick<AuditLog, 'detected' | 'told' | 'executable'>;
+  readonly reader: Pick<AuditReader, 'detection'>;
   readonly bus: Publisher;
   readonly clock: Clock;
   readonly log: Logger;
@@ -43,17 +45,20 @@ export class AuditSink implements DetectionSink {
     ]);
   }
 
-  async detected(detection: Detection): Promise<boolean> {
-    const { audit, log } = this.#options;
+  async detected(detection: Detection): Promise<WrittenDetection | null> {
+    const { audit, reader, log } = this.#options;
     const { auditId, marketId, tier, direction, detectedMs, receivedMs } = detection;
     const written = await this.#write('detected', auditId, () => audit.detected(detection));
-    if (written === null) return false;
-    // False: another process was first, and told it.
-    if (!written.value) return true;
+    if (written === null) return null;
+    // False: another process was first, and published it.
+    if (!written.value) {
+      const found = await this.#write('detected', auditId, () => reader.detection(auditId));
+      return found?.value ?? null;
+    }
     const line = { auditId, marketId, tier, direction, detectedMs, receivedMs, ev: detection.evPerShare };
     log.info(line, 'signal.detected');
     await this.tell(detection);
-    return true;
+    return detection;
   }
 
   /** Tells a detection that is written, and notes that it was told. Never rejects. */

@@ -11,7 +11,7 @@ import type { AuditReader, AuditRecord } from './auditReader.ts';
 import { EXECUTABLE_AFTER_MS, executableFill } from './executable.ts';
 
 const PERIOD_MS = 60_000;
-/** What is younger is still being looked at from memory, or its books are not in the store yet. */
+/** What is younger than this, beyond the store's lag, is still being evaluated from memory, or its books are not stored yet. */
 const AGE_MIN_MS = 30_000;
 /** Rows and markets of one round; the rest waits for the next. */
 const ROUND_MAX = 500;
@@ -20,6 +20,8 @@ export interface CatchUpOptions {
   readonly audit: AuditLog;
   readonly reader: AuditReader;
   readonly store: StoreReader;
+  /** Age of the oldest row received that is not in the store. */
+  readonly storeLagMs: () => number;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'counter'>;
@@ -89,8 +91,9 @@ export class CatchUp {
   }
 
   async #fillAll(): Promise<void> {
-    const { reader, clock } = this.#options;
-    for (const record of await reader.unexecuted(clock.now() - AGE_MIN_MS, ROUND_MAX))
+    const { reader, clock, storeLagMs } = this.#options;
+    const storedUntilMs = clock.now() - storeLagMs();
+    for (const record of await reader.unexecuted(storedUntilMs - AGE_MIN_MS, ROUND_MAX))
       await this.#fill(record);
   }
 

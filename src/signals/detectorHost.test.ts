@@ -15,9 +15,10 @@ function hostOfChances() {
   const host = new DetectorHost({
     ...{ clock: new FakeClock(NOW_MS), metrics: new Metrics() },
     sink: {
-      detected: async ({ marketId, receivedMs }) => {
+      detected: async (detection) => {
+        const { marketId, receivedMs } = detection;
         detected.push({ marketId, receivedMs });
-        return true;
+        return detection;
       },
       executable: async () => undefined,
     },

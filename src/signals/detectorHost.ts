@@ -6,7 +6,7 @@ import type { Gap } from '../schema/gap.ts';
 import { type Market, TICKERS, type Ticker } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord } from '../schema/records.ts';
 import { type Detection, detectionOf } from './detection.ts';
-import { type Episode, Episodes } from './episodes.ts';
+import { type Episode, Episodes, type FirstDetection } from './episodes.ts';
 import type { ExecutableFill } from './executable.ts';
 import { Moments } from './moments.ts';
 import { Probes } from './probes.ts';
@@ -32,10 +32,16 @@ export interface ShownBook extends Pick<BookRecord, 'yes' | 'no' | 'trusted'> {
   readonly quotedTimeMs: number;
 }
 
+/** What of an audit row the board goes by. */
+export type WrittenDetection = Pick<Detection, 'detectedMs' | 'direction'>;
+
 /** Where detections go, before anyone hears of them. */
 export interface DetectionSink {
-  /** Resolves when the row is written and it was told; false when it could not be written. Never rejects. */
-  detected(detection: Detection): Promise<boolean>;
+  /**
+   * Resolves when the row is written and published, with what the row says: another process may have been first. Null
+   * when it could not be written. Never rejects.
+   */
+  detected(detection: Detection): Promise<WrittenDetection | null>;
   /** Never rejects. */
   executable(detection: Detection, fills: readonly ExecutableFill[]): Promise<void>;
 }
@@ -47,8 +53,11 @@ export interface DetectorHostOptions {
   /** For a market of which no change was seen since the start. Null: it has no book yet; `unfinished`: ask later. */
   readonly bookOf?: (marketId: string) => ShownBook | 'unfinished' | null;
   /** First detections that an earlier run wrote, of markets that have not ended. */
-  readonly known?: readonly Pick<Detection, 'marketId' | 'tier' | 'detectedMs'>[];
+  readonly known?: readonly KnownDetection[];
 }
+
+/** A row that an earlier run wrote. */
+export type KnownDetection = WrittenDetection & Pick<Detection, 'marketId' | 'tier'>;
 
 /** One market with what was said of it. */
 interface Watch extends Served {
@@ -56,7 +65,7 @@ interface Watch extends Served {
   readonly episodes: Episodes;
   readonly probes: Probes;
   /** First detections by tier: written, or being written. */
-  readonly first: Map<SignalTier, number>;
+  readonly first: Map<SignalTier, FirstDetection>;
   pausedUntilMs: number;
   /** Receipt of what it is to be looked at for. */
   lookMs: number;
@@ -71,7 +80,7 @@ export class DetectorHost {
   readonly #prices: Readonly<Record<Ticker, TickerPrices>>;
   readonly #watches = new Map<string, Watch>();
   readonly #byTicker = new Map<Ticker, Set<Watch>>(TICKERS.map((ticker) => [ticker, new Set()]));
-  readonly #known = new Map<string, Map<SignalTier, number>>();
+  readonly #known = new Map<string, Map<SignalTier, FirstDetection>>();
   readonly #moments = new Moments();
   readonly #rounds = new FanOut(MARKETS_AT_ONCE);
   readonly #sweep: Timer;
@@ -87,9 +96,9 @@ export class DetectorHost {
       'First detections, one a market and tier',
       ['tier'],
     );
-    for (const { marketId, tier, detectedMs } of options.known ?? []) {
-      const first = this.#known.get(marketId) ?? new Map<SignalTier, number>();
-      this.#known.set(marketId, first.set(tier, detectedMs));
+    for (const { marketId, tier, detectedMs, direction } of options.known ?? []) {
+      const first = this.#known.get(marketId) ?? new Map<SignalTier, FirstDetection>();
+      this.#known.set(marketId, first.set(tier, { detectedMs, direction, isAudited: true }));
     }
     this.#sweep = every(clock, SWEEP_MS, () => this.look(clock.now()));
   }
@@ -136,9 +145,10 @@ export class DetectorHost {
   gap(gap: Gap): void {
     const watch = this.#watches.get(gap.marketId);
     if (watch === undefined) return;
-    if (gap.endTimeMs !== null) {
+    if (gap.endReceivedMs !== null) {
       const { watched } = watch;
-      if (watched.openGaps.delete(gap.gapId) && watched.trusted) watched.holds.update(watched, gap.endTimeMs);
+      if (watched.openGaps.delete(gap.gapId) && watched.trusted)
+        watched.holds.update(watched, gap.endReceivedMs);
       return;
     }
     watch.probes.before(this.#options.clock.now());
@@ -182,7 +192,7 @@ export class DetectorHost {
     const { marketId } = watched.market;
     const watch: Watch = {
       ...{ watched, episodes: new Episodes(), probes: new Probes(this.#options.clock, watched) },
-      first: this.#known.get(marketId) ?? new Map<SignalTier, number>(),
+      first: this.#known.get(marketId) ?? new Map<SignalTier, FirstDetection>(),
       ...{ pausedUntilMs: 0, lookMs: 0, isWoken: false },
       deliver: () => this.#evaluate(watch, watch.lookMs),
     };
@@ -230,37 +240,40 @@ export class DetectorHost {
   #begun(watch: Watch, episode: Episode, receivedMs: number): void {
     const { first, watched } = watch;
     const nowMs = this.#options.clock.now();
-    const knownMs = first.get(episode.tier);
-    if (knownMs !== undefined) {
-      episode.detectedMs = knownMs;
-      episode.isAudited = true;
-      return;
-    }
+    const { tier, signal } = episode;
+    episode.first = first.get(tier) ?? null;
+    if (episode.first !== null) return;
     if (nowMs < watch.pausedUntilMs) {
-      watch.episodes.drop(episode);
+      watch.episodes.drop(tier);
       return;
     }
-    episode.detectedMs = this.#moments.next(first, nowMs);
-    first.set(episode.tier, episode.detectedMs);
-    this.#found.inc({ tier: episode.tier });
-    const { detectedMs, tier } = episode;
-    void this.#audit(watch, episode, detectionOf(watched, episode.signal, { tier, detectedMs, receivedMs }));
+    const datedMs = [...first.values()].map((dated) => dated.detectedMs);
+    const detectedMs = this.#moments.next(datedMs, nowMs);
+    episode.first = { detectedMs, direction: signal.direction, isAudited: false };
+    first.set(tier, episode.first);
+    this.#found.inc({ tier });
+    void this.#audit(watch, detectionOf(watched, signal, { tier, detectedMs, receivedMs }));
   }
 
-  async #audit(watch: Watch, episode: Episode, detection: Detection): Promise<void> {
+  async #audit(watch: Watch, detection: Detection): Promise<void> {
     const { sink } = this.#options;
-    const { legs, detectedMs } = detection;
-    const written = sink.detected(detection);
+    const { legs, detectedMs, tier } = detection;
+    const writing = sink.detected(detection);
     const done = async (fills: readonly ExecutableFill[]) => {
-      if (await written) await sink.executable(detection, fills);
+      if ((await writing) !== null) await sink.executable(detection, fills);
     };
     watch.probes.add({ detectedMs, legs, fee: watch.watched.fee, done: (fills) => void done(fills) });
-    if (await written) {
-      episode.isAudited = true;
+    const written = await writing;
+    if (written !== null) {
+      const { direction } = written;
+      const first = { detectedMs: written.detectedMs, direction, isAudited: true };
+      watch.first.set(tier, first);
+      // The one that made the row may have ended meanwhile, and another of its tier begun.
+      for (const standing of watch.episodes.standing) if (standing.tier === tier) standing.first = first;
       return;
     }
-    watch.first.delete(episode.tier);
-    watch.episodes.drop(episode);
+    watch.first.delete(tier);
+    watch.episodes.drop(tier);
     watch.pausedUntilMs = this.#options.clock.now() + REFUSED_PAUSE_MS;
   }
 

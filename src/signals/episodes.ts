@@ -1,7 +1,7 @@
 import { detectEndgame } from '../core/signals/endgame.ts';
 import { detectLogical } from '../core/signals/logical.ts';
 import { detectMispricing } from '../core/signals/mispricing.ts';
-import type { MarketState, Signal, SignalTier } from '../core/signals/signal.ts';
+import type { Direction, MarketState, Signal, SignalTier } from '../core/signals/signal.ts';
 
 /** The detectors in the order their chances stand on the board. */
 export const SLOTS = ['logical', 'endgame', 'model'] as const;
@@ -20,10 +20,21 @@ export interface Episode {
   readonly tier: SignalTier;
   /** The newest reading. */
   signal: Signal;
-  /** Of the market's first detection in this tier. */
-  detectedMs: number;
-  /** Its audit row is written: only then may anyone see it. */
-  isAudited: boolean;
+  /** Null until the host has found or made it. */
+  first: FirstDetection | null;
+}
+
+/** The first detection of a market in a tier, as its audit row has it: there is one row, whatever comes later. */
+export interface FirstDetection {
+  readonly detectedMs: number;
+  readonly direction: Direction;
+  /** Its row is written: only then may anyone see it. */
+  readonly isAudited: boolean;
+}
+
+/** Whether an episode is what its audit row says: one in the other direction has no row, so nobody is shown it. */
+export function isShown({ first, signal }: Episode): boolean {
+  return first?.isAudited === true && first.direction === signal.direction;
 }
 
 /** The chances of one market that stand now. */
@@ -41,7 +52,7 @@ export class Episodes {
       } else if (standing !== undefined && standing.signal.direction === signal.direction) {
         standing.signal = signal;
       } else {
-        const episode = { slot, tier: signal.tier, signal, detectedMs: 0, isAudited: false };
+        const episode = { slot, tier: signal.tier, signal, first: null };
         this.#standing[slot] = episode;
         begun ??= [];
         begun.push(episode);
@@ -50,9 +61,9 @@ export class Episodes {
     return begun ?? NONE;
   }
 
-  /** Forgets one that could not be audited; the next state that shows it begins it anew. */
-  drop(episode: Episode): void {
-    if (this.#standing[episode.slot] === episode) delete this.#standing[episode.slot];
+  /** Forgets those of a tier whose row could not be written; the next state that shows one begins it again. */
+  drop(tier: SignalTier): void {
+    for (const slot of SLOTS) if (this.#standing[slot]?.tier === tier) delete this.#standing[slot];
   }
 
   clear(): void {

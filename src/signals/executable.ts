@@ -1,7 +1,7 @@
 /** What an order sent at a detection would have got a little later: the price seen is not yet a fill. */
 import type { TakerFee } from '../core/fees.ts';
-import { buyShares, type Fill } from '../core/fills/walk.ts';
-import { sharesOf, TICKS_PER_USDC } from '../core/money.ts';
+import { averagePairPrice, buyShares } from '../core/fills/walk.ts';
+import { sharesOf } from '../core/money.ts';
 import type { Leg } from '../core/signals/signal.ts';
 import type { BookView } from '../schema/records.ts';
 
@@ -40,15 +40,6 @@ export function executableFill(
   const sizes = wanted.map(({ asks, ...order }) => buyShares(asks, { ...order, fee })?.size ?? 0);
   const size = Math.min(...sizes);
   if (size === 0) return none;
-  let ticks = 0;
-  for (const { asks, limitPrice } of wanted) {
-    const fill = buyShares(asks, { size, limitPrice, fee });
-    if (fill !== null) ticks += averageTicks(fill);
-  }
-  return { afterMs, fillPrice: ticks / TICKS_PER_USDC, size: sharesOf(size) };
-}
-
-/** Unrounded, as a signal's own price is. */
-function averageTicks({ levels, size }: Fill): number {
-  return levels.reduce((sum, level) => sum + level.price * level.size, 0) / size;
+  const fills = wanted.flatMap(({ asks, limitPrice }) => buyShares(asks, { size, limitPrice, fee }) ?? []);
+  return { afterMs, fillPrice: averagePairPrice(fills, size), size: sharesOf(size) };
 }

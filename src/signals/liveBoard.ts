@@ -1,10 +1,12 @@
 import type { Clock } from '../clock.ts';
-import { repricedEdge } from '../core/signals/signal.ts';
+import { mispricedToken } from '../core/signals/mispricing.ts';
+import { boughtToken, repricedEdge } from '../core/signals/signal.ts';
 import type { LiveOpportunityBody } from '../schema/api/signals.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
 import { detectionOf } from './detection.ts';
 import type { DetectorHost } from './detectorHost.ts';
+import { isShown } from './episodes.ts';
 import { opportunityOf } from './opportunity.ts';
 import { ENGINE_SIGMA_SECONDS, modelOf } from './watchedMarket.ts';
 
@@ -41,9 +43,9 @@ export class LiveBoard implements Board {
     this.#host.refresh(asOfMs);
     const { tickers, eventTypes, minEdge, limit } = query;
     const opportunities = [...this.#host.standing()]
-      .filter(({ episode }) => episode.isAudited)
+      .filter(({ episode }) => isShown(episode))
       .filter(({ watched }) => tickers.includes(watched.ticker) && eventTypes.includes(watched.eventType))
-      .map((standing) => bodyOf(standing, query.sigmaSeconds))
+      .flatMap((standing) => bodyOf(standing, query.sigmaSeconds) ?? [])
       .filter(({ edge_per_share: edge }) => edge >= minEdge)
       .sort(inOrder);
     return { asOfMs, opportunities: opportunities.slice(0, limit) };
@@ -58,8 +60,10 @@ function inOrder(a: LiveOpportunityBody, b: LiveOpportunityBody): number {
   return a.market_id < b.market_id ? -1 : 1;
 }
 
-function bodyOf({ watched, episode, prices }: Standing, sigmaSeconds: number): LiveOpportunityBody {
-  const { signal, tier, detectedMs } = episode;
+/** Null where the asked volatility would have the other side bought: the board never contradicts the audit. */
+function bodyOf({ watched, episode, prices }: Standing, sigmaSeconds: number): LiveOpportunityBody | null {
+  const { signal, tier, first } = episode;
+  const detectedMs = first?.detectedMs ?? 0;
   const told = opportunityOf(detectionOf(watched, signal, { tier, detectedMs, receivedMs: watched.nowMs }));
   const { market, terms } = watched;
   const isEngines = sigmaSeconds === ENGINE_SIGMA_SECONDS;
@@ -69,6 +73,7 @@ function bodyOf({ watched, episode, prices }: Standing, sigmaSeconds: number): L
   }
   const { marketYesMid } = signal;
   const yesProb = model.yesProb ?? signal.modelYesProb;
+  if (episode.slot === 'model' && buysOtherToken(watched, signal, yesProb)) return null;
   const edge = isEngines ? signal.edgePerShare : repricedEdge(signal, yesProb);
   return {
     ...told,
@@ -91,4 +96,14 @@ function bodyOf({ watched, episode, prices }: Standing, sigmaSeconds: number): L
     edge_per_share: edge,
     available_size: signal.availableSize,
   };
+}
+
+/** Whether the model tiers would buy the other token than the signal does if YES were worth `yesProb`. */
+function buysOtherToken(
+  watched: Standing['watched'],
+  signal: Parameters<typeof boughtToken>[0],
+  yesProb: number,
+): boolean {
+  const token = mispricedToken(watched, yesProb);
+  return token !== null && token !== boughtToken(signal);
 }

@@ -1,5 +1,3 @@
-import type { SignalTier } from '../core/signals/signal.ts';
-
 /** So far a detection may be dated ahead of the clock. A clock set back further is believed. */
 const AHEAD_MAX_MS = 100;
 
@@ -10,9 +8,9 @@ const AHEAD_MAX_MS = 100;
 export class Moments {
   #lastMs = Number.NEGATIVE_INFINITY;
 
-  /** @param first What this market's detections are dated already. */
-  next(first: ReadonlyMap<SignalTier, number>, nowMs: number): number {
-    const taken = new Set(first.values());
+  /** @param datedMs What this market's detections are dated already. */
+  next(datedMs: Iterable<number>, nowMs: number): number {
+    const taken = new Set(datedMs);
     let momentMs = this.#lastMs - nowMs > AHEAD_MAX_MS ? nowMs : Math.max(nowMs, this.#lastMs);
     while (taken.has(momentMs)) momentMs++;
     this.#lastMs = momentMs;

@@ -41,7 +41,10 @@ function simulate(options: { seed: string; chancesPerHour: number; density: numb
   const host = new DetectorHost({
     ...common,
     sink: {
-      detected: async (detection) => detections.push(detection) > 0,
+      detected: async (detection) => {
+        detections.push(detection);
+        return detection;
+      },
       executable: async () => {},
     },
   });

@@ -4,6 +4,7 @@ import { detection } from '../../test/support/detections.ts';
 import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
 import { silentLogger } from '../ops/log.ts';
 import { AuditLog } from './auditLog.ts';
+import { AuditReader } from './auditReader.ts';
 import { AuditSink } from './auditSink.ts';
 import { verifyAudit } from './auditVerify.ts';
 
@@ -198,10 +199,11 @@ test('a write that works at the third try is told once', async () => {
     executable: async () => {},
   };
   const { bus, clock, metrics } = rig;
-  const sink = new AuditSink({ audit: flaky, bus, clock, metrics, log: silentLogger });
+  const reader = new AuditReader(rig.database);
+  const sink = new AuditSink({ audit: flaky, reader, bus, clock, metrics, log: silentLogger });
   const written = sink.detected(detection());
   await clock.advance(500);
-  expect(await written).toBe(true);
+  expect(await written).toEqual(detection());
   expect(tries).toBe(3);
   expect(rig.told).toHaveLength(1);
 });

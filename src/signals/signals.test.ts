@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { oneClock } from '../../test/support/gaps.ts';
 import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
 
 const CHEAP = { yes: [[4600, 80 * SHARE]], no: [[4700, 100 * SHARE]] } as const;
@@ -73,7 +74,7 @@ test.each([
   [
     'a gap',
     (rig: SignalRig) => {
-      rig.bus.publish('gap', gap(rig, null));
+      rig.bus.publish('gap', oneClock(gap(rig, null)));
       rig.book(CHEAP);
     },
   ],
@@ -95,7 +96,7 @@ test.each([
 
 test.each([
   ['trust is lost', (rig: SignalRig) => rig.trust(false)],
-  ['a gap opens', (rig: SignalRig) => rig.bus.publish('gap', gap(rig, null))],
+  ['a gap opens', (rig: SignalRig) => rig.bus.publish('gap', oneClock(gap(rig, null)))],
   ['the market ends', (rig: SignalRig) => rig.clock.stepWall(300_000)],
   ['the market is resolved', (rig: SignalRig) => void rig.market({ status: 'resolved', payoutYes: 1 })],
 ])('a chance leaves the board when %s', async (_what, happen) => {
@@ -123,9 +124,9 @@ test.each(['closed', 'resolved'] as const)('a market that is %s is not signalled
 test('after a gap the next trusted state is looked at again', async () => {
   const rig = await SignalRig.start();
   rig.market();
-  rig.bus.publish('gap', gap(rig, null));
+  rig.bus.publish('gap', oneClock(gap(rig, null)));
   rig.book(CHEAP);
-  rig.bus.publish('gap', gap(rig, rig.clock.now()));
+  rig.bus.publish('gap', oneClock(gap(rig, rig.clock.now())));
   rig.price(97_000);
   await rig.settle();
   expect(rig.told).toHaveLength(1);
@@ -155,6 +156,24 @@ test('what would have filled: at 50 ms all, at 250 ms what is left within the li
     { afterMs: 250, fillPrice: 0.93, size: 30 },
     { afterMs: 500, fillPrice: null, size: 0 },
   ]);
+});
+
+test('what would have filled of several levels goes up to the price of the last', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  const yes = [
+    [4600, 30 * SHARE],
+    [4700, 50 * SHARE],
+    [5200, 900 * SHARE],
+  ] as const;
+  rig.book({ yes, no: [[4700, 100 * SHARE]] });
+  await rig.clock.advance(1_000);
+  await rig.settle();
+  const [row] = await rig.rows();
+  expect(row?.detection.availableSize).toBe(80);
+  expect(row?.executable).toEqual(
+    [50, 250, 500].map((afterMs) => ({ afterMs, fillPrice: expect.closeTo(0.93625, 12), size: 80 })),
+  );
 });
 
 test('a book received in the very millisecond counts; an untrusted one fills nothing', async () => {

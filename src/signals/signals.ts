@@ -5,8 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Market } from '../schema/market.ts';
-import { loadSecondPrices } from '../store/bookReceived.ts';
-import type { StoreReader } from '../store/reader.ts';
+import { type ResumedStore, resumedSecondPrices } from '../store/resumeRows.ts';
 import { AuditLog } from './auditLog.ts';
 import { AuditReader } from './auditReader.ts';
 import { AuditSink } from './auditSink.ts';
@@ -21,7 +20,9 @@ const UNTOLD_MAX = 1_000;
 
 export interface SignalsOptions {
   readonly database: Database;
-  readonly store: StoreReader;
+  readonly store: ResumedStore;
+  /** Age of the oldest row received that is not in the store. */
+  readonly storeLagMs?: () => number;
   readonly bus: Publisher & Subscriber;
   readonly clock: Clock;
   readonly log: Logger;
@@ -47,14 +48,14 @@ export interface Signals extends SignalReaders {
  * @throws When the control database cannot be read.
  */
 export async function startSignals(options: SignalsOptions): Promise<Signals> {
-  const { database, store, bus, clock, log, metrics } = options;
+  const { database, store, bus, clock, log, metrics, storeLagMs = () => 0 } = options;
   const parts = { clock, log, metrics };
   const [audit, reader] = [new AuditLog(database, clock), new AuditReader(database)];
-  const sink = new AuditSink({ ...parts, audit, bus });
+  const sink = new AuditSink({ ...parts, audit, reader, bus });
   const known = await reader.ofOpenMarkets(clock.now());
   const untold = await reader.untold(UNTOLD_MAX);
   const host = new DetectorHost({ clock, metrics, sink, known, bookOf: options.bookOf });
-  const catchUp = new CatchUp({ ...parts, audit, reader, store });
+  const catchUp = new CatchUp({ ...parts, audit, reader, store, storeLagMs });
   await primeVolatility(host, options);
   for (const market of options.markets()) host.market(market);
   const subscriptions = [
@@ -84,7 +85,7 @@ export async function startSignals(options: SignalsOptions): Promise<Signals> {
 /** A store that does not answer costs half a minute without a volatility, not the signals. */
 async function primeVolatility(host: DetectorHost, { store, clock, log }: SignalsOptions): Promise<void> {
   try {
-    host.prime(await loadSecondPrices(store, clock.now() - HISTORY_MS));
+    host.prime(await resumedSecondPrices(store, clock.now() - HISTORY_MS));
   } catch (error) {
     log.warn({ err: error }, 'signals.history_missing');
   }

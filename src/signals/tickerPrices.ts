@@ -1,4 +1,5 @@
 import { UNDERLYING_AGE_MAX_MS } from '../collect/underlyingPrices.ts';
+import { isLate } from '../core/lateness.ts';
 import { SecondPrices } from '../core/pricing/secondPrices.ts';
 import { VolatilityEstimator } from '../core/pricing/volatilityEstimator.ts';
 import type { UnderlyingEvent, UnderlyingSource } from '../schema/events.ts';
@@ -52,10 +53,13 @@ export class TickerPrices {
     const { source, price, eventTimeMs } = point;
     this.#sourcesMs = Number.NaN;
     const last = this.#last.get(source);
-    if (last === undefined || eventTimeMs >= last.eventTimeMs) this.#last.set(source, point);
+    // What comes late is of a second that a mean may still need, but no price of now.
+    const isNews = !isLate(point);
+    if (isNews && (last === undefined || eventTimeMs >= last.eventTimeMs)) this.#last.set(source, point);
     if (source === 'twap60') return;
     this.#estimators.get(source)?.push(eventTimeMs, price);
     this.#seconds.get(source)?.push(secondOf(point), price);
+    if (!isNews) return;
     if (source === 'chainlink') {
       this.#basis.relayed(eventTimeMs, price);
     } else if (source === this.#fastest(point.receivedTimeMs)) this.#basis.traded(eventTimeMs, price, source);

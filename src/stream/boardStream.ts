@@ -1,5 +1,6 @@
 import { type Clock, every, type Timer } from '../clock.ts';
 import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
+import { printJson } from '../schema/moneyJson.ts';
 import { formatTime } from '../schema/time.ts';
 import type { Board } from '../signals/liveBoard.ts';
 import { ENGINE_SIGMA_SECONDS } from '../signals/watchedMarket.ts';
@@ -58,7 +59,7 @@ export class BoardStream {
   /** Reads the board, and tells everybody of it if it has changed. */
   #look(): void {
     const { asOfMs, opportunities } = this.#board().read(WHOLE);
-    const rows = JSON.stringify(opportunities);
+    const rows = printJson(opportunities);
     if (rows === this.#rows) return;
     this.#rows = rows;
     this.#message = Buffer.from(`{"type":"board","as_of":"${formatTime(asOfMs)}","opportunities":${rows}}`);

@@ -6,16 +6,15 @@ import { type BookRow, emptySide, type RowSide } from '../store/bookRows.ts';
 /** A book as it stands; a view, as in records. */
 export type LiveBook = Pick<BookRecord, 'eventTimeMs' | 'trusted' | 'underlyingPrice' | 'yes' | 'no'>;
 
-/** Prints live books exactly as `GET /v1/snapshots` prints them once they are stored. */
-export class BookText {
-  readonly #printers = new Map<string, SnapshotPrinter>();
+/** Converts live books to rows as the store's reader gives them, so that both print alike. */
+export class LiveBookRow {
   readonly #row: BookRow = {
     ...{ timeMs: 0, trusted: false, mirrored: false, underlyingPrice: null },
     ...{ yesBids: emptySide(), yesAsks: emptySide(), noBids: emptySide(), noAsks: emptySide() },
   };
 
-  /** @returns Everything of a snapshot but its opening brace; a view that the next call may not touch. */
-  print(book: LiveBook, ticker: string): Buffer {
+  /** @returns A row that the next call overwrites. */
+  of(book: LiveBook): BookRow {
     const row = this.#row;
     row.timeMs = book.eventTimeMs;
     row.trusted = book.trusted;
@@ -24,8 +23,19 @@ export class BookText {
     fill(row.yesAsks, book.yes.asks);
     fill(row.noBids, book.no.bids);
     fill(row.noAsks, book.no.asks);
+    return row;
+  }
+}
+
+/** Prints live books exactly as `GET /v1/snapshots` prints them once they are stored. */
+export class BookText {
+  readonly #printers = new Map<string, SnapshotPrinter>();
+  readonly #row = new LiveBookRow();
+
+  /** @returns Everything of a snapshot but its opening brace; a view that the next call may not touch. */
+  print(book: LiveBook, ticker: string): Buffer {
     const printer = this.#printer(ticker);
-    printer.print(row, '');
+    printer.print(this.#row.of(book), '');
     return printer.takeForGood().subarray(1);
   }
 

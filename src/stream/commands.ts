@@ -1,3 +1,4 @@
+import { isNestedTooDeeply, NESTED_TOO_DEEPLY } from '../schema/api/nesting.ts';
 import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
 import { parsePlace, type StreamPlace } from './cursor.ts';
 import type { Selection } from './wants.ts';
@@ -43,6 +44,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   } catch (cause) {
     throw new CommandError('not valid JSON', { cause });
   }
+  if (isNestedTooDeeply(parsed)) throw new CommandError(NESTED_TOO_DEEPLY);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new CommandError('a command is a JSON object');
   }

@@ -1,5 +1,6 @@
 import type { Subscriber } from '../bus/bus.ts';
 import { FanOut, type Served } from '../bus/fanOut.ts';
+import { printJson } from '../schema/moneyJson.ts';
 import type { Opportunity } from '../schema/opportunity.ts';
 import { errorText, parseCommand } from './commands.ts';
 import { CLIENTS_AT_ONCE, type Connection } from './connection.ts';
@@ -43,7 +44,7 @@ export class OpportunityStream {
 
   #tell(opportunity: Opportunity): void {
     this.#count++;
-    const frame = textFrame([Buffer.from(JSON.stringify(opportunity))]);
+    const frame = textFrame([Buffer.from(printJson(opportunity))]);
     this.kept.push({ ticker: opportunity.ticker, frame });
     if (this.kept.length > KEPT_MAX) this.kept.shift();
     for (const client of this.#clients) this.#fanOut.wake(client);

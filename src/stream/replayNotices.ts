@@ -36,10 +36,10 @@ export async function noticesOf(
 
 /** @returns Each with the moment from which it means nothing any more. */
 function gapNotices(gap: Gap) {
-  const { startTimeMs, endTimeMs, knownTimeMs } = gap;
-  const atMs = knownTimeMs ?? startTimeMs;
+  const { startReceivedMs, endReceivedMs, knownTimeMs } = gap;
+  const atMs = knownTimeMs ?? startReceivedMs;
   const message = gapNotice({ ...gap, endTimeMs: null });
-  const open = { atMs, endsAtMs: endTimeMs ?? Number.POSITIVE_INFINITY, message };
-  if (endTimeMs === null) return [open];
-  return [open, { atMs: Math.max(endTimeMs, atMs), endsAtMs: endTimeMs, message: gapNotice(gap) }];
+  const open = { atMs, endsAtMs: endReceivedMs ?? Number.POSITIVE_INFINITY, message };
+  if (endReceivedMs === null) return [open];
+  return [open, { atMs: Math.max(endReceivedMs, atMs), endsAtMs: endReceivedMs, message: gapNotice(gap) }];
 }

@@ -1,4 +1,5 @@
 import type { WebhookEventsTable } from '../accounts/schemaWebhooks.ts';
+import { printJson } from '../schema/moneyJson.ts';
 import { type Opportunity, opportunitySchema } from '../schema/opportunity.ts';
 import { eventIdOf } from './delivery.ts';
 
@@ -21,7 +22,7 @@ export function toEvent(opportunity: Opportunity): WebhookEvent | null {
   if (Number.isNaN(detectedMs)) return null;
   const { tier, ticker, market_id, detected_at } = body;
   return {
-    row: { event_id: eventIdOf(body), tier, ticker, market_id, detected_at, body: JSON.stringify(body) },
+    row: { event_id: eventIdOf(body), tier, ticker, market_id, detected_at, body: printJson(body) },
     detectedMs,
     expiresMs: Math.round(detectedMs + body.tau_minutes * MINUTE_MS),
   };

@@ -128,6 +128,16 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     expect(receiver.connections).toBeLessThanOrEqual(2);
   });
 
+  it('opens connections to the new URL of a webhook that it was made to forget', async () => {
+    const one = sender();
+    await one.attempt(webhook(receiver.url()), delivery());
+    one.forget('wh_1');
+    const moved = webhook(receiver.url().replace('/hook?x=1', '/moved'));
+    expect(await one.attempt(moved, delivery())).toMatchObject({ outcome: 'delivered', status: 200 });
+    expect(receiver.received.map(({ url }) => url)).toEqual(['/hook?x=1', '/moved']);
+    expect(receiver.connections).toBe(2);
+  });
+
   it.each([
     [204, 'delivered', null],
     [299, 'delivered', null],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { InvalidInputError } from '../errors.ts';
+import { InvalidInputError, TargetRefusedError } from '../errors.ts';
 import { AddressPolicy } from './addresses.ts';
 import { parseTarget, type ResolveHost, resolveBySystem, TargetGuard } from './target.ts';
 
@@ -81,6 +81,19 @@ it.each([
   ['ip6-loopback, allowed', 'ip6-loopback', { allowed: ['::1/128'] }],
 ])('%s is taken', async (_, host, known) => {
   expect(await refusal(host, known)).toBeNull();
+});
+
+it.each([
+  ['last', [PUBLIC, '10.0.0.7']],
+  ['first', ['10.0.0.7', PUBLIC]],
+  ['between public ones, by IPv6', [PUBLIC, 'fd00::1', '2606:4700::1111']],
+])('a name with a private address %s is never connected to, nor registered', async (_, addresses) => {
+  const [refused] = addresses.filter((address) => address === '10.0.0.7' || address === 'fd00::1');
+  const guard = new TargetGuard(new AddressPolicy([]), at(...addresses), nowhere);
+  const error = await guard.addresses('hooks.example.com').catch((reason: unknown) => reason);
+  expect(error).toEqual(new TargetRefusedError(`the address ${refused} is private`));
+  const known = { dns: at(...addresses), here: at(PUBLIC) };
+  expect(await refusal('hooks.example.com', known)).toBe(`the address ${refused} is private`);
 });
 
 it('an internal name that leads outside of what is allowed as well is refused', async () => {

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { unaskedStore } from '../../test/support/api.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import type { AuditLog } from './auditLog.ts';
+import type { AuditReader } from './auditReader.ts';
+import { CatchUp } from './catchUp.ts';
+
+test('a row is not finished from the store before the store has the books it would have filled on', async () => {
+  const clock = new FakeClock();
+  const asked: number[] = [];
+  const reader = {
+    unexecuted: async (beforeMs: number) => {
+      asked.push(clock.now() - beforeMs);
+      return [];
+    },
+    unsettled: async () => [],
+  } as unknown as AuditReader;
+  let lagMs = 0;
+  const catchUp = new CatchUp({
+    reader,
+    audit: {} as AuditLog,
+    store: unaskedStore,
+    storeLagMs: () => lagMs,
+    clock,
+    log: silentLogger,
+    metrics: new Metrics(),
+  });
+  await catchUp.round();
+  lagMs = 540_000;
+  await catchUp.round();
+  expect(asked).toEqual([30_000, 570_000]);
+  await catchUp.close();
+});

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { marketState } from '../../test/support/marketState.ts';
+import { MARKET } from '../../test/support/wire.ts';
+import { type Episode, Episodes, isShown } from './episodes.ts';
+
+/** At the money, five minutes before the end: a share is worth one half. */
+const AT_THE_MONEY = { readings: { nowMs: MARKET.endTimeMs - 300_000 } };
+
+/** YES at a bid and an ask, NO its mirror. */
+function quoted(bid: number, ask: number) {
+  const book = {
+    yesBids: [[bid, 10]],
+    yesAsks: [[ask, 20]],
+    noBids: [[1 - ask, 20]],
+    noAsks: [[1 - bid, 10]],
+  } as const;
+  return marketState(book, AT_THE_MONEY);
+}
+const YES_CHEAP = quoted(0.42, 0.44);
+const NO_CHEAP = quoted(0.56, 0.58);
+const FAIR = quoted(0.49, 0.51);
+
+const directions = (episodes: readonly Episode[]) => episodes.map(({ signal }) => signal.direction);
+
+test('a slot that turns from BUY_YES to BUY_NO without a pause begins a new episode', () => {
+  const episodes = new Episodes();
+  const [first] = episodes.update(YES_CHEAP);
+  expect(directions(episodes.standing)).toEqual(['BUY_YES']);
+  const [second] = episodes.update(NO_CHEAP);
+  expect(directions(episodes.standing)).toEqual(['BUY_NO']);
+  expect(second).not.toBe(first);
+  expect([first?.signal.direction, second?.first]).toEqual(['BUY_YES', null]);
+});
+
+test('each turn begins one, and what follows in the same direction does not', () => {
+  const episodes = new Episodes();
+  const begun = [YES_CHEAP, YES_CHEAP, NO_CHEAP, NO_CHEAP, YES_CHEAP].map((state) =>
+    episodes.update(state).map(({ slot, signal }) => [slot, signal.direction]),
+  );
+  expect(begun).toEqual([[['model', 'BUY_YES']], [], [['model', 'BUY_NO']], [], [['model', 'BUY_YES']]]);
+});
+
+test('the same direction goes on with the newest reading, and ends with the first state that does not show it', () => {
+  const episodes = new Episodes();
+  const [begun] = episodes.update(YES_CHEAP);
+  expect(episodes.update(quoted(0.41, 0.43))).toEqual([]);
+  expect(episodes.standing).toEqual([begun]);
+  expect(begun?.signal.fillPrice).toBe(0.43);
+  expect([episodes.update(FAIR), episodes.standing]).toEqual([[], []]);
+  expect(episodes.update(YES_CHEAP)).toHaveLength(1);
+});
+
+test('an episode is shown once its row is written, and only in the direction of that row', () => {
+  const [episode] = new Episodes().update(YES_CHEAP) as [Episode];
+  const row = { detectedMs: 1, direction: 'BUY_YES', isAudited: true } as const;
+  const shown = (first: Episode['first']) => isShown({ ...episode, first });
+  expect(shown(row)).toBe(true);
+  expect(shown(null)).toBe(false);
+  expect(shown({ ...row, isAudited: false })).toBe(false);
+  expect(shown({ ...row, direction: 'BUY_NO' })).toBe(false);
+});
+
+test('what could not be written is forgotten by its tier alone', () => {
+  const episodes = new Episodes();
+  const [episode] = episodes.update(YES_CHEAP) as [Episode];
+  episodes.drop('logical');
+  expect(episodes.standing).toEqual([episode]);
+  episodes.drop(episode.tier);
+  expect(episodes.standing).toEqual([]);
+});

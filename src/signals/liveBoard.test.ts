@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { bookRecord, type LevelPairs } from '../../test/support/api.ts';
+import { detection } from '../../test/support/detections.ts';
+import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
+import { Random } from '../simulator/random.ts';
+import { AuditLog } from './auditLog.ts';
+
+const SECONDS = 700;
+const MARKET = { eventType: '1h', endTimeMs: T0 + 3_600_000 } as const;
+
+async function atTheMoney(moves = {}): Promise<SignalRig> {
+  const rig = await SignalRig.start();
+  rig.market(MARKET);
+  await move(rig, moves);
+  return rig;
+}
+
+/**
+ * Moves the price of the underlying for some minutes, so that its volatility is known.
+ * @param calm How much it moves in the last two of them, as a share of before.
+ * @param below How far it ends below the strike, USD.
+ */
+async function move(rig: SignalRig, { calm = 1, below = 0 }: { calm?: number; below?: number } = {}) {
+  const random = new Random('live board 1');
+  let price = 97_000;
+  const show = () => {
+    for (const source of ['binance_spot', 'chainlink'] as const) rig.price(price, source);
+  };
+  for (let second = 0; second < SECONDS; second++) {
+    price += random.uniform(-10, 10) * (second > SECONDS - 120 ? calm : 1);
+    show();
+    await rig.clock.advance(1000);
+  }
+  rig.market({ ...MARKET, strikePrice: price + below });
+  show();
+}
+
+/** YES at a bid and an ask in ticks, NO its mirror. */
+function quote(rig: SignalRig, bid: number, ask: number, no?: { bid: number; ask: number }): void {
+  const [marketId] = rig.markets.map((market) => market.marketId) as [string];
+  const level = (price: number): LevelPairs => [[price, 50 * SHARE]];
+  const levels = { yesBids: level(bid), yesAsks: level(ask) };
+  const ofNo = no && { no: { bids: level(no.bid), asks: level(no.ask) } };
+  rig.bus.publish('book', bookRecord({ seq: 1, marketId, timeMs: rig.clock.now(), ...levels, ...ofNo }));
+}
+
+const shown = (rig: SignalRig, sigmaSeconds = 600) =>
+  rig.board({ sigmaSeconds }).map(({ tier, direction, detected_at }) => ({ tier, direction, detected_at }));
+
+test('a market that turns to the other direction is on the board as its audit row says, or not at all', async () => {
+  const rig = await atTheMoney();
+  quote(rig, 4200, 4400);
+  await rig.settle();
+  const [row] = await rig.rows();
+  expect(row?.detection).toMatchObject({ tier: 'stale', direction: 'BUY_YES' });
+  const bought = shown(rig);
+  expect(bought).toMatchObject([{ tier: 'stale', direction: 'BUY_YES' }]);
+
+  quote(rig, 5600, 5800);
+  await rig.settle();
+  expect(shown(rig)).toEqual([]);
+  expect(await rig.rows()).toHaveLength(1);
+
+  // A restart reads the direction from the row.
+  await rig.restart();
+  await move(rig);
+  quote(rig, 5600, 5800);
+  await rig.settle();
+  expect(shown(rig)).toEqual([]);
+
+  quote(rig, 4200, 4400);
+  await rig.settle();
+  expect(shown(rig)).toEqual(bought);
+});
+
+test('a second one of a tier is not shown before the row of the first is written', async () => {
+  const rig = await atTheMoney();
+  quote(rig, 4200, 4400);
+  quote(rig, 4900, 5100);
+  quote(rig, 4200, 4400);
+  expect(shown(rig)).toEqual([]);
+  await rig.settle();
+  expect(shown(rig)).toHaveLength(1);
+});
+
+test('a row that another process wrote first decides what is shown', async () => {
+  const rig = await atTheMoney();
+  const [marketId] = rig.markets.map((market) => market.marketId) as [string];
+  const row = detection({ marketId, tier: 'stale', direction: 'BUY_NO', detectedMs: T0 + 11_000 });
+  await new AuditLog(rig.database, rig.clock).detected(row);
+  quote(rig, 4200, 4400);
+  await rig.settle();
+  expect(shown(rig)).toEqual([]);
+  quote(rig, 5600, 5800);
+  await rig.settle();
+  expect(shown(rig)).toEqual([
+    { tier: 'stale', direction: 'BUY_NO', detected_at: '2026-11-20T12:00:11.000+00:00' },
+  ]);
+});
+
+test('a volatility by which the other side is the better buy hides the row', async () => {
+  const rig = await atTheMoney({ calm: 0.02, below: 1.2 });
+  quote(rig, 4150, 4350, { bid: 4200, ask: 4400 });
+  await rig.settle();
+  const ofModel = (sigmaSeconds: number) =>
+    rig.board({ sigmaSeconds }).filter(({ tier }) => tier !== 'logical');
+  expect(ofModel(600)).toMatchObject([{ direction: 'BUY_YES' }]);
+  expect(ofModel(3600)).toMatchObject([{ direction: 'BUY_YES' }]);
+  expect(ofModel(60)).toEqual([]);
+});
