@@ -23,3 +23,31 @@ describe('UNDERROUND_METRICS_ADDRESS', () => {
     },
   );
 });
+
+describe('UNDERROUND_DISK_RESERVE', () => {
+  const read = (text: string) => loadConfig({ UNDERROUND_DISK_RESERVE: text }).diskReserve;
+
+  test.each([
+    ['8MiB', { bytes: 8_388_608 }],
+    ['1.5GiB', { bytes: 1_610_612_736 }],
+    ['512KiB', { bytes: 524_288 }],
+    ['1TiB', { bytes: 1_099_511_627_776 }],
+    ['5%', { share: 0.05 }],
+    ['0.5%', { share: 0.005 }],
+    ['50%', { share: 0.5 }],
+    ['', null],
+  ])('%j is read', (text, reserve) => {
+    expect(read(text)).toEqual(reserve);
+  });
+
+  test.each(['8', '8MB', '0MiB', '-1GiB', '51%', '0%', '8 MiB', 'MiB', 'off'])(
+    '%j is refused by its name',
+    (text) => {
+      expect(() => read(text)).toThrow(
+        new ConfigError(
+          'configuration: UNDERROUND_DISK_RESERVE must be a size such as 8MiB or 2GiB, or a share of the disk of at most 50%',
+        ),
+      );
+    },
+  );
+});

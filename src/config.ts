@@ -4,9 +4,14 @@ import { ConfigError } from './errors.ts';
 /** Base URL of a venue interface, or null where the operator wrote `off`. */
 export type VenueUrl = string | null;
 
+/** Space to keep free on the data directory's disk, as bytes or as a share of the whole (0-1). */
+export type DiskReserve = { readonly bytes: number } | { readonly share: number };
+
 /** Everything an operator can set, parsed once. Names and defaults are CONTRACT section 8; see `docs/CONFIGURATION.md`. */
 export interface Config {
   dataDir: string;
+  /** Below this much free space only the journal is written; null: the larger of 1 GiB and 2 %. */
+  diskReserve: DiskReserve | null;
   host: string;
   port: number;
   logLevel: string;
@@ -61,6 +66,26 @@ const port = z
   .transform(Number)
   .refine((value) => value <= 65535, 'must be at most 65535');
 
+const UNIT_BYTES: Readonly<Record<string, number>> = {
+  KiB: 1024,
+  MiB: 1024 ** 2,
+  GiB: 1024 ** 3,
+  TiB: 1024 ** 4,
+};
+/** A larger reserve would leave less for the data than for its absence. */
+const RESERVE_PERCENT_MAX = 50;
+const diskReserve = z.string().transform((text, context): DiskReserve => {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(KiB|MiB|GiB|TiB|%)$/.exec(text) ?? [];
+  const amount = Number(number);
+  const unitBytes = UNIT_BYTES[unit];
+  if (amount > 0 && unitBytes !== undefined) return { bytes: Math.floor(amount * unitBytes) };
+  if (amount > 0 && amount <= RESERVE_PERCENT_MAX) return { share: amount / 100 };
+  context.addIssue(
+    `must be a size such as 8MiB or 2GiB, or a share of the disk of at most ${RESERVE_PERCENT_MAX}%`,
+  );
+  return z.NEVER;
+});
+
 const address = z
   .string()
   .regex(/^(?:\[[^\]]+\]|[^:]+):\d{1,5}$/, 'must be host:port')
@@ -72,6 +97,7 @@ const address = z
 
 const environment = z.object({
   UNDERROUND_DATA_DIR: z.string().min(1).default('./data'),
+  UNDERROUND_DISK_RESERVE: diskReserve.optional(),
   UNDERROUND_HOST: z.string().min(1).default('127.0.0.1'),
   UNDERROUND_PORT: port.default(8080),
   UNDERROUND_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -113,6 +139,7 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
   const env = parsed.data;
   return {
     dataDir: env.UNDERROUND_DATA_DIR,
+    diskReserve: env.UNDERROUND_DISK_RESERVE ?? null,
     host: env.UNDERROUND_HOST,
     port: env.UNDERROUND_PORT,
     logLevel: env.UNDERROUND_LOG_LEVEL,

@@ -9,13 +9,18 @@ import { Bus } from './bus/bus.ts';
 import { PublishingSink } from './bus/publishingSink.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Collector } from './collect/collector.ts';
+import { coverLostRows } from './collect/lostRows.ts';
+import { MarketMemory } from './collect/marketMemory.ts';
 import { Recorder } from './collect/recorder.ts';
 import { resumeRecording } from './collect/resume.ts';
+import { silentFeeds } from './collect/silentFeeds.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './ops/log.ts';
 import type { Metrics } from './ops/metrics.ts';
 import { serveMetrics } from './ops/metricsServer.ts';
+import { Readiness } from './ops/readiness.ts';
 import { StoreProbe } from './ops/storeProbe.ts';
+import { storeReasons } from './ops/storeReasons.ts';
 import type { EngineAccess } from './store/access.ts';
 import { openStore, type Store } from './store/store.ts';
 
@@ -47,9 +52,11 @@ export interface Service {
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, log, metrics, clock = systemClock, random = Math.random } = options;
-  const { dataDir, clickhouseUrl } = config;
+  const { dataDir, clickhouseUrl, diskReserve } = config;
   const engine = options.engine === undefined ? {} : { engine: options.engine };
-  const opening = openStore({ dataDir, clickhouseUrl, clock, log, metrics, ...engine });
+  // What dead runs left goes in once this one records and listens: a long backlog must not keep it from starting.
+  const storing = { dataDir, clickhouseUrl, diskReserve, recovery: 'background' } as const;
+  const opening = openStore({ ...storing, clock, log, metrics, ...engine });
   const [store, { Collector }] = await Promise.all([opening, import('./collect/collector.ts')]);
   const bus = new Bus({ log, metrics });
   const sink = new PublishingSink(store.writer, bus);
@@ -57,9 +64,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const isDropping = () => store.writer.isDropping;
   const feeds = { venues: config.venues, recorder, isDropping };
   const collector = new Collector({ ...feeds, clock, random, log, metrics });
-  const recording = { store, recorder, collector, bus };
+  const memory = new MarketMemory({ recorder, bus });
+  const recording = { store, recorder, collector, bus, memory };
   try {
     collector.start(await resumeRecording({ store, recorder, clock, log }));
+    store.parts.onLost((lost) => coverLostRows(lost, { store, recorder, clock, log }));
     return await serveRecording(recording, { ...options, clock });
   } catch (error) {
     await stopRecording(recording);
@@ -72,13 +81,14 @@ interface Recording {
   recorder: Recorder;
   collector: Collector;
   bus: Bus;
+  memory: MarketMemory;
 }
 
 async function serveRecording(
   recording: Recording,
   { config, log, metrics, clock, random = Math.random, dataSource }: ServiceOptions & { clock: Clock },
 ): Promise<Service> {
-  const { store, recorder, bus } = recording;
+  const { store, recorder, bus, memory } = recording;
   const [
     { openAccounts },
     { RateLimits },
@@ -108,7 +118,8 @@ async function serveRecording(
   const transport = loadTransport(config);
   const accounts = await openAccounts({ config, clock, randomBytes, logger: log, metrics });
   const probe = new StoreProbe({ clock, ask: () => store.rows('SELECT 1') });
-  const live = liveState({ recorder, clock, probe });
+  const readiness = serviceReadiness({ recorder, store, probe, clock, metrics });
+  const live = liveState({ recorder, store, clock, readiness, memory });
   const { liveKeys } = accounts;
   const run = randomBytes(6).toString('hex');
   const books = streaming.recordedBooks(recorder);
@@ -119,8 +130,10 @@ async function serveRecording(
   const webhooks = await startWebhooks(sending);
   const bookOf = (marketId: string) => recorder.recorded(marketId)?.liveBook() ?? null;
   const watched = { markets: () => recorder.markets(), bookOf };
-  const signals = await startSignals({ ...watched, database, store, bus, clock, log, metrics });
-  const replaying = { config, database, store, clock, randomBytes, log, metrics };
+  const { storeLagMs } = live;
+  const signals = await startSignals({ ...watched, database, store, storeLagMs, bus, clock, log, metrics });
+  const stored = () => store.writer.flush();
+  const replaying = { config, database, store, stored, clock, randomBytes, log, metrics };
   const backtests = await startBacktests(replaying);
   const trading = { recording: storedRecording(store), markets: () => recorder.markets(), bus, backtests };
   const paper = await startPaper({ ...trading, database, clock, randomBytes, log, metrics });
@@ -146,6 +159,7 @@ async function serveRecording(
   try {
     if (config.metricsAddress !== null) metricsServer = await serveMetrics(config.metricsAddress, metrics);
     await api.listen({ host: config.host, port: config.port });
+    void store.writer.startRecovery();
   } catch (error) {
     await stopServing();
     throw error;
@@ -166,26 +180,49 @@ async function stopRecording({ store, recorder, collector }: Recording): Promise
   await store.close();
 }
 
+/** What makes this service not ready, and which feeds are late or silent. */
+function serviceReadiness({
+  recorder,
+  store,
+  probe,
+  clock,
+  metrics,
+}: Pick<Recording, 'recorder' | 'store'> & {
+  probe: StoreProbe;
+  clock: Clock;
+  metrics: Metrics;
+}): Readiness {
+  const readiness = new Readiness();
+  readiness.addReasons(() => probe.reasons());
+  readiness.addReasons(() => storeReasons(store.writer));
+  readiness.addReasons(() => store.guard.reasons());
+  readiness.addDegraded(() => recorder.lags?.degraded() ?? []);
+  readiness.addDegraded(() => silentFeeds(metrics.venueFeeds, clock.now()));
+  return readiness;
+}
+
 function liveState({
   recorder,
+  store,
   clock,
-  probe,
+  readiness,
+  memory,
 }: {
   recorder: Recorder;
+  store: Store;
   clock: Clock;
-  probe: StoreProbe;
+  readiness: Readiness;
+  memory: MarketMemory;
 }): LiveState {
   return {
     get latestSnapshotTimeMs() {
       return recorder.recent.latestTimeMs;
     },
     snapshotsLast5Min: () => recorder.recent.count(clock.now()),
-    ready: () => {
-      const reasons = probe.reasons();
-      return { ok: reasons.length === 0, reasons };
-    },
+    ready: () => readiness.report(),
+    storeLagMs: () => store.writer.lagMs(),
     openGaps: () => [...recorder.markets()].flatMap(({ marketId }) => recorder.gaps.of(marketId) ?? []),
-    market: (marketId) => recorder.market(marketId),
+    followed: memory,
   };
 }
 

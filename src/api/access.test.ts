@@ -276,6 +276,7 @@ describe('maintenance', () => {
     expect(answering.sort()).toEqual(
       [
         ...['/app/sign-up', 'POST /app/sign-in', 'POST /app/sign-out', '/app/me', '/app/feeds'],
+        '/app/state',
         ...['/app/sessions', 'DELETE /app/sessions/{session_id}'],
         ...['/app/maintenance', 'PUT /app/maintenance'],
       ].sort(),
@@ -303,6 +304,19 @@ describe('rates', () => {
       'retry-after': '1',
       ratelimit: admitted.at(-1)?.headers.ratelimit,
     });
+  });
+
+  test('count a request that the tier refuses, which says where its key stands', async () => {
+    const { key } = await issue('free');
+    const app = api({ rateLimits: new RateLimits(clock) });
+    const ask = () => app.inject({ url: '/v1/export', headers: bearer(key) });
+    const [forbidden, tooMany] = [await ask(), await ask()];
+    expect([forbidden.statusCode, tooMany.statusCode]).toEqual([403, 429]);
+    expect(forbidden.headers).toMatchObject({
+      'ratelimit-policy': '"second";q=1;w=1, "minute";q=60;w=60',
+      ratelimit: '"second";r=0;t=1, "minute";r=59;t=60',
+    });
+    expect(tooMany.headers).toMatchObject({ 'retry-after': '1', ratelimit: forbidden.headers.ratelimit });
   });
 
   test('none are told or kept when they are off', async () => {

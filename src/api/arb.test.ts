@@ -1,14 +1,16 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { KEY, testApi, unaskedStore } from '../../test/support/api.ts';
+import { KEY, testApi, unaskedStore, uncheckedApi } from '../../test/support/api.ts';
 import { detection } from '../../test/support/detections.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
-import { T0 } from '../../test/support/signalRig.ts';
+import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { openSqlite } from '../accounts/databaseSqlite.ts';
 import type { Database } from '../accounts/schema.ts';
 import { AuditLog } from '../signals/auditLog.ts';
 import { AuditReader } from '../signals/auditReader.ts';
+import { OpportunityStream } from '../stream/opportunityStream.ts';
+import { toEvent } from '../webhooks/event.ts';
 
 const NOW = T0 + 3_600_000;
 const clock = new FakeClock(NOW);
@@ -121,4 +123,64 @@ test('the board gets the parameters as they were meant', async () => {
   expect(asked).toEqual([
     { minEdge: 0.1, sigmaSeconds: 900, tickers: ['BTC', 'ETH'], eventTypes: ['5m'], limit: 7 },
   ]);
+});
+
+/** Chances at prices whose fees and edges are no short sums of doubles. */
+async function noisyChances(rig: SignalRig): Promise<void> {
+  for (let at = 0; at < 20; at++) {
+    const marketId = rig.market({
+      marketId: `0x${String(at).padStart(64, '0')}`,
+      slug: `btc-updown-5m-${at}`,
+    });
+    const legs = { yes: [[4100 + at, 7 * SHARE]], no: [[4700 - 3 * at, 11 * SHARE]] } as const;
+    rig.book(legs, { marketId });
+  }
+  await rig.settle();
+}
+
+const DECIMALS = /\d+\.\d{10,}/;
+const NOISY = /"(?:fill_price|est_fee_per_share|expected_pnl_per_share)":\d+\.\d{10,}/;
+
+test('board, audit, sums and pushes of one chance state the same money, in nine decimals at most', async () => {
+  const rig = await SignalRig.start();
+  const stream = new OpportunityStream(rig.bus);
+  await noisyChances(rig);
+  const published = rig.told.map((opportunity) => JSON.stringify(opportunity));
+  expect(published.filter((text) => NOISY.test(text)).length).toBeGreaterThan(5);
+  const api = testApi({ store: unaskedStore, clock: rig.clock, signals: rig.signals });
+  // What it answers is checked for noise as every answer is.
+  const ask = async (url: string) => (await api.inject({ url, headers: KEY })).json();
+  const { opportunities } = await ask('/v1/arb/live?min_edge_pp=0&limit=200');
+  const { rows } = await ask('/v1/arb/audit?limit=100');
+  await ask('/v1/arb/audit/aggregate');
+  await api.close();
+  const pushed = rig.told.map((opportunity) => JSON.parse(toEvent(opportunity)?.row.body ?? ''));
+  expect(pushed).toHaveLength(20);
+  type Stated = Record<string, string | number>;
+  const stated = (all: Stated[], edge: string) =>
+    all
+      .map(({ market_id, fill_price, fill_spread, est_fee_per_share, [edge]: expected }) =>
+        [market_id, fill_price, fill_spread, est_fee_per_share, expected].join(' '),
+      )
+      .sort();
+  const audited = stated(rows, 'model_ev_per_share');
+  expect(stated(opportunities, 'expected_pnl_per_share')).toEqual(audited);
+  expect(stated(pushed, 'expected_pnl_per_share')).toEqual(audited);
+  const streamed = stream.kept.map(({ frame }) => JSON.parse(String(frame.message)));
+  expect(stated(streamed, 'expected_pnl_per_share')).toEqual(audited);
+  stream.close();
+  expect(audited.filter((text) => DECIMALS.test(text))).toEqual([]);
+});
+
+test('an audit row that an earlier release wrote is answered digit by digit as it was stored', async () => {
+  const entries = db.selectFrom('audit_entries').select('body').where('audit_id', '=', detection().auditId);
+  const { body } = await entries.where('kind', '=', 'detected').executeTakeFirstOrThrow();
+  const old = body.replace('"evPerShare":0.035175', '"evPerShare":0.03517500000000001');
+  expect(old).not.toBe(body);
+  const stored = db.updateTable('audit_entries').set({ body: old }).where('kind', '=', 'detected');
+  await stored.where('audit_id', '=', detection().auditId).execute();
+  const api = uncheckedApi({ store: unaskedStore, clock, signals: { board, audit: new AuditReader(db) } });
+  const answer = await api.inject({ url: '/v1/arb/audit', headers: KEY });
+  await api.close();
+  expect(answer.body).toContain('"model_ev_per_share":0.03517500000000001');
 });

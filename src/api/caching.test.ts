@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { KEY, testApi } from '../../test/support/api.ts';
+import { idleLive, KEY, testApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
 import { StoreUnavailableError } from '../errors.ts';
@@ -17,7 +17,7 @@ let stream: StoreReader['stream'];
 let app: FastifyInstance | undefined;
 function api(
   keys: object = {},
-  { clock = new FakeClock(NOW), tier = 'premium' as Tier } = {},
+  { clock = new FakeClock(NOW), tier = 'premium' as Tier, storeLagMs = 0 } = {},
 ): FastifyInstance {
   const stub = stubStore();
   stream = vi.fn(stub.stream);
@@ -35,7 +35,8 @@ function api(
         : { reason: 'missing', detail: 'Missing bearer token' },
     signedIn: async () => null,
   };
-  app = testApi({ store: { rows, stream }, clock, accounts });
+  const live = { ...idleLive, storeLagMs: () => storeLagMs };
+  app = testApi({ store: { rows, stream }, clock, accounts, live });
   return app;
 }
 afterEach(() => app?.close());
@@ -154,4 +155,20 @@ test('an answer that fails before its first byte is not kept', async () => {
     undefined,
     'no-store',
   ]);
+});
+
+test('while the store lags a client is told so when it asks whether its copy is good, and keeps no answer', async () => {
+  const early = `${DEPTH}&end=2026-11-01`;
+  const { etag = '' } = await ask(early);
+  for (const [headers, status] of [
+    [{ 'if-none-match': etag }, 304],
+    [{}, 200],
+  ] as const) {
+    const answer = await api({}, { storeLagMs: 65_000 }).inject({
+      url: early,
+      headers: { ...KEY, ...headers },
+    });
+    const { 'x-store-lag': lag, 'cache-control': kept } = answer.headers;
+    expect({ status: answer.statusCode, lag, kept }).toEqual({ status, lag: '65', kept: 'no-store' });
+  }
 });

@@ -12,7 +12,8 @@ const TAG = /(?:W\/)?"[^"]*"|\*/g;
 export interface Conditions {
   readonly url: string;
   readonly ifNoneMatch: string | undefined;
-  readonly nowMs: number;
+  /** Everything received before this time is stored. */
+  readonly storedToMs: number;
 }
 
 /** Headers of an answer that may be kept; `notModified`: the client has it already. */
@@ -22,8 +23,8 @@ export interface Validity {
 }
 
 /** Whether a range gets no more rows. @param settlesMs Its end; null where it has none, or its start moves. */
-export function isSettled(settlesMs: number | null, { nowMs }: Pick<Conditions, 'nowMs'>): boolean {
-  return settlesMs !== null && settlesMs < nowMs - SETTLED_AFTER_MS;
+export function isSettled(settlesMs: number | null, { storedToMs }: Pick<Conditions, 'storedToMs'>): boolean {
+  return settlesMs !== null && settlesMs < storedToMs - SETTLED_AFTER_MS;
 }
 
 /**
@@ -31,7 +32,7 @@ export function isSettled(settlesMs: number | null, { nowMs }: Pick<Conditions, 
  * @param found What was found there: counts, first and last key, what revised the rows since. With the request's own address it names the
  *   answer, so nothing needs to be read to know that a client's copy is good.
  * @param settlesMs As of `isSettled`.
- * @returns Null while the range may change: it is open, moves, or ended less than ten minutes ago.
+ * @returns Null while the range may change: it is open, moves, or ended less than ten minutes before what is stored.
  */
 export function validityOf(
   found: readonly unknown[],

@@ -13,10 +13,14 @@ import { needsSecureCookies, sessionToken } from './sessionCookie.ts';
 export class Call implements RawRequest {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  readonly #parts: Pick<ApiParts, 'clock' | 'tiers'>;
+  readonly #parts: Pick<ApiParts, 'clock' | 'tiers' | 'live'>;
   #controller: AbortController | null = null;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, parts: Pick<ApiParts, 'clock' | 'tiers'>) {
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    parts: Pick<ApiParts, 'clock' | 'tiers' | 'live'>,
+  ) {
     this.#request = request;
     this.#reply = reply;
     this.#parts = parts;
@@ -58,7 +62,12 @@ export class Call implements RawRequest {
 
   get conditions(): Conditions {
     const { url, headers } = this.#request;
-    return { url, ifNoneMatch: headers['if-none-match'], nowMs: this.#parts.clock.now() };
+    const { clock, live } = this.#parts;
+    return {
+      url,
+      ifNoneMatch: headers['if-none-match'],
+      storedToMs: clock.now() - live.storeLagMs(),
+    };
   }
 
   get limits(): TierLimits {

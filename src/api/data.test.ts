@@ -338,6 +338,7 @@ test('/v1/markets lists the newest record of each market, newest end first', asy
     // A gap of one second of five minutes; another one began after them.
     coverage: 0.996667,
     resolved_at: '2026-11-20T12:06:00.000+00:00',
+    resolved_at_source: 'stream',
     volume: 1234.5,
     liquidity: null,
     tick_size: 0.01,

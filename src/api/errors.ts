@@ -3,6 +3,8 @@ import { BusyError, StoreUnavailableError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import { RequestRefusedError } from './refusal.ts';
 
+/** An engine that was started again answers by then; a full disk takes longer, and is asked again. */
+const STORE_RETRY_SECONDS = '5';
 const INTERNAL = { status: 500, detail: 'Internal Server Error' };
 
 /** Turns whatever went wrong before a body began into JSON with `detail`; internal texts go to the log alone. */
@@ -25,6 +27,7 @@ export function answerError(
   // The client is gone and its query was cancelled; the access log says so, and nobody reads an answer.
   if (reply.raw.destroyed) return reply;
   const { status, detail } = outwardForm(error);
+  if (status === 502) reply.header('retry-after', STORE_RETRY_SECONDS);
   if (status >= 500) {
     log.error({ err: error, request_id: request.id, route: request.routeOptions.url }, 'http.request_failed');
   }
@@ -32,7 +35,7 @@ export function answerError(
 }
 
 function outwardForm(error: unknown): { status: number; detail: string } {
-  if (error instanceof StoreUnavailableError) {
+  if (error instanceof StoreUnavailableError || (error as { code?: unknown }).code === 'ENOSPC') {
     return { status: 502, detail: 'The data store is temporarily unreachable, retry with back-off' };
   }
   switch ((error as { code?: unknown }).code) {

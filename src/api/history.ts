@@ -4,8 +4,8 @@ import { forbidden } from './refusal.ts';
 
 const DAY_MS = 86_400_000;
 /**
- * The window slides while a client reads in a refusal what the earliest allowed time is; a `start` this much before
- * it is still taken, so that asking again with that very time works.
+ * A time this much before the window is accepted: the window slides while a client reads in a refusal what the
+ * earliest allowed time is, and asking again with that very time works. CONFIGURATION.md states it.
  */
 const GRACE_MS = 60_000;
 
@@ -32,7 +32,7 @@ export class HistoryWindow {
    * @param names The parameters it begins and ends by, as the client knows them.
    * @param resumed A cursor of this very query came with it: the window has slid since its first page, so what has left
    *   it is left out instead of the page refused.
-   * @throws {RequestRefusedError} 403 when it begins or ends before the window.
+   * @throws {RequestRefusedError} 403 when it begins or ends before the window and its grace.
    */
   range(
     { startMs, endMs }: { startMs: number | null; endMs: number | null },
@@ -47,12 +47,12 @@ export class HistoryWindow {
     return startMs ?? earliestMs;
   }
 
-  /** @throws {RequestRefusedError} 403 when a moment lies before the window. */
+  /** @throws {RequestRefusedError} 403 when a moment is before the window and its grace. */
   check(givenMs: number | null, name: string): void {
     if (this.earliestMs === null || givenMs === null || givenMs >= this.earliestMs - GRACE_MS) return;
     const earliest = formatTime(this.earliestMs);
     throw forbidden(
-      `${name} is before the history window of your tier; the earliest allowed time is ${earliest}`,
+      `${name} is before the history window of your tier; the earliest allowed time is ${earliest}, with one minute of grace`,
     );
   }
 }

@@ -33,7 +33,8 @@ test.each([
   ['{} x', 3, 'Extra data'],
   ['01', 1, 'Extra data'],
   ['-', 0, 'Expecting value'],
-  [`${'['.repeat(100_000)}`, 501, 'Too deeply nested'],
+  [`${'['.repeat(64)}`, 64, 'Expecting value'],
+  [`x${'['.repeat(100_000)}`, 0, 'Expecting value'],
 ])('%j fails at %i: %s', (text, at, error) => {
   expect(() => parseJsonBody(text.slice(0, 200_000))).toThrow(RequestRefusedError);
   try {
@@ -46,4 +47,23 @@ test.each([
       ],
     });
   }
+});
+
+const arrays = (levels: number, inner = '') => '['.repeat(levels) + inner + ']'.repeat(levels);
+
+test.each([
+  ['arrays', arrays(65)],
+  ['arrays within a member', `{"a":${arrays(64)}}`],
+  ['objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
+  ['arrays far beyond the stack', arrays(100_000)],
+  ['arrays that never end', '['.repeat(100_000)],
+  ['a fault that comes after them', `${arrays(65)} x`],
+])('%s in more than 64 levels are refused', (_what, text) => {
+  const refusal = { status: 400, detail: 'JSON is nested too deeply' };
+  expect(() => parseJsonBody(text)).toThrow(expect.objectContaining(refusal));
+});
+
+test('64 levels are read, and brackets within a text are none', () => {
+  const text = arrays(64, JSON.stringify('['.repeat(100)));
+  expect(JSON.stringify(parseJsonBody(text))).toBe(text);
 });

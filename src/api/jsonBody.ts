@@ -1,11 +1,19 @@
+import { isNestedTooDeeply, NESTED_TOO_DEEPLY, NESTING_MAX } from '../schema/api/nesting.ts';
 import { characters } from '../schema/api/types.ts';
-import { invalid } from './refusal.ts';
+import { badRequest, invalid } from './refusal.ts';
 
 /**
  * Parses a request body as JSON.
- * @throws {RequestRefusedError} 422 `json_invalid`, worded and placed as Python 3.11's decoder does.
+ * @throws {RequestRefusedError} 422 `json_invalid`, worded and placed as Python 3.11's decoder does; 400 for more than
+ *   `NESTING_MAX` levels, where no fault comes before them.
  */
 export function parseJsonBody(body: string): unknown {
+  const parsed = parsedJson(body);
+  if (isNestedTooDeeply(parsed)) throw badRequest(NESTED_TOO_DEEPLY);
+  return parsed;
+}
+
+function parsedJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
@@ -23,8 +31,6 @@ interface Fault {
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORDS = /null|true|false/y;
 const SPACE = /[ \t\n\r]*/y;
-/** A body is at most 1 MiB, but each level of nesting costs a frame of the stack. */
-const DEPTH_MAX = 500;
 
 /** Finds the first fault in text that is not JSON; only runs on bodies that were refused. */
 class JsonFault {
@@ -35,6 +41,7 @@ class JsonFault {
     this.#text = text;
   }
 
+  /** @throws {RequestRefusedError} 400 where the nesting is too deep before the first fault. */
   find(): Fault {
     this.#skip(SPACE);
     const fault = this.#value(0);
@@ -45,8 +52,8 @@ class JsonFault {
 
   #value(depth: number): Fault | null {
     const start = this.#text[this.#at];
-    if (depth > DEPTH_MAX) return this.#fault('Too deeply nested');
     if (start === '"') return this.#string();
+    if (depth === NESTING_MAX && (start === '{' || start === '[')) throw badRequest(NESTED_TOO_DEEPLY);
     if (start === '{') return this.#object(depth);
     if (start === '[') return this.#array(depth);
     return this.#skip(WORDS) || this.#skip(NUMBER) ? null : this.#fault('Expecting value');

@@ -29,6 +29,12 @@ const SWITCHED = 101;
 /** Logged for an answer that could not be finished; its head had already said 200. */
 const BODY_CUT = 502;
 
+/** Data under these paths comes from the store. */
+const STORED_DATA = /^\/(?:v1|app)\//;
+/** Usual delay between the receipt of a row and its storage; a larger one is a lag. */
+const STORE_LAG_SHOWN_MS = 2_000;
+export const STORE_LAG_HEADER = 'x-store-lag';
+
 /** Names a request. */
 export type RequestIds = (request: { headers: Record<string, unknown> }) => string;
 
@@ -44,12 +50,18 @@ export function requestIds(): RequestIds {
 }
 
 /**
- * Every answer carries `X-Request-Id` (and `X-Data-Source` unless live); every request is logged and timed once,
- * when its answer has left or its client has. Query strings are not logged: a browser's may hold a key.
+ * Every answer carries `X-Request-Id` (and `X-Data-Source` unless live, and `X-Store-Lag` while what it was read from
+ * is behind); every request is logged and timed once, when its answer has left or its client has. Query strings are not logged: a browser's may hold a key.
  */
 export function observeRequests(
   app: FastifyInstance,
-  { clock, log, metrics, dataSource }: Pick<ApiParts, 'clock' | 'log' | 'metrics' | 'dataSource'>,
+  {
+    clock,
+    log,
+    metrics,
+    dataSource,
+    live,
+  }: Pick<ApiParts, 'clock' | 'log' | 'metrics' | 'dataSource' | 'live'>,
 ): void {
   const duration = metrics.histogram(
     'underround_http_request_seconds',
@@ -89,6 +101,10 @@ export function observeRequests(
     request.startedAtMs = clock.monotonic();
     reply.header('x-request-id', request.id);
     if (dataSource !== 'live') reply.header('x-data-source', dataSource);
+    if (STORED_DATA.test(request.url)) {
+      const lagMs = live.storeLagMs();
+      if (lagMs >= STORE_LAG_SHOWN_MS) reply.header(STORE_LAG_HEADER, Math.floor(lagMs / 1000));
+    }
     request.bytesBefore = request.raw.socket?.bytesWritten ?? 0;
     const { raw } = reply;
     raw.on('finish', () => tell(request, raw.statusCode));

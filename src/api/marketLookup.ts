@@ -22,7 +22,7 @@ export async function knownMarket(
   marketId: string,
   signal: AbortSignal,
 ): Promise<KnownMarket> {
-  const known = live.market?.(marketId) ?? remembered.get(store)?.get(marketId);
+  const known = live.followed.market(marketId) ?? remembered.get(store)?.get(marketId);
   if (known) return known;
   const found = MARKET_ID.test(marketId) ? await findMarketKey(store, marketId, signal) : null;
   if (!found) throw notFound('Market not found');

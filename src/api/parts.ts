@@ -5,8 +5,10 @@ import type { TierTable } from '../accounts/tiers.ts';
 import type { Backtests } from '../backtest/backtests.ts';
 import type { JobRepository } from '../backtest/jobs.ts';
 import type { Clock } from '../clock.ts';
+import type { NewestBook } from '../collect/marketMemory.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import type { ReadinessReport } from '../ops/readiness.ts';
 import type { Papers } from '../paper/papers.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
@@ -22,11 +24,23 @@ export interface LiveState {
   readonly latestSnapshotTimeMs: number | null;
   snapshotsLast5Min(): number;
   /** Whether the service can do its work, and if not, why. */
-  ready(): { ok: boolean; reasons: string[] };
+  ready(): ReadinessReport;
+  /** Age of the oldest received row that is not stored yet, in milliseconds; 0 when all are. */
+  storeLagMs(): number;
   /** Gaps that are open now. */
   openGaps?(): readonly Gap[];
-  /** A market the recorder follows; the store is asked for others. */
-  market?(marketId: string): Pick<Market, 'marketId' | 'eventType' | 'ticker'> | null;
+  readonly followed: FollowedMarkets;
+}
+
+/** The markets the recorder follows, newer than the store has them; the store is asked for all others. */
+export interface FollowedMarkets {
+  markets(): Iterable<Market>;
+  /** Null: not followed. */
+  market(marketId: string): Market | null;
+  /** Null: ask the store. A view: read it before anything else runs. */
+  book(marketId: string): NewestBook | null;
+  /** Gaps that the store may not have, or not in their newest version; oldest first. */
+  gaps(marketId: string): readonly Gap[];
 }
 
 /** Where the served data comes from; anything but `live` is said in a header of every answer. */

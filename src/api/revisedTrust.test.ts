@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
 import { M, MINUTE, T0, writeDataSet } from '../../test/support/apiDataSet.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
+import { oneClock } from '../../test/support/gaps.ts';
 import { openTestStore } from '../../test/support/store.ts';
 
 const RANGE = `start=${new Date(T0).toISOString()}&end=${new Date(T0 + 5 * MINUTE).toISOString()}`;
@@ -49,11 +50,13 @@ test('a gap found long after a range was answered: a copy whose trust it changes
   ]);
   expect(await again()).toEqual([304, 304, 304, 304]);
 
-  store.writer.gap({
-    ...{ seq: 1000, gapId: 'gap_late', marketId: M, startTimeMs: T0 - 1, endTimeMs: T0 + 3000 },
-    ...{ cause: 'silent_feed', feed: 'polymarket.clob', repairedBy: null },
-    ...{ knownTimeMs: T0 + 30 * MINUTE, knownSeq: 999 },
-  });
+  store.writer.gap(
+    oneClock({
+      ...{ seq: 1000, gapId: 'gap_late', marketId: M, startTimeMs: T0 - 1, endTimeMs: T0 + 3000 },
+      ...{ cause: 'silent_feed', feed: 'polymarket.clob', repairedBy: null },
+      ...{ knownTimeMs: T0 + 30 * MINUTE, knownSeq: 999 },
+    }),
+  );
   await store.writer.flush();
   expect(await again()).toEqual([[false, false, false], [null, null, null, null, 0.405], [0.405], 304]);
 });

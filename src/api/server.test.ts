@@ -127,6 +127,18 @@ describe('refusals', () => {
     expect([whole.statusCode, whole.body]).toEqual([200, 'ok']);
   });
 
+  test.each(['/v1/backtest', '/v1/backtest/sweep', '/v1/paper/strategies'])(
+    'POST %s: a body nested too deeply is 400, however far beyond the stack',
+    async (url) => {
+      for (const levels of [65, 100_000]) {
+        const payload = `{"strategy":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+        const response = await api().inject({ method: 'POST', url, payload, headers: KEY });
+        const refusal = { detail: 'JSON is nested too deeply' };
+        expect([response.statusCode, response.json()], `${levels} levels`).toEqual([400, refusal]);
+      }
+    },
+  );
+
   test.each([
     ['that is not HTTP', 'NONSENSE\r\n', 400, 'Bad Request'],
     ['with a head too large', `GET /livez HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n`, 431, /Fields Too Large/],
@@ -175,6 +187,18 @@ describe('what every answer carries', () => {
 
   test.each(['simulated', 'replay'] as const)('X-Data-Source: %s', async (dataSource) => {
     expect((await api({ dataSource }).inject({ url: '/nothing' })).headers['x-data-source']).toBe(dataSource);
+  });
+
+  test.each([
+    { lagMs: 0, header: undefined },
+    { lagMs: 1_999, header: undefined },
+    { lagMs: 2_000, header: '2' },
+    { lagMs: 543_210, header: '543' },
+  ])('X-Store-Lag $header while stored data is $lagMs ms behind', async ({ lagMs, header }) => {
+    const app = api({ live: { ...idleLive, storeLagMs: () => lagMs } });
+    for (const url of ['/v1/nothing', '/app/nothing'])
+      expect((await app.inject({ url })).headers['x-store-lag']).toBe(header);
+    expect((await app.inject({ url: '/livez' })).headers['x-store-lag']).toBeUndefined();
   });
 
   test('live data carries no X-Data-Source', async () => {
@@ -227,12 +251,12 @@ describe('health', () => {
   });
 
   test('/readyz says why not', async () => {
-    const live = { ...idleLive, ready: () => ({ ok: false, reasons: ['store'] }) };
+    const live = { ...idleLive, ready: () => ({ ok: false, reasons: ['store'], degraded: ['feed'] }) };
     const response = await api({ live }).inject({ url: '/readyz' });
     expect([response.statusCode, response.headers['retry-after'], response.json()]).toEqual([
       503,
       '5',
-      { detail: 'not ready: store' },
+      { ok: false, reasons: ['store'], degraded: ['feed'], detail: 'not ready: store' },
     ]);
     expect((await api().inject({ url: '/readyz' })).statusCode).toBe(200);
   });
@@ -314,6 +338,7 @@ describe('streamed bodies', () => {
     const source = new Readable({ read: () => source.destroy(new StoreUnavailableError('gone')) });
     const response = await fetch(await listening(source), { headers: KEY });
     expect([response.status, Object.keys((await response.json()) as object)]).toEqual([502, ['detail']]);
+    expect(response.headers.get('retry-after')).toBe('5');
   });
 
   test('an array that does not end cuts the connection', async () => {

@@ -12,7 +12,7 @@ import { closeInTime } from './closing.ts';
 import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
 import { answerError, handleErrors } from './errors.ts';
 import { parseJsonBody } from './jsonBody.ts';
-import { observeRequests, requestIds } from './lifecycle.ts';
+import { observeRequests, requestIds, STORE_LAG_HEADER } from './lifecycle.ts';
 import { servePages } from './pages/serve.ts';
 import type { ApiParts } from './parts.ts';
 import { parseQuery } from './queryString.ts';
@@ -88,7 +88,7 @@ function readBodiesAsJson(app: FastifyInstance): void {
 
 function routeOptions(
   declared: Route,
-  parts: Pick<ApiParts, 'clock' | 'log' | 'tiers'> & { admission: Admission },
+  parts: Pick<ApiParts, 'clock' | 'live' | 'log' | 'tiers'> & { admission: Admission },
 ): RouteOptions {
   const { log, admission } = parts;
   return {
@@ -123,6 +123,8 @@ function send(
   }
   reply.code(status);
   if (headers) reply.headers(headers);
+  // A client that kept it would show the lag long after it is gone.
+  if (reply.hasHeader(STORE_LAG_HEADER)) reply.header('cache-control', 'no-store');
   if (status === 304 || status === 204) return void reply.send();
   reply.type(contentType);
   if (!worthCompressing(body)) return void reply.send(body);

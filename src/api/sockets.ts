@@ -15,14 +15,14 @@ declare module 'fastify' {
 
 /** The one version spoken (RFC 6455, 4.4). */
 const WEBSOCKET_VERSION = '13';
-const CARRIED = new Set(['x-request-id', 'x-data-source', 'ratelimit', 'ratelimit-policy']);
+const CARRIED = new Set(['x-request-id', 'x-data-source', 'x-store-lag', 'ratelimit', 'ratelimit-policy']);
 /** A message of a client; a larger one closes the connection with 1009. */
 export const SOCKET_MESSAGE_MAX_BYTES = 64 * 1024;
 
 interface SocketParts {
   /** What every route has. */
   readonly options: (route: Route) => RouteOptions;
-  readonly parts: Pick<ApiParts, 'clock' | 'log' | 'streams' | 'tiers'>;
+  readonly parts: Pick<ApiParts, 'clock' | 'live' | 'log' | 'streams' | 'tiers'>;
 }
 
 /**

@@ -11,6 +11,7 @@ import { InvalidInputError } from '../errors.ts';
 import { createLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import { openStore } from '../store/store.ts';
+import { recoveryProgress } from './progress.ts';
 
 /**
  * Plays recordings into the store of a data directory; a server may be running on it. A file that was imported
@@ -21,8 +22,9 @@ export async function importInto(config: Config, target: string, { again }: { ag
   const files = await recordingsUnder(target);
   const log = createLogger(config.logLevel);
   const common = { clock: systemClock, log, metrics: new Metrics() };
-  const { dataDir, clickhouseUrl } = config;
-  const store = await openStore({ ...common, dataDir, clickhouseUrl, writerName: 'import' });
+  const { dataDir, clickhouseUrl, diskReserve } = config;
+  const storing = { dataDir, clickhouseUrl, diskReserve, writerName: 'import' };
+  const store = await openStore({ ...common, ...storing, onRecovery: recoveryProgress() });
   try {
     const sink = new CountingSink(store.writer);
     const recorder = new Recorder({ ...common, sink, timeBy: 'receipt' });
@@ -30,6 +32,7 @@ export async function importInto(config: Config, target: string, { again }: { ag
     const router = new FrameRouter({ recorder, log, strikes });
     const ledger = new ImportLedger(dataDir);
     let [frames, skipped] = [0, 0];
+    const unclaimed: string[] = [];
     for (const file of files) {
       if (!again && (await ledger.has(file))) {
         log.warn({ file }, 'import.skipped_as_done');
@@ -42,13 +45,15 @@ export async function importInto(config: Config, target: string, { again }: { ag
       recorder.finishQuiet(Number.POSITIVE_INFINITY);
       await store.writer.flush();
       if (recordedSomething(sink)) await ledger.add(file);
+      else unclaimed.push(file);
     }
+    router.finish();
     recorder.close();
     await store.writer.flush();
-    if (skipped < files.length && !recordedSomething(sink)) {
-      const why = router.incompleteMarkets.length > 0 ? '; its markets show one token only' : '';
-      throw new InvalidInputError(`nothing under ${target} could be recorded (${frames} frames read)${why}`);
-    }
+    if (skipped < files.length && !recordedSomething(sink))
+      throw new InvalidInputError(`nothing under ${target} could be recorded (${frames} frames read)`);
+    // Of these something was recorded only when it was clear that no more would come.
+    if (recordedSomething(sink)) for (const file of unclaimed) await ledger.add(file);
     return {
       files: files.length - skipped,
       skipped_files: skipped,

@@ -35,3 +35,12 @@ export class Progress {
     this.#shown = text;
   }
 }
+
+/** Shows how far the journals of dead runs are in the store; nothing where there are none. */
+export function recoveryProgress(): (progress: { segments: number; done: number }) => void {
+  const progress = new Progress('bringing in what waited in the journal');
+  return ({ segments, done }) => {
+    progress.update(done / segments, `${done} of ${segments} segments`);
+    if (done === segments) progress.done();
+  };
+}

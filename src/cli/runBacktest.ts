@@ -16,9 +16,10 @@ import type { JobSpec } from '../schema/backtest.ts';
 import { API_VERSION } from '../schema/version.ts';
 import { StoreClient } from '../store/client.ts';
 import { reachEngine } from '../store/engineAccess.ts';
+import { finishRecovery } from '../store/recovery.ts';
 import { printBacktest, printSweep } from './backtestTables.ts';
 import { interruptible } from './failure.ts';
-import { Progress } from './progress.ts';
+import { Progress, recoveryProgress } from './progress.ts';
 
 /** Whoever may read the data directory has no tier. */
 const OWN = { jobId: 'bt_command', userId: 'command' };
@@ -49,11 +50,14 @@ async function run(
   }
   // A running service's engine is found and used; else one is started and ended with us.
   const parts = { clock: systemClock, log: silentLogger };
-  const access = await reachEngine({ ...config, ...parts, metrics: new Metrics() });
+  const metrics = new Metrics();
+  const access = await reachEngine({ ...config, ...parts, metrics });
   const store = new StoreClient({ access, ...parts });
   const workers = startWorkers({ config, log: silentLogger });
   const progress = new Progress(spec.kind);
   try {
+    const { dataDir } = config;
+    await finishRecovery({ ...parts, dataDir, client: store, metrics, onRecovery: recoveryProgress() });
     const turns = new Turns(workers.threads);
     const runner = { store, workers, turns, codeVersion: codeVersion(API_VERSION) };
     progress.update(0, '');

@@ -118,7 +118,12 @@ async function recordHistory({
   log: Logger;
 }): Promise<void> {
   const common = { clock: systemClock, log, metrics: new Metrics() };
-  const store = await openStore({ ...common, dataDir: config.dataDir, clickhouseUrl: null });
+  const store = await openStore({
+    ...common,
+    dataDir: config.dataDir,
+    diskReserve: config.diskReserve,
+    clickhouseUrl: null,
+  });
   const recorder = new Recorder({ ...common, sink: store.writer, timeBy: 'receipt' });
   const strikes = new Strikes({ candles: null, log, metrics: common.metrics });
   const router = new FrameRouter({ recorder, log, strikes });

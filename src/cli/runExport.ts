@@ -13,7 +13,9 @@ import { StoreClient } from '../store/client.ts';
 import { reachEngine } from '../store/engineAccess.ts';
 import { openExport, whyTooLong } from '../store/export.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
+import { finishRecovery } from '../store/recovery.ts';
 import { interruptible } from './failure.ts';
+import { recoveryProgress } from './progress.ts';
 
 export interface ExportOptions {
   readonly marketId?: string;
@@ -68,9 +70,12 @@ async function write(
   }
   // A running service's engine is found and used; else one is started and ended with us.
   const parts = { clock: systemClock, log: silentLogger };
-  const access = await reachEngine({ ...config, ...parts, metrics: new Metrics() });
+  const metrics = new Metrics();
+  const access = await reachEngine({ ...config, ...parts, metrics });
   const store = new StoreClient({ access, ...parts });
   try {
+    const { dataDir } = config;
+    await finishRecovery({ ...parts, dataDir, client: store, metrics, onRecovery: recoveryProgress() });
     await checkMarket(store, asked.subject, signal);
     const { subject, ...range } = { ...asked, signal };
     const tooLong = await whyTooLong(store, subject, range);

@@ -22,9 +22,20 @@ export class Metrics {
     return known ?? new Counter({ name, help, labelNames, registers: [this.registry], ...whenRead });
   }
 
-  gauge<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> {
+  /** @param collect Called before the gauge is read, to set it then. */
+  gauge<L extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly L[] = [],
+    collect: ((gauge: Gauge<L>) => void) | null = null,
+  ): Gauge<L> {
     const known = this.registry.getSingleMetric(name) as Gauge<L> | undefined;
-    return known ?? new Gauge({ name, help, labelNames, registers: [this.registry] });
+    if (known) return known;
+    const gauge: Gauge<L> = new Gauge({
+      ...{ name, help, labelNames, registers: [this.registry] },
+      ...(collect === null ? {} : { collect: () => collect(gauge) }),
+    });
+    return gauge;
   }
 
   histogram<L extends string = never>(

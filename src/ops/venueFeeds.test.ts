@@ -3,7 +3,9 @@ import { VenueFeeds } from './venueFeeds.ts';
 
 test('connections of one feed and group are one row, with the newest message and failure of any', () => {
   const feeds = new VenueFeeds();
-  const [one, other] = [0, 1].map(() => feeds.join({ feed: 'clob', group: 'BTC-5m', kind: 'socket' }));
+  const [one, other] = [400, 700].map((sinceMs) =>
+    feeds.join({ feed: 'clob', group: 'BTC-5m', kind: 'socket', sinceMs }),
+  );
   feeds.join({ feed: 'clob', group: 'BTC-1h', kind: 'socket' });
   feeds.join({ feed: 'bybit', kind: 'requests' }).failed('HTTP 403', 50);
   if (one === undefined || other === undefined) throw new TypeError('two were joined');
@@ -15,15 +17,15 @@ test('connections of one feed and group are one row, with the newest message and
   expect(feeds.rows()).toEqual([
     {
       ...{ feed: 'bybit', group: null, kind: 'requests', connections: 1, up: 0, lastMessageMs: null },
-      ...{ failures: 1, lastFailure: { cause: 'HTTP 403', timeMs: 50 } },
+      ...{ sinceMs: null, failures: 1, lastFailure: { cause: 'HTTP 403', timeMs: 50 } },
     },
     {
       ...{ feed: 'clob', group: 'BTC-1h', kind: 'socket', connections: 1, up: 0, lastMessageMs: null },
-      ...{ failures: 0, lastFailure: null },
+      ...{ sinceMs: null, failures: 0, lastFailure: null },
     },
     {
       ...{ feed: 'clob', group: 'BTC-5m', kind: 'socket', connections: 2, up: 1, lastMessageMs: 2_000 },
-      ...{ failures: 2, lastFailure: { cause: 'closed 1006', timeMs: 1_500 } },
+      ...{ sinceMs: 400, failures: 2, lastFailure: { cause: 'closed 1006', timeMs: 1_500 } },
     },
   ]);
   feeds.leave(one);

@@ -9,6 +9,8 @@ export interface FeedRow {
   readonly up: number;
   /** Receipt of the newest message or answer, Unix ms; null before the first. */
   readonly lastMessageMs: number | null;
+  /** When the first of them was wanted; null where nobody noted it. */
+  readonly sinceMs: number | null;
   readonly failures: number;
   readonly lastFailure: { readonly cause: string; readonly timeMs: number } | null;
 }
@@ -18,12 +20,15 @@ export class VenueFeed {
   readonly feed: string;
   readonly group: string | null;
   readonly kind: FeedRow['kind'];
+  readonly sinceMs: number | null;
   isUp = false;
   lastMessageMs: number | null = null;
   failures = 0;
   lastFailure: FeedRow['lastFailure'] = null;
 
-  constructor({ feed, group = null, kind }: { feed: string; group?: string | null; kind: FeedRow['kind'] }) {
+  constructor(options: { feed: string; group?: string | null; kind: FeedRow['kind']; sinceMs?: number }) {
+    const { feed, group = null, kind, sinceMs = null } = options;
+    this.sinceMs = sinceMs;
     this.feed = feed;
     this.group = group;
     this.kind = kind;
@@ -63,12 +68,13 @@ export class VenueFeeds {
 }
 
 function together(row: FeedRow | undefined, { feed, group, kind, ...one }: VenueFeed): FeedRow {
-  const { isUp, lastMessageMs, failures, lastFailure } = one;
+  const { isUp, lastMessageMs, sinceMs, failures, lastFailure } = one;
   return {
     ...{ feed, group, kind },
     connections: (row?.connections ?? 0) + 1,
     up: (row?.up ?? 0) + (isUp ? 1 : 0),
     lastMessageMs: newest([row?.lastMessageMs ?? null, lastMessageMs]),
+    sinceMs: row?.sinceMs ?? sinceMs,
     failures: (row?.failures ?? 0) + failures,
     lastFailure: [row?.lastFailure ?? null, lastFailure].reduce((a, b) =>
       a === null || (b !== null && b.timeMs > a.timeMs) ? b : a,

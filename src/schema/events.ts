@@ -127,6 +127,8 @@ export interface UnderlyingEvent {
   readonly price: number;
   readonly eventTimeMs: number;
   readonly receivedTimeMs: number;
+  /** Sent because we subscribed, and old by nature; not stored. */
+  readonly isHistory?: true;
 }
 
 /** A top-of-book ladder of a perpetual venue. Levels as decimal strings [price, size], best first, at most 50 a side. */

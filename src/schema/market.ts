@@ -33,7 +33,8 @@ export const PRICE_BASES = {
 export type PriceBasis = keyof typeof PRICE_BASES;
 
 /** Who named the winner first. The listing confirms what the stream or the exchange said. */
-export type ResolvedBy = 'stream' | 'exchange' | 'listing';
+export const RESOLUTION_SOURCES = ['stream', 'exchange', 'listing'] as const;
+export type ResolvedBy = (typeof RESOLUTION_SOURCES)[number];
 
 /** How a market's strike, close and outcome came to be known; kept beside them so that each can be proven. */
 export interface SettlementFacts {
@@ -50,6 +51,8 @@ export interface SettlementFacts {
   /** The venue's payout is another than the computed one; null until both are there. */
   winnerDisagrees: boolean | null;
   resolvedBy: ResolvedBy | null;
+  /** Who stated `resolvedTimeMs`; null where an earlier release stored it. */
+  resolvedTimeSource: ResolvedBy | null;
   /** When the listing was first read with the outcome. */
   confirmedTimeMs: number | null;
   /** The average's length as listed for this market; wins over the table of rules. */
@@ -70,6 +73,7 @@ export const NO_SETTLEMENT: SettlementFacts = {
   computedPayoutYes: null,
   winnerDisagrees: null,
   resolvedBy: null,
+  resolvedTimeSource: null,
   confirmedTimeMs: null,
   twapLookbackSeconds: null,
   rulesReadTimeMs: null,
@@ -98,6 +102,7 @@ export interface Market extends SettlementFacts {
   outcome: Outcome | null;
   /** What one YES share pays: 1, 0, or 0.5 for a tied daily. Null until resolved. */
   payoutYes: number | null;
+  /** Of the first source that gave one: what was served once is not replaced by what another source says later. */
   resolvedTimeMs: number | null;
   volume: number | null;
   liquidity: number | null;

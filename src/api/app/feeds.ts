@@ -40,7 +40,7 @@ export function feedRoutes(parts: Pick<ApiParts, 'live' | 'metrics' | 'clock'>):
 }
 
 function openGap({ gapId, marketId, startTimeMs, cause, feed }: Gap, live: LiveState) {
-  const market = live.market?.(marketId) ?? null;
+  const market = live.followed.market(marketId);
   return {
     ...{ gap_id: gapId, market_id: marketId, start: formatTime(startTimeMs), cause, feed },
     ticker: market?.ticker ?? null,

@@ -3,6 +3,7 @@ import type { Route } from '../route.ts';
 import { feedRoutes } from './feeds.ts';
 import { firstRunRoute } from './firstRun.ts';
 import { keyRoutes } from './keys.ts';
+import { liveRoutes } from './live.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { sessionRoutes } from './sessions.ts';
 import { signInRoutes } from './signIn.ts';
@@ -24,6 +25,7 @@ export function dashboardRoutes(parts: ApiParts): Route[] {
     ...userRoutes(parts),
     ...maintenanceRoutes(parts),
     ...feedRoutes(parts),
+    ...liveRoutes(parts),
   ];
 }
 

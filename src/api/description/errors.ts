@@ -13,6 +13,18 @@ export const ERROR_SCHEMAS = {
     required: ['detail'],
     additionalProperties: false,
   },
+  UnavailableError: {
+    type: 'object',
+    description: '`ok`, `reasons` and `degraded` stand in the answers of `/readyz` alone',
+    properties: {
+      detail: text,
+      ok: { const: false },
+      reasons: { type: 'array', items: text },
+      degraded: { type: 'array', items: text },
+    },
+    required: ['detail'],
+    additionalProperties: false,
+  },
   ValidationError: {
     type: 'object',
     properties: {
@@ -58,7 +70,7 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   400: {
     name: 'BadRequest',
     description:
-      'The request makes no sense as a whole: an `event_type` there is not, a range that ends before it starts, a cursor of another query',
+      'The request makes no sense as a whole: an `event_type` there is not, a range that ends before it starts, a cursor of another query, a body nested in more than 64 levels',
   },
   401: {
     name: 'Unauthorized',
@@ -69,7 +81,7 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   403: {
     name: 'Forbidden',
     description:
-      'The user’s tier, or their not being an operator, does not permit this; or a time is before the tier’s history window, and `detail` gives the earliest allowed',
+      'The user’s tier, or their not being an operator, does not permit this; or a time is more than one minute before the tier’s history window, and `detail` gives the earliest allowed',
   },
   404: { name: 'NotFound', description: 'There is no such thing' },
   409: { name: 'Conflict', description: 'It contradicts what is there already' },
@@ -90,10 +102,15 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
     headers: { ...retryAfter, ...RATE_LIMIT_HEADERS },
   },
   500: { name: 'ServerError', description: 'A bug of the service; retry once' },
-  502: { name: 'StoreUnavailable', description: 'The data store is unreachable; retry with back-off' },
+  502: {
+    name: 'StoreUnavailable',
+    description: 'The data store is unreachable, or its disk is full: ask again after `Retry-After`',
+    headers: retryAfter,
+  },
   503: {
     name: 'Unavailable',
     description: 'Maintenance: ask again after `Retry-After`; or not ready yet',
+    schema: 'UnavailableError',
     headers: retryAfter,
   },
 };
@@ -110,9 +127,11 @@ export function refusalsOf({
   const statuses = new Set([500, 503, ...refusals]);
   const add = (...more: number[]) => more.forEach((status) => void statuses.add(status));
   if (bodyMembers !== null) add(422, 502);
+  // Any body is parsed, also where none is wanted.
+  if (method !== 'GET') add(400);
   if (auth === 'none') return sorted(statuses);
   add(401, 403, 422, 429, 502);
-  if (Object.keys(queryFields).length > 0 || (method !== 'GET' && auth === 'key')) add(400);
+  if (Object.keys(queryFields).length > 0) add(400);
   if (Object.keys({ ...queryFields, ...pathFields }).includes('market_id')) add(404);
   if (Object.keys(pathFields).length > 0) add(404);
   return sorted(statuses);

@@ -91,7 +91,11 @@ const VALIDATORS = {
   ETag: { $ref: '#/components/headers/ETag' },
   'Cache-Control': { $ref: '#/components/headers/CacheControl' },
 };
-const NOT_MODIFIED = { description: 'The answer the client has kept is still good', headers: VALIDATORS };
+const STORE_LAG = { 'X-Store-Lag': { $ref: '#/components/headers/StoreLag' } };
+const NOT_MODIFIED = {
+  description: 'The answer the client has kept is still good',
+  headers: { ...VALIDATORS, ...STORE_LAG },
+};
 
 /** Describes the given operations, all of them and nothing else. */
 export function describeApi(routes: readonly Route[]): ApiDocument {
@@ -143,6 +147,11 @@ export function describeApi(routes: readonly Route[]): ApiDocument {
           description:
             'Requests left of each rate, and seconds until the next used one is free again: `"second";r=49;t=1, "minute";r=1999;t=60`',
           schema: { type: 'string' },
+        },
+        StoreLag: {
+          description:
+            'Whole seconds that stored data is behind what was received, while it is two or more: after a start that brings in what waited, or on an overloaded machine. What was received later may be missing from the answer',
+          schema: { type: 'integer', minimum: 2 },
         },
         RequestId: {
           description:
@@ -200,7 +209,7 @@ function success(route: Route): JsonObject {
   const { auth, response, socket, success: status, cacheable, produces = 'text/plain' } = route;
   const headers = {
     'X-Request-Id': { $ref: '#/components/headers/RequestId' },
-    ...(auth === 'none' ? {} : RATE_LIMIT_HEADERS),
+    ...(auth === 'none' ? {} : { ...RATE_LIMIT_HEADERS, ...STORE_LAG }),
     ...(cacheable ? VALIDATORS : {}),
   };
   if (socket) return { description: 'The connection is a WebSocket from here on', headers };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as accountResources from '../../schema/api/accountResources.ts';
 import * as backtests from '../../schema/api/backtests.ts';
+import * as liveResources from '../../schema/api/liveResources.ts';
 import * as paper from '../../schema/api/paper.ts';
 import * as resources from '../../schema/api/resources.ts';
 import * as signals from '../../schema/api/signals.ts';
@@ -12,6 +13,7 @@ const NAMES = new Map<z.ZodType, string>(
   Object.entries({
     ...resources,
     ...accountResources,
+    ...liveResources,
     ...signals,
     ...backtests,
     ...paper,
@@ -29,7 +31,10 @@ export function componentSchemas(): Record<string, JsonSchema> {
   );
 }
 
-/** @throws {TypeError} For a shape that is not exported by `schema/api/resources.ts`, `accountResources.ts`, `signals.ts` or `webhookResources.ts`: it would have no name. */
+/**
+ * @throws {TypeError} For a shape that is not exported by `schema/api/resources.ts`, `accountResources.ts`,
+ *   `liveResources.ts`, `signals.ts` or `webhookResources.ts`: it would have no name.
+ */
 export function schemaReference(shape: z.ZodType): { $ref: string } {
   const name = NAMES.get(shape);
   if (name === undefined) throw new TypeError('the shape of an answer must be exported by resources.ts');

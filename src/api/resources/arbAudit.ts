@@ -9,6 +9,7 @@ import {
 } from '../../schema/api/signals.ts';
 import { literal } from '../../schema/api/types.ts';
 import type { EventType } from '../../schema/market.ts';
+import { printJson } from '../../schema/moneyJson.ts';
 import { formatTime, formatTimeOrNull } from '../../schema/time.ts';
 import type { AuditFilter, AuditRecord } from '../../signals/auditReader.ts';
 import { type CursorScope, decodeCursor, encodeCursor, SEQ_TIE } from '../cursor.ts';
@@ -45,7 +46,7 @@ export function arbAuditRoutes(parts: Pick<ApiParts, 'signals' | 'clock'>): Rout
         const sinceMs = startOf(query.window, asOfMs);
         const filter = { sinceMs, ticker: null, tier: null, eventType: null };
         const sums = await parts.signals.audit.sums(filter);
-        return { body: JSON.stringify(aggregateBody(sums, { window: query.window, sinceMs, asOfMs })) };
+        return { body: printJson(aggregateBody(sums, { window: query.window, sinceMs, asOfMs })) };
       },
     }),
     route({
@@ -81,6 +82,7 @@ export function arbAuditRoutes(parts: Pick<ApiParts, 'signals' | 'clock'>): Rout
           rows: records.map(rowBody),
           next_cursor: next ? encodeCursor(scope, next) : null,
         };
+        // Not printed as other money: rows of earlier releases are answered as they were stored and hashed.
         return { body: JSON.stringify(body) };
       },
     }),

@@ -3,6 +3,7 @@ import { enumerationList, literalList } from '../../schema/api/listTypes.ts';
 import { liveBoardShape } from '../../schema/api/signals.ts';
 import { integer, number } from '../../schema/api/types.ts';
 import { EVENT_TYPES, TICKERS } from '../../schema/market.ts';
+import { printJson } from '../../schema/moneyJson.ts';
 import { formatTime } from '../../schema/time.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
@@ -47,7 +48,7 @@ export function arbLiveRoute(parts: Pick<ApiParts, 'signals'>): Route {
         min_edge_pp: query.min_edge_pp,
         opportunities,
       };
-      return { body: JSON.stringify(body) };
+      return { body: printJson(body) };
     },
   });
 }

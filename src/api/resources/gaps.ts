@@ -1,7 +1,7 @@
 import * as parameter from '../../schema/api/parameters.ts';
 import { gapsShape } from '../../schema/api/resources.ts';
-import { countGaps, listGaps } from '../../store/queries/gaps.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
+import { countGapRecords, gapRecords } from '../gapRecords.ts';
 import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
@@ -33,11 +33,11 @@ export function gapsRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
       const market = await knownMarket(parts, marketId, signal);
       const after = place && { startTimeMs: place.timeMs, gapId: place.tie };
       const request = { marketId, startMs, endMs, limit: limit + 1, after };
-      const found = limit === 0 ? [] : await listGaps(parts.store, request, signal);
+      const found = limit === 0 ? [] : await gapRecords(parts, request, signal);
       const gaps = found.slice(0, limit);
       const last = found.length > limit ? gaps.at(-1) : undefined;
       const next = last ? encodeCursor(scope, { timeMs: Date.parse(last.start), tie: last.gap_id }) : null;
-      const count = limit === 0 ? await countGaps(parts.store, request, signal) : gaps.length;
+      const count = limit === 0 ? await countGapRecords(parts, request, signal) : gaps.length;
       return { body: JSON.stringify({ market_id: market.marketId, count, gaps, next_cursor: next }) };
     },
   });

@@ -1,4 +1,4 @@
-import { healthShape, probeShape } from '../../schema/api/resources.ts';
+import { healthShape, probeShape, readinessShape } from '../../schema/api/resources.ts';
 import { formatTime } from '../../schema/time.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
@@ -49,14 +49,16 @@ export function healthRoutes({
       auth: 'none',
       access: { feature: null },
       summary: 'The service can do its work, and is not closed for maintenance',
-      response: probeShape,
+      description: 'A late or silent venue feed is listed in `degraded` and leaves the service ready.',
+      response: readinessShape,
       handle: () => {
-        const { ok, reasons } = live.ready();
-        if (ok) return { body: '{"ok":true}' };
+        const { ok, reasons, degraded } = live.ready();
+        if (ok) return { body: JSON.stringify({ ok, reasons, degraded }) };
+        const detail = `not ready: ${reasons.join(', ')}`;
         return {
           status: 503,
           headers: { 'retry-after': RETRY_AFTER_SECONDS },
-          body: JSON.stringify({ detail: `not ready: ${reasons.join(', ')}` }),
+          body: JSON.stringify({ ok, reasons, degraded, detail }),
         };
       },
     }),

@@ -3,9 +3,10 @@ import { optional } from '../../schema/api/fields.ts';
 import * as parameter from '../../schema/api/parameters.ts';
 import { type MarketBody, marketListShape, marketShape } from '../../schema/api/resources.ts';
 import { literal } from '../../schema/api/types.ts';
-import { countMarkets, findMarket, listMarkets, type MarketFilter } from '../../store/queries/markets.ts';
+import type { MarketFilter } from '../../store/queries/markets.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
 import { type HistoryWindow, SINCE_UNTIL } from '../history.ts';
+import { countMarketRecords, marketRecord, marketRecords } from '../marketRecords.ts';
 import type { ApiParts } from '../parts.ts';
 import { notFound } from '../refusal.ts';
 import { type Answer, type Route, route } from '../route.ts';
@@ -32,7 +33,9 @@ interface ListParameters {
   readonly cursor: string | null;
 }
 
-export function marketRoutes({ store }: Pick<ApiParts, 'store'>): Route[] {
+type Parts = Pick<ApiParts, 'store' | 'live' | 'clock'>;
+
+export function marketRoutes(parts: Parts): Route[] {
   return [
     route({
       method: 'GET',
@@ -43,7 +46,7 @@ export function marketRoutes({ store }: Pick<ApiParts, 'store'>): Route[] {
       query: { ...filters, status },
       response: marketListShape,
       handle: ({ query, history, signal }) =>
-        answerList(store, query, { status: query.status, history, signal }),
+        answerList(parts, query, { status: query.status, history, signal }),
     }),
     route({
       method: 'GET',
@@ -54,7 +57,7 @@ export function marketRoutes({ store }: Pick<ApiParts, 'store'>): Route[] {
       query: filters,
       response: marketListShape,
       handle: ({ query, history, signal }) =>
-        answerList(store, query, { status: 'resolved', history, signal }),
+        answerList(parts, query, { status: 'resolved', history, signal }),
     }),
     route({
       method: 'GET',
@@ -66,7 +69,7 @@ export function marketRoutes({ store }: Pick<ApiParts, 'store'>): Route[] {
       response: marketShape,
       handle: async (request) => {
         const { market_id: marketId } = request.path;
-        const market = MARKET_ID_TIE.test(marketId) ? await findMarket(store, marketId, request) : null;
+        const market = MARKET_ID_TIE.test(marketId) ? await marketRecord(parts, marketId, request) : null;
         if (!market) throw notFound('Market not found');
         return { body: JSON.stringify(market) };
       },
@@ -75,7 +78,7 @@ export function marketRoutes({ store }: Pick<ApiParts, 'store'>): Route[] {
 }
 
 async function answerList(
-  store: ApiParts['store'],
+  parts: Parts,
   parameters: ListParameters,
   {
     status,
@@ -93,11 +96,11 @@ async function answerList(
   );
   const filter = { ticker, eventType, status, sinceMs, untilMs };
   if (limit === 0) {
-    const count = await countMarkets(store, filter, signal);
+    const count = await countMarketRecords(parts, filter, signal);
     return { body: JSON.stringify({ markets: [], count, next_cursor: null }) };
   }
   const after = place && { endTimeMs: place.timeMs, marketId: place.tie };
-  const found = await listMarkets(store, { ...filter, limit: limit + 1, after }, signal);
+  const found = await marketRecords(parts, { ...filter, limit: limit + 1, after }, signal);
   const markets = found.slice(0, limit);
   const last = found.length > limit ? markets.at(-1) : undefined;
   return {

@@ -13,6 +13,7 @@ import {
 } from '../../schema/api/paper.ts';
 import * as parameter from '../../schema/api/parameters.ts';
 import { text } from '../../schema/api/types.ts';
+import { printJson } from '../../schema/moneyJson.ts';
 import { formatTime } from '../../schema/time.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
 import type { ApiParts } from '../parts.ts';
@@ -61,7 +62,7 @@ function strategyRoutes({ paper }: Parts): Route[] {
         const made = await paper.create(asked);
         if (made === 'no_baseline') throw notFound('Job not found');
         if (typeof made === 'string') throw refused(made, cap);
-        return { status: 201, body: JSON.stringify(wholeBody(made)) };
+        return { status: 201, body: printJson(wholeBody(made)) };
       },
     }),
     route({
@@ -72,7 +73,7 @@ function strategyRoutes({ paper }: Parts): Route[] {
       response: paperStrategyListShape,
       handle: async (request) => {
         const strategies = (await paper.strategies.list(ownerOf(request).userId)).map(strategyBody);
-        return { body: JSON.stringify({ strategies, count: strategies.length }) };
+        return { body: printJson({ strategies, count: strategies.length }) };
       },
     }),
     route({
@@ -82,7 +83,7 @@ function strategyRoutes({ paper }: Parts): Route[] {
       summary: 'One paper strategy',
       pathFields: { strategy_id: strategyId },
       response: paperStrategyShape,
-      handle: async (request) => ({ body: JSON.stringify(wholeBody(await found(paper, request))) }),
+      handle: async (request) => ({ body: printJson(wholeBody(await found(paper, request))) }),
     }),
   ];
 }
@@ -104,7 +105,7 @@ function changeRoutes({ paper }: Parts): Route[] {
         const { cap, userId } = ownerOf(request);
         const changed = await paper.change(request.path.strategy_id, { userId, active, name, cap });
         if (typeof changed === 'string') throw refused(changed, cap);
-        return { body: JSON.stringify(wholeBody(changed)) };
+        return { body: printJson(wholeBody(changed)) };
       },
     }),
     route({
@@ -150,7 +151,7 @@ function readingRoutes({ paper }: Parts): Route[] {
           positions: rows.map(positionBody),
           next_cursor: last ? encodeCursor(scope, { timeMs: last.opened_ms, tie: last.position_id }) : null,
         };
-        return { body: JSON.stringify(body) };
+        return { body: printJson(body) };
       },
     }),
     route({
@@ -169,7 +170,7 @@ function readingRoutes({ paper }: Parts): Route[] {
           return { ts: formatTime(closed_ms ?? 0), cumulative_pnl: sum / MICRO_PER_USDC };
         });
         const totals = { n_closed_positions: points.length, final_net_pnl: sum / MICRO_PER_USDC };
-        return { body: JSON.stringify({ paper_strategy_id: strategy.strategyId, ...totals, points }) };
+        return { body: printJson({ paper_strategy_id: strategy.strategyId, ...totals, points }) };
       },
     }),
   ];
@@ -210,7 +211,7 @@ function divergenceRoutes({ paper }: Parts): Route[] {
 async function divergenceBody(paper: Parts['paper'], strategy: PaperStrategy): Promise<string> {
   const { fromMs, toMs, ...compared } = await paper.divergence(strategy);
   const range = { from: formatTime(fromMs), to: formatTime(toMs) };
-  return JSON.stringify({ paper_strategy_id: strategy.strategyId, ...range, ...compared });
+  return printJson({ paper_strategy_id: strategy.strategyId, ...range, ...compared });
 }
 
 async function found(

@@ -5,7 +5,7 @@ import { orderbookShape, snapshotsShape } from '../../schema/api/resources.ts';
 import { integer } from '../../schema/api/types.ts';
 import { BOOK_FORMAT } from '../../store/bookRows.ts';
 import { bookColumns, booksOf } from '../../store/queries/books.ts';
-import { findBook } from '../../store/queries/orderbook.ts';
+import { newestBook, storedBook } from '../bookInForce.ts';
 import type { HistoryWindow } from '../history.ts';
 import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
@@ -15,7 +15,7 @@ import { answerPrinted, pageRequest, type RowFormat } from '../rows.ts';
 import { SnapshotBody } from '../snapshotBody.ts';
 import { snapshotText } from '../snapshotText.ts';
 
-type Parts = Pick<ApiParts, 'store' | 'live'>;
+type Parts = Pick<ApiParts, 'store' | 'live' | 'clock'>;
 
 const depth = optional(integer({ ge: 1, le: 1000 }), 'Levels a side; all when absent');
 const interval = optional(
@@ -83,6 +83,7 @@ function snapshotAtRoute(parts: Parts): Route {
     auth: 'key',
     access: { feature: 'market_data' },
     summary: 'The snapshot in force at a time: the last at or before it',
+    description: 'A snapshot is untrusted where a newer one may be waiting for the store.',
     pathFields: { ts: required(datetime, 'The moment') },
     query: { market_id: parameter.marketId },
     response: orderbookShape,
@@ -100,6 +101,7 @@ function orderbookRoute(parts: Parts): Route {
     auth: 'key',
     access: { feature: 'market_data' },
     summary: 'The newest snapshot of a market, or the one in force at a time',
+    description: 'A snapshot is untrusted where a newer one may be waiting for the store.',
     pathFields: { market_id: parameter.marketId },
     query: { at },
     response: orderbookShape,
@@ -120,7 +122,8 @@ async function answerBook(
   }: { marketId: string; atMs: number | null; history: HistoryWindow; signal: AbortSignal },
 ): Promise<Answer> {
   const market = await knownMarket(parts, marketId, signal);
-  const book = await findBook(parts.store, { marketId, atMs }, signal);
+  const moment = { marketId, atMs };
+  const book = newestBook(parts, moment) ?? (await storedBook(parts, moment, signal));
   if (book === null) throw notFound('No snapshot at or before this time');
   // The last snapshot of a market that ended long ago is in force ever after, and as old as it is.
   history.check(book.timeMs, 'the snapshot in force');

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { UNDERLYING_SOURCES } from '../events.ts';
 import { GAP_CAUSES } from '../gap.ts';
-import { EVENT_TYPES, TICKERS, UNKNOWN } from '../market.ts';
+import { EVENT_TYPES, RESOLUTION_SOURCES, TICKERS, UNKNOWN } from '../market.ts';
 
 const time = z.iso
   .datetime({ offset: true, precision: 3 })
@@ -34,6 +34,12 @@ export const openApiShape = z.looseObject({
 });
 
 export const probeShape = z.strictObject({ ok: z.literal(true) });
+
+export const readinessShape = z.strictObject({
+  ok: z.literal(true),
+  reasons: z.array(z.string()).describe('Why the service is not ready; empty here'),
+  degraded: z.array(z.string()).describe('Data that is late or missing although the service is ready'),
+});
 
 const pair = z.tuple([z.number(), z.number()]).describe('Price, size');
 export const depthSnapshotShape = z.strictObject({
@@ -71,13 +77,19 @@ export const marketShape = z.strictObject({
   outcome: z.enum(['Up', 'Down']).nullable(),
   payout_yes: z.number().nullable(),
   coverage: z.number().min(0).max(1),
-  resolved_at: time.nullable(),
+  resolved_at: time.nullable().describe('Of the first source that gave one; it does not change afterwards'),
+  resolved_at_source: z
+    .enum(RESOLUTION_SOURCES)
+    .nullable()
+    .describe(
+      'Which source `resolved_at` comes from: the message of the stream, our reading of the exchange, the listing; null without a time, or where an earlier release recorded it',
+    ),
   volume: z.number().nullable(),
   liquidity: z.number().nullable(),
   tick_size: z.number(),
   taker_fee_rate: z.number().nullable(),
   taker_delay_ms: z.number().nullable(),
-  polymarket_url: z.url(),
+  polymarket_url: z.url().nullable().describe('Null where no listing named the market'),
 });
 export type MarketBody = z.infer<typeof marketShape>;
 export const marketListShape = z.strictObject({
@@ -166,8 +178,10 @@ export const underlyingShape = z.strictObject({
 
 export const gapShape = z.strictObject({
   gap_id: z.string(),
-  start: time.describe('The last good receipt'),
-  end: time.nullable().describe('Null while it lasts'),
+  start: time.describe('`ts` of the last durable proven row before it'),
+  end: time.nullable().describe('`ts` of the first proven row after it; null while it lasts'),
+  start_received: time.describe('When the row at `start` was received'),
+  end_received: time.nullable().describe('When the row at `end` was received; null while it lasts'),
   cause: z.enum(GAP_CAUSES),
   feed: z.string(),
   repaired_by: z.string().nullable(),

@@ -1,0 +1,62 @@
+/** Reads a market's gaps: those that memory has in their newest version, all others from the store. */
+import type { GapBody } from '../schema/api/resources.ts';
+import type { Gap } from '../schema/gap.ts';
+import { formatTime, formatTimeOrNull } from '../schema/time.ts';
+import { countGaps, type GapQuery, listGaps } from '../store/queries/gaps.ts';
+import type { ApiParts } from './parts.ts';
+
+type Parts = Pick<ApiParts, 'store' | 'live'>;
+
+/** Oldest first; at most `limit`. */
+export async function gapRecords(parts: Parts, query: GapQuery, signal: AbortSignal): Promise<GapBody[]> {
+  const { limit, after } = query;
+  const { selected, except } = inMemory(parts, query);
+  const stored = await listGaps(parts.store, { ...query, except }, signal);
+  const known = selected.filter((gap) => after === null || isBefore(after, gap)).map(gapBody);
+  if (known.length === 0) return stored;
+  return [...stored, ...known].sort((a, b) => (isBefore(placeOf(a), placeOf(b)) ? -1 : 1)).slice(0, limit);
+}
+
+export async function countGapRecords(parts: Parts, query: GapQuery, signal: AbortSignal): Promise<number> {
+  const { selected, except } = inMemory(parts, query);
+  return selected.length + (await countGaps(parts.store, { ...query, except }, signal));
+}
+
+/** Those of memory in the range, and the ids the store must leave out: of all, as its versions may be open still. */
+function inMemory(
+  { live }: Pick<Parts, 'live'>,
+  { marketId, startMs, endMs }: GapQuery,
+): { selected: Gap[]; except: string[] } {
+  const gaps = live.followed.gaps(marketId);
+  const selected = gaps.filter(
+    ({ startTimeMs, endTimeMs }) =>
+      (startMs === null || endTimeMs === null || endTimeMs > Math.floor(startMs)) &&
+      (endMs === null || startTimeMs < endMs),
+  );
+  return { selected, except: gaps.map(({ gapId }) => gapId) };
+}
+
+/** As the store's query prints a stored one. */
+function gapBody(gap: Gap): GapBody {
+  const { gapId, startTimeMs, endTimeMs, startReceivedMs, endReceivedMs, cause, feed, repairedBy } = gap;
+  return {
+    gap_id: gapId,
+    start: formatTime(startTimeMs),
+    end: formatTimeOrNull(endTimeMs),
+    start_received: formatTime(startReceivedMs),
+    end_received: formatTimeOrNull(endReceivedMs),
+    cause,
+    feed,
+    repaired_by: repairedBy,
+  };
+}
+
+type Place = NonNullable<GapQuery['after']>;
+
+function placeOf({ start, gap_id: gapId }: GapBody): Place {
+  return { startTimeMs: Date.parse(start), gapId };
+}
+
+function isBefore(a: Place, b: Place): boolean {
+  return a.startTimeMs === b.startTimeMs ? a.gapId < b.gapId : a.startTimeMs < b.startTimeMs;
+}

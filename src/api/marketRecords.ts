@@ -1,0 +1,130 @@
+/**
+ * Reads market records: of followed markets from memory, of all others from the store. So a window that opened while the
+ * store is behind is found, and no older version of a record is shown.
+ */
+import { recordedShare } from '../core/recordedShare.ts';
+import type { MarketBody } from '../schema/api/resources.ts';
+import type { Gap } from '../schema/gap.ts';
+import type { Market } from '../schema/market.ts';
+import { loadGapsOf } from '../store/markets.ts';
+import { firstQuoteTimes } from '../store/queries/coverage.ts';
+import {
+  countMarkets,
+  findMarket,
+  listMarkets,
+  type MarketFilter,
+  type MarketPosition,
+  type MarketQuery,
+} from '../store/queries/markets.ts';
+import { marketBody } from './marketBody.ts';
+import type { ApiParts } from './parts.ts';
+
+type Parts = Pick<ApiParts, 'store' | 'live' | 'clock'>;
+
+/** Null: there is none. @param options Handed on unread: see `findMarket`. */
+export async function marketRecord(
+  parts: Parts,
+  marketId: string,
+  options: { readonly signal: AbortSignal },
+): Promise<MarketBody | null> {
+  const market = parts.live.followed.market(marketId);
+  if (market === null) return findMarket(parts.store, marketId, options);
+  const [body] = await bodiesOf(parts, [market], options);
+  return body ?? null;
+}
+
+/** Newest end first; at most `limit` records. */
+export async function marketRecords(
+  parts: Parts,
+  query: MarketQuery,
+  signal: AbortSignal,
+): Promise<MarketBody[]> {
+  const { limit, after } = query;
+  const { selected, except } = followedOf(parts, query);
+  const followed = selected
+    .filter((market) => after === null || isBefore(after, market))
+    .sort((a, b) => (isBefore(a, b) ? -1 : 1))
+    .slice(0, limit);
+  const [stored, known] = await Promise.all([
+    listMarkets(parts.store, { ...query, except }, signal),
+    bodiesOf(parts, followed, { signal }),
+  ]);
+  if (known.length === 0) return stored;
+  return [...stored, ...known]
+    .map((body) => ({ body, place: placeOf(body) }))
+    .sort((a, b) => (isBefore(a.place, b.place) ? -1 : 1))
+    .slice(0, limit)
+    .map(({ body }) => body);
+}
+
+export async function countMarketRecords(
+  parts: Parts,
+  filter: MarketFilter,
+  signal: AbortSignal,
+): Promise<number> {
+  const { selected, except } = followedOf(parts, filter);
+  return selected.length + (await countMarkets(parts.store, { ...filter, except }, signal));
+}
+
+/** The followed markets a filter selects, and the ids the store must leave out: of all, as its versions may be older. */
+function followedOf(
+  { live }: Parts,
+  { ticker, eventType, status, sinceMs, untilMs }: MarketFilter,
+): { selected: Market[]; except: string[] } {
+  const followed = [...live.followed.markets()];
+  const selected = followed.filter(
+    (market) =>
+      (ticker === null || market.ticker === ticker) &&
+      (eventType === null || market.eventType === eventType) &&
+      (status === null || market.status === status) &&
+      (sinceMs === null || market.endTimeMs >= sinceMs) &&
+      (untilMs === null || market.endTimeMs < untilMs),
+  );
+  return { selected, except: followed.map(({ marketId }) => marketId) };
+}
+
+function placeOf({ end_time: endTime, market_id: marketId }: MarketBody): MarketPosition {
+  return { endTimeMs: Date.parse(endTime), marketId };
+}
+
+/** Whether `a` comes before `b` in a list. */
+function isBefore(a: MarketPosition, b: MarketPosition): boolean {
+  return a.endTimeMs === b.endTimeMs ? a.marketId > b.marketId : a.endTimeMs > b.endTimeMs;
+}
+
+/** Rows that wait for the store are recorded: they count for the coverage, and so do gaps that wait. */
+async function bodiesOf(
+  { live, store, clock }: Parts,
+  markets: readonly Market[],
+  { signal }: { readonly signal: AbortSignal },
+): Promise<MarketBody[]> {
+  const nowMs = clock.now();
+  const begun = markets.filter(({ startTimeMs }) => startTimeMs < nowMs);
+  const unsaid = begun.filter(({ recordedSinceMs }) => recordedSinceMs === null);
+  const idsOf = (some: readonly Market[]) => some.map(({ marketId }) => marketId);
+  const [storedGaps, firstQuotes] = await Promise.all([
+    begun.length === 0 ? [] : loadGapsOf(store, idsOf(begun), signal),
+    unsaid.length === 0 ? new Map<string, number>() : firstQuoteTimes(store, idsOf(unsaid), signal),
+  ]);
+  const gapsByMarket = new Map<string, Gap[]>(markets.map(({ marketId }) => [marketId, []]));
+  for (const gap of storedGaps) gapsByMarket.get(gap.marketId)?.push(gap);
+  return markets.map((market) => {
+    const { marketId, startTimeMs, endTimeMs, recordedSinceMs } = market;
+    const gaps = newestGaps(gapsByMarket.get(marketId) ?? [], live.followed.gaps(marketId));
+    const share = recordedShare(
+      { fromMs: startTimeMs, toMs: endTimeMs },
+      {
+        sinceMs: recordedSinceMs ?? firstQuotes.get(marketId) ?? null,
+        lost: gaps.map((gap) => ({ fromMs: gap.startTimeMs, toMs: gap.endTimeMs ?? nowMs })),
+        nowMs,
+      },
+    );
+    return marketBody(market, share);
+  });
+}
+
+/** The version in memory wins over the stored one. */
+function newestGaps(stored: readonly Gap[], inMemory: readonly Gap[]): Gap[] {
+  const known = new Set(inMemory.map(({ gapId }) => gapId));
+  return [...stored.filter(({ gapId }) => !known.has(gapId)), ...inMemory];
+}

@@ -1,0 +1,44 @@
+/** Shapes of what the dashboard shows of this moment, all from memory. */
+import { z } from 'zod';
+import { GAP_CAUSES } from '../gap.ts';
+import { EVENT_TYPES, TICKERS, UNKNOWN } from '../market.ts';
+
+const time = z.iso.datetime({ offset: true });
+const price = z.number().min(0).max(1).nullable();
+
+export const serviceStateShape = z.strictObject({
+  as_of: time,
+  store_lag_seconds: z.number().min(0).describe('How far stored data is behind what was received'),
+  ready: z.boolean(),
+  reasons: z.array(z.string()).describe('Why the service is not ready'),
+  degraded: z.array(z.string()).describe('Data that is late or missing although the service is ready'),
+});
+
+export const liveWindowShape = z.strictObject({
+  market_id: z.string(),
+  ticker: z.enum([...TICKERS, UNKNOWN]),
+  market_type: z.enum([...EVENT_TYPES, UNKNOWN]),
+  start_time: time,
+  end_time: time,
+  strike_price: z.number().nullable(),
+  strike_source: z.enum(['official', 'relayed', 'estimated']).nullable(),
+  gap: z.enum(GAP_CAUSES).nullable().describe('Cause of the gap it is in'),
+  book: z
+    .strictObject({
+      ts: time,
+      yes_bid: price,
+      yes_ask: price,
+      no_bid: price,
+      no_ask: price,
+      mid_yes: price.describe('Null while the YES book is one-sided or untrusted'),
+      trusted: z.boolean(),
+    })
+    .nullable()
+    .describe('Null before its first book'),
+});
+export type LiveWindowBody = z.infer<typeof liveWindowShape>;
+
+export const liveWindowsShape = z.strictObject({
+  as_of: time,
+  windows: z.array(liveWindowShape).describe('Those that have not ended, earliest end first'),
+});
