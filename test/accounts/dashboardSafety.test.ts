@@ -96,6 +96,20 @@ describe('a request that changes something is taken from no other site’s page'
   });
 });
 
+describe('a body nested too deeply', () => {
+  it('is refused by every route that takes one', async () => {
+    const { signedUp, accounts } = await openDashboard();
+    const browser = await signedUp('op@example.com');
+    await accounts.users.setTier('op@example.com', 'premium');
+    const nested = Array.from({ length: 65 }).reduce((inner) => [inner], 1);
+    for (const { method, path } of unsafe) {
+      const answer = await browser.ask(method as 'POST', urlOf(path), { email: nested });
+      const refusal = { detail: 'JSON is nested too deeply' };
+      expect([answer.statusCode, answer.json()], `${method} ${path}`).toEqual([400, refusal]);
+    }
+  });
+});
+
 describe('the cookie', () => {
   const signIn = { email: 'a@example.com', password: PASSWORD };
 

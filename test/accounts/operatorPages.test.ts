@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_TIERS } from '../../src/accounts/tiers.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import type { Gap } from '../../src/schema/gap.ts';
-import { idleLive } from '../support/api.ts';
+import { idleLive, marketRecord, nothingFollowed } from '../support/api.ts';
 import { openDashboard } from '../support/dashboard.ts';
 
 const NEWEST_MS = Date.UTC(2026, 10, 20, 12);
 const GAP: Gap = {
   ...{ gapId: 'gap_1', marketId: '0xa', startTimeMs: NEWEST_MS, endTimeMs: null, cause: 'silent_feed' },
+  ...{ startReceivedMs: NEWEST_MS, endReceivedMs: null },
   ...{ feed: 'polymarket.clob', repairedBy: null, knownTimeMs: NEWEST_MS, knownSeq: 1 },
 };
 
@@ -25,8 +26,11 @@ describe('the state of the feeds', () => {
         GAP,
         { ...GAP, gapId: 'gap_3', feed: 'underround', startTimeMs: NEWEST_MS + 9 },
       ],
-      market: (marketId: string) =>
-        marketId === '0xa' ? ({ marketId, ticker: 'BTC', eventType: '5m' } as const) : null,
+      followed: {
+        ...nothingFollowed,
+        market: (marketId: string) =>
+          marketId === '0xa' ? marketRecord({ marketId, ticker: 'BTC', eventType: '5m' }) : null,
+      },
     };
     const { signedUp } = await openDashboard({ metrics, live });
     const operator = await signedUp('op@example.com');

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { marketIdOf, WINDOW_MS, writeSeries } from '../support/backtestData.ts';
 import { type BacktestRig, openBacktestRig } from '../support/backtestRig.ts';
+import { oneClock } from '../support/gaps.ts';
 
 /** Within every tier's history. */
 const START = Math.floor((systemClock.now() - 86_400_000) / WINDOW_MS) * WINDOW_MS;
@@ -30,12 +31,14 @@ beforeAll(async () => {
         return {};
       },
     });
-    writer.gap({
-      ...{ seq: seq + 1, gapId: 'gap_a', marketId: marketIdOf(9) },
-      ...{ startTimeMs: START + 9 * WINDOW_MS - 1_000, endTimeMs: START + 10 * WINDOW_MS + 1_000 },
-      ...{ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null },
-      ...{ knownTimeMs: null, knownSeq: null },
-    });
+    writer.gap(
+      oneClock({
+        ...{ seq: seq + 1, gapId: 'gap_a', marketId: marketIdOf(9) },
+        ...{ startTimeMs: START + 9 * WINDOW_MS - 1_000, endTimeMs: START + 10 * WINDOW_MS + 1_000 },
+        ...{ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null },
+        ...{ knownTimeMs: null, knownSeq: null },
+      }),
+    );
   });
   key = await rig.key('premium');
 });

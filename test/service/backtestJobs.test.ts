@@ -48,6 +48,29 @@ const remove = (url: string, headers: object) =>
 const status = async (id: string, headers: object) =>
   (await get(`/v1/backtest/${id}`, headers)).json<Job>().status;
 
+test('a job waits until what was received is stored', async () => {
+  const key = await rig.key('premium', email);
+  const { stored } = rig;
+  let onStored = () => {};
+  let asked = 0;
+  rig.stored = () => {
+    asked++;
+    return new Promise((resolve) => {
+      onStored = resolve;
+    });
+  };
+  const made = await post('/v1/backtest', { ...BODY, market_limit: 5 }, key);
+  const { job_id: id } = made.json<Job>();
+  await eventually('the job is claimed', async () => asked === 1);
+  expect((await get(`/v1/backtest/${id}`, key)).json<Job>()).toMatchObject({
+    status: 'running',
+    result: null,
+  });
+  rig.stored = stored;
+  onStored();
+  await eventually('the job ends', async () => (await status(id, key)) === 'complete');
+});
+
 describe('caps', () => {
   test.each([
     ['free', 1, 5],

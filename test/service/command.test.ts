@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
+import { isRunning, startCommand } from '../support/runningService.ts';
 import { PROJECT_ROOT } from '../support/sourceFiles.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { VENUES_OFF } from '../support/venuesOff.ts';
 
 describe.skipIf(commandAbsent)('the built command', () => {
   test('tells the version of the package', async () => {
@@ -13,5 +16,16 @@ describe.skipIf(commandAbsent)('the built command', () => {
   test('refuses a command it does not have, in one line', async () => {
     const refused = await underround(['nonsense'], {}).catch((error) => error);
     expect([refused.code, refused.stderr]).toEqual([1, "error: unknown command 'nonsense'\n"]);
+  });
+
+  test.skipIf(process.platform !== 'linux')('ends with its engine when a test ends it', async () => {
+    const endings: (() => Promise<void>)[] = [];
+    const environment = { UNDERROUND_DATA_DIR: temporaryDirectory(), ...VENUES_OFF };
+    const { child } = await startCommand(['serve'], environment, (end) => void endings.push(end));
+    const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
+    const engines = children.trim().split(' ').map(Number);
+    expect(engines).toHaveLength(1);
+    for (const end of endings) await end();
+    expect(isRunning(engines[0] as number)).toBe(false);
   });
 });

@@ -3,7 +3,13 @@ import type { VenueServer } from '../../src/simulator/server.ts';
 import { slugOf, windowAt } from '../../src/venues/polymarket/windows.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
 import { kindsInPlay } from '../support/inPlay.ts';
-import { eventually, type RunningService, startService, startVenues } from '../support/runningService.ts';
+import {
+  enginePidOf,
+  eventually,
+  type RunningService,
+  startService,
+  startVenues,
+} from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 interface Snapshot {
@@ -87,16 +93,7 @@ describe.skipIf(commandAbsent)('the service when processes die (skipped without 
     const service = await startService(temporaryDirectory(), venues);
     const marketId = await marketInPlay(service);
     const before = await snapshots(service, marketId);
-    const enginePid = Number(
-      /"pid":(\d+)/.exec(
-        service
-          .log()
-          .split('\n')
-          .find((line) => line.includes('store.host.ready')) ?? '',
-      )?.[1],
-    );
-    expect(enginePid).toBeGreaterThan(0);
-    process.kill(enginePid, 'SIGKILL');
+    process.kill(enginePidOf(service), 'SIGKILL');
     const after = await eventually('rows after the engine came back', async () => {
       const rows = await snapshots(service, marketId);
       return rows.length > before.length + 10 && rows;

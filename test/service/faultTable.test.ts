@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { SimulatedMarket } from '../../src/simulator/markets.ts';
 import { CONNECTION_FAULTS, TWIN_FAULTS } from '../support/faults/connections.ts';
 import { FRAME_FAULTS } from '../support/faults/frames.ts';
+import { LATE_FAULTS } from '../support/faults/lateness.ts';
 import type { ScriptedFault } from '../support/faults/script.ts';
 import { ANSWER_FAULTS, CLOCK_FAULTS } from '../support/faults/surroundings.ts';
 import { WatchedVenue } from '../support/watchedVenue.ts';
@@ -14,6 +15,7 @@ const SCRIPTED_FAULTS = [
   ...FRAME_FAULTS,
   ...ANSWER_FAULTS,
   ...CLOCK_FAULTS,
+  ...LATE_FAULTS,
 ];
 const STEP_MS = 20;
 const RIGHT_WITHIN_MS = 1_000;
@@ -37,7 +39,7 @@ async function play(fault: ScriptedFault): Promise<Map<SimulatedMarket, number>>
     if (afterMs >= fault.lastsMs && !isOver) {
       isOver = true;
       fault.end?.(venue);
-      await rightAgain();
+      await rightAgain(fault);
     }
     for (const market of venue.entered) {
       const isNew = venue.gapsOf(market).some(({ gapId }) => !before.has(gapId));
@@ -48,10 +50,10 @@ async function play(fault: ScriptedFault): Promise<Map<SimulatedMarket, number>>
   return seen;
 }
 
-/** Every market is right, at one moment or another, within a second from now. */
-async function rightAgain(): Promise<void> {
+/** Every market is right, at one moment or another, within a second from now, or what the fault gives. */
+async function rightAgain({ rightWithinMs = RIGHT_WITHIN_MS }: ScriptedFault): Promise<void> {
   const wrong = new Set(live());
-  for (let leftMs = RIGHT_WITHIN_MS; leftMs >= 0 && wrong.size > 0; leftMs -= STEP_MS) {
+  for (let leftMs = rightWithinMs; leftMs >= 0 && wrong.size > 0; leftMs -= STEP_MS) {
     await venue.clock.advance(STEP_MS);
     for (const market of wrong) if (venue.isRight(market)) wrong.delete(market);
   }
@@ -69,7 +71,7 @@ describe('scripted faults', () => {
     const begunMs = venue.clock.now();
     const seen = await play(fault);
     await venue.clock.advance(2_000);
-    await rightAgain();
+    await rightAgain(fault);
     const gaps = [...venue.sink.gaps.values()];
     if (fault.gap === undefined) {
       expect(gaps).toEqual([]);

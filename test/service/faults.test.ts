@@ -122,6 +122,38 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     expect(gap).toMatchObject({ feed: 'polymarket.clob', repaired_by: 'snapshot' });
   });
 
+  it('lists prices that come late, and trusts no book beside them until they are on time', async () => {
+    service = await startService(temporaryDirectory(), venues);
+    const running = service;
+    const market = await lastingMarket(running);
+    const gapsUrl = `/v1/gaps?market_id=${market.market_id}`;
+    interface LateGap {
+      readonly cause: string;
+      readonly feed: string;
+      readonly end: string | null;
+    }
+    const late = async () =>
+      (await running.get<{ gaps: LateGap[] }>(gapsUrl)).gaps.find(({ cause }) => cause === 'late_feed');
+    const ready = async () => {
+      const answer = await fetch(`${running.url}/readyz`);
+      return { status: answer.status, ...((await answer.json()) as { degraded: string[] }) };
+    };
+    await eventually('a book', async () => (await fetch(`${running.url}/health`)).ok);
+    venues.fault({ fault: 'late_frames', feed: 'relay', delayMs: 7_000 });
+    const open = await eventually('a gap', late);
+    expect(open).toMatchObject({ feed: 'polymarket.rtds', end: null });
+    const { status, degraded } = await ready();
+    expect(status).toBe(200);
+    expect(degraded).toContainEqual(expect.stringMatching(/^late_feed polymarket\.rtds [78]\.\d s$/));
+    const { snapshots } = await running.get<{ snapshots: { trusted: boolean }[] }>(
+      `/v1/snapshots?market_id=${market.market_id}&limit=100000`,
+    );
+    expect(snapshots.at(-1)?.trusted).toBe(false);
+    venues.fault({ fault: 'late_frames', feed: 'all', delayMs: 0 });
+    await eventually('the end of the gap', async () => (await late())?.end !== null);
+    expect((await ready()).degraded).toEqual([]);
+  });
+
   it('opens a gap when connections stay open and bring nothing, closes it when they do again, and weighs it', async () => {
     service = await startService(temporaryDirectory(), venues);
     const running = service;

@@ -55,14 +55,54 @@ describe.skipIf(commandAbsent)('underround import (skipped without a build)', ()
     await venues.stop();
   });
 
-  it('says why nothing of a file could be recorded', async () => {
+  it('says when nothing of a file could be recorded', async () => {
     const dir = temporaryDirectory();
-    const [single] = JSON.parse(new WireMarket().snapshot(T0));
-    const file = path.join(dir, 'one-token.jsonl');
-    writeFileSync(file, JSON.stringify(single));
+    const file = path.join(dir, 'nothing.jsonl');
+    writeFileSync(file, 'PONG');
     const environment = { UNDERROUND_DATA_DIR: path.join(dir, 'data'), UNDERROUND_LOG_LEVEL: 'error' };
     await expect(underround(['import', file], environment)).rejects.toThrow(
-      `nothing under ${file} could be recorded (1 frames read); its markets show one token only`,
+      `nothing under ${file} could be recorded (1 frames read)`,
     );
+  });
+
+  it('serves the gap of a damaged recording, and one token alone as a book that is not trusted', async () => {
+    const dir = temporaryDirectory();
+    const dataDir = path.join(dir, 'data');
+    const environment = { UNDERROUND_DATA_DIR: dataDir, UNDERROUND_LOG_LEVEL: 'error' };
+    const wire = new WireMarket();
+    wire.set({ side: 'BUY', price: 4900, size: 5 * SHARE });
+    wire.set({ side: 'SELL', price: 5000, size: 7.25 * SHARE });
+    const first = wire.snapshot(T0);
+    const cut = wire.action(T0 + 4_000, [{ side: 'BUY', price: 4800, size: SHARE }])[0]?.slice(0, -9);
+    const damaged = [
+      [T0, first],
+      [T0 + 4_000, cut],
+      [T0 + 10_000, 'PONG'],
+    ];
+    const one = { ...JSON.parse(first)[0], market: '0x0e' };
+    const lines = [...damaged, [T0 + 10_000, JSON.stringify(one)]];
+    const file = path.join(dir, 'damaged.jsonl');
+    writeFileSync(
+      file,
+      lines.map(([received_ms, frame]) => JSON.stringify({ received_ms, frame })).join('\n'),
+    );
+    await underround(['import', file, '--json'], environment);
+    const venues = await startVenues();
+    const service = await startService(dataDir, venues);
+    const get = (url: string) => service.get<never>(url) as Promise<Record<string, never>>;
+    expect((await get(`/v1/gaps?market_id=${MARKET.marketId}`)).gaps).toMatchObject([
+      { cause: 'frame_rejected', start: '2026-11-20T12:00:10.000+00:00' },
+    ]);
+    // The rest of the recording, four seconds, is lost.
+    expect(await get(`/v1/markets/${MARKET.marketId}`)).toMatchObject({
+      ...{ coverage: 0, polymarket_url: null, tick_size: 0.01 },
+    });
+    expect(await get('/v1/markets/0x0e')).toMatchObject({ coverage: 0 });
+    expect((await get('/v1/snapshots?market_id=0x0e')).snapshots).toMatchObject([
+      { yes_bids: [{ price: 0.49, size: 5 }], no_bids: [], no_asks: [], trusted: false },
+    ]);
+    expect((await get('/v1/gaps?market_id=0x0e')).gaps).toMatchObject([{ cause: 'silent_market' }]);
+    await service.stop();
+    await venues.stop();
   });
 });

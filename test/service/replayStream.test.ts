@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Market } from '../../src/schema/market.ts';
 import { bookRecord, KEY, marketRecord, testApi } from '../support/api.ts';
+import { oneClock } from '../support/gaps.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 import { type Message, type StreamClient, StreamRig } from '../support/streams.ts';
 
@@ -38,11 +39,13 @@ beforeAll(async () => {
   book(B, 1_000, { size: 4, mirrored: false });
   book(A, 10_000, { size: 5, trusted: false });
   book(A, 20_000, { size: 6 });
-  opened.store.writer.gap({
-    ...{ gapId: 'gap_1', marketId: A, seq: seq++, cause: 'silent_feed', feed: 'polymarket.clob' },
-    ...{ startTimeMs: T0 + 2_000, endTimeMs: T0 + 15_000, knownTimeMs: T0 + 8_000, knownSeq: null },
-    repairedBy: 'snapshot',
-  });
+  opened.store.writer.gap(
+    oneClock({
+      ...{ gapId: 'gap_1', marketId: A, seq: seq++, cause: 'silent_feed', feed: 'polymarket.clob' },
+      ...{ startTimeMs: T0 + 2_000, endTimeMs: T0 + 15_000, knownTimeMs: T0 + 8_000, knownSeq: null },
+      repairedBy: 'snapshot',
+    }),
+  );
   await opened.store.writer.flush();
 });
 afterAll(() => opened?.dispose());

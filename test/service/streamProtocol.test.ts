@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { oneClock } from '../support/gaps.ts';
 import { type Message, StreamRig } from '../support/streams.ts';
 
 const A = `0x${'a1'.repeat(32)}`;
@@ -126,7 +127,7 @@ describe('/v1/stream', () => {
     const known = { knownTimeMs: 1_795_176_000_500, knownSeq: 1 };
     const named = { gapId: 'gap_1', marketId: A, feed: 'f', repairedBy: null };
     const gap = { ...named, ...known, startTimeMs: 1_795_176_000_000 };
-    rig.bus.publish('gap', { ...gap, cause: 'silent_feed', endTimeMs: null });
+    rig.bus.publish('gap', oneClock({ ...gap, cause: 'silent_feed', endTimeMs: null }));
     expect(await client.next('gap')).toEqual({
       ...{ type: 'gap', market_id: A, gap_id: 'gap_1', state: 'open', cause: 'silent_feed' },
       at: '2026-11-20T12:00:00.000+00:00',
@@ -139,7 +140,7 @@ describe('/v1/stream', () => {
     expect(bestBid(snapshot)).toBe(1);
     // Who comes within a gap is told of it behind the snapshot.
     expect(await late.next('gap')).toMatchObject({ state: 'open', at: '2026-11-20T12:00:00.000+00:00' });
-    rig.bus.publish('gap', { ...gap, cause: 'silent_feed', endTimeMs: 1_795_176_001_000 });
+    rig.bus.publish('gap', oneClock({ ...gap, cause: 'silent_feed', endTimeMs: 1_795_176_001_000 }));
     for (const one of [client, late])
       expect(await one.next('gap')).toMatchObject({ state: 'closed', at: '2026-11-20T12:00:01.000+00:00' });
     const after = await rig.connect();
@@ -154,7 +155,7 @@ describe('/v1/stream', () => {
     await client.next('snapshot');
     const times = { startTimeMs: 1_795_176_000_000, endTimeMs: 1_795_176_000_400, knownTimeMs: null };
     const said = { cause: 'book_mismatch', feed: 'f', repairedBy: 'rest_book' } as const;
-    rig.bus.publish('gap', { gapId: 'gap_2', marketId: A, ...times, ...said, knownSeq: null });
+    rig.bus.publish('gap', oneClock({ gapId: 'gap_2', marketId: A, ...times, ...said, knownSeq: null }));
     const notice = { type: 'gap', market_id: A, gap_id: 'gap_2', cause: 'book_mismatch' };
     expect(await client.rest()).toEqual([
       { ...notice, state: 'open', at: '2026-11-20T12:00:00.000+00:00' },
@@ -169,13 +170,13 @@ describe('/v1/stream', () => {
     const known = { startTimeMs: 1_795_176_000_000, knownTimeMs: 1_795_176_000_500, knownSeq: 1 };
     const said = { cause: 'process_down', feed: 'underround', repairedBy: null } as const;
     const gap = { gapId: 'gap_3', marketId: A, ...known, ...said, endTimeMs: null };
-    rig.recorder.gaps.set(A, gap);
+    rig.recorder.gaps.set(A, oneClock(gap));
     await rig.start();
     const client = await rig.connect();
     await client.ask({ type: 'subscribe', market_ids: [A] });
     await client.next('snapshot');
     expect(await client.next('gap')).toMatchObject({ gap_id: 'gap_3', state: 'open' });
-    rig.bus.publish('gap', { ...gap, endTimeMs: 1_795_176_002_000 });
+    rig.bus.publish('gap', oneClock({ ...gap, endTimeMs: 1_795_176_002_000 }));
     expect(await client.rest()).toMatchObject([{ gap_id: 'gap_3', state: 'closed' }]);
   });
 
@@ -197,6 +198,7 @@ describe('/v1/stream', () => {
   test.each([
     ['{', 'not valid JSON'],
     ['[]', 'a command is a JSON object'],
+    [`{"type":${'['.repeat(64)}${']'.repeat(64)}}`, 'JSON is nested too deeply'],
     ['null', 'a command is a JSON object'],
     ['{}', 'type must be subscribe, unsubscribe or pong'],
     ['{"type":"shout"}', 'unknown type shout'],

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../support/freePort.ts';
 import { opportunity } from '../support/opportunity.ts';
 import { eventually } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
@@ -51,15 +51,6 @@ function collect(child: ChildProcess): () => string {
     text += chunk;
   });
   return () => text;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 const ABSENT = { ts: null, python: python() };

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { AuthFailure, Identity } from '../../src/accounts/authenticate.ts';
 import { DEFAULT_TIERS } from '../../src/accounts/tiers.ts';
-import type { ApiParts, LiveState } from '../../src/api/parts.ts';
+import type { ApiParts, FollowedMarkets, LiveState } from '../../src/api/parts.ts';
 import { createApi } from '../../src/api/server.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
@@ -16,11 +16,21 @@ export const KEY = { authorization: 'Bearer good' };
 const IDENTITY: Identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier: 'premium' };
 const REFUSED: AuthFailure = { reason: 'unknown', detail: 'Unknown API key' };
 
+/** The recorder follows no market. */
+export const nothingFollowed: FollowedMarkets = {
+  markets: () => [],
+  market: () => null,
+  book: () => null,
+  gaps: () => [],
+};
+
 /** Ready, and nothing received yet. */
 export const idleLive: LiveState = {
   latestSnapshotTimeMs: null,
   snapshotsLast5Min: () => 0,
-  ready: () => ({ ok: true, reasons: [] }),
+  ready: () => ({ ok: true, reasons: [], degraded: [] }),
+  storeLagMs: () => 0,
+  followed: nothingFollowed,
 };
 
 /** For tests that must not get as far as the store. */

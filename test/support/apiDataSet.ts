@@ -1,5 +1,6 @@
 import type { RecordSink } from '../../src/schema/records.ts';
 import { bookRecord, type LevelPairs, marketRecord } from './api.ts';
+import { oneClock } from './gaps.ts';
 
 /** The hand-made market's window is the five minutes from here. */
 export const T0 = Date.UTC(2026, 10, 20, 12);
@@ -35,6 +36,7 @@ export function writeDataSet(writer: RecordSink): void {
       outcome: 'Up',
       payoutYes: 1,
       resolvedTimeMs: T0 + 6 * MINUTE,
+      resolvedTimeSource: 'stream',
       volume: 1234.5,
       takerFeeRate: 0.07,
       takerDelayMs: 250,
@@ -99,14 +101,18 @@ export function writeDataSet(writer: RecordSink): void {
     });
   }
   writer.underlying({ ...at(10), kind: 'underlying', ticker: 'BTC', source: 'chainlink', price: 97_000.12 });
-  writer.gap({
-    ...{ seq: ++seq, gapId: 'gap_1', marketId: M, startTimeMs: T0 + 1000, endTimeMs: T0 + 2000 },
-    ...{ cause: 'silent_feed', feed: 'polymarket.clob', repairedBy: null },
-    ...{ knownTimeMs: null, knownSeq: null },
-  });
-  writer.gap({
-    ...{ seq: ++seq, gapId: 'gap_2', marketId: M, startTimeMs: T0 + 20 * MINUTE, endTimeMs: null },
-    ...{ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null },
-    ...{ knownTimeMs: null, knownSeq: null },
-  });
+  writer.gap(
+    oneClock({
+      ...{ seq: ++seq, gapId: 'gap_1', marketId: M, startTimeMs: T0 + 1000, endTimeMs: T0 + 2000 },
+      ...{ cause: 'silent_feed', feed: 'polymarket.clob', repairedBy: null },
+      ...{ knownTimeMs: null, knownSeq: null },
+    }),
+  );
+  writer.gap(
+    oneClock({
+      ...{ seq: ++seq, gapId: 'gap_2', marketId: M, startTimeMs: T0 + 20 * MINUTE, endTimeMs: null },
+      ...{ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null },
+      ...{ knownTimeMs: null, knownSeq: null },
+    }),
+  );
 }

@@ -24,6 +24,8 @@ export interface Job {
 export interface BacktestRig {
   readonly store: TestStore;
   readonly accounts: Accounts;
+  /** Resolves once what was received is stored; a test may have it wait. */
+  stored: () => Promise<void>;
   app: FastifyInstance;
   backtests: Backtests;
   key(tier: Tier, email?: string): Promise<{ authorization: string }>;
@@ -54,6 +56,7 @@ export async function openBacktestRig(
     const parts = { config, database: accounts.database, store: store.store, clock, randomBytes };
     const backtests = await startBacktests({
       ...parts,
+      stored: () => rig.stored(),
       log: silentLogger,
       metrics: new Metrics(),
       workerEntry,
@@ -64,7 +67,7 @@ export async function openBacktestRig(
     return { backtests, app };
   };
   const rig: BacktestRig = {
-    ...{ store, accounts, ...(await start()) },
+    ...{ store, accounts, stored: () => store.store.writer.flush(), ...(await start()) },
     key: async (tier, email = `${tier}@example.com`) => {
       const wanted = { email, tier, label: 'test', environment: 'live' as const };
       const { key } = await issueKey(accounts.database, { clock, randomBytes }, wanted);

@@ -5,6 +5,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { expect } from 'vitest';
 import { commandAbsent } from './builtCommand.ts';
 import { PROJECT_ROOT } from './sourceFiles.ts';
+import { WAIT_MS_MAX } from './waitLimit.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
@@ -12,8 +13,6 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 /** Pictures of every page, to be looked at; not committed. Nobody looks at them in CI. */
 const PICTURES = join(PROJECT_ROOT, 'test/web/pictures');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** What never appears ends a test after this; what appears late does not. */
-export const WAIT_MS = 240_000;
 const PHONE = { width: 390, height: 844 };
 
 /** Without a browser or a build the tests skip by name, except in CI, where they fail. */
@@ -56,7 +55,7 @@ export class WatchedPage {
     // Colours would else be judged while they still change from one theme to the other.
     const seen = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' } as const;
     const context = await browser.newContext({ baseURL: origin, ...seen });
-    context.setDefaultTimeout(WAIT_MS);
+    context.setDefaultTimeout(WAIT_MS_MAX);
     await context.addInitScript(
       "addEventListener('securitypolicyviolation', (e) => console.error('refused by the rules: ' + e.blockedURI))",
     );
@@ -86,7 +85,7 @@ export class WatchedPage {
     // What follows the width of its place does so in a later frame.
     const beyond = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     const message = `${name} is wider than a phone, in pixels`;
-    await expect.poll(beyond, { message, timeout: WAIT_MS }).toBeLessThanOrEqual(0);
+    await expect.poll(beyond, { message }).toBeLessThanOrEqual(0);
     await page.setViewportSize(before);
   }
 

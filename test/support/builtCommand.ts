@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { WAIT_MS_MAX } from './waitLimit.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const COMMAND = join(ROOT, 'bin/underround.mjs');
-/** Ends a command that hangs; far above what any takes. */
-const TIMEOUT_MS = 240_000;
 
 /**
  * Tests that start the real command need the build that `npm test` makes. Run without it they skip by name,
@@ -24,7 +23,7 @@ export async function underround(
   input = '',
 ): Promise<string> {
   const env = { PATH: process.env.PATH ?? '', ...environment };
-  const options = { env, timeout: TIMEOUT_MS };
+  const options = { env, timeout: WAIT_MS_MAX };
   const running = promisify(execFile)(process.execPath, [COMMAND, ...words], options);
   running.child.stdin?.end(input);
   return (await running).stdout;

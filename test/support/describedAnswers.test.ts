@@ -35,6 +35,16 @@ test.each([
   await expect(ask([row])).rejects.toThrow(fault);
 });
 
+test.each([
+  ['a sum of doubles', 0.1 + 0.2],
+  ['an average', 1 / 3],
+  ['less than a nano-USD', 1e-10],
+])('money with more than nine decimals fails: %s', async (_name, noisy) => {
+  await expect(ask([{ ...STUB_DEPTH, best_ask: noisy }])).rejects.toThrow(
+    `/snapshots/0/best_ask has more than nine decimals: ${noisy}`,
+  );
+});
+
 test('a status that is not described fails', async () => {
   app = testApi({ store: stubStore() });
   app.addHook('preHandler', (_request, reply) => reply.code(418).send({ detail: 'teapot' }));

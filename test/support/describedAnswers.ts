@@ -49,7 +49,8 @@ class Description {
     const address = `${ADDRESS}#/components/schemas/${schema}`;
     const validate = this.#validators.get(schema) ?? this.#ajv.compile({ $ref: address });
     this.#validators.set(schema, validate);
-    if (validate(JSON.parse(plainBody(response)))) return [];
+    const body: unknown = JSON.parse(plainBody(response));
+    if (validate(body)) return noisyNumbers(body);
     return (validate.errors ?? []).map((error) => `${schema}${error.instancePath} ${error.message}`);
   }
 
@@ -57,6 +58,31 @@ class Description {
     const name = response?.$ref?.split('/').at(-1);
     return name === undefined ? response : (this.#document.components.responses?.[name] as Response);
   }
+}
+
+/** Members that keep every digit: what was received or asked, probabilities and statistics. Any other number is money. */
+const FULL_PRECISION: ReadonlySet<string> = new Set([
+  ...['underlying', 'underlying_price', 'underlying_now', 'strike_price', 'close_price', 'price', 'volume'],
+  ...['liquidity', 'values', 'start', 'end', 'value', 'threshold', 'size_usd', 'available_size', 'size'],
+  ...['minutes_before', 'min_edge_pp'],
+  ...['model_yes_prob', 'log_diff', 'sigma_annual', 'sigma_tau', 'tau_minutes', 'seconds_to_resolution'],
+  ...['sharpe_per_market', 'sharpe_ratio', 'sortino_ratio', 'calmar_ratio', 'profit_factor', 'win_rate'],
+  ...['sharpe_variance', 'deflated_sharpe', 'pbo', 'coverage', 'progress'],
+  ...['prob_lo', 'prob_hi', 'frac_resolved_up', 'mean_prob', 'ci_lo', 'ci_hi'],
+  ...['brier_score', 'log_loss', 'ece', 'reliability', 'resolution', 'uncertainty'],
+]);
+const MONEY_DECIMALS = 9;
+
+/** Numbers of more than nine decimals where money may stand, with their place. */
+function noisyNumbers(value: unknown, name = '', place = ''): string[] {
+  if (typeof value === 'number') {
+    const isExact = FULL_PRECISION.has(name) || Number(value.toFixed(MONEY_DECIMALS)) === value;
+    return isExact ? [] : [`${place} has more than nine decimals: ${value}`];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    noisyNumbers(inner, Array.isArray(value) ? name : key, `${place}/${key}`),
+  );
 }
 
 let description: Description | null = null;

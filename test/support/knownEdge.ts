@@ -194,12 +194,12 @@ class KnownEdge {
       : { yesBids: mirror(asks), yesAsks: mirror(bids) };
   }
 
-  #detected(detection: Detection): boolean {
+  #detected(detection: Detection): Detection {
     const { direction, legs } = detection;
     const price = legs[0]?.levels[0]?.price ?? 0;
     const worth = direction === 'BUY_YES' ? this.#probability : 1 - this.#probability;
     if (direction !== 'BUY_BOTH') this.#found.push({ detection, known: this.#fee.edge(price, worth) });
-    return true;
+    return detection;
   }
 
   #settle(isUp: boolean): void {

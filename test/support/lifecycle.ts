@@ -90,8 +90,10 @@ export function setUpLifecycle({
   recorder.onUnderlying = (event) => strikes.price(event);
   const winners = new Map<string, string>();
   const rules = new Map<string, ClobMarketRules>();
+  const hooks = { onExchangeAsked: (_marketId: string): void => {} };
   const exchange = {
     market: async (marketId: string) => {
+      hooks.onExchangeAsked(marketId);
       const tokenId = winners.get(marketId);
       const winner = tokenId === undefined ? null : { tokenId, outcome: 'Up' };
       return { marketId, closed: winner !== null, winner };
@@ -105,7 +107,7 @@ export function setUpLifecycle({
     return market !== undefined && subscribed.has(market.yesTokenId) && subscribed.has(market.noTokenId);
   };
   const latest = (slug: string) => sink.markets.findLast((record) => record.slug === slug);
-  return {
+  return Object.assign(hooks, {
     clock,
     sink,
     metrics,
@@ -117,5 +119,5 @@ export function setUpLifecycle({
     lifecycle,
     isSubscribed,
     latest,
-  };
+  });
 }

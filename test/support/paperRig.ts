@@ -1,4 +1,5 @@
 /** A recorder's bus and a recording in memory, made of tapes, with paper trading on it. */
+
 import { randomBytes } from 'node:crypto';
 import { openDatabase } from '../../src/accounts/database.ts';
 import type { Database } from '../../src/accounts/schema.ts';
@@ -21,6 +22,7 @@ import type { Market } from '../../src/schema/market.ts';
 import type { RecordSink, SideView } from '../../src/schema/records.ts';
 import type { Strategy } from '../../src/schema/strategy.ts';
 import type { SeqRange } from '../../src/store/tapes.ts';
+import { oneClock } from './gaps.ts';
 import { stubBacktests } from './stubBacktests.ts';
 import { MARKET } from './wire.ts';
 
@@ -82,7 +84,7 @@ export function toldOf(tape: MarketTape): Told[] {
     const open = { atMs: gap.knownMs, seq: 0 };
     const opened = {
       ...open,
-      tell: (bus: Publisher) => bus.publish('gap', { ...record, endTimeMs: null }),
+      tell: (bus: Publisher) => bus.publish('gap', oneClock({ ...record, endTimeMs: null })),
     };
     told.splice(at1 < 0 ? told.length : at1, 0, opened);
     const endMs = gap.endMs === null ? null : Math.max(gap.endMs, gap.knownMs);
@@ -91,7 +93,7 @@ export function toldOf(tape: MarketTape): Told[] {
     const at2 = told.findIndex(({ atMs }, index) => atMs >= endMs && index > at1);
     const closed = {
       ...{ atMs: endMs, seq: 0 },
-      tell: (bus: Publisher) => bus.publish('gap', { ...record, endTimeMs: endMs }),
+      tell: (bus: Publisher) => bus.publish('gap', oneClock({ ...record, endTimeMs: endMs })),
     };
     told.splice(at1 < 0 || at2 < 0 ? told.length : at2, 0, closed);
   }
@@ -108,7 +110,7 @@ function placedGap(marketId: string, gapId: string, { startMs, endMs, ...known }
   };
   const notice = (seq: number, atMs: number, end: { endTimeMs: number | null; seq: number }): Told => ({
     ...{ seq, atMs },
-    tell: (bus) => bus.publish('gap', { ...record, ...end }),
+    tell: (bus) => bus.publish('gap', oneClock({ ...record, ...end })),
   });
   const found = { endTimeMs: null, seq: knownSeq };
   if (endMs === null || endSeq === undefined) return [notice(knownSeq, knownMs, found)];

@@ -1,18 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openAccounts } from '../../src/accounts/accounts.ts';
-import { issueKey } from '../../src/accounts/keys.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
 import { VenueModel } from '../../src/simulator/model.ts';
 import { VenueServer } from '../../src/simulator/server.ts';
+import { makeServiceKey } from './serviceKey.ts';
+import { WAIT_MS_MAX } from './waitLimit.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/underround.mjs');
-/** Many times what anything here takes, so that only what never happens ends a test; below the limit of a test. */
-const LIMIT_MS = 240_000;
 const POLL_MS = 20;
 
 /** The stand-in venues on a free port of this machine, in real time from now. */
@@ -36,8 +33,17 @@ export async function eventually<T>(
   for (;;) {
     const found = await look().catch(() => null);
     if (found) return found;
-    if (performance.now() - start > LIMIT_MS) throw new Error(`${LIMIT_MS} ms passed without: ${what}`);
+    if (performance.now() - start > WAIT_MS_MAX) throw new Error(`${WAIT_MS_MAX} ms passed without: ${what}`);
     await new Promise<void>((resolve) => void systemClock.after(POLL_MS, resolve));
+  }
+}
+
+/** Whether a process can still do anything, on Linux: one that ended stays listed until its parent notices. */
+export function isRunning(processId: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${processId}/status`, 'utf8'));
+  } catch {
+    return false;
   }
 }
 
@@ -61,7 +67,12 @@ export async function startCommand(
   environment: Readonly<Record<string, string>>,
   whenOver: (end: () => Promise<void>) => void = onTestFinished,
 ): Promise<RunningCommand> {
-  const env = { PATH: process.env.PATH ?? '', UNDERROUND_PORT: '0', ...environment };
+  const env = {
+    PATH: process.env.PATH ?? '',
+    UNDERROUND_PORT: '0',
+    UNDERROUND_DISK_RESERVE: '16MiB',
+    ...environment,
+  };
   const child = spawn(process.execPath, [COMMAND, ...words], { env });
   let [out, log] = ['', ''];
   child.stdout.on('data', (chunk) => {
@@ -71,9 +82,11 @@ export async function startCommand(
     log += chunk;
   });
   const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  // The engine has standard error too, writes for a moment after the command ended, and is the last to close it.
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   whenOver(async () => {
     child.kill('SIGKILL');
-    await ended;
+    await closed;
   });
   const ready = eventually('ready line', async () => /ready (http\S+)/.exec(out)?.[1]);
   const early = ended.then((code) => {
@@ -95,6 +108,17 @@ export async function startCommand(
   };
 }
 
+/** Process id of the embedded engine that a command started last. */
+export function enginePidOf(command: Pick<RunningCommand, 'log'>): number {
+  const line = command
+    .log()
+    .split('\n')
+    .findLast((text) => text.includes('store.host.ready'));
+  const pid = Number(/"pid":(\d+)/.exec(line ?? '')?.[1]);
+  if (!(pid > 0)) throw new Error(`no process id in ${line}`);
+  return pid;
+}
+
 export interface RunningService extends RunningCommand {
   /** Of a user of the highest tier. */
   readonly key: string;
@@ -106,7 +130,7 @@ export interface RunningService extends RunningCommand {
 export async function startService(dataDir: string, venues: VenueServer): Promise<RunningService> {
   const environment = { UNDERROUND_DATA_DIR: dataDir, UNDERROUND_RATE_LIMITS: 'off', ...venues.urls() };
   const command = await startCommand(['serve'], environment);
-  const key = await makeKey(dataDir);
+  const key = await makeServiceKey(dataDir);
   return {
     ...command,
     key,
@@ -116,15 +140,4 @@ export async function startService(dataDir: string, venues: VenueServer): Promis
       return (await answer.json()) as T;
     },
   };
-}
-
-/** A key of a user of the highest tier, made beside the running service as the command makes one. */
-async function makeKey(dataDir: string): Promise<string> {
-  const config = { dataDir, databaseUrl: null, keyEnvironment: 'live' } as const;
-  const sources = { clock: systemClock, randomBytes };
-  const accounts = await openAccounts({ config, ...sources, logger: silentLogger, metrics: new Metrics() });
-  const wanted = { email: 'test@example.com', tier: 'premium', label: 'test', environment: 'live' } as const;
-  const { key } = await issueKey(accounts.database, sources, wanted);
-  await accounts.close();
-  return key;
 }

@@ -105,7 +105,8 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('link', { name: 'Operator' }).click();
     const feeds = page.getByRole('table', { name: 'Feeds' });
     const row = (name: string) => feeds.locator('tbody tr').filter({ hasText: name });
-    expect(await row('polymarket.clob BTC-5m').textContent()).toMatch(/2 connected\d+\.?\d* s ago/);
+    const fiveMinutes = () => row('polymarket.clob BTC-5m').textContent();
+    await expect.poll(fiveMinutes).toMatch(/2 connected\d+\.?\d* s ago/);
     await row('polymarket.rtds').getByText('connected', { exact: true }).waitFor();
     await row('binance').first().getByText('connected', { exact: true }).waitFor();
     await row('bybit.rest').getByText('answers').waitFor();

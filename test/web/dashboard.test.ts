@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { escapeHead } from '../../src/webhooks/responseHead.ts';
-import { browserAbsent, WAIT_MS } from '../support/browser.ts';
+import { browserAbsent } from '../support/browser.ts';
 import { heading, useDemoPages } from '../support/demoPages.ts';
 
 const SKIPPED = 'the dashboard (skipped without a build or Chromium)';
@@ -127,10 +127,10 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByText('receiving', { exact: true }).waitFor();
     await page.getByText(/^[1-9][\d,]* books in the last 5 minutes$/).waitFor();
     const cards = page.getByRole('region', { name: /^BTC / });
-    await expect.poll(() => cards.count(), { timeout: WAIT_MS }).toBe(5);
+    await expect.poll(() => cards.count()).toBe(5);
     const count = async () =>
       Number(((await page.getByText('book changes since').textContent()) ?? '').replaceAll(/\D/g, ''));
-    await expect.poll(count, { timeout: WAIT_MS }).toBeGreaterThan(30);
+    await expect.poll(count).toBeGreaterThan(30);
     await cards.first().getByText('proven').waitFor();
     await watched.inspect('live');
     await page.getByText('SOL', { exact: true }).click();
@@ -185,7 +185,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const before = await all.count();
     const points = () => page.getByRole('button', { name: /as CSV/ }).textContent();
     const known = await points();
-    await expect.poll(points, { timeout: WAIT_MS }).not.toBe(known);
+    await expect.poll(points).not.toBe(known);
     expect(await all.count()).toBe(before);
     await all.first().click();
     await expect.poll(() => all.count()).toBe(0);
@@ -228,12 +228,57 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByText('Edge of at least 0¢').waitFor();
     await watched.inspect('signals');
     await page.getByRole('tab', { name: 'History' }).click();
-    expect(new URL(page.url()).searchParams.get('view')).toBe('history');
+    await expect.poll(() => new URL(page.url()).searchParams.get('view')).toBe('history');
     await page.getByText(/Would have filled|Nothing detected yet/).waitFor();
     await watched.inspect('signals-history');
     await page.getByRole('tab', { name: 'Audit' }).click();
     await page.getByText(/By kind|Nothing detected in this time/).waitFor();
     await watched.inspect('signals-audit');
+  });
+
+  it('asks after a sign-in for far less than the lowest tier allows', async () => {
+    const watched = await dashboard.open();
+    const { page } = watched;
+    const asked: { address: string; timeMs: number }[] = [];
+    page.on('requestfinished', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (!pathname.startsWith('/app/') || request.method() !== 'GET') return;
+      searchParams.delete('start');
+      asked.push({ address: `${pathname}?${searchParams}`, timeMs: request.timing().startTime });
+    });
+    await watched.signIn(OTHER.email, OTHER.password);
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByRole('region', { name: /^BTC / }).first().waitFor();
+    await expect.poll(() => asked.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(asked.map(({ address }) => address))).toEqual(
+      new Set([
+        '/app/live?',
+        '/app/state?',
+        '/app/underlying?ticker=BTC&source=binance_spot&order=desc&limit=10000',
+      ]),
+    );
+    const inSecondOf = (at: number) =>
+      asked.filter(({ timeMs }) => timeMs >= at && timeMs < at + 1000).length;
+    expect(Math.max(...asked.map(({ timeMs }) => inSecondOf(timeMs)))).toBeLessThanOrEqual(4);
+  });
+
+  it('sends again what was refused for its rate, when the service allows', async () => {
+    const watched = await dashboard.signedIn(OTHER);
+    const { page } = watched;
+    watched.refusals.add('429 /app/me').add('429 /app/keys');
+    let refused = 0;
+    await page.route(/\/app\/(?:me|keys)$/, (route) => {
+      // The first of each: the session, the list of keys, the new key.
+      if (refused === 3 || (route.request().method() === 'GET' && refused === 2)) return route.continue();
+      refused++;
+      return route.fulfill({ status: 429, headers: { 'retry-after': '1' }, json: { detail: 'too many' } });
+    });
+    await page.goto('/keys');
+    await page.getByLabel('What the key is for').fill('sent twice');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByLabel('API key', { exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'sent twice', exact: true }).waitFor();
+    expect(refused).toBe(3);
   });
 
   it('says what a tier does not include, and what to do about it', async () => {

@@ -56,7 +56,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
       .getByRole('img', { name: /over time$/ })
       .first()
       .waitFor();
-    expect([...new URL(page.url()).searchParams.keys()]).toEqual(['at']);
+    await expect.poll(() => [...new URL(page.url()).searchParams.keys()]).toEqual(['at']);
   });
 
   it('puts a sweep over two axes together by form, and shows it as the JSON that is sent', async () => {

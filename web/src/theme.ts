@@ -13,6 +13,9 @@ export const theme = createTheme({
   respectReducedMotion: true,
 });
 
+/** Fills a badge that warns: white text cannot be read on any orange of the kit (WCAG AA). */
+export const WARNING_COLOUR = '#9a3412';
+
 /** Hovered, filled things: the kit would make them lighter than their text can be read on. */
 const HOVERED = {
   '--mantine-primary-color-filled-hover': '#085a6a',

@@ -1,4 +1,6 @@
+import { RequestPace } from './pace.ts';
 import { ApiProblem, problemOf } from './problem.ts';
+import { sendWithRetries } from './retry.ts';
 import type { Operations } from './schema.ts';
 
 export type OperationName = keyof Operations;
@@ -10,6 +12,12 @@ export type InputOf<K extends OperationName> = (Given<K, 'path'> extends Record<
   ? { path?: Given<K, 'path'> }
   : { path: Given<K, 'path'> }) & { query?: Given<K, 'query'>; body?: Given<K, 'body'> };
 
+const pace = new RequestPace({
+  now: () => Date.now(),
+  after: (delayMs, run) => setTimeout(run, delayMs),
+  storage: sessionStorage,
+});
+
 /**
  * Asks one operation of the API description. Operations of `/v1` are asked where the session cookie is their key.
  * @throws {ApiProblem} For every answer that is no success, and when there is none.
@@ -20,14 +28,19 @@ export async function call<K extends OperationName>(
   signal?: AbortSignal,
 ): Promise<AnswerOf<K>> {
   const [method = 'GET', path = '/'] = operation.split(' ');
-  const response = await send(addressOf(path, input), {
+  const request = {
     method,
     ...(signal === undefined ? {} : { signal }),
     ...(input.body === undefined
       ? {}
       : { body: JSON.stringify(input.body), headers: { 'content-type': 'application/json' } }),
-  });
-  if (!response.ok) throw await problemOf(response);
+  };
+  const attempt = async () => {
+    const answer = await pace.send(() => send(addressOf(path, input), request), signal);
+    if (!answer.ok) throw await problemOf(answer);
+    return answer;
+  };
+  const response = await sendWithRetries(method, attempt, (delayMs) => pause(delayMs, signal));
   // The description, which the types are made of, says what a success holds.
   return (response.status === 204 ? undefined : await response.json()) as AnswerOf<K>;
 }
@@ -56,4 +69,15 @@ async function send(address: string, init: RequestInit): Promise<Response> {
       cause,
     });
   }
+}
+
+function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, delayMs);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
 }

@@ -11,26 +11,17 @@ import { type AnswerOf, call, type InputOf, type OperationName } from './client.
 import { ApiProblem } from './problem.ts';
 import type { CurrentUser } from './schema.ts';
 
-const RETRIES_MAX = 2;
 const FRESH_MS = 10_000;
 /** A browser without a network still reaches a service on its own machine; what it thinks of the network is no answer. */
 const ASKED_ALWAYS = 'always';
-
-/** What of a refusal may pass by itself: no answer, a busy store, too many requests. */
-function mayPass(error: unknown): boolean {
-  return error instanceof ApiProblem && (error.status === 0 || error.status === 429 || error.status >= 500);
-}
 
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       networkMode: ASKED_ALWAYS,
       staleTime: FRESH_MS,
-      retry: (count, error) => count < RETRIES_MAX && mayPass(error),
-      retryDelay: (count, error) =>
-        error instanceof ApiProblem && error.retryAfterSeconds !== null
-          ? error.retryAfterSeconds * 1000
-          : 500 * 2 ** count,
+      // The client has tried again where that may help.
+      retry: false,
     },
     mutations: { networkMode: ASKED_ALWAYS, retry: false },
   },

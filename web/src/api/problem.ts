@@ -34,7 +34,7 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
   const retryAfter = Number(headers.get('retry-after') ?? Number.NaN);
   const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null;
   const detail = await response.json().then(
-    (body: { detail?: unknown }) => body.detail,
+    (body) => (body as { detail?: unknown }).detail,
     () => undefined,
   );
   if (Array.isArray(detail)) {

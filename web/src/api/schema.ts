@@ -52,7 +52,9 @@ export type Gap = {
   gap_id: string;
   start: string;
   end: string | null;
-  cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down';
+  start_received: string;
+  end_received: string | null;
+  cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost';
   feed: string;
   repaired_by: string | null;
 };
@@ -97,12 +99,13 @@ export type Market = {
   payout_yes: number | null;
   coverage: number;
   resolved_at: string | null;
+  resolved_at_source: 'stream' | 'exchange' | 'listing' | null;
   volume: number | null;
   liquidity: number | null;
   tick_size: number;
   taker_fee_rate: number | null;
   taker_delay_ms: number | null;
-  polymarket_url: string;
+  polymarket_url: string | null;
 };
 export type OpenApi = {
   openapi: string;
@@ -135,6 +138,11 @@ export type PerpDepth = {
 };
 export type Probe = {
   ok: true;
+};
+export type Readiness = {
+  ok: true;
+  reasons: (string)[];
+  degraded: (string)[];
 };
 export type Snapshot = {
   ts: string;
@@ -218,7 +226,7 @@ export type FeedStatus = {
     ticker: 'BTC' | 'ETH' | 'SOL' | null;
     event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | null;
     start: string;
-    cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down';
+    cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost';
     feed: string;
   })[];
 };
@@ -338,6 +346,36 @@ export type User = {
   operator: boolean;
   suspended: boolean;
   created_at: string;
+};
+export type LiveWindow = {
+  market_id: string;
+  ticker: 'BTC' | 'ETH' | 'SOL' | 'unknown';
+  market_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | 'unknown';
+  start_time: string;
+  end_time: string;
+  strike_price: number | null;
+  strike_source: 'official' | 'relayed' | 'estimated' | null;
+  gap: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | null;
+  book: {
+    ts: string;
+    yes_bid: number | null;
+    yes_ask: number | null;
+    no_bid: number | null;
+    no_ask: number | null;
+    mid_yes: number | null;
+    trusted: boolean;
+  } | null;
+};
+export type LiveWindows = {
+  as_of: string;
+  windows: (LiveWindow)[];
+};
+export type ServiceState = {
+  as_of: string;
+  store_lag_seconds: number;
+  ready: boolean;
+  reasons: (string)[];
+  degraded: (string)[];
 };
 export type AuditAggregate = {
   window: '1h' | '24h' | '7d' | '30d' | 'all';
@@ -892,6 +930,12 @@ export type WebhookWithSecret = {
 export type Error = {
   detail: string;
 };
+export type UnavailableError = {
+  detail: string;
+  ok?: false | undefined;
+  reasons?: (string)[] | undefined;
+  degraded?: (string)[] | undefined;
+};
 export type ValidationError = {
   detail: (ValidationProblem)[];
 };
@@ -905,7 +949,7 @@ export type ValidationProblem = {
 export interface Operations {
   'GET /health': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Health };
   'GET /livez': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Probe };
-  'GET /readyz': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Probe };
+  'GET /readyz': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Readiness };
   'GET /metrics': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /v1/perp/depth': { path: Record<never, never>; query: { ticker: 'BTC' | 'ETH' | 'SOL'; start?: string | undefined; end?: string | undefined; limit?: number | undefined; offset?: number | undefined; order?: 'asc' | 'desc' | undefined; cursor?: string | undefined }; body: undefined; answer: PerpDepth };
   'GET /v1/markets': { path: Record<never, never>; query: { ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; since?: string | undefined; until?: string | undefined; limit?: number | undefined; cursor?: string | undefined; status?: 'open' | 'closed' | 'resolved' | undefined }; body: undefined; answer: MarketList };
@@ -1152,6 +1196,8 @@ export interface Operations {
   message?: string | null | undefined;
 }; answer: Maintenance };
   'GET /app/feeds': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: FeedStatus };
+  'GET /app/state': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: ServiceState };
+  'GET /app/live': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: LiveWindows };
   'GET /openapi.json': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: OpenApi };
   'GET /docs': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /docs/style.css': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };

@@ -1,6 +1,7 @@
 import { Badge } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { WARNING_COLOUR } from '../theme.ts';
 
 /** Says when what is shown is no market's: every answer of such a service is marked by a header. */
 export function DataSourceBadge(): ReactNode {
@@ -11,7 +12,7 @@ export function DataSourceBadge(): ReactNode {
   });
   if (!source.data) return null;
   return (
-    <Badge color="#9a3412" variant="filled">
+    <Badge color={WARNING_COLOUR} variant="filled">
       {source.data}
     </Badge>
   );

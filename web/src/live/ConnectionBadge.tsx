@@ -1,6 +1,6 @@
 import { Badge, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Connectedness } from './keepConnected.ts';
+import type { Connectedness } from './messages.ts';
 
 const COLOURS = { live: 'teal.9', connecting: 'gray.7', lost: 'red.9' } as const;
 

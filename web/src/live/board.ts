@@ -1,4 +1,4 @@
-import type { Market } from '../api/schema.ts';
+import type { LiveWindow } from '../api/schema.ts';
 import type { Level, LiveMarket, LiveState } from './messages.ts';
 import { priceMarket } from './outlook.ts';
 import { TickerPrices } from './tickerPrices.ts';
@@ -37,10 +37,10 @@ interface Shown {
 /** Newest book of every market, priced; nothing here is per message, only per look. */
 export class Board {
   readonly #shown = new Map<string, Shown>();
-  readonly #markets = new Map<string, Market>();
+  readonly #markets = new Map<string, LiveWindow>();
   readonly #prices = new Map<string, TickerPrices>();
 
-  setMarkets(markets: readonly Market[]): void {
+  setMarkets(markets: readonly LiveWindow[]): void {
     for (const market of markets) this.#markets.set(market.market_id, market);
     const known = new Set(markets.map(({ market_id }) => market_id));
     for (const marketId of this.#shown.keys()) {
@@ -81,7 +81,8 @@ export class Board {
     if (shown !== undefined) shown.gap = cause;
   }
 
-  look(nowMs: number): Pick<LiveState, 'markets' | 'tickers'> {
+  /** @param isLive Books are pushed; without it no mid is known of this second. */
+  look(nowMs: number, isLive: boolean): Pick<LiveState, 'markets' | 'tickers'> {
     const tickers = Object.fromEntries(
       [...this.#prices].map(([ticker, prices]) => [
         ticker,
@@ -89,14 +90,14 @@ export class Board {
       ]),
     );
     const markets = Object.fromEntries(
-      [...this.#shown].map(([id, shown]) => [id, this.#lookAt(shown, nowMs)]),
+      [...this.#shown].map(([id, shown]) => [id, this.#lookAt(shown, nowMs, isLive)]),
     );
     return { markets, tickers };
   }
 
-  #lookAt(shown: Shown, nowMs: number): LiveMarket {
+  #lookAt(shown: Shown, nowMs: number, isLive: boolean): LiveMarket {
     const { book, timeMs, gap } = shown;
-    lengthenTrail(shown, nowMs);
+    lengthenTrail(shown, nowMs, isLive);
     const market = this.#markets.get(book.market_id);
     const nothing = { distance: null, modelProbability: null };
     return {
@@ -111,12 +112,12 @@ export class Board {
   }
 }
 
-function lengthenTrail(shown: Shown, nowMs: number): void {
+function lengthenTrail(shown: Shown, nowMs: number, isLive: boolean): void {
   const second = Math.floor(nowMs / 1000);
   if (second === shown.trailSecond) return;
   const { book } = shown;
   const [bid, ask] = [book.yes_bids[0], book.yes_asks[0]];
-  shown.trail.push(book.trusted && bid && ask ? (bid.price + ask.price) / 2 : null);
+  shown.trail.push(isLive && book.trusted && bid && ask ? (bid.price + ask.price) / 2 : null);
   if (shown.trail.length > TRAIL_SECONDS) shown.trail.shift();
   shown.trailSecond = second;
 }

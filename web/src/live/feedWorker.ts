@@ -66,5 +66,8 @@ addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
 setInterval(() => {
   for (const text of unread.values()) board.pushBook(JSON.parse(text));
   unread.clear();
-  tell({ kind: 'state', state: { connection, reason, received, ...board.look(Date.now()) } });
+  tell({
+    kind: 'state',
+    state: { connection, reason, received, ...board.look(Date.now(), connection === 'live') },
+  });
 }, TELL_MS);

@@ -1,3 +1,5 @@
+import type { Connectedness } from './messages.ts';
+
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 15_000;
 /** As the service prints them; read without parsing, because most messages are out of date when they are looked at. */
@@ -6,8 +8,6 @@ const PING = '{"type":"ping"}';
 const PONG = '{"type":"pong"}';
 /** What an address for sockets answers when it would take one. */
 const WOULD_CONNECT = 426;
-
-export type Connectedness = 'connecting' | 'live' | 'lost';
 
 export interface KeptOptions {
   /** Whole `http` or `https` address of the socket. */

@@ -1,6 +1,8 @@
 /** What passes between the Live page and the worker that holds its socket. */
-import type { Market } from '../api/schema.ts';
-import type { Connectedness } from './keepConnected.ts';
+import type { LiveWindow } from '../api/schema.ts';
+
+/** State of a socket that is kept connected. */
+export type Connectedness = 'connecting' | 'live' | 'lost';
 
 /** Price (0..1) and shares, best first. */
 export type Level = readonly [price: number, size: number];
@@ -42,7 +44,7 @@ export interface LiveState {
 
 export type ToWorker =
   | { readonly kind: 'open'; readonly address: string; readonly tickers: readonly string[] }
-  | { readonly kind: 'markets'; readonly markets: readonly Market[] }
+  | { readonly kind: 'markets'; readonly markets: readonly LiveWindow[] }
   | {
       readonly kind: 'prices';
       readonly ticker: string;

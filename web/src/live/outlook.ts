@@ -5,11 +5,11 @@ import {
   sigmaPerSecond,
 } from '../../../src/core/pricing/probability.ts';
 import { SETTLEMENTS } from '../../../src/core/venueRulesTable.ts';
-import type { Market } from '../api/schema.ts';
+import type { LiveWindow } from '../api/schema.ts';
 import type { TickerPrices } from './tickerPrices.ts';
 
 /** Length of the mean that decides a window, by the venue's rule its window opened under; 0: one price decides. */
-function twapSecondsOf(market: Market): number {
+function twapSecondsOf(market: LiveWindow): number {
   const startMs = Date.parse(market.start_time);
   const rule = SETTLEMENTS.findLast(
     ({ fromMs, eventTypes }) =>
@@ -20,7 +20,7 @@ function twapSecondsOf(market: Market): number {
 
 /** How far the price stands from the strike in standard deviations, and P(Up); nulls where something is unknown. */
 export function priceMarket(
-  market: Market,
+  market: LiveWindow,
   prices: TickerPrices | undefined,
   nowMs: number,
 ): { distance: number | null; modelProbability: number | null } {

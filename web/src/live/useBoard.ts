@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { LiveBoard } from '../api/schema.ts';
-import { type Connectedness, keepConnected } from './keepConnected.ts';
+import { keepConnected } from './keepConnected.ts';
+import type { Connectedness } from './messages.ts';
 
 export interface BoardState {
   readonly connection: Connectedness;

@@ -1,13 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../api/client.ts';
-import type { Market } from '../api/schema.ts';
+import { atMostEvery } from '../api/pace.ts';
+import type { LiveWindow } from '../api/schema.ts';
 import type { FromWorker, LiveState, ToWorker } from './messages.ts';
 
 const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
+type Ticker = (typeof TICKERS)[number];
 /** Prices asked for at first, so that sigma is known before ten minutes have passed. */
 const FIRST_PRICES_MS = 600_000;
 const FIRST_PRICES_MAX = 10_000;
+/** Windows of all lengths begin and end together, each with a message of its own. */
+const MARKETS_REFETCH_MS = 2_000;
 const NOTHING_YET: LiveState = {
   connection: 'connecting',
   reason: null,
@@ -16,43 +20,51 @@ const NOTHING_YET: LiveState = {
   received: 0,
 };
 
-/** What the stream brings, a few times a second, worked out beside the page's own thread. */
-export function useLive(markets: readonly Market[] | undefined): LiveState {
+/**
+ * What the stream brings, a few times a second, worked out beside the page's own thread.
+ * @param ticker The underlying that is shown: of no other are older prices needed.
+ */
+export function useLive(markets: readonly LiveWindow[] | undefined, ticker: Ticker): LiveState {
   const [state, setState] = useState(NOTHING_YET);
   const worker = useRef<Worker | null>(null);
+  const seededTickers = useRef(new Set<Ticker>());
   const client = useQueryClient();
   useEffect(() => {
     const made = new Worker(new URL('./feedWorker.ts', import.meta.url), { type: 'module' });
     worker.current = made;
-    const post = (message: ToWorker) => made.postMessage(message);
+    const refetchMarkets = atMostEvery(
+      MARKETS_REFETCH_MS,
+      () => void client.invalidateQueries({ queryKey: ['GET /app/live'] }),
+      (delayMs, run) => setTimeout(run, delayMs),
+    );
     made.onmessage = ({ data }: MessageEvent<FromWorker>) => {
       if (data.kind === 'state') setState(data.state);
-      else void client.invalidateQueries({ queryKey: ['GET /v1/markets'] });
+      else refetchMarkets();
     };
     const address = new URL('/app/stream', window.location.href);
-    post({ kind: 'open', address: address.href, tickers: TICKERS });
-    const asked = new AbortController();
-    for (const ticker of TICKERS) void sendFirstPrices(ticker, post, asked.signal);
+    made.postMessage({ kind: 'open', address: address.href, tickers: TICKERS } satisfies ToWorker);
+    const seeded = seededTickers.current;
     return () => {
-      asked.abort();
+      seeded.clear();
       made.terminate();
     };
   }, [client]);
+  useEffect(() => {
+    if (seededTickers.current.has(ticker)) return;
+    seededTickers.current.add(ticker);
+    void sendFirstPrices(ticker, (message) => worker.current?.postMessage(message));
+  }, [ticker]);
   useEffect(() => {
     if (markets !== undefined) worker.current?.postMessage({ kind: 'markets', markets } satisfies ToWorker);
   }, [markets]);
   return state;
 }
 
-async function sendFirstPrices(
-  ticker: (typeof TICKERS)[number],
-  post: (message: ToWorker) => void,
-  signal: AbortSignal,
-): Promise<void> {
+async function sendFirstPrices(ticker: Ticker, post: (message: ToWorker) => void): Promise<void> {
   const start = new Date(Date.now() - FIRST_PRICES_MS).toISOString();
   const query = { ticker, source: 'binance_spot', start, order: 'desc', limit: FIRST_PRICES_MAX } as const;
   // Without them sigma is known later, and nothing else is missing.
-  const answer = await call('GET /v1/underlying', { query }, signal).catch(() => null);
+  const answer = await call('GET /v1/underlying', { query }).catch(() => null);
   const points = (answer?.points ?? []).map(({ ts, price }) => [Date.parse(ts), price] as const).toReversed();
   if (points.length > 0) post({ kind: 'prices', ticker, points });
 }

@@ -46,13 +46,17 @@ export function moment(time: string | number | null | undefined): string {
   return time === null || time === undefined ? MISSING : `${date.format(new Date(time))}`;
 }
 
-/** How long before a moment another was: `0.4 s`, `12 s`, `3 min`, `2 h`; the clocks of both are the service's. */
+/** `0.4 s`, `12 s`, `3 min`, `2 h`. */
+export function duration(seconds: number): string {
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
+/** How long before a moment another was, e.g. `12 s ago`; the clocks of both are the service's. */
 export function age(time: string | null, asOf: string): string {
   if (time === null) return 'never';
-  const seconds = Math.max(0, (Date.parse(asOf) - Date.parse(time)) / 1000);
-  if (seconds < 10) return `${seconds.toFixed(1)} s ago`;
-  if (seconds < 120) return `${Math.round(seconds)} s ago`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
+  return `${duration(Math.max(0, (Date.parse(asOf) - Date.parse(time)) / 1000))} ago`;
 }
 
 /** Time of day in UTC. */

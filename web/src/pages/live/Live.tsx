@@ -2,10 +2,11 @@ import { Group, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
-import type { Market } from '../../api/schema.ts';
+import type { LiveWindow } from '../../api/schema.ts';
 import { ConnectionBadge } from '../../live/ConnectionBadge.tsx';
 import type { LiveState } from '../../live/messages.ts';
 import { Receiving } from '../../live/Receiving.tsx';
+import { ServiceNotices } from '../../live/ServiceNotices.tsx';
 import { useLive } from '../../live/useLive.ts';
 import { number, percent, usd } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
@@ -15,19 +16,15 @@ import { WindowCard } from './WindowCard.tsx';
 
 const route = getRouteApi('/shell/live');
 const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
-const LIST_MS = 20_000;
+const LIST_MS = 5_000;
 const HEALTH_MS = 10_000;
 
 /** Every window in play of one underlying, as it happens. */
 export function Live(): ReactNode {
   const { ticker } = route.useSearch();
   const navigate = route.useNavigate();
-  const markets = useApi(
-    'GET /v1/markets',
-    { query: { status: 'open', limit: 200 } },
-    { refetchMs: LIST_MS },
-  );
-  const live = useLive(markets.data?.markets);
+  const windows = useApi('GET /app/live', {}, { refetchMs: LIST_MS });
+  const live = useLive(windows.data?.windows, ticker);
   const now = useNow();
   return (
     <Page
@@ -42,26 +39,38 @@ export function Live(): ReactNode {
         />
       }
     >
+      <ServiceNotices
+        meanwhile={live.connection === 'live' ? 'live prices are current' : 'prices are asked for every 5 s'}
+      />
       <Status live={live} ticker={ticker} />
-      {markets.isPending && <Loading />}
-      {markets.isError && <Failure error={markets.error} retry={() => void markets.refetch()} />}
-      {markets.isSuccess && (
-        <Windows markets={inPlay(markets.data.markets, ticker, now)} live={live} now={now} />
+      {windows.isPending && <Loading />}
+      {windows.data === undefined && windows.isError && (
+        <Failure error={windows.error} retry={() => void windows.refetch()} />
+      )}
+      {windows.data !== undefined && (
+        <Windows
+          windows={inPlay(windows.data.windows, ticker, now)}
+          answeredMs={windows.dataUpdatedAt}
+          live={live}
+          now={now}
+        />
       )}
     </Page>
   );
 }
 
 function Windows({
-  markets,
+  windows,
+  answeredMs,
   live,
   now,
 }: {
-  markets: readonly Market[];
+  windows: readonly LiveWindow[];
+  answeredMs: number;
   live: LiveState;
   now: number;
 }): ReactNode {
-  if (markets.length === 0) {
+  if (windows.length === 0) {
     return (
       <Empty title="No window in play">
         The recorder finds new windows within a minute; this page follows by itself.
@@ -70,8 +79,15 @@ function Windows({
   }
   return (
     <SimpleGrid cols={{ base: 1, sm: 2, xl: 3 }} spacing="md">
-      {markets.map((market) => (
-        <WindowCard key={market.market_id} market={market} book={live.markets[market.market_id]} now={now} />
+      {windows.map((window) => (
+        <WindowCard
+          key={window.market_id}
+          window={window}
+          answeredMs={answeredMs}
+          pushed={live.markets[window.market_id] ?? null}
+          isPushed={live.connection === 'live'}
+          now={now}
+        />
       ))}
     </SimpleGrid>
   );
@@ -98,14 +114,14 @@ function Status({ live, ticker }: { live: LiveState; ticker: string }): ReactNod
 }
 
 /** The window of each length that has begun and not ended, shortest first. */
-function inPlay(markets: readonly Market[], ticker: string, now: number): Market[] {
+function inPlay(windows: readonly LiveWindow[], ticker: string, now: number): LiveWindow[] {
   return WINDOWS.flatMap((type) => {
-    const found = markets.find(
-      (market) =>
-        market.ticker === ticker &&
-        market.market_type === type &&
-        Date.parse(market.start_time) <= now &&
-        now < Date.parse(market.end_time),
+    const found = windows.find(
+      (window) =>
+        window.ticker === ticker &&
+        window.market_type === type &&
+        Date.parse(window.start_time) <= now &&
+        now < Date.parse(window.end_time),
     );
     return found === undefined ? [] : [found];
   });

@@ -1,8 +1,10 @@
 import { Badge, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { memo, type ReactNode } from 'react';
-import type { Market } from '../../api/schema.ts';
-import type { Level, LiveMarket } from '../../live/messages.ts';
+import type { LiveWindow } from '../../api/schema.ts';
+import type { LiveMarket } from '../../live/messages.ts';
+import { type KnownWindow, shownBook, type Trust } from '../../live/trust.ts';
+import { WARNING_COLOUR } from '../../theme.ts';
 import { cents, countdown, number, percent, usd, WINDOW_NAMES } from '../../ui/format.ts';
 import { Ladder } from '../../ui/Ladder.tsx';
 import { Sparkline } from '../../ui/Sparkline.tsx';
@@ -10,27 +12,25 @@ import classes from './WindowCard.module.css';
 
 /** One window in play: what it costs, where the price stands, and both books. Drawn anew only when it has changed. */
 export const WindowCard = memo(function WindowCard({
-  market,
-  book,
   now,
-}: {
-  market: Market;
-  book: LiveMarket | undefined;
-  now: number;
-}): ReactNode {
-  const [start, end] = [Date.parse(market.start_time), Date.parse(market.end_time)];
+  ...known
+}: KnownWindow & { now: number }): ReactNode {
+  const { window } = known;
+  const { book, trust } = shownBook(known, now);
+  const best = bestPrices(window, book);
+  const [start, end] = [Date.parse(window.start_time), Date.parse(window.end_time)];
   const passed = ((now - start) / (end - start)) * 100;
-  const name = WINDOW_NAMES[market.market_type] ?? market.market_type;
+  const name = WINDOW_NAMES[window.market_type] ?? window.market_type;
   return (
-    <Stack className="card" p="md" gap="xs" component="section" aria-label={`${market.ticker} ${name}`}>
+    <Stack className="card" p="md" gap="xs" component="section" aria-label={`${window.ticker} ${name}`}>
       <Group justify="space-between" wrap="nowrap">
         <Group gap="xs">
           <Title order={2} size="h4">
-            <Link to="/markets/$marketId" params={{ marketId: market.market_id }}>
+            <Link to="/markets/$marketId" params={{ marketId: window.market_id }}>
               {name}
             </Link>
           </Title>
-          <TrustBadge book={book} />
+          <TrustBadge trust={trust} />
         </Group>
         <Text fw={650} size="lg" aria-label="time left">
           {countdown(end - now)}
@@ -38,11 +38,11 @@ export const WindowCard = memo(function WindowCard({
       </Group>
       <Progress value={passed} size="xs" aria-label="part of the window that has passed" />
       <SimpleGrid cols={2} spacing="xs">
-        <Side name="Up" bids={book?.yesBids} asks={book?.yesAsks} colour="up" />
-        <Side name="Down" bids={book?.noBids} asks={book?.noAsks} colour="down" />
+        <Side name="Up" bid={best.yesBid} ask={best.yesAsk} colour="up" />
+        <Side name="Down" bid={best.noBid} ask={best.noAsk} colour="down" />
       </SimpleGrid>
       <Sparkline values={book?.trail ?? []} label="price of Up, last three minutes" />
-      <Figures market={market} book={book} />
+      <Figures window={window} book={book} best={best} />
       <SimpleGrid cols={2} spacing="sm">
         <Ladder title="Up" bids={book?.yesBids ?? []} asks={book?.yesAsks ?? []} rows={5} />
         <Ladder title="Down" bids={book?.noBids ?? []} asks={book?.noAsks ?? []} rows={5} />
@@ -51,24 +51,50 @@ export const WindowCard = memo(function WindowCard({
   );
 });
 
-function TrustBadge({ book }: { book: LiveMarket | undefined }): ReactNode {
-  if (book === undefined) return <Badge color="gray.7">waiting</Badge>;
-  if (book.gap !== null) return <Badge color="red.9">gap: {book.gap.replaceAll('_', ' ')}</Badge>;
-  return book.trusted ? <Badge color="teal.9">proven</Badge> : <Badge color="orange.9">unproven</Badge>;
+const TRUST_COLOURS = {
+  proven: 'teal.9',
+  unproven: WARNING_COLOUR,
+  stale: WARNING_COLOUR,
+  waiting: 'gray.7',
+} as const;
+
+function TrustBadge({ trust }: { trust: Trust }): ReactNode {
+  if (typeof trust === 'object') return <Badge color="red.9">gap: {trust.gap.replaceAll('_', ' ')}</Badge>;
+  return <Badge color={TRUST_COLOURS[trust]}>{trust}</Badge>;
+}
+
+interface BestPrices {
+  readonly yesBid: number | null;
+  readonly yesAsk: number | null;
+  readonly noBid: number | null;
+  readonly noAsk: number | null;
+}
+
+function bestPrices(window: LiveWindow, book: LiveMarket | null): BestPrices {
+  const answered = window.book;
+  if (book === null) {
+    return {
+      ...{ yesBid: answered?.yes_bid ?? null, yesAsk: answered?.yes_ask ?? null },
+      ...{ noBid: answered?.no_bid ?? null, noAsk: answered?.no_ask ?? null },
+    };
+  }
+  return {
+    ...{ yesBid: book.yesBids[0]?.[0] ?? null, yesAsk: book.yesAsks[0]?.[0] ?? null },
+    ...{ noBid: book.noBids[0]?.[0] ?? null, noAsk: book.noAsks[0]?.[0] ?? null },
+  };
 }
 
 function Side({
   name,
-  bids,
-  asks,
+  bid,
+  ask,
   colour,
 }: {
   name: string;
-  bids: readonly Level[] | undefined;
-  asks: readonly Level[] | undefined;
+  bid: number | null;
+  ask: number | null;
   colour: 'up' | 'down';
 }): ReactNode {
-  const [bid, ask] = [bids?.[0]?.[0] ?? null, asks?.[0]?.[0] ?? null];
   return (
     <div className={classes.side}>
       <span>Buy {name}</span>
@@ -78,12 +104,20 @@ function Side({
   );
 }
 
-function Figures({ market, book }: { market: Market; book: LiveMarket | undefined }): ReactNode {
-  const [bid, ask] = [book?.yesBids[0]?.[0], book?.yesAsks[0]?.[0]];
-  const spread = bid === undefined || ask === undefined ? null : ask - bid;
-  const strike = market.strike_price === null ? 'not known yet' : usd(market.strike_price);
+function Figures({
+  window,
+  book,
+  best,
+}: {
+  window: LiveWindow;
+  book: LiveMarket | null;
+  best: BestPrices;
+}): ReactNode {
+  const { yesBid, yesAsk } = best;
+  const spread = yesBid === null || yesAsk === null ? null : yesAsk - yesBid;
+  const strike = window.strike_price === null ? 'not known yet' : usd(window.strike_price);
   const rows = [
-    ['Strike', market.strike_source === null ? strike : `${strike} (${market.strike_source})`],
+    ['Strike', window.strike_source === null ? strike : `${strike} (${window.strike_source})`],
     ['Distance', distanceText(book?.distance)],
     ['Model, Up', percent(book?.modelProbability)],
     ['Spread', cents(spread)],

@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import type { Level, Market } from '../../api/schema.ts';
+import { WARNING_COLOUR } from '../../theme.ts';
 import { moment, usd } from '../../ui/format.ts';
 import { Ladder } from '../../ui/Ladder.tsx';
 import { Empty, Failure } from '../../ui/states.tsx';
@@ -60,7 +61,7 @@ export function BookAt({
             <Text size="sm">
               {market.ticker} {usd(book.data.underlying_price)}
             </Text>
-            <Badge color={book.data.trusted ? 'teal.9' : 'orange.9'}>
+            <Badge color={book.data.trusted ? 'teal.9' : WARNING_COLOUR}>
               {book.data.trusted ? 'proven' : 'unproven'}
             </Badge>
           </Group>

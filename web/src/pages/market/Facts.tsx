@@ -7,13 +7,14 @@ import { Outcome } from '../markets/Outcome.tsx';
 /** What decides a market, what it costs to trade, and how well it was recorded. */
 export function Facts({ market }: { market: Market }): ReactNode {
   const source = market.strike_source === null ? '' : ` (${market.strike_source})`;
+  const resolvedBy = market.resolved_at_source === null ? '' : ` (${market.resolved_at_source})`;
   const rows: readonly (readonly [string, ReactNode])[] = [
     ['Begins', moment(market.start_time)],
     ['Ends', moment(market.end_time)],
     ['Strike', market.strike_price === null ? 'not known' : `${usd(market.strike_price)}${source}`],
     ['Close', usd(market.close_price)],
     ['Outcome', <Outcome key="outcome" market={market} />],
-    ['Resolved', moment(market.resolved_at)],
+    ['Resolved', `${moment(market.resolved_at)}${resolvedBy}`],
     ['Recorded', percent(market.coverage)],
     ['Price step', cents(market.tick_size)],
     ['Taker fee rate', percent(market.taker_fee_rate, 2)],

@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { Market } from '../../api/schema.ts';
+import { ServiceNotices } from '../../live/ServiceNotices.tsx';
 import { dealsOf } from '../../trades/deals.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
@@ -60,12 +61,15 @@ function Recorded({ market }: { market: Market }): ReactNode {
           >
             Points as JSON
           </Button>
-          <Anchor href={market.polymarket_url} rel="noreferrer" target="_blank">
-            On Polymarket
-          </Anchor>
+          {market.polymarket_url === null ? null : (
+            <Anchor href={market.polymarket_url} rel="noreferrer" target="_blank">
+              On Polymarket
+            </Anchor>
+          )}
         </>
       }
     >
+      <ServiceNotices meanwhile="what came since is not drawn yet" />
       <Facts market={market} />
       <Section
         title="Price of Up and the underlying"

@@ -5,7 +5,8 @@ import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { FeedStatus as Status } from '../../api/schema.ts';
 import { Receiving } from '../../live/Receiving.tsx';
-import { age, moment, number, WINDOW_NAMES } from '../../ui/format.ts';
+import { WARNING_COLOUR } from '../../theme.ts';
+import { age, duration, moment, number, WINDOW_NAMES } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 
 const REFETCH_MS = 5_000;
@@ -22,6 +23,7 @@ async function whyNotReady(signal: AbortSignal): Promise<string | null> {
 export function FeedStatus(): ReactNode {
   const health = useApi('GET /health', {}, { refetchMs: REFETCH_MS });
   const feeds = useApi('GET /app/feeds', {}, { refetchMs: REFETCH_MS });
+  const state = useApi('GET /app/state', {}, { refetchMs: REFETCH_MS });
   const ready = useQuery({
     queryKey: ['ready'],
     queryFn: ({ signal }) => whyNotReady(signal),
@@ -38,6 +40,11 @@ export function FeedStatus(): ReactNode {
         <Text size="sm" c="dimmed">
           newest {moment(health.data?.latest_snapshot)}
         </Text>
+        {state.data !== undefined && (
+          <Text size="sm" c="dimmed">
+            stored data {duration(state.data.store_lag_seconds)} behind
+          </Text>
+        )}
       </Group>
       {feeds.isPending && <Loading rows={4} />}
       {feeds.data === undefined && feeds.isError && (
@@ -119,7 +126,7 @@ function FeedState({ feed }: { feed: Status['feeds'][number] }): ReactNode {
     );
   if (up < connections)
     return (
-      <Badge miw="max-content" color="orange.9">
+      <Badge miw="max-content" color={WARNING_COLOUR}>
         {up} of {connections} connected
       </Badge>
     );

@@ -1,6 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useSession } from '../../api/hooks.ts';
+import { ServiceNotices } from '../../live/ServiceNotices.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { FeedStatus } from './FeedStatus.tsx';
@@ -21,6 +22,7 @@ export function Operator(): ReactNode {
   }
   return (
     <Page title="Operator" about="Users, maintenance, and whether recording is well">
+      <ServiceNotices meanwhile="this page is current" />
       <Block title="Recording">
         <FeedStatus />
       </Block>

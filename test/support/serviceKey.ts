@@ -1,0 +1,17 @@
+import { randomBytes } from 'node:crypto';
+import { openAccounts } from '../../src/accounts/accounts.ts';
+import { issueKey } from '../../src/accounts/keys.ts';
+import { systemClock } from '../../src/clock.ts';
+import { silentLogger } from '../../src/ops/log.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+
+/** A key of a user of the highest tier; a service may run on the data directory meanwhile. */
+export async function makeServiceKey(dataDir: string): Promise<string> {
+  const config = { dataDir, databaseUrl: null, keyEnvironment: 'live' } as const;
+  const sources = { clock: systemClock, randomBytes };
+  const accounts = await openAccounts({ config, ...sources, logger: silentLogger, metrics: new Metrics() });
+  const wanted = { email: 'test@example.com', tier: 'premium', label: 'test', environment: 'live' } as const;
+  const { key } = await issueKey(accounts.database, sources, wanted);
+  await accounts.close();
+  return key;
+}
