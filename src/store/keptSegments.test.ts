@@ -49,6 +49,16 @@ test('rows that came in before they were journalled are kept too', async () => {
   expect(await keptTrades()).toEqual([1]);
 });
 
+test('a flush waits until segments that were just inserted are kept', async () => {
+  const writer = await open();
+  for (const seq of range(1, 20)) {
+    await rig.tradeEverySecond(writer, [seq]);
+    while (writer.pending().rows > 0) await rig.clock.advance(10);
+    await writer.flush();
+    expect(await keptTrades()).toEqual(range(1, seq));
+  }
+});
+
 test('what the engine loses of the kept segments is inserted again, once', async () => {
   const { engine } = rig;
   const writer = await open();

@@ -39,6 +39,8 @@ export class SegmentQueue {
   #working: Promise<void> | null = null;
   /** Entries at the front whose rows are being inserted. */
   #inWork = 0;
+  /** Its rows are in the engine; its file is being kept or deleted. */
+  #retiring: Entry | null = null;
   /** Segments up to this number were refused together: each goes alone, so that only the bad one is set aside. */
   #aloneUntil = 0;
 
@@ -66,10 +68,14 @@ export class SegmentQueue {
     });
   }
 
-  /** Everything pushed so far is in the engine. @throws {StoreRefusedError} When rows had to be set aside. */
+  /**
+   * Everything pushed so far is in the engine, and its files are kept or deleted.
+   * @throws {StoreRefusedError} When rows had to be set aside.
+   */
   async settled(): Promise<void> {
+    const waiting = this.#retiring === null ? this.#entries : [this.#retiring, ...this.#entries];
     // All of them first: rows after those that were refused are to be in as well.
-    const ended = await Promise.allSettled(this.#entries.map((entry) => entry.done));
+    const ended = await Promise.allSettled(waiting.map((entry) => entry.done));
     for (const result of ended) if (result.status === 'rejected') throw result.reason;
   }
 
@@ -139,11 +145,13 @@ export class SegmentQueue {
     });
   }
 
-  async #done({ segment, resolve }: Entry): Promise<void> {
+  async #done(entry: Entry): Promise<void> {
     const { kept, run, clock, log } = this.#options;
+    const { segment } = entry;
     const { rows, bytes } = segment;
     const { path } = segment.file;
     this.#entries.shift();
+    this.#retiring = entry;
     try {
       // Rows that came in within one period of the journal are in no file yet.
       if (!kept.isConfirmedAtOnce) await segment.journal(clock.now());
@@ -152,7 +160,8 @@ export class SegmentQueue {
       // Harmless: the next start finds its rows in the engine and skips them.
       log.warn({ err: error, path }, 'store.segment.not_removed');
     }
-    resolve();
+    this.#retiring = null;
+    entry.resolve();
   }
 
   async #failed(batch: readonly Entry[], error: unknown): Promise<void> {
