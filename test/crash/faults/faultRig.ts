@@ -20,6 +20,10 @@ import { type MarketRecord, VenueRecord } from './venueRecord.ts';
 /** The current and the next window of 5 kinds and 3 tickers. */
 const MARKETS_IN_PLAY = 30;
 const TRUSTED_LIMIT_MS = 30_000;
+/** What dead runs left gets this long to reach the store: beside twenty busy processes a run takes ten seconds. */
+const RECOVERY_LIMIT_MS = 900_000;
+/** A store this far behind has nothing of dead runs left to take. */
+const RECOVERED_LAG_SECONDS = 5;
 /** Rows that are on their way into the store get this long to be served. */
 const SETTLE_LIMIT_MS = 90_000;
 const SETTLE_PAUSE_MS = 2_000;
@@ -145,6 +149,7 @@ export class FaultRig {
    * may be on their way.
    */
   async compare(service: ServiceProcess): Promise<Counts> {
+    await this.#whenRecovered(service);
     let open = this.record.markets();
     let whole = COUNTS_NONE;
     const examples: string[] = [];
@@ -162,6 +167,19 @@ export class FaultRig {
       }
       await sleep(clock, SETTLE_PAUSE_MS);
     }
+  }
+
+  /** Waits until the store has what dead runs left: until then the service says how far behind it is. */
+  async #whenRecovered(service: ServiceProcess): Promise<void> {
+    const deadline = clock.monotonic() + RECOVERY_LIMIT_MS;
+    let lag = 'unknown';
+    while (clock.monotonic() < deadline && service.isRunning) {
+      const { status, body } = await service.get('/metrics');
+      lag = /^underround_store_lag_seconds(?:\{[^}]*\})? (\S+)/m.exec(body)?.[1] ?? 'unknown';
+      if (status === 200 && Number(lag) <= RECOVERED_LAG_SECONDS) return;
+      await sleep(clock, SETTLE_PAUSE_MS);
+    }
+    this.say(`the store is still behind: underround_store_lag_seconds ${lag}`);
   }
 
   /** @returns What is final, and the markets with rows missing, which are to be compared again. */
