@@ -108,7 +108,7 @@ export class FaultRig {
       key,
       environment: { ...log, ...this.venue.urls(), ...environment },
     });
-    this.whenOver(() => service.killAll());
+    this.whenOver(() => service.close());
     return service;
   }
 

@@ -23,6 +23,7 @@ export class ServiceProcess {
   #ended: Promise<void> = Promise.resolve();
   #out = '';
   #log = '';
+  #isOver = false;
 
   constructor(options: { dataDir: string; environment: Readonly<Record<string, string>>; key: string }) {
     this.dataDir = options.dataDir;
@@ -48,7 +49,9 @@ export class ServiceProcess {
     return this.#log;
   }
 
+  /** Does nothing once the run is over: its directory is about to go. */
   start(): void {
+    if (this.#isOver) return;
     const environment = {
       PATH: process.env.PATH ?? '',
       UNDERROUND_PORT: '0',
@@ -120,6 +123,12 @@ export class ServiceProcess {
     } catch (error) {
       return { status: 0, body: String(error) };
     }
+  }
+
+  /** Ends everything for good: a run that was interrupted may be about to start the service again. */
+  async close(): Promise<void> {
+    this.#isOver = true;
+    await this.killAll();
   }
 
   /** Ends the service and every engine on its directory, whatever they do. */
