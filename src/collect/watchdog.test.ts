@@ -4,7 +4,11 @@ import { MemorySink } from '../../test/support/memorySink.ts';
 import { MARKET, WireMarket } from '../../test/support/wire.ts';
 import { silentLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
+import type { BookSnapshotEvent } from '../schema/events.ts';
+import type { GapCause } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
+import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
+import type { RecordedMarket } from './recordedMarket.ts';
 import { Recorder } from './recorder.ts';
 import { Watchdog, type WatchdogOptions, type WatchedFeed } from './watchdog.ts';
 
@@ -78,3 +82,34 @@ test('when a feed speaks again after minutes, every market in a gap is asked for
   await clock.advance(1_000);
   expect(new Set(line.resubscribed).size).toBe(30);
 });
+
+const CAUSES: readonly GapCause[] = ['book_mismatch', 'crossed_book', 'frame_rejected', 'clock_step'];
+
+test.each(CAUSES)(
+  'a gap by %s during which the feed went is not closed before the feed is back',
+  async (cause) => {
+    const wire = new WireMarket();
+    wire.set({ side: 'BUY', price: 4_900, size: 1_000_000 });
+    let asked = 0;
+    const rest = {
+      books: async () => {
+        asked++;
+        const nowMs = clock.now();
+        return mapClobFrame(wire.snapshot(nowMs), nowMs) as BookSnapshotEvent[];
+      },
+    };
+    const { clock, recorder, tokens } = watch({ markets: [MARKET], rest });
+    const recorded = recorder.recorded(MARKET.marketId) as RecordedMarket;
+    await clock.advance(1_000);
+    recorder.doubt(recorded, { cause, knownTimeMs: clock.now() });
+    recorder.disconnect(tokens, clock.now());
+    await clock.advance(5_000);
+    // A book that was asked for says nothing of what changes until frames come again.
+    expect(recorder.gaps.of(MARKET.marketId)).toMatchObject({ cause, endTimeMs: null });
+    const askedBefore = asked;
+    recorder.clobFrame(wire.snapshot(clock.now()), clock.now());
+    await clock.advance(1_000);
+    expect(recorder.gaps.of(MARKET.marketId)).toBeNull();
+    expect(askedBefore).toBe(0);
+  },
+);

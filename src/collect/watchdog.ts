@@ -237,6 +237,9 @@ export class Watchdog {
 
   /** Whether a book that was asked for may end the gap: a feed that failed must have spoken again itself. */
   #mayClose(watched: WatchedMarket, gap: Gap): boolean {
+    const { yes, no } = watched.recorded.book;
+    // Whatever opened the gap, the feed may have gone since: the first cause stands, also that of an earlier run.
+    if (!yes.isHeardSinceReset || !no.isHeardSinceReset) return false;
     if (FEED_CAUSES.includes(gap.cause)) return watched.isHeardInGap;
     if (watched.isLopsided) return false;
     const { rejectedTimeMs } = watched.recorded;

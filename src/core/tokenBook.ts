@@ -30,6 +30,7 @@ export class TokenBook implements BookView {
   verified = false;
   /** Frames that named this token, whether they were applied or not: a token can fall silent alone. */
   frames = 0;
+  #framesAtReset = 0;
   #announcedBestBid: number | null = null;
   #announcedBestAsk: number | null = null;
   #announcesBest = false;
@@ -76,6 +77,11 @@ export class TokenBook implements BookView {
       !this.#announcesBest ||
       (this.bids.best === this.#announcedBestBid && this.asks.best === this.#announcedBestAsk)
     );
+  }
+
+  /** A frame has named this token since the feed was last gone. */
+  get isHeardSinceReset(): boolean {
+    return this.frames > this.#framesAtReset;
   }
 
   /** Bid above ask: an error. Locked (equal) is not, though it is how a half-applied fill looks too. */
@@ -125,6 +131,7 @@ export class TokenBook implements BookView {
 
   /** Forgets what vouched for the levels, not the levels: an equal snapshot after a reconnect is no change. */
   reset(): void {
+    this.#framesAtReset = this.frames;
     this.known = false;
     this.verified = false;
     this.timeMs = 0;
