@@ -1,5 +1,4 @@
 import { Badge, Group, Table, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
@@ -13,29 +12,20 @@ const REFETCH_MS = 5_000;
 /** Open gaps listed. */
 const GAPS_SHOWN = 50;
 
-/** Why the service is not ready; null: it is. Not being ready is an answer here, not a failure. */
-async function whyNotReady(signal: AbortSignal): Promise<string | null> {
-  const response = await fetch('/readyz', { signal });
-  return response.ok ? null : ((await response.json()) as { readonly detail: string }).detail;
-}
-
 /** Whether snapshots come in, whether the service can do its work, and how each connection to a venue fares. */
 export function FeedStatus(): ReactNode {
   const health = useApi('GET /health', {}, { refetchMs: REFETCH_MS });
   const feeds = useApi('GET /app/feeds', {}, { refetchMs: REFETCH_MS });
   const state = useApi('GET /app/state', {}, { refetchMs: REFETCH_MS });
-  const ready = useQuery({
-    queryKey: ['ready'],
-    queryFn: ({ signal }) => whyNotReady(signal),
-    refetchInterval: REFETCH_MS,
-  });
   if (health.isError) return <Failure error={health.error} retry={() => void health.refetch()} />;
   return (
     <>
       <Group gap="lg">
         <Receiving health={health.data} />
-        {ready.data !== undefined && (
-          <Badge color={ready.data === null ? 'teal.9' : 'red.9'}>{ready.data ?? 'ready'}</Badge>
+        {state.data !== undefined && (
+          <Badge color={state.data.ready ? 'teal.9' : 'red.9'}>
+            {state.data.ready ? 'ready' : state.data.reasons.join(', ')}
+          </Badge>
         )}
         <Text size="sm" c="dimmed">
           newest {moment(health.data?.latest_snapshot)}
