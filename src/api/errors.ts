@@ -26,7 +26,7 @@ export function answerError(
   }
   // The client is gone and its query was cancelled; the access log says so, and nobody reads an answer.
   if (reply.raw.destroyed) return reply;
-  const { status, detail } = outwardForm(error);
+  const { status, detail } = outwardForm(error, request);
   if (status === 502) reply.header('retry-after', STORE_RETRY_SECONDS);
   if (status >= 500) {
     log.error({ err: error, request_id: request.id, route: request.routeOptions.url }, 'http.request_failed');
@@ -34,13 +34,16 @@ export function answerError(
   return sendDetail(reply, status, detail);
 }
 
-function outwardForm(error: unknown): { status: number; detail: string } {
+function outwardForm(error: unknown, { routeOptions }: FastifyRequest): { status: number; detail: string } {
   if (error instanceof StoreUnavailableError || (error as { code?: unknown }).code === 'ENOSPC') {
     return { status: 502, detail: 'The data store is temporarily unreachable, retry with back-off' };
   }
   switch ((error as { code?: unknown }).code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return { status: 413, detail: 'Request body is larger than 1 MiB' };
+      return {
+        status: 413,
+        detail: `Request body is larger than ${(routeOptions.bodyLimit ?? 0) / 1024} KiB`,
+      };
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return { status: 404, detail: 'Not Found' };
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

@@ -117,14 +117,44 @@ describe('refusals', () => {
   test('bodies: too large is 413, not JSON is 422', async () => {
     const app = api();
     app.post('/test', async () => 'ok');
-    const large = await app.inject({ method: 'POST', url: '/test', payload: 'x'.repeat(1024 * 1024 + 1) });
-    expect([large.statusCode, large.json()]).toEqual([413, { detail: 'Request body is larger than 1 MiB' }]);
+    const large = await app.inject({ method: 'POST', url: '/test', payload: 'x'.repeat(256 * 1024 + 1) });
+    expect([large.statusCode, large.json()]).toEqual([
+      413,
+      { detail: 'Request body is larger than 256 KiB' },
+    ]);
+    for (const path of ['sign-in', 'sign-up', 'sign-out', 'password']) {
+      const payload = JSON.stringify({ email: 'x'.repeat(8 * 1024) });
+      const refused = await app.inject({ method: 'POST', url: `/app/${path}`, payload });
+      const isPublic = path === 'sign-in' || path === 'sign-up';
+      expect([path, refused.statusCode]).toEqual([path, isPublic ? 413 : 401]);
+      if (isPublic) expect(refused.json()).toEqual({ detail: 'Request body is larger than 8 KiB' });
+    }
     const headers = { 'content-type': 'text/plain' };
     const broken = await app.inject({ method: 'POST', url: '/test', payload: '{"a": ', headers });
     expect([broken.statusCode, broken.json().detail[0].loc]).toEqual([422, ['body', 6]]);
     const unreadable = { 'content-type': 'x' };
     const whole = await app.inject({ method: 'POST', url: '/test', payload: '{}', headers: unreadable });
     expect([whole.statusCode, whole.body]).toEqual([200, 'ok']);
+  });
+
+  test.each([
+    ['announced by its length', 'Content-Length: 8193\r\n\r\n'],
+    ['sent in chunks', `Transfer-Encoding: chunked\r\n\r\n2001\r\n${'x'.repeat(0x2001)}\r\n`],
+  ])('a body that is too large is refused before the rest of it comes: %s', async (_name, rest) => {
+    const app = api();
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write(`POST /app/sign-in HTTP/1.1\r\nHost: localhost\r\n${rest}`);
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    expect(answer).toMatch(/^HTTP\/1.1 413 .*\r\nconnection: close\r\n.*larger than 8 KiB"\}$/is);
+  });
+
+  test('a body of many faults is answered with 100 of them', async () => {
+    const payload = `{${Array.from({ length: 15_000 }, (_, at) => `"m${at}":${at}`).join(',')}}`;
+    const response = await api().inject({ method: 'POST', url: '/v1/backtest', payload, headers: KEY });
+    expect([response.statusCode, response.json().detail.length]).toEqual([422, 100]);
+    expect(response.rawPayload.length).toBeLessThan(64 * 1024);
   });
 
   test.each(['/v1/backtest', '/v1/backtest/sweep', '/v1/paper/strategies'])(

@@ -25,7 +25,10 @@ import { serveSockets } from './sockets.ts';
 import { PLAIN } from './transport.ts';
 import { refuseConnection, refuseUnread } from './unread.ts';
 
-const BODY_MAX_BYTES = 1024 * 1024;
+const BODY_MAX_BYTES = 256 * 1024;
+/** Of requests that anybody may send, and that hold an e-mail address and a password or two. */
+const CREDENTIALS_MAX_BYTES = 8 * 1024;
+const CREDENTIALS = /^\/app\/(?:sign-|password$)/;
 /** A request head that does not come whole within this is refused. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** A connection on which nothing moves for this long is closed; a client that stops reading cancels its query. */
@@ -77,7 +80,7 @@ function readBodiesAsJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
     // An empty body is none, as with FastAPI, whatever media type was announced for it.
-    body === '' ? undefined : parseJsonBody(body),
+    body === '' ? undefined : await parseJsonBody(body),
   );
   // A media type that cannot be read would be refused before its body is.
   app.addHook('onRequest', (request, _reply, done) => {
@@ -93,6 +96,7 @@ function routeOptions(
   const { log, admission } = parts;
   return {
     method: declared.method === 'GET' ? ['GET', 'HEAD'] : declared.method,
+    bodyLimit: CREDENTIALS.test(declared.path) ? CREDENTIALS_MAX_BYTES : BODY_MAX_BYTES,
     url: declared.path.replace(/\{(\w+)\}/g, ':$1'),
     // With a callback, so that a request whose key is known waits for no promise.
     onRequest: (request, reply, done) => admission.admit({ route: declared, request, reply }, done),
