@@ -40,7 +40,8 @@ const PATH_PARAMETER_MAX = 3 * 16 * 1024;
 export function createApi(parts: ApiParts): FastifyInstance {
   const { log, dataSource, transport = PLAIN } = parts;
   const nextId = requestIds();
-  const refusing = { nextId, dataSource, log };
+  const refusing = { nextId, dataSource, log, transport, rateLimits: parts.rateLimits };
+  const admission = new Admission(parts);
   const app: FastifyInstance = Fastify({
     // `refuseUnread` sees to the header, with a body.
     ...(transport.tls
@@ -57,17 +58,16 @@ export function createApi(parts: ApiParts): FastifyInstance {
     routerOptions: { querystringParser: parseQuery, maxParamLength: PATH_PARAMETER_MAX },
     rewriteUrl: ({ url = '/' }) => readableTarget(url),
     clientErrorHandler: refuseConnection(refusing),
-    frameworkErrors: (error, request, reply) => answerError(error, { request, reply, log }),
+    frameworkErrors: (error, request, reply) => answerError(error, { request, reply }, { log, admission }),
   });
   readBodiesAsJson(app);
   observeRequests(app, parts);
   forbidKeeping(app);
-  handleErrors(app, log);
+  handleErrors(app, { log, admission });
   refuseUnread(app, refusing);
   closeInTime(app, parts.clock);
   const routes = allRoutes(parts);
-  const admission = new Admission(parts);
-  refuseUnknown(app, [...routes, ...servePages(app)], admission);
+  refuseUnknown(app, [...routes, ...servePages(app)]);
   const options = (declared: Route) => routeOptions(declared, { ...parts, admission });
   for (const declared of routes) if (!declared.socket) app.route(options(declared));
   const sockets = routes.filter(({ socket }) => socket);
@@ -147,11 +147,7 @@ function send(
 }
 
 /** 404 for unknown paths and 405 for known ones, decided before a key or a body is looked at. */
-function refuseUnknown(
-  app: FastifyInstance,
-  routes: readonly Pick<Route, 'path' | 'method'>[],
-  admission: Admission,
-): void {
+function refuseUnknown(app: FastifyInstance, routes: readonly Pick<Route, 'path' | 'method'>[]): void {
   const known = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   for (const { path, method } of routes) {
     const entry = known.get(path) ?? {
@@ -162,9 +158,8 @@ function refuseUnknown(
     if (method === 'GET') entry.methods.add('HEAD');
     known.set(path, entry);
   }
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     if (!request.is404) return done();
-    if (request.url.startsWith('/v1/')) admission.tellStanding(request, reply);
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = [...known.values()]
       .filter(({ pattern }) => pattern.test(path))
