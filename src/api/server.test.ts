@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { decompress } from 'fzstd';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { idleLive, KEY, testApi } from '../../test/support/api.ts';
+import { idleLive, KEY, testApi, uncheckedApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { STUB_DEPTH, stubStore } from '../../test/support/stubStore.ts';
 import { StoreRefusedError, StoreUnavailableError } from '../errors.ts';
@@ -173,6 +173,7 @@ describe('refusals', () => {
     ['that is not HTTP', 'NONSENSE\r\n', 400, 'Bad Request'],
     ['with a head too large', `GET /livez HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n`, 431, /Fields Too Large/],
     ['without a host', 'GET /livez HTTP/1.1\r\n', 400, 'Host header is missing'],
+    ['with two hosts', 'GET /livez HTTP/1.1\r\nHost: a\r\nhost: b\r\n', 400, 'Host header is repeated'],
     ['that expects the unknown', 'POST /livez HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n', 417, /^Expectation/],
   ])(
     'a request %s is refused as JSON, with what every answer carries',
@@ -188,6 +189,7 @@ describe('refusals', () => {
       expect(fields).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
       expect(fields).toMatch(/\r\ncontent-type: application\/json/);
       expect(fields).toMatch(/\r\nx-data-source: replay/);
+      expect(fields).toMatch(/\r\nx-content-type-options: nosniff/);
       expect(JSON.parse(body)).toEqual({ detail: expect.stringMatching(detail) });
       const id = /\r\nx-request-id: ([\w-]+)/.exec(fields)?.[1];
       expect(info.mock.calls.map(([line]) => [line.request_id, line.status])).toEqual([[id, status]]);
@@ -213,6 +215,19 @@ describe('what every answer carries', () => {
     const hostile = await app.inject({ url: '/livez', headers: { 'x-request-id': 'a b"c' } });
     expect(hostile.headers['x-request-id']).toMatch(/^[0-9a-f]{12}-1$/);
     expect((await app.inject({ url: '/nothing' })).headers['x-request-id']).toMatch(/^[0-9a-f]{12}-2$/);
+  });
+
+  test.each([
+    ...['/livez', '/metrics', '/docs', '/openapi.json', '/nothing', '/', '/app/me', '/app/nothing', DEPTH],
+    ...['/%zz', '//', '/v1/stream'],
+  ])('nosniff: %s', async (url) => {
+    // Pages are described nowhere.
+    const app = uncheckedApi({ store: stubStore() });
+    apps.push(app);
+    for (const method of ['GET', 'HEAD', 'POST'] as const) {
+      const { headers } = await app.inject({ method, url, headers: KEY, payload: '{' });
+      expect(headers['x-content-type-options']).toBe('nosniff');
+    }
   });
 
   test.each(['simulated', 'replay'] as const)('X-Data-Source: %s', async (dataSource) => {

@@ -10,6 +10,7 @@ import { forbidKeeping } from './caching.ts';
 import { Call } from './call.ts';
 import { closeInTime } from './closing.ts';
 import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
+import { limitConnections } from './connectionLimits.ts';
 import { answerError, handleErrors } from './errors.ts';
 import { parseJsonBody } from './jsonBody.ts';
 import { observeRequests, requestIds, STORE_LAG_HEADER } from './lifecycle.ts';
@@ -65,6 +66,7 @@ export function createApi(parts: ApiParts): FastifyInstance {
   forbidKeeping(app);
   handleErrors(app, { log, admission });
   refuseUnread(app, refusing);
+  limitConnections(app, { ...parts, transport });
   closeInTime(app, parts.clock);
   const routes = allRoutes(parts);
   refuseUnknown(app, [...routes, ...servePages(app)]);

@@ -8,6 +8,8 @@ import type { DataSource } from './parts.ts';
 import { badRequest } from './refusal.ts';
 import type { Transport } from './transport.ts';
 
+const HOST = 'host';
+
 interface Refusing {
   readonly nextId: RequestIds;
   readonly dataSource: DataSource;
@@ -22,13 +24,24 @@ interface Refusing {
  */
 export function refuseUnread(app: FastifyInstance, refusing: Refusing): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
-    const lacksHost = raw.headers.host === undefined && raw.httpVersion === '1.1';
-    done(lacksHost ? badRequest('Host header is missing') : undefined);
+    const hosts = hostHeaders(raw.rawHeaders);
+    if (hosts > 1) return done(badRequest('Host header is repeated'));
+    done(hosts === 0 && raw.httpVersion === '1.1' ? badRequest('Host header is missing') : undefined);
   });
   app.server.on('checkExpectation', (request: IncomingMessage, response) => {
     const { status, headers, body } = refusalOf(417, request, refusing);
     response.writeHead(status, headers).end(body);
   });
+}
+
+/** Node keeps the first and drops the rest, and a proxy before us may have judged another (RFC 9112, 3.2). */
+function hostHeaders(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === HOST.length && name.toLowerCase() === HOST) count++;
+  }
+  return count;
 }
 
 /** For what is not HTTP at all: the connection cannot be used again. */
