@@ -137,13 +137,14 @@ async function serveRecording(
   const backtests = await startBacktests(replaying);
   const trading = { recording: storedRecording(store), markets: () => recorder.markets(), bus, backtests };
   const paper = await startPaper({ ...trading, database, clock, randomBytes, log, metrics });
+  const rateLimits = config.rateLimits ? new RateLimits(clock) : null;
   const api = createApi({
     ...{ store, live, streams, signals, webhooks, backtests, paper: paper.papers },
     ...{ clock, log, metrics, dataSource },
     accounts: accounts.access,
     control: accounts,
     ...{ tiers, transport, metricsElsewhere: config.metricsAddress !== null },
-    rateLimits: config.rateLimits ? new RateLimits(clock) : null,
+    rateLimits,
   });
   let metricsServer: Server | null = null;
   const stopServing = async () => {
@@ -157,7 +158,8 @@ async function serveRecording(
     await accounts.close();
   };
   try {
-    if (config.metricsAddress !== null) metricsServer = await serveMetrics(config.metricsAddress, metrics);
+    if (config.metricsAddress !== null)
+      metricsServer = await serveMetrics(config.metricsAddress, { metrics, rateLimits });
     await api.listen({ host: config.host, port: config.port });
     void store.writer.startRecovery();
   } catch (error) {

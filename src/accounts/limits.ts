@@ -5,9 +5,12 @@ import type { TierLimits } from './tiers.ts';
 
 /** Clients remembered at once; beyond it the one that asked longest ago is forgotten. */
 const MAX_CLIENTS = 50_000;
-/** Refused keys of one address: far above what mistakes need, far below what guessing would. */
+/** Requests of one address that are refused without a known user: far above what mistakes need, far below what guessing would. */
 export const FAILED_PER_MINUTE = 600;
 const FAILED: readonly Quota[] = [{ name: 'failed-auth', requests: FAILED_PER_MINUTE, windowMs: 60_000 }];
+/** A collector asks once in some seconds; printing all metrics costs milliseconds. */
+export const METRICS_PER_MINUTE = 120;
+const METRICS: readonly Quota[] = [{ name: 'metrics', requests: METRICS_PER_MINUTE, windowMs: 60_000 }];
 
 /** What an answer says of the client's limits, in the words of draft-ietf-httpapi-ratelimit-headers-10. */
 export interface RateVerdict {
@@ -19,13 +22,15 @@ export interface RateVerdict {
   readonly retryAfterSeconds: number;
 }
 
-/** Request rates of this process: of each key by its tier, and of failed authentication by address. */
+/** Request rates of this process: of each key by its tier; of requests without a known user by address. */
 export class RateLimits {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #keys = new Map<string, AdmittedRequests>();
   readonly #addresses = new Map<string, AdmittedRequests>();
   readonly #plans = new WeakMap<TierLimits, Plan>();
   readonly #failed = plan(FAILED);
+  readonly #metricsReaders = new Map<string, AdmittedRequests>();
+  readonly #metrics = plan(METRICS);
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -41,9 +46,20 @@ export class RateLimits {
     return this.#take(this.#keys, keyId, quotas);
   }
 
-  /** Counts a refused key of an address; with too many of them the refusal itself is refused (429 for 401). */
+  /** Counts a refusal (4xx) without a known user; with too many of an address the refusal itself becomes a 429. */
   failure(address: string): RateVerdict {
     return this.#take(this.#addresses, addressGroup(address), this.#failed);
+  }
+
+  /** Whole seconds until another refusal of the address is answered as such; 0: now. Counts nothing. */
+  refusalsUsedUp(address: string): number {
+    const client = this.#addresses.get(addressGroup(address));
+    return client ? Math.ceil(client.peek(this.#clock.monotonic()) / 1000) : 0;
+  }
+
+  /** Counts a reading of the metrics by an address, unless it is refused. */
+  metrics(address: string): RateVerdict {
+    return this.#take(this.#metricsReaders, addressGroup(address), this.#metrics);
   }
 
   /** How an address stands, for answers that come before any key is looked at. Counts nothing. */

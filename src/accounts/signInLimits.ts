@@ -23,12 +23,14 @@ export class SignInLimits {
     this.#clock = clock;
   }
 
-  /** @returns Whole seconds until another attempt is admitted; 0: this one is. */
-  attempt(who: { address: string; email: string | null }): number {
-    const waitMs = this.#take(this.#addresses, addressGroup(who.address), PER_ADDRESS);
-    if (waitMs > 0) return Math.ceil(waitMs / 1000);
-    if (who.email === null) return 0;
-    return Math.ceil(this.#take(this.#emails, who.email, PER_EMAIL) / 1000);
+  /** One request of an address. @returns Whole seconds until another is admitted; 0: this one is. */
+  addressAttempt(address: string): number {
+    return Math.ceil(this.#take(this.#addresses, addressGroup(address), PER_ADDRESS) / 1000);
+  }
+
+  /** One password tried for an account. @returns As {@link addressAttempt}. */
+  accountAttempt({ email }: { address: string; email: string }): number {
+    return Math.ceil(this.#take(this.#emails, email, PER_EMAIL) / 1000);
   }
 
   succeeded(email: string): void {

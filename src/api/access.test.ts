@@ -346,7 +346,7 @@ describe('rates', () => {
     }
     expect(Object.fromEntries(statuses)).toEqual({ 401: FAILED_PER_MINUTE, 429: 10_000 - FAILED_PER_MINUTE });
     const refused = await app.inject({ url: DEPTH });
-    expect(refused.json()).toEqual({ detail: 'Too many requests with a bad key from this address' });
+    expect(refused.json()).toEqual({ detail: 'Too many refused requests from this address' });
     expect(refused.headers['retry-after']).toBe('60');
     expect((await app.inject({ url: DEPTH, headers: bearer(key) })).statusCode).toBe(200);
   });

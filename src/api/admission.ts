@@ -6,7 +6,13 @@ import type { RateVerdict } from '../accounts/limits.ts';
 import { permits, type TierLimits } from '../accounts/tiers.ts';
 import type { ApiParts } from './parts.ts';
 import type { QueryParameters } from './queryString.ts';
-import { forbidden, tooManyRequests, unauthorized, underMaintenance } from './refusal.ts';
+import {
+  forbidden,
+  type RequestRefusedError,
+  tooManyRequests,
+  unauthorized,
+  underMaintenance,
+} from './refusal.ts';
 import type { Route } from './route.ts';
 import { checkSameOrigin } from './sameOrigin.ts';
 import { sessionToken } from './sessionCookie.ts';
@@ -41,10 +47,18 @@ export class Admission {
     this.#arrived.push({ call, decided });
   }
 
-  /** Says how an address stands on answers that come before any key is looked at. */
-  tellStanding(request: FastifyRequest, reply: FastifyReply): void {
+  /**
+   * Counts an answer that refuses a request (4xx) before its user is known, so that a stranger gets no more than so many.
+   * @returns What is answered in its place once the address has had too many; null: the answer itself.
+   */
+  refused(request: FastifyRequest, reply: FastifyReply, status: number): RequestRefusedError | null {
     const { rateLimits } = this.#parts;
-    if (rateLimits) tell(reply, rateLimits.standing(request.ip));
+    const isStranger = status >= 400 && status < 500 && !request.identity;
+    if (!rateLimits || !isStranger) return null;
+    const verdict = rateLimits.failure(request.ip);
+    tell(reply, verdict);
+    const isTooMany = verdict.retryAfterSeconds > 0 && status !== 429;
+    return isTooMany ? tooManyRefusals(verdict.retryAfterSeconds) : null;
   }
 
   #decideAll(): void {
@@ -80,13 +94,14 @@ export class Admission {
 
   #checkMaintenance(state: Maintenance | null, call: Call, moment: Moment): void | Promise<void> {
     if (state === null) return this.#identify(call, moment);
-    this.tellStanding(call.request, call.reply);
+    const { rateLimits } = this.#parts;
+    if (rateLimits) tell(call.reply, rateLimits.standing(call.request.ip));
     throw underMaintenance(state.retryAfterSeconds, state.message);
   }
 
   #identify(call: Call, moment: Moment): void | Promise<void> {
     if (isDashboard(call.route)) checkSameOrigin(call.request, { isSocket: call.route.socket });
-    if (call.route.auth === 'none') return;
+    if (call.route.auth === 'none') return this.#checkStranger(call);
     if (call.route.auth !== 'key') return this.#signedIn(call, moment);
     const result = this.#parts.accounts.authenticate(authorizationOf(call), moment);
     if (result instanceof Promise) return result.then((late) => this.#judge(late, call));
@@ -94,16 +109,18 @@ export class Admission {
   }
 
   #judge(result: Identity | AuthFailure, { route, request, reply }: Call): void {
-    const { rateLimits, tiers } = this.#parts;
-    if (isAuthFailure(result)) {
-      const verdict = rateLimits?.failure(request.ip);
-      if (verdict) tell(reply, verdict);
-      if (!verdict || verdict.retryAfterSeconds === 0) throw unauthorized(result.detail);
-      throw tooManyRequests('Too many requests with a bad key from this address', verdict.retryAfterSeconds);
-    }
+    if (isAuthFailure(result)) throw unauthorized(result.detail);
+    const { tiers } = this.#parts;
     request.identity = result;
     this.#checkRate(result, result.keyId, tiers[result.tier], reply);
     this.#checkTier(route, result);
+  }
+
+  /** Before a body is read for nobody known. */
+  #checkStranger({ route, request }: Call): void {
+    const waitSeconds = route.bodyMembers ? (this.#parts.rateLimits?.refusalsUsedUp(request.ip) ?? 0) : 0;
+    if (waitSeconds > 0) throw tooManyRefusals(waitSeconds);
+    route.beforeBody?.(request.ip);
   }
 
   /** As with a key, by the session cookie; a page asks for several things at once, so no tier is slower than the floor. */
@@ -123,6 +140,7 @@ export class Admission {
     this.#checkRate(request.identity, userId, atLeast(tiers[tier]), reply);
     if (route.auth === 'operator' && !operator) throw forbidden('Only an operator may do this');
     this.#checkTier(route, request.identity);
+    route.beforeBody?.(request.ip);
   }
 
   #checkRate({ tier }: Identity, client: string, limits: TierLimits, reply: FastifyReply): void {
@@ -170,6 +188,9 @@ function everyAuthorization(rawHeaders: readonly string[]): string | undefined {
 function tell(reply: FastifyReply, { policy, limit }: RateVerdict): void {
   reply.header('ratelimit-policy', policy).header('ratelimit', limit);
 }
+
+const tooManyRefusals = (waitSeconds: number) =>
+  tooManyRequests('Too many refused requests from this address', waitSeconds);
 
 const floors = new WeakMap<TierLimits, TierLimits>();
 

@@ -49,7 +49,11 @@ async function ask(url: string, headers: Record<string, string> = {}, keys: obje
 
 test('a range that ended more than ten minutes ago may be kept for an hour by its client alone', async () => {
   const { status, etag, vary, kept } = await ask(settled);
-  expect([status, kept, vary]).toEqual([200, 'private, max-age=3600', 'Accept-Encoding, Authorization']);
+  expect([status, kept, vary]).toEqual([
+    200,
+    'private, max-age=3600',
+    'Accept-Encoding, Authorization, Cookie',
+  ]);
   expect(etag).toMatch(/^W\/"[\w-]{22}"$/);
 });
 
@@ -65,6 +69,14 @@ test.each([
   expect([etag, kept]).toEqual([undefined, 'no-store']);
 });
 
+test.each(['/app/me', '/%61pp/me', '/app', '/app?x=1', '/app/nothing', '/v1/%6darkets'])(
+  '%s is not kept either, whatever refuses it',
+  async (url) => {
+    const { statusCode, headers } = await api().inject(url);
+    expect([statusCode < 500, headers['cache-control']]).toEqual([true, 'no-store']);
+  },
+);
+
 test('what stands outside /v1 says nothing about keeping', async () => {
   expect((await api().inject('/livez')).headers['cache-control']).toBeUndefined();
 });
@@ -76,7 +88,7 @@ test('a client that has the answer gets 304, and no row is read', async () => {
     expect(again).toEqual({
       status: 304,
       etag,
-      vary: 'Accept-Encoding, Authorization',
+      vary: 'Accept-Encoding, Authorization, Cookie',
       kept: 'private, max-age=3600',
       body: '',
     });

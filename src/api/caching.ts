@@ -47,18 +47,21 @@ export function validityOf(
     headers: {
       etag,
       'cache-control': `private, max-age=${MAX_AGE_SECONDS}`,
-      vary: 'Accept-Encoding, Authorization',
+      // The same answer stands under `/app`, where a cookie says who asks.
+      vary: 'Accept-Encoding, Authorization, Cookie',
     },
     notModified: matches(ifNoneMatch, etag),
   };
 }
 
-const PRIVATE = /^\/(?:v1|app)\//;
+const PRIVATE = /^\/(?:v1|app)(?:[/?]|$)/;
 
 /** Everything under `/v1` and `/app` that does not say otherwise is not to be kept: it is private and may change. */
 export function forbidKeeping(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (PRIVATE.test(request.url)) reply.header('cache-control', 'no-store');
+    // The route's own path too: a path may be written with escapes.
+    if (PRIVATE.test(request.url) || PRIVATE.test(request.routeOptions.url ?? ''))
+      reply.header('cache-control', 'no-store');
     done();
   });
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BusyError, StoreUnavailableError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
+import type { Admission } from './admission.ts';
 import { RequestRefusedError } from './refusal.ts';
 
 /** An engine that was started again answers by then; a full disk takes longer, and is asked again. */
@@ -8,17 +9,24 @@ const STORE_RETRY_SECONDS = '5';
 const INTERNAL = { status: 500, detail: 'Internal Server Error' };
 
 /** Turns whatever went wrong before a body began into JSON with `detail`; internal texts go to the log alone. */
-export function handleErrors(app: FastifyInstance, log: Logger): void {
-  app.setErrorHandler((error, request, reply) => answerError(error, { request, reply, log }));
+export function handleErrors(app: FastifyInstance, parts: ErrorParts): void {
+  app.setErrorHandler((error, request, reply) => answerError(error, { request, reply }, parts));
+}
+
+interface ErrorParts {
+  readonly log: Logger;
+  /** Counts what is refused without a known user. */
+  readonly admission: Pick<Admission, 'refused'>;
 }
 
 export function answerError(
   error: unknown,
-  { request, reply, log }: { request: FastifyRequest; reply: FastifyReply; log: Logger },
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { log, admission }: ErrorParts,
 ): FastifyReply {
   if (error instanceof RequestRefusedError) {
-    reply.headers(error.headers);
-    return sendDetail(reply, error.status, error.detail);
+    const { status, headers, detail } = admission.refused(request, reply, error.status) ?? error;
+    return sendDetail(reply.headers(headers), status, detail);
   }
   if (error instanceof BusyError) {
     reply.header('retry-after', '1');
@@ -26,7 +34,10 @@ export function answerError(
   }
   // The client is gone and its query was cancelled; the access log says so, and nobody reads an answer.
   if (reply.raw.destroyed) return reply;
-  const { status, detail } = outwardForm(error);
+  const outward = outwardForm(error, request);
+  const tooMany = admission.refused(request, reply, outward.status);
+  if (tooMany) return answerError(tooMany, { request, reply }, { log, admission });
+  const { status, detail } = outward;
   if (status === 502) reply.header('retry-after', STORE_RETRY_SECONDS);
   if (status >= 500) {
     log.error({ err: error, request_id: request.id, route: request.routeOptions.url }, 'http.request_failed');
@@ -34,13 +45,16 @@ export function answerError(
   return sendDetail(reply, status, detail);
 }
 
-function outwardForm(error: unknown): { status: number; detail: string } {
+function outwardForm(error: unknown, { routeOptions }: FastifyRequest): { status: number; detail: string } {
   if (error instanceof StoreUnavailableError || (error as { code?: unknown }).code === 'ENOSPC') {
     return { status: 502, detail: 'The data store is temporarily unreachable, retry with back-off' };
   }
   switch ((error as { code?: unknown }).code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return { status: 413, detail: 'Request body is larger than 1 MiB' };
+      return {
+        status: 413,
+        detail: `Request body is larger than ${(routeOptions.bodyLimit ?? 0) / 1024} KiB`,
+      };
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return { status: 404, detail: 'Not Found' };
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

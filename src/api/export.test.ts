@@ -23,6 +23,8 @@ afterAll(async () => {
   await opened?.dispose();
 });
 
+const timeOf = (ms: number) => new Date(ms).toISOString().replace('Z', '+00:00');
+
 /** What each dataset needs to be told. */
 const SUBJECTS = {
   snapshots: `market_id=${M}`,
@@ -105,6 +107,30 @@ describe('CSV', () => {
     expect(header).toBe(exportColumns(dataset).join(','));
     expect(lines).toHaveLength(rows.length);
     expect(lines[0]).toContain(`"${Object.values(rows[0] ?? {})[0]}"`);
+  });
+
+  test('no text begins a formula, as in no other format; numbers stay numbers', async () => {
+    const ids = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '', 'a=1', "'=1", '1-1'];
+    const from = Date.UTC(2026, 10, 21);
+    for (const [at, tradeId] of ids.entries()) {
+      const times = { seq: 1_000_000 + at, eventTimeMs: from + at, receivedTimeMs: from + at };
+      opened.store.writer.trade({
+        ...times,
+        marketId: M,
+        side: 'BUY_YES',
+        price: 5000,
+        size: 1_000_000,
+        tradeId,
+      });
+    }
+    await opened.store.writer.flush();
+    const asked = `dataset=trades&${SUBJECTS.trades}&start=2026-11-21`;
+    const shown = ids.map((id, at) => (at < 6 ? `'${id}` : id));
+    const { body } = await ask(`${asked}&format=csv`);
+    expect(body.split('\n').slice(1, -1)).toEqual(
+      shown.map((id, at) => `"${timeOf(from + at)}","${timeOf(from + at)}","BUY_YES",0.5,1,"${id}"`),
+    );
+    expect((await rowsOf(asked)).map(({ trade_id }) => trade_id)).toEqual(ids);
   });
 
   test('of nothing is its header', async () => {

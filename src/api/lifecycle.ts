@@ -99,7 +99,7 @@ export function observeRequests(
   };
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAtMs = clock.monotonic();
-    reply.header('x-request-id', request.id);
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     if (dataSource !== 'live') reply.header('x-data-source', dataSource);
     if (STORED_DATA.test(request.url)) {
       const lagMs = live.storeLagMs();

@@ -1,16 +1,17 @@
 import { UnderroundError } from '../errors.ts';
 import type { Problem } from '../schema/api/fields.ts';
+import { boundedProblems, type ShownProblem } from '../schema/api/problems.ts';
 
 /** A request the API answers with an error. `detail` is sent as it is; nothing else of this error is. */
 export class RequestRefusedError extends UnderroundError {
   readonly code = 'request_refused';
   readonly status: number;
-  readonly detail: string | readonly Problem[];
+  readonly detail: string | readonly ShownProblem[];
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     status: number,
-    detail: string | readonly Problem[],
+    detail: string | readonly ShownProblem[],
     headers: Readonly<Record<string, string>> = {},
   ) {
     super(typeof detail === 'string' ? detail : 'validation failed');
@@ -23,7 +24,8 @@ export class RequestRefusedError extends UnderroundError {
 export const badRequest = (detail: string) => new RequestRefusedError(400, detail);
 export const forbidden = (detail: string) => new RequestRefusedError(403, detail);
 export const notFound = (detail: string) => new RequestRefusedError(404, detail);
-export const invalid = (problems: readonly Problem[]) => new RequestRefusedError(422, problems);
+export const invalid = (problems: readonly Problem[]) =>
+  new RequestRefusedError(422, boundedProblems(problems));
 export const unauthorized = (detail: string) =>
   new RequestRefusedError(401, detail, { 'www-authenticate': 'Bearer' });
 export const methodNotAllowed = (allowed: readonly string[]) =>

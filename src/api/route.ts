@@ -103,6 +103,11 @@ interface Declaration<Q extends Fields, P extends Fields, B extends Members> {
   readonly socket?: boolean;
   /** Media types of an answer that is not JSON. */
   readonly produces?: string | readonly string[];
+  /**
+   * Runs before the body is read, so that what it refuses costs no parsing. Counts attempts by the client's address.
+   * @throws {RequestRefusedError}
+   */
+  readonly beforeBody?: (address: string) => void;
   handle(request: ApiRequest<Q, P, B>): Promise<Answer> | Answer;
 }
 
@@ -122,6 +127,7 @@ export interface Route
     | 'cacheable'
     | 'socket'
     | 'produces'
+    | 'beforeBody'
   > {
   readonly queryFields: Fields;
   readonly pathFields: Fields;

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { decompress } from 'fzstd';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { idleLive, KEY, testApi } from '../../test/support/api.ts';
+import { idleLive, KEY, testApi, uncheckedApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { STUB_DEPTH, stubStore } from '../../test/support/stubStore.ts';
 import { StoreRefusedError, StoreUnavailableError } from '../errors.ts';
@@ -117,14 +117,44 @@ describe('refusals', () => {
   test('bodies: too large is 413, not JSON is 422', async () => {
     const app = api();
     app.post('/test', async () => 'ok');
-    const large = await app.inject({ method: 'POST', url: '/test', payload: 'x'.repeat(1024 * 1024 + 1) });
-    expect([large.statusCode, large.json()]).toEqual([413, { detail: 'Request body is larger than 1 MiB' }]);
+    const large = await app.inject({ method: 'POST', url: '/test', payload: 'x'.repeat(256 * 1024 + 1) });
+    expect([large.statusCode, large.json()]).toEqual([
+      413,
+      { detail: 'Request body is larger than 256 KiB' },
+    ]);
+    for (const path of ['sign-in', 'sign-up', 'sign-out', 'password']) {
+      const payload = JSON.stringify({ email: 'x'.repeat(8 * 1024) });
+      const refused = await app.inject({ method: 'POST', url: `/app/${path}`, payload });
+      const isPublic = path === 'sign-in' || path === 'sign-up';
+      expect([path, refused.statusCode]).toEqual([path, isPublic ? 413 : 401]);
+      if (isPublic) expect(refused.json()).toEqual({ detail: 'Request body is larger than 8 KiB' });
+    }
     const headers = { 'content-type': 'text/plain' };
     const broken = await app.inject({ method: 'POST', url: '/test', payload: '{"a": ', headers });
     expect([broken.statusCode, broken.json().detail[0].loc]).toEqual([422, ['body', 6]]);
     const unreadable = { 'content-type': 'x' };
     const whole = await app.inject({ method: 'POST', url: '/test', payload: '{}', headers: unreadable });
     expect([whole.statusCode, whole.body]).toEqual([200, 'ok']);
+  });
+
+  test.each([
+    ['announced by its length', 'Content-Length: 8193\r\n\r\n'],
+    ['sent in chunks', `Transfer-Encoding: chunked\r\n\r\n2001\r\n${'x'.repeat(0x2001)}\r\n`],
+  ])('a body that is too large is refused before the rest of it comes: %s', async (_name, rest) => {
+    const app = api();
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write(`POST /app/sign-in HTTP/1.1\r\nHost: localhost\r\n${rest}`);
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    expect(answer).toMatch(/^HTTP\/1.1 413 .*\r\nconnection: close\r\n.*larger than 8 KiB"\}$/is);
+  });
+
+  test('a body of many faults is answered with 100 of them', async () => {
+    const payload = `{${Array.from({ length: 15_000 }, (_, at) => `"m${at}":${at}`).join(',')}}`;
+    const response = await api().inject({ method: 'POST', url: '/v1/backtest', payload, headers: KEY });
+    expect([response.statusCode, response.json().detail.length]).toEqual([422, 100]);
+    expect(response.rawPayload.length).toBeLessThan(64 * 1024);
   });
 
   test.each(['/v1/backtest', '/v1/backtest/sweep', '/v1/paper/strategies'])(
@@ -143,6 +173,7 @@ describe('refusals', () => {
     ['that is not HTTP', 'NONSENSE\r\n', 400, 'Bad Request'],
     ['with a head too large', `GET /livez HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n`, 431, /Fields Too Large/],
     ['without a host', 'GET /livez HTTP/1.1\r\n', 400, 'Host header is missing'],
+    ['with two hosts', 'GET /livez HTTP/1.1\r\nHost: a\r\nhost: b\r\n', 400, 'Host header is repeated'],
     ['that expects the unknown', 'POST /livez HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n', 417, /^Expectation/],
   ])(
     'a request %s is refused as JSON, with what every answer carries',
@@ -158,6 +189,7 @@ describe('refusals', () => {
       expect(fields).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
       expect(fields).toMatch(/\r\ncontent-type: application\/json/);
       expect(fields).toMatch(/\r\nx-data-source: replay/);
+      expect(fields).toMatch(/\r\nx-content-type-options: nosniff/);
       expect(JSON.parse(body)).toEqual({ detail: expect.stringMatching(detail) });
       const id = /\r\nx-request-id: ([\w-]+)/.exec(fields)?.[1];
       expect(info.mock.calls.map(([line]) => [line.request_id, line.status])).toEqual([[id, status]]);
@@ -183,6 +215,19 @@ describe('what every answer carries', () => {
     const hostile = await app.inject({ url: '/livez', headers: { 'x-request-id': 'a b"c' } });
     expect(hostile.headers['x-request-id']).toMatch(/^[0-9a-f]{12}-1$/);
     expect((await app.inject({ url: '/nothing' })).headers['x-request-id']).toMatch(/^[0-9a-f]{12}-2$/);
+  });
+
+  test.each([
+    ...['/livez', '/metrics', '/docs', '/openapi.json', '/nothing', '/', '/app/me', '/app/nothing', DEPTH],
+    ...['/%zz', '//', '/v1/stream'],
+  ])('nosniff: %s', async (url) => {
+    // Pages are described nowhere.
+    const app = uncheckedApi({ store: stubStore() });
+    apps.push(app);
+    for (const method of ['GET', 'HEAD', 'POST'] as const) {
+      const { headers } = await app.inject({ method, url, headers: KEY, payload: '{' });
+      expect(headers['x-content-type-options']).toBe('nosniff');
+    }
   });
 
   test.each(['simulated', 'replay'] as const)('X-Data-Source: %s', async (dataSource) => {

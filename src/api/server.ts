@@ -10,6 +10,7 @@ import { forbidKeeping } from './caching.ts';
 import { Call } from './call.ts';
 import { closeInTime } from './closing.ts';
 import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
+import { limitConnections } from './connectionLimits.ts';
 import { answerError, handleErrors } from './errors.ts';
 import { parseJsonBody } from './jsonBody.ts';
 import { observeRequests, requestIds, STORE_LAG_HEADER } from './lifecycle.ts';
@@ -25,7 +26,10 @@ import { serveSockets } from './sockets.ts';
 import { PLAIN } from './transport.ts';
 import { refuseConnection, refuseUnread } from './unread.ts';
 
-const BODY_MAX_BYTES = 1024 * 1024;
+const BODY_MAX_BYTES = 256 * 1024;
+/** Of requests that anybody may send, and that hold an e-mail address and a password or two. */
+const CREDENTIALS_MAX_BYTES = 8 * 1024;
+const CREDENTIALS = /^\/app\/(?:sign-|password$)/;
 /** A request head that does not come whole within this is refused. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** A connection on which nothing moves for this long is closed; a client that stops reading cancels its query. */
@@ -37,7 +41,8 @@ const PATH_PARAMETER_MAX = 3 * 16 * 1024;
 export function createApi(parts: ApiParts): FastifyInstance {
   const { log, dataSource, transport = PLAIN } = parts;
   const nextId = requestIds();
-  const refusing = { nextId, dataSource, log };
+  const refusing = { nextId, dataSource, log, transport, rateLimits: parts.rateLimits };
+  const admission = new Admission(parts);
   const app: FastifyInstance = Fastify({
     // `refuseUnread` sees to the header, with a body.
     ...(transport.tls
@@ -54,17 +59,17 @@ export function createApi(parts: ApiParts): FastifyInstance {
     routerOptions: { querystringParser: parseQuery, maxParamLength: PATH_PARAMETER_MAX },
     rewriteUrl: ({ url = '/' }) => readableTarget(url),
     clientErrorHandler: refuseConnection(refusing),
-    frameworkErrors: (error, request, reply) => answerError(error, { request, reply, log }),
+    frameworkErrors: (error, request, reply) => answerError(error, { request, reply }, { log, admission }),
   });
   readBodiesAsJson(app);
   observeRequests(app, parts);
   forbidKeeping(app);
-  handleErrors(app, log);
+  handleErrors(app, { log, admission });
   refuseUnread(app, refusing);
+  limitConnections(app, { ...parts, transport });
   closeInTime(app, parts.clock);
   const routes = allRoutes(parts);
-  const admission = new Admission(parts);
-  refuseUnknown(app, [...routes, ...servePages(app)], admission);
+  refuseUnknown(app, [...routes, ...servePages(app)]);
   const options = (declared: Route) => routeOptions(declared, { ...parts, admission });
   for (const declared of routes) if (!declared.socket) app.route(options(declared));
   const sockets = routes.filter(({ socket }) => socket);
@@ -77,7 +82,7 @@ function readBodiesAsJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
     // An empty body is none, as with FastAPI, whatever media type was announced for it.
-    body === '' ? undefined : parseJsonBody(body),
+    body === '' ? undefined : await parseJsonBody(body),
   );
   // A media type that cannot be read would be refused before its body is.
   app.addHook('onRequest', (request, _reply, done) => {
@@ -93,6 +98,7 @@ function routeOptions(
   const { log, admission } = parts;
   return {
     method: declared.method === 'GET' ? ['GET', 'HEAD'] : declared.method,
+    bodyLimit: CREDENTIALS.test(declared.path) ? CREDENTIALS_MAX_BYTES : BODY_MAX_BYTES,
     url: declared.path.replace(/\{(\w+)\}/g, ':$1'),
     // With a callback, so that a request whose key is known waits for no promise.
     onRequest: (request, reply, done) => admission.admit({ route: declared, request, reply }, done),
@@ -143,11 +149,7 @@ function send(
 }
 
 /** 404 for unknown paths and 405 for known ones, decided before a key or a body is looked at. */
-function refuseUnknown(
-  app: FastifyInstance,
-  routes: readonly Pick<Route, 'path' | 'method'>[],
-  admission: Admission,
-): void {
+function refuseUnknown(app: FastifyInstance, routes: readonly Pick<Route, 'path' | 'method'>[]): void {
   const known = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   for (const { path, method } of routes) {
     const entry = known.get(path) ?? {
@@ -158,9 +160,8 @@ function refuseUnknown(
     if (method === 'GET') entry.methods.add('HEAD');
     known.set(path, entry);
   }
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     if (!request.is404) return done();
-    if (request.url.startsWith('/v1/')) admission.tellStanding(request, reply);
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = [...known.values()]
       .filter(({ pattern }) => pattern.test(path))

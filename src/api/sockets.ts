@@ -15,7 +15,14 @@ declare module 'fastify' {
 
 /** The one version spoken (RFC 6455, 4.4). */
 const WEBSOCKET_VERSION = '13';
-const CARRIED = new Set(['x-request-id', 'x-data-source', 'x-store-lag', 'ratelimit', 'ratelimit-policy']);
+const CARRIED = new Set([
+  'x-content-type-options',
+  'x-request-id',
+  'x-data-source',
+  'x-store-lag',
+  'ratelimit',
+  'ratelimit-policy',
+]);
 /** A message of a client; a larger one closes the connection with 1009. */
 export const SOCKET_MESSAGE_MAX_BYTES = 64 * 1024;
 

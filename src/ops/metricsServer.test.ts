@@ -1,10 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { METRICS_PER_MINUTE, RateLimits } from '../accounts/limits.ts';
 import { Metrics } from './metrics.ts';
 import { serveMetrics } from './metricsServer.ts';
 
 async function serving(metrics = new Metrics()) {
-  const server = await serveMetrics({ host: '127.0.0.1', port: 0 }, metrics);
+  const rateLimits = new RateLimits(new FakeClock());
+  const server = await serveMetrics({ host: '127.0.0.1', port: 0 }, { metrics, rateLimits });
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
   return { port, url: `http://127.0.0.1:${port}` };
@@ -32,5 +35,20 @@ test('and nothing else', async () => {
 
 test('a port that is taken is an error', async () => {
   const { port } = await serving();
-  await expect(serveMetrics({ host: '127.0.0.1', port }, new Metrics())).rejects.toThrow('EADDRINUSE');
+  await expect(
+    serveMetrics({ host: '127.0.0.1', port }, { metrics: new Metrics(), rateLimits: null }),
+  ).rejects.toThrow('EADDRINUSE');
+});
+
+test('so often a minute to one address, and never as anything but text', async () => {
+  const { url } = await serving();
+  for (let read = 0; read < METRICS_PER_MINUTE; read++) {
+    const { status, headers } = await fetch(`${url}/metrics`, { method: 'HEAD' });
+    expect([status, headers.get('x-content-type-options')]).toEqual([200, 'nosniff']);
+  }
+  const refused = await fetch(`${url}/metrics`);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+  expect(refused.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(await refused.json()).toEqual({ detail: 'Too many requests for metrics from this address' });
+  expect((await fetch(`${url}/nothing`)).status).toBe(404);
 });

@@ -55,7 +55,7 @@ export async function openExport(
   { format, signal, ...range }: Asked,
 ): Promise<Readable> {
   const times = format === 'parquet' ? 'moments' : 'texts';
-  const { query, params } = exportRows(subject, { ...range, times });
+  const { query, params } = exportRows(subject, { ...range, times, isSpreadsheet: format === 'csv' });
   const rows = await store.stream(query, { ...params }, { ...ENGINE_FORMATS[format], signal });
   if (format !== 'csv') return rows;
   // Either end's failure, and a file nobody reads any more, destroys the other end.

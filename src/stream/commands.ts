@@ -38,13 +38,13 @@ export function parseCommand(text: string): Command {
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {
+  if (isNestedTooDeeply(text)) throw new CommandError(NESTED_TOO_DEEPLY);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
     throw new CommandError('not valid JSON', { cause });
   }
-  if (isNestedTooDeeply(parsed)) throw new CommandError(NESTED_TOO_DEEPLY);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new CommandError('a command is a JSON object');
   }

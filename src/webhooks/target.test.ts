@@ -119,3 +119,14 @@ it('this machine knows the names of its hosts file, also after one it does not k
   expect(unknown.status).toBe('rejected');
   expect(['127.0.0.1', '::1']).toContain(known.status === 'fulfilled' && known.value[0]);
 });
+
+it.each(['https://.', 'https://a..b', 'https://.example.com', 'https://example.com..', 'https://。/'])(
+  '%s has an empty label',
+  (url) => {
+    expect(() => parseTarget(url)).toThrow(InvalidInputError);
+  },
+);
+
+it('a dot at the end is none', () => {
+  expect(parseTarget('https://example.com./x').href).toBe('https://example.com./x');
+});

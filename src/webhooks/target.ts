@@ -29,6 +29,8 @@ export function parseTarget(text: string): URL {
   if (url.username !== '' || url.password !== '') {
     throw new InvalidInputError('the URL must not hold a user or password');
   }
+  if (hostOf(url).split('.').includes(''))
+    throw new InvalidInputError('the URL has an empty label in its host');
   url.hash = '';
   return url;
 }

@@ -37,7 +37,7 @@ const cursor: ParameterContract = { kind: 'cursor' };
 const market: ParameterContract = { kind: 'market', required: STUB_MARKET };
 const ticker: ParameterContract = { kind: 'literal', values: ['BTC', 'ETH', 'SOL'] };
 const order: ParameterContract = { kind: 'literal', values: ['asc', 'desc'], absent: 'asc' };
-const offset: ParameterContract = { kind: 'integer', ge: 0, absent: '0' };
+const offset: ParameterContract = { kind: 'integer', ge: 0, le: 10_000_000, absent: '0' };
 const eventType: ParameterContract = { kind: 'event_type' };
 const limit = (absent: number, le: number): ParameterContract => ({
   ...{ kind: 'integer', ge: 0, le },

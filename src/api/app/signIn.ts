@@ -8,17 +8,20 @@ import { setSessionCookie } from '../sessionCookie.ts';
 import { email, newPassword, password } from './members.ts';
 import { signedIn } from './signedIn.ts';
 
+/** Counts a password that is tried for an account. @throws {RequestRefusedError} 429 with the time to wait. */
+type TryAccount = (account: { address: string; email: string }) => void;
 type Parts = Pick<ApiParts, 'control' | 'clock' | 'rateLimits'>;
 
 /** Signing up, in and out, who one is, and another password. */
 export function signInRoutes(parts: Parts): Route[] {
   const limits = new SignInLimits(parts.clock);
   /** @throws {RequestRefusedError} 429 with the time to wait. */
-  const admit = (client: Client, address: string | null) => {
-    if (parts.rateLimits === null) return;
-    const waitSeconds = limits.attempt({ address: client.address, email: address });
-    if (waitSeconds > 0) throw tooManyRequests('Too many attempts to sign in, retry later', waitSeconds);
+  const admit = (waitSeconds: () => number) => {
+    const seconds = parts.rateLimits === null ? 0 : waitSeconds();
+    if (seconds > 0) throw tooManyRequests('Too many attempts to sign in, retry later', seconds);
   };
+  const beforeBody = (address: string) => admit(() => limits.addressAttempt(address));
+  const tryAccount: TryAccount = (account) => admit(() => limits.accountAttempt(account));
   return [
     route({
       method: 'POST',
@@ -29,8 +32,8 @@ export function signInRoutes(parts: Parts): Route[] {
       body: { email, password: newPassword },
       response: currentUserShape,
       refusals: [403, 409, 429],
+      beforeBody,
       handle: async ({ body, client }) => {
-        admit(client, null);
         const { users, passwords } = parts.control;
         const user = await users.signUp(body.email, await passwords.hash(body.password));
         if (!user) throw conflict('A user with this e-mail address exists already');
@@ -46,8 +49,9 @@ export function signInRoutes(parts: Parts): Route[] {
       body: { email, password },
       response: currentUserShape,
       refusals: [401, 403, 429],
+      beforeBody,
       handle: async ({ body, client }) => {
-        admit(client, body.email);
+        tryAccount({ address: client.address, email: body.email });
         const { users, passwords } = parts.control;
         const known = await users.findWithPassword({ email: body.email });
         // Checked for nobody too: neither words nor time tell who exists.
@@ -81,11 +85,14 @@ export function signInRoutes(parts: Parts): Route[] {
       response: currentUserShape,
       handle: (request) => ({ body: userText(signedIn(request).user) }),
     }),
-    passwordRoute(parts, admit),
+    passwordRoute(parts, { beforeBody, tryAccount }),
   ];
 }
 
-function passwordRoute(parts: Parts, admit: (client: Client, email: string) => void): Route {
+function passwordRoute(
+  parts: Parts,
+  { beforeBody, tryAccount }: { beforeBody: (address: string) => void; tryAccount: TryAccount },
+): Route {
   return route({
     method: 'POST',
     path: '/app/password',
@@ -94,10 +101,11 @@ function passwordRoute(parts: Parts, admit: (client: Client, email: string) => v
     summary: 'Set another password; every other session of the user ends',
     body: { current_password: password, new_password: newPassword },
     response: currentUserShape,
+    beforeBody,
     handle: async (request) => {
       const { user } = signedIn(request);
       const { body, client } = request;
-      admit(client, user.email);
+      tryAccount({ address: client.address, email: user.email });
       const { users, passwords, sessions } = parts.control;
       const known = await users.findWithPassword(user);
       const right = await passwords.verify(known?.passwordHash ?? null, body.current_password);

@@ -40,10 +40,10 @@ export const ERROR_SCHEMAS = {
       type: text,
       loc: { type: 'array', items: { type: ['string', 'integer'] }, description: 'Where it stands' },
       msg: text,
-      input: { description: 'What was given; null for a missing parameter' },
+      input: { description: 'What was given; null for a missing parameter; left out above 1 KiB of JSON' },
       ctx: { type: 'object', description: 'What the message is about, e.g. the bound' },
     },
-    required: ['type', 'loc', 'msg', 'input'],
+    required: ['type', 'loc', 'msg'],
     additionalProperties: false,
   },
 } as const;
@@ -85,9 +85,14 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   },
   404: { name: 'NotFound', description: 'There is no such thing' },
   409: { name: 'Conflict', description: 'It contradicts what is there already' },
+  413: {
+    name: 'TooLarge',
+    description: 'The body is larger than 256 KiB, or than 8 KiB where one signs in or changes a password',
+  },
   422: {
     name: 'ValidationFailed',
-    description: 'Parameters that are missing, of the wrong type or out of bounds: all of them at once',
+    description:
+      'Parameters that are missing, of the wrong type or out of bounds: all of them at once, up to 100 and 64 KiB',
     schema: 'ValidationError',
   },
   426: {
@@ -98,7 +103,7 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   429: {
     name: 'TooManyRequests',
     description:
-      'The tier’s requests of this second or minute are used up, or an address sent too many bad keys',
+      'The tier’s requests of this second or minute are used up, or too many requests of the address were refused without a known user',
     headers: { ...retryAfter, ...RATE_LIMIT_HEADERS },
   },
   500: { name: 'ServerError', description: 'A bug of the service; retry once' },
@@ -128,7 +133,7 @@ export function refusalsOf({
   const add = (...more: number[]) => more.forEach((status) => void statuses.add(status));
   if (bodyMembers !== null) add(422, 502);
   // Any body is parsed, also where none is wanted.
-  if (method !== 'GET') add(400);
+  if (method !== 'GET') add(400, 413);
   if (auth === 'none') return sorted(statuses);
   add(401, 403, 422, 429, 502);
   if (Object.keys(queryFields).length > 0) add(400);

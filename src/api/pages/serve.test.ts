@@ -26,7 +26,7 @@ function built() {
 
 function served(directory: string) {
   const app = Fastify();
-  handleErrors(app, silentLogger);
+  handleErrors(app, { log: silentLogger, admission: { refused: () => null } });
   servePages(app, directory);
   return app;
 }

@@ -1,6 +1,8 @@
+import { METRICS_PER_MINUTE } from '../../accounts/limits.ts';
 import { healthShape, probeShape, readinessShape } from '../../schema/api/resources.ts';
 import { formatTime } from '../../schema/time.ts';
 import type { ApiParts } from '../parts.ts';
+import { tooManyRequests } from '../refusal.ts';
 import { type Route, route } from '../route.ts';
 
 /** A book snapshot this recent means that recording works. */
@@ -14,7 +16,8 @@ export function healthRoutes({
   clock,
   metrics,
   metricsElsewhere = false,
-}: Pick<ApiParts, 'live' | 'clock' | 'metrics' | 'metricsElsewhere'>): Route[] {
+  rateLimits,
+}: Pick<ApiParts, 'live' | 'clock' | 'metrics' | 'metricsElsewhere' | 'rateLimits'>): Route[] {
   return [
     route({
       method: 'GET',
@@ -62,17 +65,24 @@ export function healthRoutes({
         };
       },
     }),
-    ...(metricsElsewhere ? [] : [metricsRoute(metrics)]),
+    ...(metricsElsewhere ? [] : [metricsRoute({ metrics, rateLimits })]),
   ];
 }
 
-function metricsRoute(metrics: ApiParts['metrics']): Route {
+function metricsRoute({ metrics, rateLimits }: Pick<ApiParts, 'metrics' | 'rateLimits'>): Route {
   return route({
     method: 'GET',
     path: '/metrics',
     auth: 'none',
     access: { feature: null, duringMaintenance: true },
     summary: 'Metrics in the Prometheus text format',
+    description: `An address reads them ${METRICS_PER_MINUTE} times a minute at most.`,
+    refusals: [429],
+    beforeBody: (address) => {
+      const waitSeconds = rateLimits?.metrics(address).retryAfterSeconds ?? 0;
+      if (waitSeconds > 0)
+        throw tooManyRequests('Too many requests for metrics from this address', waitSeconds);
+    },
     response: null,
     produces: 'text/plain',
     handle: async () => ({

@@ -1,4 +1,6 @@
 import { type Problem, problemOf } from './fields.ts';
+import { firstNames } from './largeObjects.ts';
+import { PROBLEMS_MAX } from './problems.ts';
 import { type Bounds, boolean, Invalid, integer, type JsonSchema, type literal, type Type } from './types.ts';
 
 /** A type of values in a JSON body, read as Pydantic v2 reads it in its lax mode. */
@@ -147,8 +149,8 @@ function nullable<T>(type: JsonType<T>): JsonType<T | null> {
 }
 
 /**
- * Reads a body that must be an object with the declared members and no other. Every problem is told, declared members
- * first and in their order. `values` count only without problems.
+ * Reads a body that must be an object with the declared members and no other. Declared members are reported first and in
+ * their order; reading stops at `PROBLEMS_MAX` problems. `values` count only without problems.
  * @param body As parsed; undefined where there was none.
  */
 export function readBody<M extends Members>(members: M, body: unknown): BodyReading<M> {
@@ -177,6 +179,7 @@ export function readMembers<M extends Members>(
       }
       continue;
     }
+    if (problems.length >= PROBLEMS_MAX) break;
     const value = member.type.parse(body[name]);
     if (value instanceof Faults) {
       problems.push(...value.problems.map((problem) => within(name, problem)));
@@ -188,7 +191,8 @@ export function readMembers<M extends Members>(
     } else values[name] = value;
   }
   const [firstSecret] = secretsOf(members);
-  for (const name of Object.keys(body)) {
+  for (const name of firstNames(body)) {
+    if (problems.length >= PROBLEMS_MAX) break;
     if (Object.hasOwn(members, name)) continue;
     // A misspelt name may hold the secret.
     const input = firstSecret === undefined ? body[name] : MASK;

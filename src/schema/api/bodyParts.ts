@@ -8,8 +8,11 @@ import {
   type MemberValues,
   notAttributes,
   readMembers,
+  requiredMember,
 } from './body.ts';
-import { problemOf } from './fields.ts';
+import { type Problem, problemOf } from './fields.ts';
+import { firstNames } from './largeObjects.ts';
+import { PROBLEMS_MAX, TEXT_MAX_LENGTH } from './problems.ts';
 import { type Bounds, Invalid, number } from './types.ts';
 
 const notNumber = new Invalid({ type: 'float_type', msg: 'Input should be a valid number' });
@@ -52,15 +55,15 @@ export function jsonList<T>(
       if (!Array.isArray(value)) return notList;
       if (value.length > maxLength) return wrongLength('too_long', value.length, { max_length: maxLength });
       const items: T[] = [];
-      const problems = value.flatMap((input: unknown, at) => {
+      const problems: Problem[] = [];
+      for (const [at, input] of value.entries()) {
+        if (problems.length >= PROBLEMS_MAX) break;
         const parsed = item.parse(input);
-        if (parsed instanceof Invalid) return [problemOf(parsed, [at], input)];
-        if (parsed instanceof Faults) {
-          return parsed.problems.map((problem) => ({ ...problem, loc: [at, ...problem.loc] }));
-        }
-        items.push(parsed);
-        return [];
-      });
+        if (parsed instanceof Invalid) problems.push(problemOf(parsed, [at], input));
+        else if (parsed instanceof Faults) {
+          problems.push(...parsed.problems.map((problem) => ({ ...problem, loc: [at, ...problem.loc] })));
+        } else items.push(parsed);
+      }
       if (problems.length > 0) return new Faults(problems);
       if (minLength !== undefined && value.length < minLength) {
         return wrongLength('too_short', value.length, { min_length: minLength });
@@ -77,6 +80,12 @@ export function jsonUnion<const U extends Readonly<Record<string, Members>>, con
 ): JsonType<{ [K in keyof U & string]: { readonly [T in N]: K } & MemberValues<U[K]> }[keyof U & string]> {
   type Value = { [K in keyof U & string]: { readonly [T in N]: K } & MemberValues<U[K]> }[keyof U & string];
   const names = Object.keys(variants);
+  const tagMember = requiredMember({ schema: {}, parse: (name) => name }, '');
+  const tagged = Object.entries(variants).map(([name, members]): [unknown, Members] => [
+    name,
+    { [tag]: tagMember, ...members },
+  ]);
+  const membersByTag = new Map(tagged);
   const discriminator = `'${tag}'`;
   const untagged = new Invalid({
     type: 'union_tag_not_found',
@@ -88,11 +97,11 @@ export function jsonUnion<const U extends Readonly<Record<string, Members>>, con
     parse(value) {
       if (!isObject(value)) return notAttributes;
       if (!Object.hasOwn(value, tag)) return untagged;
-      const { [tag]: name, ...rest } = value;
-      const members = typeof name === 'string' && Object.hasOwn(variants, name) ? variants[name] : undefined;
+      const name = value[tag];
+      const members = membersByTag.get(name);
       if (members === undefined) return wrongTag(discriminator, name, names);
-      const { values, problems, refusal } = readMembers(members, rest, value);
-      if (problems.length === 0 && refusal === null) return { [tag]: name, ...values } as Value;
+      const { values, problems, refusal } = readMembers(members, value);
+      if (problems.length === 0 && refusal === null) return values as Value;
       return new Faults(
         problems.map((problem) => ({ ...problem, loc: [name as string, ...problem.loc] })),
         refusal,
@@ -120,19 +129,32 @@ function wrongTag(discriminator: string, name: unknown, names: readonly string[]
   });
 }
 
-/** A value as Python prints it. */
-function pythonText(value: unknown): string {
+/** A value as Python prints it; as much of a long one as a problem shows, and not much more. */
+function pythonText(value: unknown, room = TEXT_MAX_LENGTH): string {
   if (typeof value === 'string') return value;
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (Array.isArray(value)) return `[${value.map(pythonRepresentation).join(', ')}]`;
-  if (!isObject(value)) return String(value);
-  const entries = Object.entries(value).map(([key, held]) => `'${key}': ${pythonRepresentation(held)}`);
-  return `{${entries.join(', ')}}`;
+  if (typeof value !== 'object') return String(value);
+  const parts: string[] = [];
+  let left = room;
+  const add = (before: string, held: unknown) => {
+    const part = before + pythonRepresentation(held, left);
+    left -= part.length;
+    parts.push(part);
+  };
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && left >= 0; at++) add('', value[at]);
+    return `[${parts.join(', ')}]`;
+  }
+  for (const name of firstNames(value)) {
+    if (left < 0) break;
+    add(`'${name}': `, (value as Record<string, unknown>)[name]);
+  }
+  return `{${parts.join(', ')}}`;
 }
 
-function pythonRepresentation(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : pythonText(value);
+function pythonRepresentation(value: unknown, room: number): string {
+  return typeof value === 'string' ? `'${value}'` : pythonText(value, room);
 }
 
 function wrongLength(

@@ -15,7 +15,7 @@ export const exportFields = {
   format: withDefault(
     literal(EXPORT_FORMATS),
     'jsonl',
-    `JSON, one object a line; CSV with a header; or Parquet, for up to ${PARQUET_ROWS_TEXT} rows`,
+    `JSON, one object a line; CSV with a header, its texts that begin with =, +, -, @, a tab or a carriage return after an apostrophe; or Parquet, for up to ${PARQUET_ROWS_TEXT} rows`,
   ),
 };
 

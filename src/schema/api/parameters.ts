@@ -18,7 +18,13 @@ export const start = optional(
 export const end = optional(datetime, 'Last moment, not included; the newest record when absent');
 export const order = withDefault(literal(['asc', 'desc']), 'asc', 'Oldest or newest first');
 export const cursor = optional(text(), '`next_cursor` of the page before; `offset` then does not count');
-export const offset = withDefault(integer({ ge: 0 }), 0, 'Rows to skip');
+/** Skipped rows are read: without a bound one small request reads as much as a whole recording. */
+const OFFSET_MAX = 10_000_000;
+export const offset = withDefault(
+  integer({ ge: 0, le: OFFSET_MAX }),
+  0,
+  'Rows to skip; a cursor goes further',
+);
 
 export function limit(defaultLimit: number, max: number) {
   return withDefault(integer({ ge: 0, le: max }), defaultLimit, 'Most rows to answer; 0 only counts');

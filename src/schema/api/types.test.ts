@@ -54,6 +54,11 @@ describe('datetime, our own addition', () => {
   });
 });
 
+test.each(['1', '1.', '.1', '1_', '1e', ' ', '-', 'in'])('a long text of %j is refused in time', (piece) => {
+  const long = `${piece.repeat(200_000)}x`;
+  for (const type of [number(), integer(), datetime]) expect(type.parse(long)).toBeInstanceOf(Invalid);
+});
+
 test('an enumeration miss refuses the whole request and names what is allowed', () => {
   const got = enumeration('event_type', ['5m', '15m']).parse('2h');
   expect(got).toBeInstanceOf(Invalid);

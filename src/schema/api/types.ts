@@ -35,7 +35,8 @@ export interface Bounds {
 const INTEGER = /^[+-]?\d+(?:_\d+)*(?:\.0+)?$/;
 /** Python's own limit on the digits of an integer in text. */
 const INTEGER_TEXT_MAX = 4300;
-const NUMBER = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)$/i;
+/** No part can match what its neighbour can: else a long text of digits takes time by the square of its length. */
+const NUMBER = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)$/i;
 const TRUE_TEXTS = new Set(['1', 'on', 't', 'true', 'y', 'yes']);
 const FALSE_TEXTS = new Set(['0', 'off', 'f', 'false', 'n', 'no']);
 

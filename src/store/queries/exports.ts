@@ -64,14 +64,15 @@ interface Query {
 /**
  * The statement that gives the rows of `[startMs, endMs)`, oldest first, in order of arrival where times are equal.
  * @param times Whether moments are texts, or what the engine knows as moments.
+ * @param isSpreadsheet Whether texts that a spreadsheet would run as a formula get an apostrophe in front.
  */
 export function exportRows(
   subject: ExportSubject,
-  { times, ...range }: ExportRange & { times: 'texts' | 'moments' },
+  { times, isSpreadsheet, ...range }: ExportRange & { times: 'texts' | 'moments'; isSpreadsheet: boolean },
 ): Query {
   const { from, params } = rangeOf(subject, range);
   const { columns } = SHAPES[subject.dataset];
-  const shown = times === 'texts' ? columns : momentsOf(columns);
+  const shown = withoutFormulas(times === 'texts' ? columns : momentsOf(columns), { isSpreadsheet });
   return { query: `SELECT ${shown} ${from} ORDER BY t.ts, t.seq`, params };
 }
 
@@ -88,6 +89,21 @@ function rangeOf(subject: ExportSubject, range: ExportRange): { from: string; pa
     from: `FROM ${table} AS t ${where([...conditions, ...bounds.conditions])}`,
     params: { ...params, ...bounds.params },
   };
+}
+
+/** Texts that are the venue's own; all others are times and words of ours. */
+const FOREIGN_TEXTS = ['t.trade_id'];
+
+function withoutFormulas(columns: string, { isSpreadsheet }: { isSpreadsheet: boolean }): string {
+  if (!isSpreadsheet) return columns;
+  return FOREIGN_TEXTS.reduce(
+    (text, column) => text.replaceAll(`${column} AS`, `${asText(column)} AS`),
+    columns,
+  );
+}
+
+function asText(column: string): string {
+  return `if(match(${column}, '^[=+@\\t\\r-]'), concat('''', ${column}), ${column})`;
 }
 
 function momentsOf(columns: string): string {

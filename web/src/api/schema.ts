@@ -943,7 +943,7 @@ export type ValidationProblem = {
   type: string;
   loc: (string | number)[];
   msg: string;
-  input: unknown;
+  input?: unknown | undefined;
   ctx?: Record<string, unknown> | undefined;
 };
 export interface Operations {
