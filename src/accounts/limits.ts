@@ -19,10 +19,10 @@ export interface RateVerdict {
   readonly retryAfterSeconds: number;
 }
 
-/** Request rates of this process: of each key by its tier, and of failed authentication by address. */
+/** Request rates of this process: of each user by tier, and of failed authentication by address. */
 export class RateLimits {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #keys = new Map<string, AdmittedRequests>();
+  readonly #users = new Map<string, AdmittedRequests>();
   readonly #addresses = new Map<string, AdmittedRequests>();
   readonly #plans = new WeakMap<TierLimits, Plan>();
   readonly #failed = plan(FAILED);
@@ -31,14 +31,17 @@ export class RateLimits {
     this.#clock = clock;
   }
 
-  /** Counts a request of a key, unless it is refused. */
-  request(keyId: string, limits: TierLimits): RateVerdict {
+  /**
+   * Counts a request unless it is refused.
+   * @param client Whose allowance: `keys USER` or `dashboard USER`.
+   */
+  request(client: string, limits: TierLimits): RateVerdict {
     let quotas = this.#plans.get(limits);
     if (!quotas) {
       quotas = plan(quotasOf(limits));
       this.#plans.set(limits, quotas);
     }
-    return this.#take(this.#keys, keyId, quotas);
+    return this.#take(this.#users, client, quotas);
   }
 
   /** Counts a refused key of an address; with too many of them the refusal itself is refused (429 for 401). */

@@ -102,7 +102,7 @@ export class Admission {
       throw tooManyRequests('Too many requests with a bad key from this address', verdict.retryAfterSeconds);
     }
     request.identity = result;
-    this.#checkRate(result, result.keyId, tiers[result.tier], reply);
+    this.#checkRate(result, `keys ${result.userId}`, tiers[result.tier], reply);
     this.#checkTier(route, result);
   }
 
@@ -120,11 +120,12 @@ export class Admission {
     const { userId, email, tier, operator } = session.user;
     request.session = session;
     request.identity = { keyId: session.sessionId, userId, email, tier };
-    this.#checkRate(request.identity, userId, atLeast(tiers[tier]), reply);
+    this.#checkRate(request.identity, `dashboard ${userId}`, atLeast(tiers[tier]), reply);
     if (route.auth === 'operator' && !operator) throw forbidden('Only an operator may do this');
     this.#checkTier(route, request.identity);
   }
 
+  /** Per user: all keys share one allowance, so that a new key adds nothing to it; the dashboard has another. */
   #checkRate({ tier }: Identity, client: string, limits: TierLimits, reply: FastifyReply): void {
     const verdict = this.#parts.rateLimits?.request(client, limits);
     if (!verdict) return;
