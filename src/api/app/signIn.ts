@@ -14,9 +14,9 @@ type Parts = Pick<ApiParts, 'control' | 'clock' | 'rateLimits'>;
 export function signInRoutes(parts: Parts): Route[] {
   const limits = new SignInLimits(parts.clock);
   /** @throws {RequestRefusedError} 429 with the time to wait. */
-  const admit = (client: Client, address: string | null) => {
+  const admit = (client: Client, email: string) => {
     if (parts.rateLimits === null) return;
-    const waitSeconds = limits.attempt({ address: client.address, email: address });
+    const waitSeconds = limits.attempt({ address: client.address, email });
     if (waitSeconds > 0) throw tooManyRequests('Too many attempts to sign in, retry later', waitSeconds);
   };
   return [
@@ -30,7 +30,8 @@ export function signInRoutes(parts: Parts): Route[] {
       response: currentUserShape,
       refusals: [403, 409, 429],
       handle: async ({ body, client }) => {
-        admit(client, null);
+        const waitSeconds = parts.rateLimits === null ? 0 : limits.signUp(client.address);
+        if (waitSeconds > 0) throw tooManyRequests('Too many sign-ups from this address', waitSeconds);
         const { users, passwords } = parts.control;
         const user = await users.signUp(body.email, await passwords.hash(body.password));
         if (!user) throw conflict('A user with this e-mail address exists already');
