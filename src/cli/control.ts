@@ -47,6 +47,8 @@ export async function withControl(
 }
 
 async function openControl(options: ControlOptions): Promise<Control> {
+  const { OWNER_ONLY_UMASK } = await import('../store/ownerOnly.ts');
+  process.umask(OWNER_ONLY_UMASK);
   const [configModule, time, databaseModule, users, keys, sessions, maintenance, freshness, crypto] =
     await Promise.all([
       import('../config.ts'),
