@@ -93,6 +93,18 @@ export class TooManySecretsError extends UnderroundError {
   }
 }
 
+/** A user asked for more redeliveries or test events of webhooks than one minute has. Wait `retryAfterSeconds`. */
+export class TooManySendsError extends UnderroundError {
+  readonly code = 'too_many_sends';
+  /** Whole seconds, at least 1. */
+  readonly retryAfterSeconds: number;
+
+  constructor(what: string, retryAfterSeconds: number) {
+    super(`${what}; retry in ${retryAfterSeconds} s`);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
 /** A recorded market is larger than what may be held in memory at once. */
 export class TooMuchDataError extends UnderroundError {
   readonly code = 'too_much_data';

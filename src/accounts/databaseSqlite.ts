@@ -31,7 +31,7 @@ export async function openSqlite(path: string): Promise<Database> {
 
 /** Only the owner may read it: it tells who the users are. SQLite gives its side files the same mode. */
 function createPrivateFile(path: string): void {
-  mkdirSync(join(path, '..'), { recursive: true });
+  mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
 }

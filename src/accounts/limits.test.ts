@@ -77,11 +77,11 @@ describe('the windows', () => {
   });
 });
 
-describe('a key', () => {
+describe('a user', () => {
   it('of 10,000 requests at once has exactly as many admitted as its tier says', async () => {
     const limits = new RateLimits(new FakeClock());
     const verdicts = await Promise.all(
-      Array.from({ length: 10_000 }, async () => limits.request('key_1', premium)),
+      Array.from({ length: 10_000 }, async () => limits.request('keys ann', premium)),
     );
     expect(verdicts.filter(({ retryAfterSeconds }) => retryAfterSeconds === 0)).toHaveLength(50);
     expect(new Set(verdicts.slice(50).map(({ retryAfterSeconds }) => retryAfterSeconds))).toEqual(
@@ -95,31 +95,31 @@ describe('a key', () => {
     let admitted = 0;
     for (let second = 0; second < 60; second++) {
       for (let request = 0; request < 5; request++) {
-        if (limits.request('key_1', free).retryAfterSeconds === 0) admitted++;
+        if (limits.request('keys ann', free).retryAfterSeconds === 0) admitted++;
       }
       await clock.advance(1000);
     }
     expect(admitted).toBe(60);
-    expect(limits.request('key_1', free).retryAfterSeconds).toBe(0);
+    expect(limits.request('keys ann', free).retryAfterSeconds).toBe(0);
   });
 
   it('is told both windows', async () => {
     const clock = new FakeClock();
     const limits = new RateLimits(clock);
     const policy = '"second";q=1;w=1, "minute";q=60;w=60';
-    expect(limits.request('key_1', free)).toEqual({
+    expect(limits.request('keys ann', free)).toEqual({
       policy,
       limit: '"second";r=0;t=1, "minute";r=59;t=60',
       retryAfterSeconds: 0,
     });
     await clock.advance(300);
-    expect(limits.request('key_1', free)).toEqual({
+    expect(limits.request('keys ann', free)).toEqual({
       policy,
       limit: '"second";r=0;t=1, "minute";r=59;t=60',
       retryAfterSeconds: 1,
     });
     await clock.advance(700);
-    expect(limits.request('key_1', free)).toMatchObject({
+    expect(limits.request('keys ann', free)).toMatchObject({
       limit: '"second";r=0;t=1, "minute";r=58;t=59',
       retryAfterSeconds: 0,
     });
@@ -129,18 +129,18 @@ describe('a key', () => {
     const clock = new FakeClock();
     const limits = new RateLimits(clock);
     for (let second = 0; second < 40; second++) {
-      for (let request = 0; request < 50; request++) limits.request('key_1', premium);
+      for (let request = 0; request < 50; request++) limits.request('keys ann', premium);
       await clock.advance(1000);
     }
-    expect(limits.request('key_1', premium).retryAfterSeconds).toBe(20);
+    expect(limits.request('keys ann', premium).retryAfterSeconds).toBe(20);
   });
 
   it('shares with no other, and a new tier holds at once', () => {
     const limits = new RateLimits(new FakeClock());
-    expect(limits.request('key_1', free).retryAfterSeconds).toBe(0);
-    expect(limits.request('key_1', free).retryAfterSeconds).toBe(1);
-    expect(limits.request('key_2', free).retryAfterSeconds).toBe(0);
-    expect(limits.request('key_1', premium)).toMatchObject({
+    expect(limits.request('keys ann', free).retryAfterSeconds).toBe(0);
+    expect(limits.request('keys ann', free).retryAfterSeconds).toBe(1);
+    expect(limits.request('keys bob', free).retryAfterSeconds).toBe(0);
+    expect(limits.request('keys ann', premium)).toMatchObject({
       limit: '"second";r=48;t=1, "minute";r=1998;t=60',
       retryAfterSeconds: 0,
     });
@@ -159,7 +159,7 @@ describe('an address', () => {
       retryAfterSeconds: 60,
     });
     expect(limits.failure('192.0.2.2').retryAfterSeconds).toBe(0);
-    expect(limits.request('key_1', free).retryAfterSeconds).toBe(0);
+    expect(limits.request('keys ann', free).retryAfterSeconds).toBe(0);
     expect(limits.standing('192.0.2.1').limit).toBe('"failed-auth";r=0;t=60');
     expect(limits.standing('192.0.2.9').limit).toBe('"failed-auth";r=600;t=0');
   });

@@ -22,10 +22,10 @@ export interface RateVerdict {
   readonly retryAfterSeconds: number;
 }
 
-/** Request rates of this process: of each key by its tier; of requests without a known user by address. */
+/** Request rates of this process: of each user by tier; of requests without a known user by address. */
 export class RateLimits {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #keys = new Map<string, AdmittedRequests>();
+  readonly #users = new Map<string, AdmittedRequests>();
   readonly #addresses = new Map<string, AdmittedRequests>();
   readonly #plans = new WeakMap<TierLimits, Plan>();
   readonly #failed = plan(FAILED);
@@ -36,14 +36,17 @@ export class RateLimits {
     this.#clock = clock;
   }
 
-  /** Counts a request of a key, unless it is refused. */
-  request(keyId: string, limits: TierLimits): RateVerdict {
+  /**
+   * Counts a request unless it is refused.
+   * @param client Whose allowance: `keys USER` or `dashboard USER`.
+   */
+  request(client: string, limits: TierLimits): RateVerdict {
     let quotas = this.#plans.get(limits);
     if (!quotas) {
       quotas = plan(quotasOf(limits));
       this.#plans.set(limits, quotas);
     }
-    return this.#take(this.#keys, keyId, quotas);
+    return this.#take(this.#users, client, quotas);
   }
 
   /** Counts a refusal (4xx) without a known user; with too many of an address the refusal itself becomes a 429. */

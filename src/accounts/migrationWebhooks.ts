@@ -39,6 +39,20 @@ export async function noteFilterTimes(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
+/** Deliveries of test events are counted apart; the index holds nothing else. */
+export async function markTests(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('webhook_deliveries')
+    .addColumn('is_test', 'bigint', (column) => column.notNull().defaultTo(0))
+    .execute();
+  await sql`update webhook_deliveries set is_test = 1
+    where event_id in (select event_id from webhook_events where market_id = ${`0x${'0'.repeat(64)}`})`.execute(
+    db,
+  );
+  await sql`create index webhook_deliveries_by_test on webhook_deliveries (webhook_id, created_ms, delivery_id)
+    where is_test = 1`.execute(db);
+}
+
 async function createRegistrations(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('webhooks')

@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely';
 import { createAudit } from './migrationAudit.ts';
 import { createJobs } from './migrationJobs.ts';
 import { createMarketTerms, createPaper } from './migrationPaper.ts';
-import { createWebhooks, keepEverySecret, noteFilterTimes } from './migrationWebhooks.ts';
+import { createWebhooks, keepEverySecret, markTests, noteFilterTimes } from './migrationWebhooks.ts';
 
 /**
  * Every change of the control plane's tables, in the order of their names; one that has been released is never
@@ -18,6 +18,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0007_paper_market_terms': { up: createMarketTerms },
   '0008_webhook_secrets': { up: keepEverySecret },
   '0009_webhook_filter_times': { up: noteFilterTimes },
+  '0010_webhook_tests': { up: markTests },
 };
 
 async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,5 @@
 /** Webhooks: who wants to be told, what there is to tell, and how each telling went. */
+import type { Generated } from 'kysely';
 import type { Ticker } from '../schema/market.ts';
 import type { PushedTier } from '../schema/opportunity.ts';
 
@@ -72,4 +73,6 @@ export interface WebhookDeliveriesTable {
   created_ms: number;
   /** JSON list of the last attempts, oldest first. */
   attempt_log: string;
+  /** 1: of a test event; 0: of a detected opportunity. */
+  is_test: Generated<number>;
 }

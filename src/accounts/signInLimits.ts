@@ -7,6 +7,8 @@ const WINDOW_MS = 15 * 60_000;
 const PER_ADDRESS: readonly Quota[] = [{ name: 'address', requests: 100, windowMs: WINDOW_MS }];
 /** From wherever they come: someone with many addresses gets no more tries at one person. */
 const PER_EMAIL: readonly Quota[] = [{ name: 'email', requests: 10, windowMs: WINDOW_MS }];
+/** Accounts that one network address may ask for: a household or a course, and no stock of accounts. */
+const SIGN_UPS: readonly Quota[] = [{ name: 'sign-up', requests: 5, windowMs: 3_600_000 }];
 /** Names remembered of each kind; beyond it the one that tried longest ago is forgotten. */
 const MAX_NAMES = 20_000;
 
@@ -18,6 +20,7 @@ export class SignInLimits {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #addresses = new Map<string, AdmittedRequests>();
   readonly #emails = new Map<string, AdmittedRequests>();
+  readonly #signUps = new Map<string, AdmittedRequests>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -31,6 +34,11 @@ export class SignInLimits {
   /** One password tried for an account. @returns As {@link addressAttempt}. */
   accountAttempt({ email }: { address: string; email: string }): number {
     return Math.ceil(this.#take(this.#emails, email, PER_EMAIL) / 1000);
+  }
+
+  /** Counts a sign-up, whether it succeeds or not. @returns Whole seconds until one is admitted; 0: this one is. */
+  signUp(address: string): number {
+    return Math.ceil(this.#take(this.#signUps, addressGroup(address), SIGN_UPS) / 1000);
   }
 
   succeeded(email: string): void {

@@ -319,6 +319,24 @@ describe('rates', () => {
     expect(tooMany.headers).toMatchObject({ 'retry-after': '1', ratelimit: forbidden.headers.ratelimit });
   });
 
+  test('count per user: keys share them, and neither a new nor a revoked key resets them', async () => {
+    const first = await issue('free');
+    const app = api({ rateLimits: new RateLimits(clock) });
+    const ask = async (key: string) => {
+      const { statusCode, headers } = await app.inject({ url: DEPTH, headers: bearer(key) });
+      return [statusCode, headers.ratelimit];
+    };
+    expect(await ask(first.key)).toEqual([200, '"second";r=0;t=1, "minute";r=59;t=60']);
+    const second = await issue('free');
+    expect(await ask(second.key)).toEqual([429, '"second";r=0;t=1, "minute";r=59;t=60']);
+    await clock.advance(1000);
+    expect(await ask(second.key)).toEqual([200, '"second";r=0;t=1, "minute";r=58;t=59']);
+    await accounts.keys.revoke(first.record.keyId);
+    expect(await ask(second.key)).toEqual([429, '"second";r=0;t=1, "minute";r=58;t=59']);
+    const other = await issue('free', 'other@example.com');
+    expect(await ask(other.key)).toEqual([200, '"second";r=0;t=1, "minute";r=59;t=60']);
+  });
+
   test('none are told or kept when they are off', async () => {
     const { key } = await issue('free');
     const app = api({ rateLimits: null });

@@ -112,7 +112,7 @@ export class Admission {
     if (isAuthFailure(result)) throw unauthorized(result.detail);
     const { tiers } = this.#parts;
     request.identity = result;
-    this.#checkRate(result, result.keyId, tiers[result.tier], reply);
+    this.#checkRate(result, `keys ${result.userId}`, tiers[result.tier], reply);
     this.#checkTier(route, result);
   }
 
@@ -137,12 +137,13 @@ export class Admission {
     const { userId, email, tier, operator } = session.user;
     request.session = session;
     request.identity = { keyId: session.sessionId, userId, email, tier };
-    this.#checkRate(request.identity, userId, atLeast(tiers[tier]), reply);
+    this.#checkRate(request.identity, `dashboard ${userId}`, atLeast(tiers[tier]), reply);
     if (route.auth === 'operator' && !operator) throw forbidden('Only an operator may do this');
     this.#checkTier(route, request.identity);
     route.beforeBody?.(request.ip);
   }
 
+  /** Per user: all keys share one allowance, so that a new key adds nothing to it; the dashboard has another. */
   #checkRate({ tier }: Identity, client: string, limits: TierLimits, reply: FastifyReply): void {
     const verdict = this.#parts.rateLimits?.request(client, limits);
     if (!verdict) return;

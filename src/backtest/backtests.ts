@@ -9,6 +9,11 @@ import { Turns } from './turns.ts';
 
 /** Jobs one process has under way; the threads are shared among their users task by task. */
 const JOBS_MAX = 8;
+/**
+ * Jobs of one user among them. One job keeps all threads busy, so a user alone loses nothing by it, and another user's
+ * first job finds a place at once.
+ */
+const JOBS_PER_USER_MAX = 4;
 /** How often a process looks for jobs others have queued or left, and says that it lives. */
 const LOOK_MS = 1_000;
 const WAIT_POLL_MS = 100;
@@ -139,12 +144,16 @@ export class Backtests {
   async #fill(): Promise<void> {
     this.#again = false;
     while (!this.#closed && this.#running.size < JOBS_MAX) {
-      const job = await this.#parts.queue.claim();
+      const job = await this.#parts.queue.claim((userId) => this.#runningOf(userId) < JOBS_PER_USER_MAX);
       if (job === null) return;
       const controller = new AbortController();
       const running = { job, controller, progress: 0, ended: Promise.resolve() };
       this.#running.set(job.jobId, { ...running, ended: this.#run(running) });
     }
+  }
+
+  #runningOf(userId: string): number {
+    return [...this.#running.values()].filter(({ job }) => job.userId === userId).length;
   }
 
   async #run(running: Omit<Running, 'ended'>): Promise<void> {

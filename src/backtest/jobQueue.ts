@@ -25,9 +25,11 @@ export class JobQueue {
   /**
    * Takes the next job: of the user who has the fewest running, then of the one who has waited longest since their
    * last start, so that nobody's many jobs stand before another's first.
+   * @param isServed False for a user from whom no further job is taken now.
    */
-  async claim(): Promise<Job | null> {
+  async claim(isServed: (userId: string) => boolean = () => true): Promise<Job | null> {
     for (const userId of await this.#usersInTurn()) {
+      if (!isServed(userId)) continue;
       const oldest = await this.#db
         .selectFrom('backtest_jobs')
         .select('job_id')

@@ -1,6 +1,6 @@
-import type { Selectable } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import { createId, type RowSources } from '../accounts/ids.ts';
-import type { Database } from '../accounts/schema.ts';
+import type { Database, Schema } from '../accounts/schema.ts';
 import type { BacktestJobsTable } from '../accounts/schemaJobs.ts';
 import type { JobKind, JobSpec, JobStatus } from '../schema/backtest.ts';
 
@@ -17,13 +17,17 @@ export interface Job {
   readonly spec: JobSpec;
   readonly error: string | null;
   readonly attempts: number;
+  /** What a paper strategy is compared with: its baseline, or the replay of its windows. */
+  readonly isComparison: boolean;
 }
 
 export interface NewJob {
   readonly userId: string;
   readonly spec: JobSpec;
-  /** Jobs of the user that may wait or run at once, this one among them; null: it does not count. */
-  readonly cap: number | null;
+  /** Comparisons of paper strategies are counted apart from the jobs that a user submits. */
+  readonly isComparison: boolean;
+  /** Jobs of the user that may wait or run at once, of those counted together, this one among them. */
+  readonly cap: number;
 }
 
 export interface JobPlace {
@@ -33,7 +37,7 @@ export interface JobPlace {
 
 export const SUMMARY = [
   ...(['job_id', 'user_id', 'kind', 'status', 'progress', 'submitted_ms', 'started_ms'] as const),
-  ...(['completed_ms', 'spec', 'error', 'attempts'] as const),
+  ...(['completed_ms', 'spec', 'error', 'attempts', 'baseline_ms'] as const),
 ] as const;
 const ACTIVE: readonly JobStatus[] = ['queued', 'running'];
 
@@ -48,35 +52,31 @@ export class JobRepository {
   }
 
   /** @returns Null where the user has as many jobs as they may. */
-  async create({ userId, spec, cap }: NewJob): Promise<Job | null> {
+  async create({ userId, spec, isComparison, cap }: NewJob): Promise<Job | null> {
     const { clock, randomBytes } = this.#sources;
     const nowMs = clock.now();
     return await this.#db.transaction().execute(async (transaction) => {
-      if (cap !== null) {
-        // Locks the user's row, so that two requests at once do not both count before either has made its job.
-        const owner = transaction.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
-        await owner.where('user_id', '=', userId).execute();
-        const active = await transaction
-          .selectFrom('backtest_jobs')
-          .select((jobs) => jobs.fn.countAll<number>().as('count'))
-          .where('user_id', '=', userId)
-          .where('status', 'in', ACTIVE)
-          .where('baseline_ms', 'is', null)
-          .executeTakeFirstOrThrow();
-        if (active.count >= cap) return null;
-      }
+      // Locks the user's row, so that two requests at once do not both count before either has made its job.
+      const owner = transaction.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
+      await owner.where('user_id', '=', userId).execute();
+      if ((await activeJobs(transaction, { userId, isComparison })) >= cap) return null;
       const row = await transaction
         .insertInto('backtest_jobs')
         .values({
           ...{ job_id: createId('bt', randomBytes), user_id: userId, kind: spec.kind, status: 'queued' },
           ...{ progress: 0, submitted_ms: nowMs, started_ms: null, completed_ms: null },
           ...{ spec: JSON.stringify(spec), result: null, error: null },
-          ...{ baseline_ms: cap === null ? nowMs : null, runner: null, seen_ms: null, attempts: 0 },
+          ...{ baseline_ms: isComparison ? nowMs : null, runner: null, seen_ms: null, attempts: 0 },
         })
         .returning(SUMMARY)
         .executeTakeFirstOrThrow();
       return toJob(row);
     });
+  }
+
+  /** Jobs of a user that wait or run. */
+  async countActive(counted: { userId: string; isComparison: boolean }): Promise<number> {
+    return await activeJobs(this.#db, counted);
   }
 
   /** @param owner Only a job of this user: another's is not there. */
@@ -140,6 +140,20 @@ export class JobRepository {
   }
 }
 
+async function activeJobs(
+  db: Kysely<Schema>,
+  { userId, isComparison }: { userId: string; isComparison: boolean },
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('backtest_jobs')
+    .select((jobs) => jobs.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .where('status', 'in', ACTIVE)
+    .where('baseline_ms', isComparison ? 'is not' : 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 export function toJob(row: Pick<Selectable<BacktestJobsTable>, (typeof SUMMARY)[number]>): Job {
   return {
     jobId: row.job_id,
@@ -153,5 +167,6 @@ export function toJob(row: Pick<Selectable<BacktestJobsTable>, (typeof SUMMARY)[
     spec: JSON.parse(row.spec) as JobSpec,
     error: row.error,
     attempts: row.attempts,
+    isComparison: row.baseline_ms !== null,
   };
 }

@@ -1,17 +1,17 @@
-import type { RowSources } from '../accounts/ids.ts';
 import type { KeyRepository } from '../accounts/keys.ts';
 import type { MaintenanceSwitch } from '../accounts/maintenanceSwitch.ts';
 import type { Database } from '../accounts/schema.ts';
 import type { SessionRepository } from '../accounts/sessions.ts';
 import type { UserRepository } from '../accounts/users.ts';
 import type { Config } from '../config.ts';
+import type { WebhookSources } from '../webhooks/webhooks.ts';
 import { printFailure } from './failure.ts';
 
 /** What the account commands work on: the control plane, opened beside a server that may be running. */
 export interface Control {
   readonly config: Config;
   readonly database: Database;
-  readonly sources: RowSources;
+  readonly sources: WebhookSources;
   readonly users: UserRepository;
   readonly keys: KeyRepository;
   readonly sessions: SessionRepository;
@@ -47,6 +47,8 @@ export async function withControl(
 }
 
 async function openControl(options: ControlOptions): Promise<Control> {
+  const { OWNER_ONLY_UMASK } = await import('../store/ownerOnly.ts');
+  process.umask(OWNER_ONLY_UMASK);
   const [configModule, time, databaseModule, users, keys, sessions, maintenance, freshness, crypto] =
     await Promise.all([
       import('../config.ts'),

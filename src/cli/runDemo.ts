@@ -103,7 +103,7 @@ async function freshDirectory(dataDir: string): Promise<void> {
     throw new ConfigError(`${dataDir} is not a demo's directory; set UNDERROUND_DATA_DIR to another`);
   }
   await rm(dataDir, { recursive: true, force: true });
-  await mkdir(dataDir, { recursive: true });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await writeFile(marker, 'Simulated data. The next demo empties this directory.\n');
 }
 

@@ -22,7 +22,7 @@ export class ImportLedger {
 
   async add(file: string): Promise<void> {
     await mkdir(this.#dir, { recursive: true, mode: 0o700 });
-    await writeFile(await this.#entry(file), `${path.basename(file)}\n`);
+    await writeFile(await this.#entry(file), `${path.basename(file)}\n`, { mode: 0o600 });
   }
 
   async #entry(file: string): Promise<string> {

@@ -19,7 +19,7 @@ const SHOWN_MAX = 200;
 
 /** What of backtesting a strategy's comparisons need. */
 export type ComparisonJobs = Pick<Backtests, 'submit' | 'cancel'> & {
-  readonly jobs: Pick<JobRepository, 'find' | 'result'>;
+  readonly jobs: Pick<JobRepository, 'find' | 'result' | 'countActive'>;
 };
 
 export interface Difference {

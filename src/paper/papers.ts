@@ -14,6 +14,8 @@ const DAY_MS = 86_400_000;
 /** Every window of a day of the shortest series. */
 const BASELINE_MARKETS_MAX = 300;
 const WINDOW_MARKETS_MAX = 10_000;
+/** Baselines and replays of windows that a user may have waiting or running at once. */
+export const MAX_COMPARISONS_PER_USER = 2;
 
 export interface PapersParts {
   readonly strategies: StrategyRepository;
@@ -40,17 +42,20 @@ export class Papers {
     this.#parts = parts;
   }
 
-  /** Starts a baseline where none is named. */
-  async create(asked: Asked): Promise<PaperStrategy | Refusal | 'no_baseline'> {
+  /** Starts a baseline where none is named; without room for one (`busy`) no strategy is made. */
+  async create(asked: Asked): Promise<PaperStrategy | Refusal | 'no_baseline' | 'busy'> {
     const { strategies, backtests, runner } = this.#parts;
     const { userId, baselineId: named } = asked;
     const refusal = await strategies.refusal(asked);
     if (refusal === 'over_cap' || refusal === 'too_many') return refusal;
+    if (named === null && !(await this.#hasRoom(userId))) return 'busy';
     if (named !== null && (await backtests.jobs.find(named, { userId })) === null) return 'no_baseline';
     if (refusal !== null) return refusal;
     const endMs = this.#parts.clock.now();
     const range = { startMs: endMs - DAY_MS, endMs, marketLimit: BASELINE_MARKETS_MAX };
     const baselineId = named ?? (await this.#backtest(asked, range));
+    // Another request was faster.
+    if (baselineId === null) return 'busy';
     const made = await strategies.create({ ...asked, baselineId });
     if (typeof made === 'string') {
       // Another request was faster; its strategy has a baseline of its own.
@@ -73,18 +78,23 @@ export class Papers {
     return changed;
   }
 
-  /** @returns False where the user has none such. */
+  /** With its comparisons that wait or run. @returns False where the user has none such. */
   async delete(strategyId: string, owner: { userId: string }): Promise<boolean> {
-    const deleted = await this.#parts.strategies.delete(strategyId, owner);
-    if (deleted) this.#parts.runner.remove(strategyId);
-    return deleted;
+    const { strategies, runner } = this.#parts;
+    const known = await strategies.find(strategyId, owner);
+    if (known === null || !(await strategies.delete(strategyId, owner))) return false;
+    runner.remove(strategyId);
+    for (const jobId of [known.baselineId, known.windowBacktestId]) {
+      if (jobId !== null) await this.#cancelUnused(jobId, owner);
+    }
+    return true;
   }
 
-  /** Replays the windows the strategy has traded so far. */
-  async replayWindow(strategy: PaperStrategy): Promise<string> {
+  /** Replays the windows the strategy has traded so far. @returns Null where its user has as many comparisons as a user may. */
+  async replayWindow(strategy: PaperStrategy): Promise<string | null> {
     const range = wholeWindows(strategy, this.#parts.clock.now());
     const jobId = await this.#backtest(strategy, { ...range, marketLimit: WINDOW_MARKETS_MAX });
-    await this.#parts.strategies.setWindowBacktest(strategy.strategyId, jobId);
+    if (jobId !== null) await this.#parts.strategies.setWindowBacktest(strategy.strategyId, jobId);
     return jobId;
   }
 
@@ -93,14 +103,29 @@ export class Papers {
     return divergenceOf(strategy, this.#parts);
   }
 
+  async #hasRoom(userId: string): Promise<boolean> {
+    const { jobs } = this.#parts.backtests;
+    return (await jobs.countActive({ userId, isComparison: true })) < MAX_COMPARISONS_PER_USER;
+  }
+
+  /** A job that the user submitted, or that another strategy is compared with, goes on. */
+  async #cancelUnused(jobId: string, owner: { userId: string }): Promise<void> {
+    const { strategies, backtests } = this.#parts;
+    const job = await backtests.jobs.find(jobId, owner);
+    if (job === null || !job.isComparison || job.completedMs !== null) return;
+    const others = await strategies.list(owner.userId);
+    if (others.some(({ baselineId }) => baselineId === jobId)) return;
+    await backtests.cancel(jobId, owner);
+  }
+
   async #backtest(
     { userId, strategy, universe, sizeUsd }: Omit<NewStrategy, 'name' | 'baselineId'>,
     range: Pick<BacktestSpec, 'startMs' | 'endMs' | 'marketLimit'>,
-  ): Promise<string> {
+  ): Promise<string | null> {
     const spec = { kind: 'backtest' as const, strategy, universe, sizeUsd, params: DEFAULT_PARAMS, ...range };
-    const job = await this.#parts.backtests.submit({ userId, spec, cap: null });
-    if (job === null) throw new TypeError('a job that does not count was refused');
-    return job.jobId;
+    const counted = { isComparison: true, cap: MAX_COMPARISONS_PER_USER };
+    const job = await this.#parts.backtests.submit({ userId, spec, ...counted });
+    return job?.jobId ?? null;
   }
 }
 

@@ -1,9 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { testApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
-import { openPaperRig } from '../../test/support/paperRig.ts';
+import { paperRigOn } from '../../test/support/paperRig.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { openDatabase } from '../accounts/database.ts';
+import type { Database } from '../accounts/schema.ts';
 import { DEFAULT_TIERS } from '../accounts/tiers.ts';
+import { JobRepository } from '../backtest/jobs.ts';
+import type { ComparisonJobs } from './divergence.ts';
 
 const BODY = {
   strategy: { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' },
@@ -13,8 +18,18 @@ const PATH = '/v1/paper/strategies';
 
 /** The API with two users of the free tier's table but three strategies. */
 async function served() {
+  return (await opened()).ask;
+}
+
+/** @param makeJobs Gives the jobs of the database the strategies are in; without it, they are a stub's. */
+async function opened(makeJobs?: (db: Database, clock: FakeClock) => ComparisonJobs, paperStrategies = 2) {
   const clock = new FakeClock();
-  const { db, trading, userId } = await openPaperRig({ dataDir: temporaryDirectory(), clock });
+  const database = await openDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
+  const backtests = makeJobs?.(database, clock);
+  const { db, trading, userId } = await paperRigOn(database, {
+    clock,
+    ...(backtests === undefined ? {} : { backtests }),
+  });
   await db
     .insertInto('users')
     .values({
@@ -36,7 +51,7 @@ async function served() {
       authenticate: (header) => identity(header === 'Bearer other' ? 'usr_other' : userId),
       signedIn: async () => null,
     },
-    tiers: { ...DEFAULT_TIERS, free: { ...DEFAULT_TIERS.free, paper_strategies: 2 } },
+    tiers: { ...DEFAULT_TIERS, free: { ...DEFAULT_TIERS.free, paper_strategies: paperStrategies } },
     ...{ paper: trading.papers, clock },
   });
   onTestFinished(async () => {
@@ -44,13 +59,95 @@ async function served() {
     await trading.close();
     await db.destroy();
   });
-  return async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path = '', body?: object, key = 'own') => {
+  const ask = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path = '', body?: object, key = 'own') => {
     const payload = body === undefined ? {} : { payload: body };
     const headers = { authorization: `Bearer ${key}` };
     const response = await app.inject({ method, url: PATH + path, headers, ...payload });
-    return { status: response.statusCode, body: response.body === '' ? null : response.json() };
+    const retryAfter = response.headers['retry-after'];
+    return {
+      status: response.statusCode,
+      body: response.body === '' ? null : response.json(),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    };
+  };
+  return { ask, db, clock, userId };
+}
+
+/** Jobs that wait for ever. */
+function queuedJobs(db: Database, clock: FakeClock): ComparisonJobs {
+  const jobs = new JobRepository(db, { clock, randomBytes });
+  return {
+    jobs,
+    submit: (wanted) => jobs.create(wanted),
+    cancel: (jobId, owner) => jobs.cancel(jobId, owner),
   };
 }
+
+const BUSY = {
+  status: 429,
+  body: {
+    detail: '2 baselines or replays of your paper strategies wait or run already; retry when one has ended',
+  },
+  retryAfter: '5',
+};
+
+test('a user has two baselines and replays at once; without room for one no strategy is made', async () => {
+  const { ask, db, userId } = await opened(queuedJobs, 100);
+  const make = (name: string, more: object = {}, key = 'own') =>
+    ask('POST', '', { ...BODY, name, ...more }, key);
+  const atOnce = await Promise.all(['a', 'b', 'c', 'd'].map((name) => make(name)));
+  expect(atOnce.map(({ status }) => status).sort()).toEqual([201, 201, 429, 429]);
+  const made = atOnce.filter(({ status }) => status === 201).map(({ body }) => body);
+  expect((await ask('GET')).body.count).toBe(2);
+  expect(await make('e')).toEqual(BUSY);
+  // A name that is taken changes nothing: how many run is looked at first.
+  expect(await make(made[0].name)).toEqual(BUSY);
+  expect(await ask('POST', `/${made[0].paper_strategy_id}/divergence`)).toEqual(BUSY);
+  const jobsOf = async (status: 'queued' | 'cancelled') =>
+    (await db.selectFrom('backtest_jobs').select('job_id').where('status', '=', status).execute()).length;
+  expect([await jobsOf('queued'), await jobsOf('cancelled')]).toEqual([2, 0]);
+  expect((await make('e', {}, 'other')).status).toBe(201);
+  const named = { baseline_backtest_id: made[0].baseline_backtest_id };
+  expect((await make('e', named)).status).toBe(201);
+  await db
+    .updateTable('backtest_jobs')
+    .set({ status: 'complete', completed_ms: 1 })
+    .where('user_id', '=', userId)
+    .execute();
+  expect((await ask('POST', `/${made[0].paper_strategy_id}/divergence`)).status).toBe(201);
+  expect((await make('f')).status).toBe(201);
+  expect(await make('g')).toEqual(BUSY);
+});
+
+test('a deleted strategy takes its comparisons with it, and none that something else is compared with', async () => {
+  const { ask, db, clock, userId } = await opened(queuedJobs, 100);
+  const jobs = new JobRepository(db, { clock, randomBytes });
+  const make = async (name: string, baseline: string | null = null) =>
+    (await ask('POST', '', { ...BODY, name, baseline_backtest_id: baseline })).body;
+  const statusOf = async (jobId: string) => (await jobs.find(jobId, { userId }))?.status;
+  const remove = async ({ paper_strategy_id: id }: { paper_strategy_id: string }) =>
+    expect((await ask('DELETE', `/${id}`)).status).toBe(204);
+  const one = await make('one');
+  await ask('POST', `/${one.paper_strategy_id}/divergence`);
+  expect((await ask('POST', '', { ...BODY, name: 'two' })).status).toBe(429);
+  const replayed = (await ask('GET', `/${one.paper_strategy_id}/divergence`)).body.window.backtest_id;
+  await remove(one);
+  expect([await statusOf(one.baseline_backtest_id), await statusOf(replayed)]).toEqual([
+    'cancelled',
+    'cancelled',
+  ]);
+  const shared = await make('shared');
+  const second = await make('second', shared.baseline_backtest_id);
+  await remove(shared);
+  expect(await statusOf(shared.baseline_backtest_id)).toBe('queued');
+  await remove(second);
+  expect(await statusOf(shared.baseline_backtest_id)).toBe('cancelled');
+  // What the user submitted is theirs.
+  const { spec } = (await jobs.find(shared.baseline_backtest_id, { userId }))!;
+  const own = await jobs.create({ userId, spec, isComparison: false, cap: 1 });
+  await remove(await make('third', own!.jobId));
+  expect(await statusOf(own!.jobId)).toBe('queued');
+});
 
 test('a strategy is made, read, renamed, stopped and deleted', async () => {
   const ask = await served();

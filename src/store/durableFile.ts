@@ -5,11 +5,11 @@ import { dirname } from 'node:path';
  * Replaces a file's text so that a crash or a full disk leaves the old text or the new one, never a part of it: the
  * text goes to a draft beside it, onto the disk, and into place by one rename. Equal text writes nothing.
  */
-export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
+export async function replaceFile(path: string, text: string): Promise<void> {
   if ((await readFile(path, 'utf8').catch(() => null)) === text) return;
   const draft = `${path}.draft`;
   try {
-    const file = await open(draft, 'w', mode);
+    const file = await open(draft, 'w', 0o600);
     try {
       await file.writeFile(text);
       await file.sync();

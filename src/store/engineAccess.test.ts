@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
@@ -15,10 +15,11 @@ const reach = (dataDir: string) =>
     ...{ log: silentLogger, metrics: new Metrics() },
   });
 
-test('a data directory that is missing is made, and nothing is left in it', async () => {
+test('a data directory that is missing is made for its owner alone, with nothing in it but its name', async () => {
   const dataDir = join(temporaryDirectory(), 'a/b');
   await reach(dataDir);
-  expect(readdirSync(dataDir)).toEqual([]);
+  expect(readdirSync(dataDir)).toEqual(['private-name']);
+  expect(statSync(dataDir).mode & 0o777).toBe(0o700);
 });
 
 test('a file where the data directory should be is named at once', async () => {
@@ -35,3 +36,23 @@ test.skipIf(!existsSync('/proc/self'))('one that cannot be written to is named a
   await expect(reached).rejects.toThrow(ConfigError);
   await expect(reached).rejects.toThrow('the data directory /proc/self cannot be written to: ENOENT');
 });
+
+test('one that others may read is closed to them at the start', async () => {
+  const dataDir = join(temporaryDirectory(), 'data');
+  mkdirSync(dataDir);
+  chmodSync(dataDir, 0o777);
+  await reach(dataDir);
+  expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+});
+
+test.skipIf(process.getuid?.() !== 0)(
+  "another user's is refused by its name (skipped: needs root)",
+  async () => {
+    const dataDir = join(temporaryDirectory(), 'data');
+    mkdirSync(dataDir);
+    chownSync(dataDir, 12_345, 12_345);
+    const reached = reach(dataDir);
+    await expect(reached).rejects.toThrow(ConfigError);
+    await expect(reached).rejects.toThrow(`${dataDir} belongs to user 12345, this process runs as user 0`);
+  },
+);

@@ -8,6 +8,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import type { EngineAccess } from './access.ts';
 import { readDiskSpace, reserveBytes } from './diskGuard.ts';
 import { giveStartRoom } from './journalReserve.ts';
+import { closeDataDirectory, privateName } from './ownerOnly.ts';
 import { serverAccess } from './serverAccess.ts';
 import { defaultHostEntry, Supervisor } from './supervisor.ts';
 
@@ -32,7 +33,7 @@ export interface EngineOptions {
 /**
  * Reaches the engine, starting the embedded one. Apart from `openStore` because a command may begin this before its
  * other modules are loaded: the two take about the same time.
- * @throws {ConfigError} When the data directory cannot be made or written to.
+ * @throws {ConfigError} When the data directory cannot be made or written to, or belongs to another user.
  * @throws {StoreUnavailableError} When no engine answers, or the disk is full.
  */
 export async function reachEngine(options: EngineOptions): Promise<EngineAccess> {
@@ -52,7 +53,10 @@ async function makeWritable(dataDir: string, log: Logger): Promise<void> {
       if (error.code !== 'ENOSPC' || !(await giveStartRoom(dataDir, log))) throw error;
       await tryWriting(dataDir);
     });
+    await closeDataDirectory(dataDir, log);
+    privateName(dataDir);
   } catch (cause) {
+    if (cause instanceof ConfigError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOSPC') {
       throw new StoreUnavailableError(`the disk of ${dataDir} is full: free space and start again`, {
         cause,

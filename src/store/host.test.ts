@@ -1,8 +1,12 @@
-import { statSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
-import { socketPath } from './paths.ts';
+import { privateName } from './ownerOnly.ts';
+import { socketPath, spoolDirs } from './paths.ts';
 
 let opened: TestStore;
 beforeAll(async () => {
@@ -133,6 +137,54 @@ describe('cancelling', () => {
   });
 });
 
-test('only its owner may speak to the socket', () => {
-  expect(statSync(socketPath(opened.dataDir)).mode & 0o777).toBe(0o600);
+describe('only its owner', () => {
+  test('may speak to the socket', () => {
+    expect(statSync(socketPath(opened.dataDir)).mode & 0o777).toBe(0o600);
+  });
+
+  test('may read anything of the data directory and of the spool', async () => {
+    await opened.store.writer.flush();
+    const open = readdirSync(opened.dataDir, { recursive: true, encoding: 'utf8' }).filter((name) => {
+      const stats = lstatSync(join(opened.dataDir, name), { throwIfNoEntry: false });
+      return stats !== undefined && !stats.isSymbolicLink() && (stats.mode & 0o077) !== 0;
+    });
+    expect(open).toEqual([]);
+    for (const dir of spoolDirs(opened.dataDir)) expect(statSync(dir).mode & 0o777).toBe(0o700);
+  });
+
+  test('can know where the parts outside of the data directory are', () => {
+    const name = readFileSync(join(opened.dataDir, 'private-name'), 'utf8');
+    const [outside] = spoolDirs(opened.dataDir);
+    if (existsSync('/dev/shm')) expect(outside).toBe(`/dev/shm/underround-${name}`);
+    const long = join(opened.dataDir, 'd'.repeat(100));
+    mkdirSync(long);
+    const socket = socketPath(long);
+    expect(socket).toBe(join(tmpdir(), `underround-${privateName(long)}`, 'engine.sock'));
+  });
+});
+
+test('a data directory of a long path has its socket in a directory of its own, gone with the host', async () => {
+  const base = await mkdtemp(join(tmpdir(), 'underround-store-'));
+  const dataDir = join(base, 'd'.repeat(100));
+  const { store } = await openTestStore({ dataDir });
+  const directory = dirname(socketPath(dataDir));
+  expect(statSync(directory).mode & 0o777).toBe(0o700);
+  expect(await store.rows('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await store.close();
+  expect(existsSync(directory)).toBe(false);
+  await rm(base, { recursive: true });
+});
+
+test('a directory that somebody else may have planted for the socket is refused', async () => {
+  const base = await mkdtemp(join(tmpdir(), 'underround-store-'));
+  const dataDir = join(base, 'd'.repeat(100));
+  mkdirSync(dataDir);
+  const directory = dirname(socketPath(dataDir));
+  mkdirSync(directory);
+  chmodSync(directory, 0o777);
+  await expect(openTestStore({ dataDir })).rejects.toThrow(
+    `${directory} is not used: it is open to other users; remove it`,
+  );
+  await rm(base, { recursive: true });
+  await rm(directory, { recursive: true });
 });

@@ -1,26 +1,45 @@
 /** Where the parts of one data directory's store meet: the socket and the spool. */
-import { createHash } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { makeOwnDirectory, privateName } from './ownerOnly.ts';
 
 /** Linux takes 107 bytes, macOS 103. */
 const SOCKET_PATH_BYTES_MAX = 100;
+const SOCKET_NAME = 'engine.sock';
+const SHARED_MEMORY = '/dev/shm';
 
-function key(dataDir: string): string {
-  const path = existsSync(dataDir) ? realpathSync(dataDir) : resolve(dataDir);
-  return createHash('sha256').update(path).digest('hex').slice(0, 16);
+/**
+ * The engine host's socket: in the data directory or, where that path is too long, in a directory of an unpredictable
+ * name under the system's temporary one.
+ */
+export function socketPath(dataDir: string): string {
+  const inside = join(resolve(dataDir), SOCKET_NAME);
+  if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
+  return join(tmpdir(), outsideName(dataDir), SOCKET_NAME);
 }
 
-/** The engine host's socket: in the data directory, or under the system's temporary one where that path is too long. */
-export function socketPath(dataDir: string): string {
-  const inside = join(resolve(dataDir), 'engine.sock');
-  if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
-  return join(tmpdir(), `underround-${key(dataDir)}.sock`);
+/** The socket's directory where it is outside of the data directory, which is checked apart; else null. */
+export function outsideSocketDirectory(dataDir: string): string | null {
+  const directory = dirname(socketPath(dataDir));
+  return directory === resolve(dataDir) ? null : directory;
+}
+
+/**
+ * Makes or checks the directory of the socket before anything is written to or read from it.
+ * @throws {ConfigError} When somebody else may have made it.
+ */
+export function prepareSocketDirectory(dataDir: string): void {
+  const directory = outsideSocketDirectory(dataDir);
+  if (directory !== null) makeOwnDirectory(directory);
 }
 
 /** Directories for insert bodies, the preferred one first. */
 export function spoolDirs(dataDir: string): string[] {
   const inside = join(resolve(dataDir), 'spool');
-  return existsSync('/dev/shm') ? [`/dev/shm/underround-${key(dataDir)}`, inside] : [inside];
+  return existsSync(SHARED_MEMORY) ? [join(SHARED_MEMORY, outsideName(dataDir)), inside] : [inside];
+}
+
+function outsideName(dataDir: string): string {
+  return `underround-${privateName(dataDir)}`;
 }

@@ -45,7 +45,7 @@ export async function createRun(
   // Made under a name nobody looks for: a run that is seen without an owner counts as dead.
   const unseen = join(journalDir, `new-${writerName}-${runId}`);
   await mkdir(unseen, { recursive: true, mode: 0o700 });
-  await writeFile(join(unseen, OWNER_FILE), thisProcess());
+  await writeFile(join(unseen, OWNER_FILE), thisProcess(), { mode: 0o600 });
   await rename(unseen, path);
   return { path, runId };
 }

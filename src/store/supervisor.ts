@@ -9,7 +9,7 @@ import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { EngineAccess } from './access.ts';
 import type { PartCheck } from './lostPart.ts';
-import { socketPath } from './paths.ts';
+import { prepareSocketDirectory, socketPath } from './paths.ts';
 
 /** libuv threads of the host: one for each engine session, and some for files. The default of 4 starves queries. */
 const HOST_THREADS = 16;
@@ -123,6 +123,7 @@ export class Supervisor implements EngineAccess {
     const { clock, log } = this.#options;
     const deadline = clock.monotonic() + limitMs;
     for (let backoffMs = BACKOFF_MS_MIN; !this.#closed; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
+      prepareSocketDirectory(this.#options.dataDir);
       if (await this.#ping()) return true;
       if (await this.#spawn()) return true;
       if (clock.monotonic() + backoffMs > deadline) return false;

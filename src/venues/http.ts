@@ -43,6 +43,9 @@ export interface HttpClientOptions {
   readonly retries?: number;
 }
 
+/** Explicit: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would otherwise switch verification off. */
+export const VERIFIED = { rejectUnauthorized: true } as const;
+
 export interface JsonAnswer {
   /** Null stands for 404: the venue knows no such thing. */
   readonly body: unknown;
@@ -64,6 +67,7 @@ export class HttpClient {
     this.#timeoutMs = options.timeoutMs ?? 10_000;
     this.#agent = new Agent({
       connections: options.connections ?? 4,
+      connect: VERIFIED,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Our clock, not the library's, ends a slow request.
       headersTimeout: 0,

@@ -4,6 +4,7 @@ import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { VenueFeed } from '../ops/venueFeeds.ts';
 import { type BackoffLimits, backoffDelayMs } from './backoff.ts';
+import { VERIFIED } from './http.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** The longest frame seen is a batch of 400 whole books at about 4 KB each. */
@@ -136,7 +137,7 @@ export class ReconnectingSocket {
   #connect(): void {
     this.#retry = null;
     const { url, clock } = this.#options;
-    const settings: ClientOptions = { perMessageDeflate: false, maxPayload: FRAME_BYTES_MAX };
+    const settings: ClientOptions = { ...VERIFIED, perMessageDeflate: false, maxPayload: FRAME_BYTES_MAX };
     const socket = new WebSocket(url, settings);
     this.#socket = socket;
     let failure: string | null = null;

@@ -34,8 +34,9 @@ describe('connections', () => {
     expect(begun.slice(0, 2)).toEqual([0, 0]);
     expect(begun.every((count, turn) => count <= (begun[turn - 1] ?? 0) + BEGUN_A_TURN_MAX)).toBe(true);
     expect(lookedUp).toEqual(names);
-    for (const error of await Promise.all(refused)) {
-      expect(error).toEqual(new TargetRefusedError('the address 10.0.0.7 is private'));
+    for (const [n, error] of (await Promise.all(refused)).entries()) {
+      const reason = `the host ${names[n]} leads to an address that is private`;
+      expect(error).toEqual(new TargetRefusedError(reason));
     }
     expect(await ask('later.example')).toBeInstanceOf(TargetRefusedError);
   });

@@ -38,6 +38,8 @@ export function guardedConnector(
     timeout: timeoutMs,
     autoSelectFamily: true,
     allowH2: false,
+    // Explicit: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would otherwise switch verification off.
+    rejectUnauthorized: true,
     // One for all: reading the authorities anew is a third of what a connection costs.
     secureContext: createSecureContext(ca === undefined ? {} : { ca }),
     lookup: lookup as never,

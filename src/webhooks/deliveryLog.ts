@@ -9,11 +9,12 @@ import { formatTime } from '../schema/time.ts';
 import { deliveryIdOf, eventIdOf, type LoggedAttempt } from './delivery.ts';
 import { toEvent } from './event.ts';
 import type { Webhook } from './registration.ts';
+import { REDELIVERIES_PER_MINUTE, type SendQuotas } from './sendQuotas.ts';
 
 /** What is asked for by hand is tried this long, its market's end or not. */
 export const REDELIVERY_WINDOW_MS = 15 * 60_000;
-/** Deliveries of one request to send a range again. */
-export const REDELIVERIES_MAX = 1_000;
+/** Deliveries of test events kept for one webhook; a further one takes the place of the oldest that is over. */
+export const TESTS_MAX = 100;
 const TEST_TAU_MINUTES = 10;
 /** No market has it, so no receiver acts on a test. */
 const TEST_MARKET_ID = `0x${'0'.repeat(64)}`;
@@ -49,10 +50,12 @@ export interface LogRange {
 export class DeliveryLog {
   readonly #db: Database;
   readonly #sources: RowSources;
+  readonly #quotas: SendQuotas;
 
-  constructor(db: Database, sources: RowSources) {
+  constructor(db: Database, sources: RowSources, quotas: SendQuotas) {
     this.#db = db;
     this.#sources = sources;
+    this.#quotas = quotas;
   }
 
   /** Newest first. @param after Only what comes after this place. */
@@ -94,8 +97,10 @@ export class DeliveryLog {
    * Sends one again, under the same id. One that waits is due at once; one whose attempt is under way goes on.
    * @returns False when the webhook has no such delivery.
    * @throws {InvalidInputError} When the webhook is paused.
+   * @throws {TooManySendsError} When its user had too many sent again in the last minute.
    */
   async redeliver(webhook: Webhook, deliveryId: string): Promise<boolean> {
+    this.#quotas.check('redelivery', webhook.userId);
     const ids = await this.#of(webhook.webhookId)
       .select('delivery.delivery_id')
       .where('delivery.delivery_id', '=', deliveryId)
@@ -104,17 +109,19 @@ export class DeliveryLog {
   }
 
   /**
-   * Sends a range again, oldest first, at most `REDELIVERIES_MAX`.
+   * Sends a range again, oldest first: as many as its user may have sent again in this minute.
    * @returns How many.
    * @throws {InvalidInputError} When the webhook is paused.
+   * @throws {TooManySendsError} When its user had too many sent again in the last minute.
    */
   async redeliverRange(webhook: Webhook, range: LogRange): Promise<number> {
+    this.#quotas.check('redelivery', webhook.userId);
     const ids = await inRange(this.#of(webhook.webhookId), range)
       .select('delivery.delivery_id')
       .where('delivery.state', '<>', sql.lit('pending'))
       .orderBy('delivery.created_ms')
       .orderBy('delivery.delivery_id')
-      .limit(REDELIVERIES_MAX)
+      .limit(REDELIVERIES_PER_MINUTE)
       .execute();
     return await this.#sendAgain(webhook, ids);
   }
@@ -123,9 +130,12 @@ export class DeliveryLog {
    * An event of the very form of real ones, of a market that does not exist, for this webhook alone.
    * @returns The delivery's id.
    * @throws {InvalidInputError} When the webhook is paused.
+   * @throws {TooManySendsError} When its user sent too many in the last minute.
    */
   async sendTest(webhook: Webhook): Promise<string> {
+    this.#quotas.check('test', webhook.userId);
     if (webhook.state === 'paused') throw pausedWebhook();
+    this.#quotas.take('test', webhook.userId, 1);
     const nowMs = this.#sources.clock.now();
     const event = toEvent(testOpportunity(webhook, nowMs));
     if (event === null) throw new TypeError('the test event is malformed');
@@ -141,17 +151,19 @@ export class DeliveryLog {
         .execute();
       const delivery = {
         ...{ delivery_id: deliveryId, webhook_id: webhook.webhookId, event_id: row.event_id },
-        ...({ state: 'pending', attempts: 0, step: 0, attempt_log: '[]' } as const),
+        ...({ state: 'pending', attempts: 0, step: 0, attempt_log: '[]', is_test: 1 } as const),
         ...{ due_ms: nowMs, created_ms: nowMs, expires_ms: event.expiresMs },
       };
       await db.insertInto('webhook_deliveries').values(delivery).execute();
+      await deleteOldTests(db, webhook.webhookId);
     });
     return deliveryId;
   }
 
   async #sendAgain(webhook: Webhook, rows: readonly { delivery_id: string }[]): Promise<number> {
     if (webhook.state === 'paused') throw pausedWebhook();
-    if (rows.length === 0) return 0;
+    const admitted = rows.slice(0, this.#quotas.take('redelivery', webhook.userId, rows.length));
+    if (admitted.length === 0) return 0;
     const nowMs = this.#sources.clock.now();
     const untilMs = nowMs + REDELIVERY_WINDOW_MS;
     const done = await this.#db
@@ -168,7 +180,7 @@ export class DeliveryLog {
       .where(
         'delivery_id',
         'in',
-        rows.map(({ delivery_id }) => delivery_id),
+        admitted.map(({ delivery_id }) => delivery_id),
       )
       .executeTakeFirst();
     return Number(done.numUpdatedRows);
@@ -187,6 +199,26 @@ function inRange<O>(query: Deliveries<O>, { startMs, endMs, state }: LogRange): 
   if (endMs !== null) bounded = bounded.where('delivery.created_ms', '<', endMs);
   if (state !== null) bounded = bounded.where('delivery.state', '=', state);
   return bounded;
+}
+
+/** Those beyond the newest `TESTS_MAX`, with their events, which no other webhook has. What waits stays. */
+async function deleteOldTests(db: Database, webhookId: string): Promise<void> {
+  const old = await db
+    .selectFrom('webhook_deliveries')
+    .select(['delivery_id', 'event_id', 'state'])
+    .where('webhook_id', '=', webhookId)
+    .where('is_test', '=', sql.lit(1))
+    .orderBy('created_ms', 'desc')
+    .orderBy('delivery_id', 'desc')
+    .limit(TESTS_MAX)
+    .offset(TESTS_MAX)
+    .execute();
+  const over = old.filter(({ state }) => state !== 'pending');
+  if (over.length === 0) return;
+  const deliveries = over.map(({ delivery_id }) => delivery_id);
+  await db.deleteFrom('webhook_deliveries').where('delivery_id', 'in', deliveries).execute();
+  const events = over.map(({ event_id }) => event_id);
+  await db.deleteFrom('webhook_events').where('event_id', 'in', events).execute();
 }
 
 function pausedWebhook(): InvalidInputError {

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { createId, type RowSources } from '../accounts/ids.ts';
 import { checkLabel } from '../accounts/keys.ts';
 import type { Database } from '../accounts/schema.ts';
@@ -183,6 +183,13 @@ export class WebhookRegistry {
   async delete(name: WebhookName): Promise<void> {
     const { webhookId } = await this.#known(name);
     await this.#db.transaction().execute(async (db) => {
+      // No other webhook has the events of its tests: they go with it, others when they are old.
+      const tests = db
+        .selectFrom('webhook_deliveries')
+        .select('event_id')
+        .where('webhook_id', '=', webhookId);
+      const ofTests = tests.where('is_test', '=', sql.lit(1));
+      await db.deleteFrom('webhook_events').where('event_id', 'in', ofTests).execute();
       await db.deleteFrom('webhooks').where('webhook_id', '=', webhookId).execute();
       await noteChange(db, this.#sources);
     });

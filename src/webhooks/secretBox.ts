@@ -65,7 +65,7 @@ export function openSecretBox(
 }
 
 function writeKeyFile(path: string, dataDir: string, randomBytes: RandomBytes): void {
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${path}.${Buffer.from(randomBytes(8)).toString('hex')}`;
   writeFileSync(draft, `${Buffer.from(randomBytes(KEY_BYTES)).toString('base64')}\n`, { mode: 0o600 });
   try {

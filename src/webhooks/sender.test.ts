@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { opportunity } from '../../test/support/opportunity.ts';
 import {
@@ -194,6 +194,14 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     expect(own).toMatchObject({ outcome: 'transport', status: null, error: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     const other = await sender().attempt(webhook(receiver.url('127.0.0.2')), delivery());
     expect(other.outcome).toBe('transport');
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('NODE_TLS_REJECT_UNAUTHORIZED=0 switches no verification off', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const refused = await sender({ ca: null }).attempt(webhook(receiver.url()), delivery());
+    expect(refused).toMatchObject({ outcome: 'transport', error: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     expect(receiver.received).toEqual([]);
   });
 

@@ -71,9 +71,13 @@ export class TargetGuard {
    * @throws {TargetRefusedError} When one of them is refused, or the name has none.
    */
   async addresses(hostname: string): Promise<readonly string[]> {
-    const found = isAddress(hostname) ? [hostname] : await this.#lookUp(hostname);
+    if (isAddress(hostname)) {
+      this.checkAddress(hostname);
+      return [hostname];
+    }
+    const found = await this.#lookUp(hostname);
     if (found.length === 0) throw new TargetRefusedError(`the host ${hostname} has no address`);
-    for (const address of found) this.checkAddress(address);
+    this.#checkFound(hostname, found);
     return found;
   }
 
@@ -99,16 +103,21 @@ export class TargetGuard {
       this.#lookUp(host).catch(() => []),
       isLoopback ? [] : this.#resolveHere(host).catch(() => []),
     ]);
-    for (const address of found) this.checkAddress(address);
-    for (const address of foundHere) {
-      const refusal = this.#policy.refusal(address);
-      // The address is not told: whoever registers may not know this machine's network.
-      if (refusal !== null) throw new TargetRefusedError(`the host ${host} is ${refusal} on this machine`);
-    }
+    this.#checkFound(host, found);
+    this.#checkFound(host, foundHere, ' on this machine');
     const all = [...found, ...foundHere];
     const isAllowed = all.length > 0 && all.every((address) => this.#policy.isNamed(address));
     if (LOCAL_NAMES.test(host) && !isAllowed) {
       throw new TargetRefusedError(`the host ${host} is no public name`);
+    }
+  }
+
+  /** The refusal does not name the address: whoever registers a name may not know the network behind it. */
+  #checkFound(host: string, addresses: readonly string[], where = ''): void {
+    for (const address of addresses) {
+      const refusal = this.#policy.refusal(address);
+      if (refusal === null) continue;
+      throw new TargetRefusedError(`the host ${host} leads to an address that is ${refusal}${where}`);
     }
   }
 

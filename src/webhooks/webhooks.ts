@@ -1,10 +1,12 @@
 import type { RowSources } from '../accounts/ids.ts';
 import type { Database } from '../accounts/schema.ts';
+import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { AddressPolicy } from './addresses.ts';
 import { DeliveryLog } from './deliveryLog.ts';
 import { WebhookRegistry } from './registry.ts';
 import { openSecretBox, type SecretBox } from './secretBox.ts';
+import { SendQuotas } from './sendQuotas.ts';
 import { type ResolveHost, TargetGuard } from './target.ts';
 
 /** What owners do with webhooks, from the dashboard and from the command line. */
@@ -20,12 +22,17 @@ export interface WebhookControl extends Pick<Webhooks, 'registry' | 'log'> {
   wake(): void;
 }
 
+/** The clock also measures how much each user sends by hand. */
+export interface WebhookSources extends RowSources {
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
 /** @throws {ConfigError} When a network that is allowed, or the key of the secrets, cannot be read. */
 export function openWebhooks(
   database: Database,
   parts: {
     config: Pick<Config, 'dataDir' | 'secretKey' | 'webhookAllowedNetworks'>;
-    sources: RowSources;
+    sources: WebhookSources;
     /** Instead of the name servers and of this machine's own resolver. */
     resolve?: ResolveHost;
   },
@@ -35,5 +42,6 @@ export function openWebhooks(
   const guard = resolve === undefined ? new TargetGuard(policy) : new TargetGuard(policy, resolve, resolve);
   const box = openSecretBox(config, sources.randomBytes);
   const registry = new WebhookRegistry(database, { sources, guard, box });
-  return { registry, log: new DeliveryLog(database, sources), guard, box };
+  const log = new DeliveryLog(database, sources, new SendQuotas(sources.clock));
+  return { registry, log, guard, box };
 }

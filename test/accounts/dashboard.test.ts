@@ -126,6 +126,26 @@ describe('signing in', () => {
     expect(statuses.slice(100)).toEqual([429, 429, 429]);
   });
 
+  it('up is limited to five an hour per network address, whatever comes of them', async () => {
+    const { browser, clock, signedUp } = await openDashboard({ limited: true });
+    const signUp = (email: string, password: string) =>
+      browser().ask('POST', '/app/sign-up', { email, password });
+    for (const name of ['a', 'b', 'c']) await signedUp(`${name}@example.com`);
+    expect((await signUp('a@example.com', PASSWORD)).statusCode).toBe(409);
+    expect((await signUp('d@example.com', PASSWORD)).statusCode).toBe(200);
+    const refused = await signUp('e@example.com', PASSWORD);
+    expect([refused.statusCode, refused.headers['retry-after'], refused.json()]).toEqual([
+      429,
+      '3600',
+      { detail: 'Too many sign-ups from this address' },
+    ]);
+    expect(
+      await browser().status('POST', '/app/sign-in', { email: 'a@example.com', password: PASSWORD }),
+    ).toBe(200);
+    await clock.advance(3_600_000);
+    expect((await signUp('e@example.com', PASSWORD)).statusCode).toBe(200);
+  });
+
   it('with more at once than can be hashed answers 503 to the rest', async () => {
     const { browser } = await openDashboard();
     const answers = await Promise.all(

@@ -25,25 +25,32 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
     const jobs = new JobRepository(database, sources);
     const user = async (email: string) => (await users.findOrCreate(email)).userId;
     const queue = (runner: string) => new JobQueue(database, { clock, runner });
-    const submit = async (userId: string, cap: number | null = 10) => {
+    const submit = async (userId: string, cap = 10, isComparison = false) => {
       await clock.advance(1);
-      return await jobs.create({ userId, spec: SPEC, cap });
+      return await jobs.create({ userId, spec: SPEC, isComparison, cap });
     };
     return { clock, jobs, user, queue, submit };
   };
 
   describe(`jobs in ${name}`, () => {
-    test('a cap holds however many ask at once; a baseline does not count', async () => {
-      const { jobs, user, submit } = await begin();
-      const userId = await user('a@example.com');
-      await submit(userId, null);
-      const asked = Array.from({ length: 8 }, () => jobs.create({ userId, spec: SPEC, cap: 3 }));
-      const made = await Promise.all(asked);
-      expect(made.filter((job) => job !== null)).toHaveLength(3);
-      const one = made.find((job) => job !== null);
-      await jobs.cancel(one?.jobId as string, { userId });
-      expect(await submit(userId, 3)).not.toBeNull();
-    });
+    test.each([true, false])(
+      'a cap holds however many ask at once (comparisons: %s); the others count apart',
+      async (isComparison) => {
+        const { jobs, user, submit } = await begin();
+        const userId = await user('a@example.com');
+        await submit(userId, 1, !isComparison);
+        const wanted = { userId, spec: SPEC, isComparison, cap: 3 };
+        const asked = Array.from({ length: 8 }, () => jobs.create(wanted));
+        const made = await Promise.all(asked);
+        expect(made.filter((job) => job !== null)).toHaveLength(3);
+        expect(await jobs.countActive({ userId, isComparison })).toBe(3);
+        const one = made.find((job) => job !== null);
+        expect(one?.isComparison).toBe(isComparison);
+        await jobs.cancel(one?.jobId as string, { userId });
+        expect(await submit(userId, 3, isComparison)).not.toBeNull();
+        expect(await submit(userId, 3, isComparison)).toBeNull();
+      },
+    );
 
     test('newest first, paged by offset and by place; another user’s are not there', async () => {
       const { jobs, user, submit } = await begin();

@@ -168,6 +168,29 @@ describe('jobs', () => {
     await remove(`/v1/backtest/${id}`, busy);
   });
 
+  test('one user’s many jobs leave a place for another’s first, at once', async () => {
+    const [busy, quick] = [await rig.key('premium', email), await rig.key('free', `quick.${email}`)];
+    const { stored } = rig;
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    rig.stored = () => held;
+    const submit = async (key: object) =>
+      (await post('/v1/backtest', { ...BODY, market_limit: 1 }, key)).json<Job>().job_id;
+    const jobs: string[] = [];
+    for (let n = 0; n < 6; n++) jobs.push(await submit(busy));
+    const statuses = async () => await Promise.all(jobs.map((id) => status(id, busy)));
+    await eventually('some run', async () => (await statuses())[3] === 'running');
+    const first = await submit(quick);
+    await eventually('the other’s runs', async () => (await status(first, quick)) === 'running');
+    expect(await statuses()).toEqual([...Array(4).fill('running'), ...Array(2).fill('queued')]);
+    rig.stored = stored;
+    release();
+    await eventually('all end', async () => (await statuses()).every((each) => each === 'complete'));
+    expect(await status(first, quick)).toBe('complete');
+  });
+
   test('a job that ran when the service ended starts again and completes', async () => {
     const key = await rig.key('premium', email);
     const short = { ...LONG, x_axis: { ...LONG.x_axis, steps: 1_000 } };

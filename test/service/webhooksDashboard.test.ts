@@ -11,6 +11,28 @@ async function premium() {
   return { ...dashboard, browser };
 }
 
+describe('test events', () => {
+  it('are limited to ten a minute and user, whichever webhook they are for', async () => {
+    const { browser, clock, signedUp, accounts } = await premium();
+    const register = async (by: typeof browser) =>
+      `/app/webhooks/${(await by.ask('POST', '/app/webhooks', { url: URL })).json().webhook_id}/test`;
+    const [one, second] = [await register(browser), await register(browser)];
+    for (let n = 0; n < 10; n++) expect(await browser.status('POST', n % 2 === 0 ? one : second)).toBe(202);
+    await clock.advance(20_000);
+    const refused = await browser.ask('POST', second);
+    expect([refused.statusCode, refused.headers['retry-after'], refused.json()]).toEqual([
+      429,
+      '40',
+      { detail: 'At most 10 test events a minute are sent; retry in 40 s' },
+    ]);
+    const other = await signedUp('b@example.com');
+    await accounts.users.setTier('b@example.com', 'premium');
+    expect(await other.status('POST', await register(other))).toBe(202);
+    await clock.advance(40_000);
+    expect(await browser.status('POST', second)).toBe(202);
+  });
+});
+
 describe('webhooks on the dashboard', () => {
   it('are registered with a secret that is shown once', async () => {
     const { browser } = await premium();
@@ -78,11 +100,11 @@ describe('webhooks on the dashboard', () => {
     ],
     [
       'https://localhost/',
-      'Value error, the URL leads to where nothing is sent: the address 127.0.0.1 is loopback',
+      'Value error, the URL leads to where nothing is sent: the host localhost leads to an address that is loopback',
     ],
     [
       'https://inside.example/',
-      'Value error, the URL leads to where nothing is sent: the address 10.0.0.7 is private',
+      'Value error, the URL leads to where nothing is sent: the host inside.example leads to an address that is private',
     ],
   ])('the URL %s is refused', async (url, msg) => {
     const { browser } = await premium();
@@ -253,6 +275,15 @@ describe('the delivery log', () => {
       count: 4,
     });
     expect((await browser.ask('GET', `${path}/deliveries?state=pending`)).json().count).toBe(5);
+    const limited = [];
+    for (let n = 0; n < 97; n++)
+      limited.push(await browser.ask('POST', `${path}/deliveries/${ids[4]}/redeliver`));
+    expect(limited.map(({ statusCode }) => statusCode)).toEqual([...Array(95).fill(202), 429, 429]);
+    expect([limited[96]?.headers['retry-after'], limited[96]?.json()]).toEqual([
+      '60',
+      { detail: 'At most 100 deliveries a minute are sent again; retry in 60 s' },
+    ]);
+    await clock.advance(60_000);
     const none = await browser.ask('POST', `${path}/deliveries/dl_none/redeliver`);
     expect([none.statusCode, none.json()]).toEqual([404, { detail: 'Delivery not found' }]);
     const backwards = await browser.ask('POST', `${path}/redeliver`, {

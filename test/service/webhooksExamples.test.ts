@@ -54,22 +54,61 @@ function collect(child: ChildProcess): () => string {
 }
 
 const ABSENT = { ts: null, python: python() };
+const nowS = () => Math.floor(Date.now() / 1000);
+const sign = (body: string, { id = 'dl_1', timestamp = nowS(), secret = SECRET } = {}) => {
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return {
+    ...{ 'webhook-id': id, 'webhook-timestamp': String(timestamp) },
+    'webhook-signature': `v1,${signature}`,
+  };
+};
+/** Not the secret of the receiver. */
+const OTHER_SECRET = `whsec_${'B'.repeat(32)}`;
+
 async function holds(language: 'ts' | 'python'): Promise<void> {
   const { url, out } = await example(language);
   const body = JSON.stringify(opportunity({ nowMs: Date.now() }));
-  const signature = createHmac('sha256', SECRET).update(body).digest('hex');
-  const post = (headers: Record<string, string>) =>
-    fetch(url, { method: 'POST', body, headers: { 'webhook-id': 'dl_1', ...headers } });
-  await eventually('the receiver', () => post({ 'x-svc-signature': 'ff' }));
-  expect((await post({ 'x-svc-signature': signature })).status).toBe(200);
-  expect((await post({ 'x-svc-signature': signature })).status).toBe(200);
-  expect(
-    (await post({ 'x-svc-signature': signature.replace(/^./, (c) => (c === '0' ? '1' : '0')) })).status,
-  ).toBe(401);
-  expect((await post({})).status).toBe(401);
-  expect((await post({ 'webhook-id': 'dl_2', 'x-svc-signature': signature })).status).toBe(200);
-  await eventually('both lines', async () => out().split('\n').length > 2);
-  expect(out().trim().split('\n')).toEqual(Array(2).fill('BUY_BOTH btc-updown-5m-0 0.95'));
+  const post = async (headers: Record<string, string>) =>
+    (await fetch(url, { method: 'POST', body, headers })).status;
+  await eventually('the receiver', () => post({}));
+  const right = sign(body);
+  const without = (name: keyof typeof right) => {
+    const { [name]: _, ...rest } = right;
+    return rest;
+  };
+  const flipped = right['webhook-signature'].replace(/^v1,./, (text) => (text === 'v1,A' ? 'v1,B' : 'v1,A'));
+  const old = sign(body, { timestamp: nowS() - 301 });
+  const refused: [what: string, headers: Record<string, string>][] = [
+    ['nothing', {}],
+    ['no signature', without('webhook-signature')],
+    ['no timestamp', without('webhook-timestamp')],
+    ['no id', without('webhook-id')],
+    ['an empty signature', { ...right, 'webhook-signature': '' }],
+    ['words', { ...right, 'webhook-signature': 'v1, not base64 !' }],
+    ['a changed signature', { ...right, 'webhook-signature': flipped }],
+    ['one without its version', { ...right, 'webhook-signature': right['webhook-signature'].slice(3) }],
+    ['one by another secret', sign(body, { secret: OTHER_SECRET })],
+    ['one of another body', sign(`${body} `)],
+    ['one of another delivery', { ...right, 'webhook-id': 'dl_2' }],
+    ['an old one', old],
+    ['an old one under a new time', { ...old, 'webhook-timestamp': right['webhook-timestamp'] }],
+    ['one of the future', sign(body, { timestamp: nowS() + 900 })],
+    ['a time that is no number', { ...right, 'webhook-timestamp': 'soon' }],
+    ['a time without end', { ...right, 'webhook-timestamp': '9'.repeat(400) }],
+    ['a signature beyond ASCII', { ...right, 'webhook-signature': 'v1,\u00e9\u00ff\u00b2' }],
+    ['a time beyond ASCII', { ...right, 'webhook-timestamp': '\u00b2\u00b3' }],
+    ['an id beyond ASCII', { ...right, 'webhook-id': 'dl_\u00e9' }],
+  ];
+  for (const [what, headers] of refused) expect([what, await post(headers)]).toEqual([what, 401]);
+  expect(await post(sign(body))).toBe(200);
+  expect(await post(sign(body))).toBe(200);
+  expect(await post(sign(body, { id: 'dl_2', timestamp: nowS() - 100 }))).toBe(200);
+  const rotated = sign(body, { id: 'dl_3' });
+  const both = `${sign(body, { id: 'dl_3', secret: OTHER_SECRET })['webhook-signature']} ${rotated['webhook-signature']}`;
+  expect(await post({ ...rotated, 'webhook-signature': both })).toBe(200);
+  await eventually('all lines', async () => out().split('\n').length > 3);
+  expect(out().trim().split('\n')).toEqual(Array(3).fill('BUY_BOTH btc-updown-5m-0 0.95'));
 }
 
 for (const language of ['ts', 'python'] as const) {

@@ -1,5 +1,6 @@
 import type { ApiParts } from '../../src/api/parts.ts';
 import type { Job } from '../../src/backtest/jobs.ts';
+import type { ComparisonJobs } from '../../src/paper/divergence.ts';
 import { DEFAULT_PARAMS } from '../../src/schema/api/strategies.ts';
 
 /** The one job the stub knows. */
@@ -8,6 +9,7 @@ export const STUB_JOB = 'bt_stub';
 const NOW = Date.UTC(2026, 10, 20, 12);
 const JOB: Job = {
   ...{ jobId: STUB_JOB, userId: 'usr_1', kind: 'backtest', status: 'failed', progress: 0.5, attempts: 1 },
+  ...{ isComparison: false },
   ...{
     submittedMs: NOW,
     startedMs: NOW,
@@ -23,7 +25,7 @@ const JOB: Job = {
 };
 
 /** Jobs of a user who has one, which ended; every submission is that one again. */
-export const stubBacktests: ApiParts['backtests'] = {
+export const stubBacktests: ApiParts['backtests'] & ComparisonJobs = {
   submit: async ({ spec }) => ({ ...JOB, kind: spec.kind, spec }),
   wait: async () => JOB,
   cancel: async (jobId) => jobId === STUB_JOB,
@@ -31,6 +33,7 @@ export const stubBacktests: ApiParts['backtests'] = {
     find: async (jobId) => (jobId === STUB_JOB ? JOB : null),
     list: async (_user, { limit, offset, after }) => (after === null ? [JOB] : []).slice(offset, limit),
     count: async () => 1,
+    countActive: async () => 0,
     result: async () => null,
   },
 };

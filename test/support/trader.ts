@@ -42,9 +42,16 @@ export class Trader {
     this.#service = service;
   }
 
-  create(name: string, strategy: object): Promise<StrategyAnswer> {
+  /** Resolves when the baseline has ended, too: a user may have two of them at once. */
+  async create(name: string, strategy: object): Promise<StrategyAnswer> {
     const universe = { ticker: 'BTC', event_type: '5m' };
-    return this.#service.ask('POST', PATH, { name, strategy, universe });
+    const made = await this.#service.ask<StrategyAnswer>('POST', PATH, { name, strategy, universe });
+    await eventually(`the end of the baseline of ${name}`, async () => {
+      const path = `/v1/backtest/${made.baseline_backtest_id}`;
+      const { status } = await this.#service.ask<{ status: string }>('GET', path);
+      return status !== 'queued' && status !== 'running';
+    });
+    return made;
   }
 
   change(id: string, change: object): Promise<StrategyAnswer> {

@@ -1,14 +1,17 @@
+import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/accounts/schema.ts';
-import { TooManySecretsError } from '../../src/errors.ts';
+import { UserRepository } from '../../src/accounts/users.ts';
+import { TooManySecretsError, TooManySendsError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
-import { REDELIVERIES_MAX, REDELIVERY_WINDOW_MS } from '../../src/webhooks/deliveryLog.ts';
+import { REDELIVERY_WINDOW_MS, TESTS_MAX } from '../../src/webhooks/deliveryLog.ts';
 import { toEvent, type WebhookEvent } from '../../src/webhooks/event.ts';
 import { Outbox } from '../../src/webhooks/outbox.ts';
-import { toSigningWebhook } from '../../src/webhooks/registration.ts';
+import { toSigningWebhook, type Webhook } from '../../src/webhooks/registration.ts';
 import { PREVIOUS_SECRETS_MAX, ROTATION_OVERLAP_MS } from '../../src/webhooks/registry.ts';
 import { LOG_AGE_MAX_MS, Retention } from '../../src/webhooks/retention.ts';
+import { REDELIVERIES_PER_MINUTE, TESTS_PER_MINUTE } from '../../src/webhooks/sendQuotas.ts';
 import { opportunity } from './opportunity.ts';
 import { openTestWebhooks, replied, type TestWebhooks } from './webhooks.ts';
 
@@ -146,7 +149,6 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect(await t.webhooks.log.redeliver(webhook, deliveries[0]!.deliveryId)).toBe(true);
       expect(await t.webhooks.log.redeliver(webhook, 'dl_none')).toBe(false);
       expect(await t.webhooks.log.redeliverRange(webhook, { ...ANY, state: 'expired' })).toBe(4);
-      expect(REDELIVERIES_MAX).toBeGreaterThan(4);
       const seen: string[] = [];
       await t.dispatcher({
         attempt: async (_, { deliveryId }) => {
@@ -205,9 +207,97 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       const ids = (of: typeof old) => of.map(({ deliveryId }) => deliveryId);
       expect(await left()).toEqual([...ids(old.slice(0, 1)), ...ids(fresh), ...ids(newest)].sort());
       await new Retention(db, { ...parts, rowsMax: 15 }).prune();
+      const kept = ids(fresh).toSorted().slice(-5);
+      expect(await left()).toEqual([...ids(old.slice(0, 1)), ...kept, ...ids(newest)].sort());
+      await new Retention(db, { ...parts, webhookRowsMax: 10 }).prune();
       expect(await left()).toEqual([...ids(old.slice(0, 1)), ...ids(newest)].sort());
       // The event of the one that waits is needed still.
       expect((await outbox.pull(old[0]!.webhookId, 100)).length).toBe(11);
+    });
+
+    it('the log of one user never pushes out that of another', async () => {
+      const quiet = await t.register({ tickers: ['ETH'] });
+      const early = await accept([toEvent(opportunity({ nowMs: t.clock.now() }, { ticker: 'ETH' }))!]);
+      expect(early.map(({ webhookId }) => webhookId)).toEqual([quiet.webhookId]);
+      const users = new UserRepository(db, { clock: t.clock, randomBytes });
+      const { userId } = await users.create('b@example.com', 'premium');
+      const busy = [await t.register({ userId, tickers: ['BTC'] }), await t.register({ userId })];
+      await t.clock.advance(1_000);
+      const later = await accept(events(40));
+      const over = [...early, ...later].map((delivery) => ({ delivery, state: 'delivered' }) as const);
+      await outbox.settle(over, []);
+      const parts = { clock: t.clock, log: silentLogger, metrics: new Metrics(), rowsMax: 21 };
+      await new Retention(db, parts).prune();
+      const count = async (webhookId: string) =>
+        await t.webhooks.log.count(webhookId, { startMs: null, endMs: null, state: null });
+      expect(await count(quiet.webhookId)).toBe(1);
+      expect(await Promise.all(busy.map(({ webhookId }) => count(webhookId)))).toEqual([10, 10]);
+      // Events that a webhook still has are kept, all others are gone.
+      const used = await db.selectFrom('webhook_deliveries').select('event_id').distinct().execute();
+      const left = await db.selectFrom('webhook_events').select('event_id').execute();
+      expect(left.map(({ event_id }) => event_id).sort()).toEqual(
+        used.map(({ event_id }) => event_id).sort(),
+      );
+    });
+
+    it('keeps the newest tests of a webhook, and what was detected beside them', async () => {
+      const { webhookId } = await t.register();
+      const webhook = (await t.webhooks.registry.find({ webhookId }))!;
+      const detected = await accept(events(3));
+      await outbox.settle(
+        detected.map((delivery) => ({ delivery, state: 'delivered' })),
+        [],
+      );
+      const tests: string[] = [];
+      for (let n = 0; n < TESTS_MAX + 20; n++) {
+        if (n % TESTS_PER_MINUTE === 0) await t.clock.advance(60_000);
+        tests.push(await t.webhooks.log.sendTest(webhook));
+        await db
+          .updateTable('webhook_deliveries')
+          .set({ state: 'delivered' })
+          .where('delivery_id', '=', tests.at(-1)!)
+          .execute();
+        await t.clock.advance(1);
+      }
+      const rows = await db.selectFrom('webhook_deliveries').select('delivery_id').execute();
+      const expected = [...detected.map(({ deliveryId }) => deliveryId), ...tests.slice(-TESTS_MAX)];
+      expect(rows.map(({ delivery_id }) => delivery_id).sort()).toEqual(expected.sort());
+      const eventRows = async () =>
+        (await db.selectFrom('webhook_events').select('event_id').execute()).length;
+      expect(await eventRows()).toBe(TESTS_MAX + 3);
+      await t.webhooks.registry.delete({ webhookId });
+      expect(await eventRows()).toBe(3);
+    });
+
+    it('a user has at most 100 deliveries a minute sent again, of all webhooks together', async () => {
+      const webhooks = [await t.register(), await t.register()];
+      const found = await Promise.all(
+        webhooks.map(({ webhookId }) => t.webhooks.registry.find({ webhookId })),
+      );
+      const [one, other] = found as [Webhook, Webhook];
+      const deliveries = await accept(events(120));
+      await outbox.settle(
+        deliveries.map((delivery) => ({ delivery, state: 'delivered' })),
+        [],
+      );
+      const pending = async () => (await statesOf()).filter((state) => state === 'pending').length;
+      const { log } = t.webhooks;
+      const oneBy = deliveries.find(({ webhookId }) => webhookId === other.webhookId)!.deliveryId;
+      expect(await log.redeliver(other, 'dl_none')).toBe(false);
+      expect(await log.redeliver(other, oneBy)).toBe(true);
+      const atOnce = await Promise.all([log.redeliverRange(one, ANY), log.redeliverRange(other, ANY)]);
+      expect(atOnce.reduce((sum, count) => sum + count, 0)).toBe(REDELIVERIES_PER_MINUTE - 1);
+      expect(await pending()).toBe(REDELIVERIES_PER_MINUTE);
+      const refused = new TooManySendsError('At most 100 deliveries a minute are sent again', 60);
+      await expect(log.redeliverRange(one, ANY)).rejects.toEqual(refused);
+      await expect(log.redeliver(one, oneBy)).rejects.toEqual(refused);
+      const users = new UserRepository(db, { clock: t.clock, randomBytes });
+      const { userId } = await users.create('b@example.com', 'premium');
+      const { webhookId } = await t.register({ userId });
+      const third = (await t.webhooks.registry.find({ webhookId }))!;
+      expect(await log.redeliverRange(third, ANY)).toBe(0);
+      await t.clock.advance(60_000);
+      expect(await log.redeliverRange(one, ANY)).toBeGreaterThan(0);
     });
   });
 }

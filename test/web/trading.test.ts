@@ -115,6 +115,14 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('button', { name: 'Start paper trading' }).click();
     await page.getByText(/valid number/).waitFor();
     await line('Sell with a profit when any holds', 'value').fill('0');
+    // A third strategy within seconds: longer than the page tries again by itself.
+    const busy =
+      '2 baselines or replays of your paper strategies wait or run already; retry when one has ended';
+    const refused = { status: 429, headers: { 'retry-after': '60' }, json: { detail: busy } };
+    await page.route('**/app/paper/strategies', (asked) => asked.fulfill(refused), { times: 1 });
+    watched.refusals.add('429 /app/paper/strategies');
+    await page.getByRole('button', { name: 'Start paper trading' }).click();
+    await page.getByRole('alert').getByText(busy).waitFor();
     await page.getByRole('button', { name: 'Start paper trading' }).click();
     await heading(page, 'in and out');
     await page.getByRole('img', { name: /^P&L after so many closed positions/ }).waitFor();

@@ -16,9 +16,9 @@ type Parts = Pick<ApiParts, 'control' | 'clock' | 'rateLimits'>;
 export function signInRoutes(parts: Parts): Route[] {
   const limits = new SignInLimits(parts.clock);
   /** @throws {RequestRefusedError} 429 with the time to wait. */
-  const admit = (waitSeconds: () => number) => {
+  const admit = (waitSeconds: () => number, refusal = 'Too many attempts to sign in, retry later') => {
     const seconds = parts.rateLimits === null ? 0 : waitSeconds();
-    if (seconds > 0) throw tooManyRequests('Too many attempts to sign in, retry later', seconds);
+    if (seconds > 0) throw tooManyRequests(refusal, seconds);
   };
   const beforeBody = (address: string) => admit(() => limits.addressAttempt(address));
   const tryAccount: TryAccount = (account) => admit(() => limits.accountAttempt(account));
@@ -34,6 +34,7 @@ export function signInRoutes(parts: Parts): Route[] {
       refusals: [403, 409, 429],
       beforeBody,
       handle: async ({ body, client }) => {
+        admit(() => limits.signUp(client.address), 'Too many sign-ups from this address');
         const { users, passwords } = parts.control;
         const user = await users.signUp(body.email, await passwords.hash(body.password));
         if (!user) throw conflict('A user with this e-mail address exists already');

@@ -1,5 +1,5 @@
 import { DELIVERY_STATES } from '../../accounts/schemaWebhooks.ts';
-import { InvalidInputError } from '../../errors.ts';
+import { InvalidInputError, TooManySendsError } from '../../errors.ts';
 import { optional, required } from '../../schema/api/fields.ts';
 import { cursor, end, limit, start } from '../../schema/api/parameters.ts';
 import { literal, text } from '../../schema/api/types.ts';
@@ -8,11 +8,11 @@ import {
   webhookQueuedRangeShape,
   webhookQueuedShape,
 } from '../../schema/api/webhookResources.ts';
-import { REDELIVERIES_MAX } from '../../webhooks/deliveryLog.ts';
 import type { Webhook } from '../../webhooks/registration.ts';
+import { REDELIVERIES_PER_MINUTE, TESTS_PER_MINUTE } from '../../webhooks/sendQuotas.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
 import type { ApiParts } from '../parts.ts';
-import { conflict, notFound } from '../refusal.ts';
+import { conflict, notFound, tooManyRequests } from '../refusal.ts';
 import { type RawRequest, type Route, route } from '../route.ts';
 import { checkRange } from '../rows.ts';
 import { redeliverBody, toDeliveryJson } from './webhookBodies.ts';
@@ -32,13 +32,14 @@ export function webhookDeliveryRoutes(parts: Parts): Route[] {
 function testRoute(parts: Parts): Route {
   return route({
     ...{ method: 'POST', path: `${PATH}/test`, ...SHARED, pathFields: webhookPath },
-    summary: 'Send a test event, of a market that does not exist; the log tells how it went',
+    summary: `Send a test event, of a market that does not exist; at most ${TESTS_PER_MINUTE} a minute`,
+    description: 'The delivery log shows the outcome.',
     success: 202,
     response: webhookQueuedShape,
-    refusals: [409],
+    refusals: [409, 429],
     handle: async (request) => {
       const webhook = await find(parts, request);
-      const deliveryId = await active(parts.webhooks.log.sendTest(webhook));
+      const deliveryId = await admitted(parts.webhooks.log.sendTest(webhook));
       parts.webhooks.wake();
       return { status: 202, body: JSON.stringify({ delivery_id: deliveryId }) };
     },
@@ -87,11 +88,11 @@ function redeliverRoutes(parts: Parts): Route[] {
       pathFields: { ...webhookPath, delivery_id: required(text(), '`delivery_id` of the log') },
       success: 202,
       response: webhookQueuedShape,
-      refusals: [409],
+      refusals: [409, 429],
       handle: async (request) => {
         const webhook = await find(parts, request);
         const { delivery_id } = request.path;
-        if (!(await active(parts.webhooks.log.redeliver(webhook, delivery_id)))) {
+        if (!(await admitted(parts.webhooks.log.redeliver(webhook, delivery_id)))) {
           throw notFound('Delivery not found');
         }
         parts.webhooks.wake();
@@ -100,16 +101,17 @@ function redeliverRoutes(parts: Parts): Route[] {
     }),
     route({
       ...{ method: 'POST', path: `${PATH}/redeliver`, ...SHARED, pathFields: webhookPath },
-      summary: `Send a range of the log again, oldest first, at most ${REDELIVERIES_MAX}`,
+      summary: `Send a range of the log again, oldest first; at most ${REDELIVERIES_PER_MINUTE} deliveries a minute`,
+      description: '`count` says how many are sent; the others of the range stay as they are.',
       body: redeliverBody,
       success: 202,
       response: webhookQueuedRangeShape,
-      refusals: [400, 409],
+      refusals: [400, 409, 429],
       handle: async (request) => {
         const { start: startMs, end: endMs, state } = request.body;
         checkRange(startMs, endMs);
         const webhook = await find(parts, request);
-        const count = await active(parts.webhooks.log.redeliverRange(webhook, { startMs, endMs, state }));
+        const count = await admitted(parts.webhooks.log.redeliverRange(webhook, { startMs, endMs, state }));
         parts.webhooks.wake();
         return { status: 202, body: JSON.stringify({ count }) };
       },
@@ -126,8 +128,9 @@ async function find(
   return found;
 }
 
-async function active<T>(work: Promise<T>): Promise<T> {
+async function admitted<T>(work: Promise<T>): Promise<T> {
   return await work.catch((error: unknown) => {
+    if (error instanceof TooManySendsError) throw tooManyRequests(error.message, error.retryAfterSeconds);
     throw error instanceof InvalidInputError ? conflict('The webhook is paused; resume it first') : error;
   });
 }

@@ -156,7 +156,7 @@ function allowedSpec({ clock }: Parts, { limits, history }: Submission, asked: A
 async function submit({ backtests }: Parts, request: Submission, spec: JobSpec): Promise<Answer> {
   const owner = ownerOf(request);
   const cap = request.limits.backtest_jobs;
-  const made = await backtests.submit({ ...owner, spec, cap });
+  const made = await backtests.submit({ ...owner, spec, isComparison: false, cap });
   if (made === null) {
     const jobs = cap === 1 ? 'one job' : `${cap} jobs`;
     throw tooManyRequests(

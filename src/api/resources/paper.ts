@@ -1,4 +1,5 @@
 import { MICRO_PER_USDC } from '../../core/fees.ts';
+import { MAX_COMPARISONS_PER_USER } from '../../paper/papers.ts';
 import { positionBody } from '../../paper/positionBody.ts';
 import { MAX_STRATEGIES_PER_USER, type PaperStrategy, type Refusal } from '../../paper/strategies.ts';
 import { required } from '../../schema/api/fields.ts';
@@ -17,12 +18,14 @@ import { printJson } from '../../schema/moneyJson.ts';
 import { formatTime } from '../../schema/time.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
 import type { ApiParts } from '../parts.ts';
-import { conflict, forbidden, notFound } from '../refusal.ts';
+import { conflict, forbidden, notFound, tooManyRequests } from '../refusal.ts';
 import { type RawRequest, type Route, route } from '../route.ts';
 
 const POSITION_ID = /^pos_[0-9a-f]{1,64}$/;
 const strategyId = required(text(), '`paper_strategy_id` of the list');
 const ABSENT = 'Paper strategy not found';
+/** A comparison usually ends within seconds. */
+const RETRY_AFTER_SECONDS = 5;
 
 type Parts = Pick<ApiParts, 'paper'>;
 
@@ -44,10 +47,10 @@ function strategyRoutes({ paper }: Parts): Route[] {
       method: 'POST',
       path: '/v1/paper/strategies',
       summary: 'Trade a strategy on the live stream, on paper',
-      description: 'Trades from a second after the answer on. A name the user has already: 409.',
+      description: `Trades from a second after the answer on. Without \`baseline_backtest_id\` a baseline backtest is started, outside the cap on jobs; while ${MAX_COMPARISONS_PER_USER} baselines or replays of the user wait or run, the next is refused with 429. A name the user has already: 409.`,
       body: paperStrategyMembers,
       success: 201,
-      refusals: [400, 403, 404, 409],
+      refusals: [400, 403, 404, 409, 429],
       response: paperStrategyShape,
       handle: async (request) => {
         const {
@@ -61,6 +64,7 @@ function strategyRoutes({ paper }: Parts): Route[] {
         const asked = { userId, name, strategy, universe, sizeUsd, baselineId, cap };
         const made = await paper.create(asked);
         if (made === 'no_baseline') throw notFound('Job not found');
+        if (made === 'busy') throw tooManyComparisons();
         if (typeof made === 'string') throw refused(made, cap);
         return { status: 201, body: printJson(wholeBody(made)) };
       },
@@ -195,17 +199,23 @@ function divergenceRoutes({ paper }: Parts): Route[] {
       ...shared,
       method: 'POST',
       summary: 'Replay the window a paper strategy has run in so far',
-      description: 'Starts a backtest outside the cap on jobs, unless the last one is still under way.',
+      description: `Starts a backtest outside the cap on jobs, unless the last one is still under way. While ${MAX_COMPARISONS_PER_USER} baselines or replays of the user wait or run, the next is refused with 429.`,
       success: 201,
+      refusals: [429],
       handle: async (request) => {
         const strategy = await found(paper, request);
         const { window } = await paper.divergence(strategy);
         const isUnderWay = window?.status === 'queued' || window?.status === 'running';
-        if (!isUnderWay) await paper.replayWindow(strategy);
+        if (!isUnderWay && (await paper.replayWindow(strategy)) === null) throw tooManyComparisons();
         return { status: 201, body: await divergenceBody(paper, await found(paper, request)) };
       },
     }),
   ];
+}
+
+function tooManyComparisons() {
+  const detail = `${MAX_COMPARISONS_PER_USER} baselines or replays of your paper strategies wait or run already; retry when one has ended`;
+  return tooManyRequests(detail, RETRY_AFTER_SECONDS);
 }
 
 async function divergenceBody(paper: Parts['paper'], strategy: PaperStrategy): Promise<string> {

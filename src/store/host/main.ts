@@ -7,13 +7,14 @@
  * end, so it ends with the parent however that dies) and finishes what is in work first: leaving during an
  * insert crashes the engine.
  */
-import { chmod, mkdir, unlink } from 'node:fs/promises';
+import { chmod, mkdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drainPending } from 'chdb';
 import { systemClock } from '../../clock.ts';
 import { createLogger } from '../../ops/log.ts';
-import { spoolDirs } from '../paths.ts';
+import { OWNER_ONLY_UMASK } from '../ownerOnly.ts';
+import { outsideSocketDirectory, prepareSocketDirectory, spoolDirs } from '../paths.ts';
 import { Engine } from './engine.ts';
 import { writeEngineConfig } from './engineConfig.ts';
 import { LossLedger } from './lossLedger.ts';
@@ -42,6 +43,7 @@ const { values } = parseArgs({
 });
 
 async function main(dataDir: string, socket: string): Promise<void> {
+  process.umask(OWNER_ONLY_UMASK);
   const log = createLogger(values['log-level']).child({ part: 'store.host' });
   const engineDir = join(dataDir, 'engine');
   await mkdir(engineDir, { recursive: true, mode: 0o700 });
@@ -54,7 +56,7 @@ async function main(dataDir: string, socket: string): Promise<void> {
     `--max_query_size=${MAX_STATEMENT_BYTES}`,
     `--max_execution_time=${EXECUTION_SECONDS_MAX}`,
   ]);
-  const spool = await Spool.open(spoolDirs(dataDir));
+  const spool = await Spool.open(spoolDirs(dataDir), log);
   const engine = new Engine({ pool, spool, log, clock: systemClock });
   const ledger = await LossLedger.open(dataDir, log);
   const repair = new PartRepair({ queries: engine, ledger, log });
@@ -74,6 +76,8 @@ async function main(dataDir: string, socket: string): Promise<void> {
     });
     // Gone from the file system first, so that nobody new finds a host that is leaving.
     await unlink(socket).catch(() => undefined);
+    const outside = outsideSocketDirectory(dataDir);
+    if (outside !== null) await rmdir(outside).catch(() => undefined);
     await drain();
     await drainPending();
     pool.close();
@@ -85,6 +89,7 @@ async function main(dataDir: string, socket: string): Promise<void> {
   // it decides when the store may go, by closing the pipe.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
+  prepareSocketDirectory(dataDir);
   // We hold the engine's lock, so a socket that still lies there belongs to nobody.
   await unlink(socket).catch(() => undefined);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve));

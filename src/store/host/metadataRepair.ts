@@ -14,7 +14,6 @@ const WHOLE_TABLE = /^ATTACH TABLE _ UUID '([0-9a-f-]{36})'\s[\s\S]*\nENGINE = [
 const WHOLE_DATABASE = /^ATTACH DATABASE _ UUID '([0-9a-f-]{36})'\s+ENGINE = Atomic\s*$/;
 /** The engine writes it once for each table, and reads it at every start. */
 const FORMAT_VERSION = { name: 'format_version.txt', text: '1' };
-const ENGINE_FILE_MODE = 0o640;
 
 export async function repairMetadata(engineDir: string, log: Logger): Promise<void> {
   const databaseUuid = await linkedUuid(join(engineDir, 'metadata', DATABASE));
@@ -23,7 +22,7 @@ export async function repairMetadata(engineDir: string, log: Logger): Promise<vo
   const databaseFile = join(engineDir, 'metadata', `${DATABASE}.sql`);
   if (!WHOLE_DATABASE.test(await textOf(databaseFile))) {
     const text = `ATTACH DATABASE _ UUID '${databaseUuid}'\nENGINE = Atomic\n`;
-    await replaceFile(databaseFile, text, ENGINE_FILE_MODE);
+    await replaceFile(databaseFile, text);
     log.error({ file: databaseFile }, 'store.host.metadata_rewritten');
   }
   const owners = new Map<string, string>();
@@ -58,7 +57,7 @@ async function repairTable(
   const hasRows = linked !== null && existsSync(storeDir(engineDir, linked));
   const uuid = hasRows ? linked : await uuidByColumns(engineDir, TABLES[name], new Set(owners.values()));
   if (uuid !== null) {
-    await replaceFile(file, tableMetadata(TABLES[name], uuid), ENGINE_FILE_MODE);
+    await replaceFile(file, tableMetadata(TABLES[name], uuid));
     owners.set(name, uuid);
     log.error({ table: name, uuid, file }, 'store.host.metadata_rewritten');
   } else if (existsSync(file)) {
@@ -90,7 +89,7 @@ async function uuidByColumns(
 async function repairFormatVersion(directory: string, log: Logger): Promise<void> {
   const file = join(directory, FORMAT_VERSION.name);
   if (!existsSync(directory) || (await textOf(file)).trim() === FORMAT_VERSION.text) return;
-  await replaceFile(file, FORMAT_VERSION.text, ENGINE_FILE_MODE);
+  await replaceFile(file, FORMAT_VERSION.text);
   log.error({ file }, 'store.host.metadata_rewritten');
 }
 

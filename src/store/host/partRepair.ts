@@ -93,7 +93,7 @@ export class PartRepair {
     const whole = parsePartName(name);
     const tableDir = join(part.path, '..');
     const detachedDir = join(tableDir, 'detached');
-    await mkdir(detachedDir, { recursive: true });
+    await mkdir(detachedDir, { recursive: true, mode: 0o700 });
     const sources = whole === null ? [] : await this.#readableSources(whole, table, parts);
     // Under the engine's directory for parts that are not in use first: the sources go when the broken part goes.
     for (const source of sources)
@@ -210,7 +210,7 @@ async function removeParts(directory: string, parts: readonly PartName[]): Promi
 /** A second name for every file of a part; files of parts never change. */
 async function linkDirectory(from: string, to: string): Promise<void> {
   await rm(to, { recursive: true, force: true });
-  await mkdir(to);
+  await mkdir(to, { mode: 0o700 });
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, basename(entry.name))];
     if (entry.isDirectory()) await linkDirectory(source, target);

@@ -1,6 +1,8 @@
 /** Where the bodies of inserts lie while the engine reads them. */
-import { mkdir, rm, unlink, writeFile } from 'node:fs/promises';
+import { readdir, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Logger } from '../../ops/log.ts';
+import { makeOwnDirectory } from '../ownerOnly.ts';
 import { HostError } from './hostError.ts';
 
 /**
@@ -15,16 +17,20 @@ export class Spool {
     this.#dirs = dirs;
   }
 
-  /** Empties and makes the directories: whoever holds the engine's lock owns them, what lies there is from a dead host. */
-  static async open(dirs: readonly string[]): Promise<Spool> {
+  /**
+   * Makes and empties the directories: whoever holds the engine's lock owns them, what lies there is from a dead host. One
+   * that somebody else may have made is left as it is, and the next is used.
+   */
+  static async open(dirs: readonly string[], log: Pick<Logger, 'warn'>): Promise<Spool> {
     const usable: string[] = [];
     for (const dir of dirs) {
       try {
-        await rm(dir, { recursive: true, force: true });
-        await mkdir(dir, { recursive: true, mode: 0o700 });
+        makeOwnDirectory(dir);
+        for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true, force: true });
         usable.push(dir);
       } catch (error) {
         if (dir === dirs.at(-1)) throw error;
+        log.warn({ err: error, dir }, 'store.host.spool_not_used');
       }
     }
     return new Spool(usable);

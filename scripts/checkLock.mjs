@@ -1,0 +1,41 @@
+// Fails when the lock file would have anything installed that it does not name by its hash, or from an address of its
+// own. Plain Node, because it judges what is to be installed. Usage: `checkLock.mjs [FILE]`.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Packages for other platforms whose hash is not known: their versions are not in the registry that this lock file was
+ * made from. npm leaves them out on other platforms, and on their own it installs them unverified. Each is to be
+ * removed from here with the next version of its package; nothing may be added without a reason of this kind.
+ */
+const UNKNOWN = [
+  ...['android-arm64', 'android-x64', 'darwin-arm64', 'darwin-x64', 'linux-arm64-musl', 'linux-x64-musl'].map(
+    (platform) => `@biomejs/cli-${platform}@2.6.8`,
+  ),
+  ...['win32-arm64', 'win32-x64'].map((platform) => `@biomejs/cli-${platform}@2.6.8`),
+  ...['darwin-arm64', 'darwin-x64', 'linux-arm64-gnu'].map(
+    (platform) => `@chdb/lib-${platform}@26.7.3-stable.1`,
+  ),
+  ...['darwin-arm64', 'darwin-x64', 'freebsd-x64', 'linux-arm64-gnu', 'linux-arm64-musl'].map(
+    (platform) => `@toondepauw/node-zstd-${platform}@1.2.0`,
+  ),
+  '@toondepauw/node-zstd-win32-x64-msvc@1.2.0',
+];
+/** What npm verifies a package by; older and weaker hashes are refused. */
+const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/;
+
+const file = process.argv[2] ?? fileURLToPath(new URL('../package-lock.json', import.meta.url));
+const { packages } = JSON.parse(readFileSync(file, 'utf8'));
+const problems = [];
+const unused = new Set(UNKNOWN);
+for (const [path, entry] of Object.entries(packages)) {
+  // The project itself, its workspaces, and the links to them.
+  if (!path.includes('node_modules/') || entry.link === true) continue;
+  const name = `${entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${entry.version}`;
+  if (entry.resolved !== undefined) problems.push(`${name} names an address: ${entry.resolved}`);
+  if (entry.integrity === undefined && entry.optional === true && UNKNOWN.includes(name)) unused.delete(name);
+  else if (!INTEGRITY.test(entry.integrity ?? '')) problems.push(`${name} has no sha512 integrity`);
+}
+for (const name of unused) problems.push(`${name} is excused in scripts/checkLock.mjs and need not be`);
+for (const problem of problems) console.error(`package-lock.json: ${problem}`);
+if (problems.length > 0) process.exitCode = 1;

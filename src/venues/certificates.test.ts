@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { until } from '../../test/support/localVenue.ts';
+import { makeCertificate, opensslAbsent, WebhookReceiver } from '../../test/support/webhookReceiver.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { HttpClient } from './http.ts';
+import { ReconnectingSocket } from './socket.ts';
+
+const why = opensslAbsent === null ? '' : ` (skipped: ${opensslAbsent})`;
+
+describe.skipIf(opensslAbsent)(`a certificate that nobody vouches for${why}`, () => {
+  let venue: WebhookReceiver;
+  let metrics: Metrics;
+  const shared = () => ({
+    ...{ feed: 'test', clock: new FakeClock(), random: () => 0, log: silentLogger, metrics },
+  });
+  beforeEach(async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    venue = await new WebhookReceiver(makeCertificate()).listen();
+    metrics = new Metrics();
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await venue.close();
+  });
+
+  test('is refused over HTTP, also when the environment switches verification off', async () => {
+    const client = new HttpClient(shared());
+    await expect(client.get(venue.url())).rejects.toThrow('self-signed certificate');
+    expect([venue.connections, venue.received]).toEqual([1, []]);
+    await client.close();
+  });
+
+  test('is refused over WebSocket, also when the environment switches verification off', async () => {
+    const unused = { keepAlive: null, silenceLimitMs: null, onOpen: () => {}, onFrame: () => {} };
+    const url = venue.url().replace('https:', 'wss:');
+    const socket = new ReconnectingSocket({ ...shared(), ...unused, url });
+    await until(() => metrics.venueFeeds.rows().some(({ failures }) => failures > 0));
+    expect(metrics.venueFeeds.rows()[0]?.lastFailure?.cause).toBe('self-signed certificate');
+    expect(venue.received).toEqual([]);
+    await socket.close();
+  });
+});
