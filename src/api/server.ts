@@ -7,7 +7,7 @@ import Fastify, {
 import type { Logger } from '../ops/log.ts';
 import { Admission } from './admission.ts';
 import { forbidKeeping } from './caching.ts';
-import { Call } from './call.ts';
+import { Call, type CallParts } from './call.ts';
 import { closeInTime } from './closing.ts';
 import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
 import { answerError, handleErrors } from './errors.ts';
@@ -22,6 +22,7 @@ import type { Answer, Route } from './route.ts';
 import { allRoutes } from './routes.ts';
 import { sendStream } from './sendStream.ts';
 import { serveSockets } from './sockets.ts';
+import { StreamedAnswers } from './streamedAnswers.ts';
 import { PLAIN } from './transport.ts';
 import { refuseConnection, refuseUnread } from './unread.ts';
 
@@ -65,10 +66,11 @@ export function createApi(parts: ApiParts): FastifyInstance {
   const routes = allRoutes(parts);
   const admission = new Admission(parts);
   refuseUnknown(app, [...routes, ...servePages(app)], admission);
-  const options = (declared: Route) => routeOptions(declared, { ...parts, admission });
+  const streamedAnswers = new StreamedAnswers(parts.clock);
+  const options = (declared: Route) => routeOptions(declared, { ...parts, admission, streamedAnswers });
   for (const declared of routes) if (!declared.socket) app.route(options(declared));
   const sockets = routes.filter(({ socket }) => socket);
-  serveSockets(app, sockets, { options, parts });
+  serveSockets(app, sockets, { options, parts: { ...parts, streamedAnswers } });
   return app;
 }
 
@@ -88,7 +90,7 @@ function readBodiesAsJson(app: FastifyInstance): void {
 
 function routeOptions(
   declared: Route,
-  parts: Pick<ApiParts, 'clock' | 'live' | 'log' | 'tiers'> & { admission: Admission },
+  parts: CallParts & Pick<ApiParts, 'log'> & { admission: Admission },
 ): RouteOptions {
   const { log, admission } = parts;
   return {
