@@ -21,6 +21,7 @@ import { readableTarget } from './requestTarget.ts';
 import type { Answer, Route } from './route.ts';
 import { allRoutes } from './routes.ts';
 import { sendStream } from './sendStream.ts';
+import { cutSlowClients } from './slowClients.ts';
 import { serveSockets } from './sockets.ts';
 import { StreamedAnswers } from './streamedAnswers.ts';
 import { PLAIN } from './transport.ts';
@@ -63,6 +64,7 @@ export function createApi(parts: ApiParts): FastifyInstance {
   handleErrors(app, log);
   refuseUnread(app, refusing);
   closeInTime(app, parts.clock);
+  cutSlowClients(app, parts);
   const routes = allRoutes(parts);
   const admission = new Admission(parts);
   refuseUnknown(app, [...routes, ...servePages(app)], admission);
