@@ -23,6 +23,7 @@ const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
   dashboard: () => import('./dashboard.ts'),
   stream: () => import('./stream.ts'),
   stalledReader: () => import('./stalledReader.ts'),
+  attack: () => import('./attack.ts'),
 };
 
 function print({ name, value, unit, goal }: Figure): void {

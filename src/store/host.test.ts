@@ -137,12 +137,12 @@ describe('cancelling', () => {
   });
 });
 
-/** About 10 MB as text: more than the socket and the host's memory hold. */
+/** About 10 MB as text, in many blocks: more than the socket and the host's memory hold. */
 const LONG = "SELECT number, repeat('x', 200) AS filling FROM numbers(50000)";
 
 /** A long answer whose status has come, and of which nothing more is read. */
 async function unread(): Promise<IncomingMessage> {
-  const path = `/?query=${encodeURIComponent(`${LONG} FORMAT JSONEachRow`)}`;
+  const path = `/?max_block_size=2000&query=${encodeURIComponent(`${LONG} FORMAT JSONEachRow`)}`;
   const call = request({
     ...{ socketPath: socketPath(opened.dataDir), path, method: 'POST', agent: false },
     headers: { [STREAMED_ANSWER_HEADER]: '1' },
