@@ -24,6 +24,7 @@ describe('the table', () => {
     expect(columns('sweep_cells')).toEqual([0, 100, 400, 2500]);
     expect(columns('paper_strategies')).toEqual([1, 3, 10, 100]);
     expect(columns('stream_connections')).toEqual([1, 2, 5, 20]);
+    expect(columns('streamed_answers')).toEqual([1, 2, 4, 8]);
   });
 
   it.each([

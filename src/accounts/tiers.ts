@@ -11,22 +11,25 @@ export const DEFAULT_TIERS: TierTable = {
   free: {
     ...{ requests_per_second: 1, requests_per_minute: 60, market_data: true, history_days: 31 },
     ...{ backtest_jobs: 1, backtest_markets: 5, sweep_cells: 0, paper_strategies: 1, stream_connections: 1 },
-    ...{ arb_ws: false, replay: false, export: false, webhooks: false },
+    ...{ streamed_answers: 1, arb_ws: false, replay: false, export: false, webhooks: false },
   },
   pro: {
     ...{ requests_per_second: 10, requests_per_minute: 300, market_data: true, history_days: 31 },
     ...{ backtest_jobs: 2, backtest_markets: 20, sweep_cells: 100, paper_strategies: 3 },
-    ...{ stream_connections: 2, arb_ws: false, replay: false, export: true, webhooks: false },
+    ...{ stream_connections: 2, streamed_answers: 2 },
+    ...{ arb_ws: false, replay: false, export: true, webhooks: false },
   },
   plus: {
     ...{ requests_per_second: 25, requests_per_minute: 1000, market_data: true, history_days: 60 },
     ...{ backtest_jobs: 5, backtest_markets: 100, sweep_cells: 400, paper_strategies: 10 },
-    ...{ stream_connections: 5, arb_ws: true, replay: true, export: true, webhooks: false },
+    ...{ stream_connections: 5, streamed_answers: 4 },
+    ...{ arb_ws: true, replay: true, export: true, webhooks: false },
   },
   premium: {
     ...{ requests_per_second: 50, requests_per_minute: 2000, market_data: true, history_days: null },
     ...{ backtest_jobs: 6, backtest_markets: 500, sweep_cells: 2500, paper_strategies: 100 },
-    ...{ stream_connections: 20, arb_ws: true, replay: true, export: true, webhooks: true },
+    ...{ stream_connections: 20, streamed_answers: 8 },
+    ...{ arb_ws: true, replay: true, export: true, webhooks: true },
   },
 };
 

@@ -6,21 +6,23 @@ import type { Conditions } from './caching.ts';
 import { HistoryWindow } from './history.ts';
 import type { ApiParts } from './parts.ts';
 import type { QueryParameters } from './queryString.ts';
-import type { Client, RawRequest } from './route.ts';
+import type { Answer, Client, RawRequest } from './route.ts';
 import { needsSecureCookies, sessionToken } from './sessionCookie.ts';
+import type { StreamedAnswers } from './streamedAnswers.ts';
+
+/** What an admitted request is answered with. */
+export type CallParts = Pick<ApiParts, 'clock' | 'tiers' | 'live'> & {
+  readonly streamedAnswers: StreamedAnswers;
+};
 
 /** An admitted request as its route sees it. A class, because what most handlers never read must cost nothing. */
 export class Call implements RawRequest {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  readonly #parts: Pick<ApiParts, 'clock' | 'tiers' | 'live'>;
+  readonly #parts: CallParts;
   #controller: AbortController | null = null;
 
-  constructor(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    parts: Pick<ApiParts, 'clock' | 'tiers' | 'live'>,
-  ) {
+  constructor(request: FastifyRequest, reply: FastifyReply, parts: CallParts) {
     this.#request = request;
     this.#reply = reply;
     this.#parts = parts;
@@ -78,6 +80,23 @@ export class Call implements RawRequest {
 
   get history(): HistoryWindow {
     return new HistoryWindow(this.limits, this.#parts.clock.now());
+  }
+
+  async streamed(answer: () => Promise<Answer> | Answer): Promise<Answer> {
+    const { identity } = this.#request;
+    const { raw } = this.#reply;
+    if (identity === null) return answer();
+    const leave = await this.#parts.streamedAnswers.enter(
+      identity,
+      this.limits.streamed_answers,
+      (giveUp) => {
+        raw.once('close', giveUp);
+      },
+    );
+    if (raw.destroyed) leave();
+    raw.once('finish', leave);
+    raw.once('close', leave);
+    return answer();
   }
 
   get signal(): AbortSignal {

@@ -10,6 +10,7 @@ import type { Conditions } from './caching.ts';
 import type { HistoryWindow } from './history.ts';
 import type { QueryParameters } from './queryString.ts';
 import { badRequest, invalid } from './refusal.ts';
+import { isStreamed } from './streamedAnswers.ts';
 
 /** What every handler gets, before its own parameters are read. */
 export interface RawRequest {
@@ -32,6 +33,11 @@ export interface RawRequest {
   readonly conditions: Conditions;
   /** Aborts when the client goes away before the answer is whole. */
   readonly signal: AbortSignal;
+  /**
+   * Answers when the user has a place for one more streamed answer, which is given back when the answer has ended.
+   * @throws {RequestRefusedError} 429 when there is none for long.
+   */
+  streamed(answer: () => Promise<Answer> | Answer): Promise<Answer>;
 }
 
 /** Where a request comes from. */
@@ -46,7 +52,7 @@ export interface Client {
 }
 
 export interface ApiRequest<Q extends Fields, P extends Fields, B extends Members = Members>
-  extends Omit<RawRequest, 'query' | 'path' | 'body'> {
+  extends Omit<RawRequest, 'query' | 'path' | 'body' | 'streamed'> {
   readonly query: Values<Q>;
   readonly path: Values<P>;
   readonly body: MemberValues<B>;
@@ -166,9 +172,15 @@ export function route<
         query: query.values,
         body: (body?.values ?? {}) as MemberValues<B>,
       };
-      return handle(new ParsedRequest(request, values));
+      const answer = () => handle(new ParsedRequest(request, values));
+      const isLong = rest.access.feature === 'export' || isStreamed(limitOf(values.query));
+      return isLong && !request.headOnly ? request.streamed(answer) : answer();
     },
   };
+}
+
+function limitOf(query: object): number {
+  return 'limit' in query && typeof query.limit === 'number' ? query.limit : 0;
 }
 
 /** Hands everything but the parameters on unread: most answers need little of it, and some of it is made when read. */

@@ -9,6 +9,7 @@ import { type HistoryWindow, START_END } from './history.ts';
 import { badRequest } from './refusal.ts';
 import type { Answer, RawRequest } from './route.ts';
 import { rowsBody } from './rowsBody.ts';
+import { isStreamed } from './streamedAnswers.ts';
 
 /** How the engine gives the rows. */
 export interface RowFormat {
@@ -161,7 +162,8 @@ export async function answerRows(
   // The head of a streamed answer carries no length, so nothing needs to be read for it.
   if (terms.raw.headOnly) return { headers, body: Readable.from([]) };
   const { query, params } = pageRows(list.source, terms.request, page, list.columns);
-  return { headers, body: rowsBody(await streamOf(store, list, { query, params, ...terms.raw }), text) };
+  const rows = await streamOf(store, list, { query, params, ...terms });
+  return { headers, body: rowsBody(rows, text) };
 }
 
 /** The same of a list without a total that the API prints: its page is found by the statement that reads its rows. */
@@ -180,7 +182,7 @@ export async function answerPrinted(
     }
   }
   const { query, params } = pagedRows(source, request, list.columns);
-  const given = await streamOf(store, list, { query, params, ...raw });
+  const given = await streamOf(store, list, { query, params, ...terms });
   // Either end's failure, and a body nobody reads any more, destroys the other end.
   const body = pipeline(given, list.print(), () => {});
   const page = await body.page(request);
@@ -193,12 +195,17 @@ export async function answerPrinted(
 function streamOf(
   store: StoreReader,
   { columnParams, format }: RowList,
-  { query, params, signal }: { query: string; params: QueryParams; signal: AbortSignal },
+  {
+    query,
+    params,
+    request: { limit },
+    raw: { signal },
+  }: { query: string; params: QueryParams; request: Pick<PageRequest, 'limit'>; raw: AnswerTerms['raw'] },
 ): Promise<Readable> {
   return store.stream(
     query,
     { ...params, ...columnParams },
-    { format: format.format, settings: format.settings, signal },
+    { format: format.format, settings: format.settings, short: !isStreamed(limit), signal },
   );
 }
 

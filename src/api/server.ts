@@ -7,7 +7,7 @@ import Fastify, {
 import type { Logger } from '../ops/log.ts';
 import { Admission } from './admission.ts';
 import { forbidKeeping } from './caching.ts';
-import { Call } from './call.ts';
+import { Call, type CallParts } from './call.ts';
 import { closeInTime } from './closing.ts';
 import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
 import { limitConnections } from './connectionLimits.ts';
@@ -22,7 +22,9 @@ import { readableTarget } from './requestTarget.ts';
 import type { Answer, Route } from './route.ts';
 import { allRoutes } from './routes.ts';
 import { sendStream } from './sendStream.ts';
+import { cutSlowClients } from './slowClients.ts';
 import { serveSockets } from './sockets.ts';
+import { StreamedAnswers } from './streamedAnswers.ts';
 import { PLAIN } from './transport.ts';
 import { refuseConnection, refuseUnread } from './unread.ts';
 
@@ -68,12 +70,14 @@ export function createApi(parts: ApiParts): FastifyInstance {
   refuseUnread(app, refusing);
   limitConnections(app, { ...parts, transport });
   closeInTime(app, parts.clock);
+  cutSlowClients(app, parts);
   const routes = allRoutes(parts);
   refuseUnknown(app, [...routes, ...servePages(app)]);
-  const options = (declared: Route) => routeOptions(declared, { ...parts, admission });
+  const streamedAnswers = new StreamedAnswers(parts.clock);
+  const options = (declared: Route) => routeOptions(declared, { ...parts, admission, streamedAnswers });
   for (const declared of routes) if (!declared.socket) app.route(options(declared));
   const sockets = routes.filter(({ socket }) => socket);
-  serveSockets(app, sockets, { options, parts });
+  serveSockets(app, sockets, { options, parts: { ...parts, streamedAnswers } });
   return app;
 }
 
@@ -93,7 +97,7 @@ function readBodiesAsJson(app: FastifyInstance): void {
 
 function routeOptions(
   declared: Route,
-  parts: Pick<ApiParts, 'clock' | 'live' | 'log' | 'tiers'> & { admission: Admission },
+  parts: CallParts & Pick<ApiParts, 'log'> & { admission: Admission },
 ): RouteOptions {
   const { log, admission } = parts;
   return {

@@ -1,7 +1,7 @@
 import websocket from '@fastify/websocket';
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
 import type { WebSocket } from 'ws';
-import { Call } from './call.ts';
+import { Call, type CallParts } from './call.ts';
 import { handshakesOf } from './handshakes.ts';
 import type { ApiParts } from './parts.ts';
 import type { Answer, Route } from './route.ts';
@@ -29,7 +29,7 @@ export const SOCKET_MESSAGE_MAX_BYTES = 64 * 1024;
 interface SocketParts {
   /** What every route has. */
   readonly options: (route: Route) => RouteOptions;
-  readonly parts: Pick<ApiParts, 'clock' | 'live' | 'log' | 'streams' | 'tiers'>;
+  readonly parts: CallParts & Pick<ApiParts, 'log' | 'streams'>;
 }
 
 /**

@@ -60,7 +60,8 @@ function store(): StoreClient {
   const agent =
     socketPath === null ? null : new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX, ...{ socketPath } });
   const access = {
-    ...{ url, agent, hostPid: null },
+    // A thread reads one tape at a time, so none of its calls waits for another.
+    ...{ url, agent, streamAgent: agent, hostPid: null },
     whenReady: (limitMs: number) => sleep(systemClock, limitMs),
     close: async () => undefined,
   };

@@ -25,6 +25,8 @@ export const tierLimitsShape = z.strictObject({
   sweep_cells: count,
   paper_strategies: count,
   stream_connections: count,
+  /** Exports and answers of more than 1,000 rows that one user may have under way at once. */
+  streamed_answers: count,
   arb_ws: z.boolean(),
   replay: z.boolean(),
   export: z.boolean(),

@@ -28,6 +28,7 @@ async function failing(afterMs: number) {
   const access = {
     url: `http://127.0.0.1:${(engine.address() as AddressInfo).port}`,
     agent: null,
+    streamAgent: null,
     hostPid: null,
     whenReady: async () => undefined,
     close: async () => undefined,

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { sleep } from '../clock.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
-import type { EngineAccess } from './access.ts';
+import { type EngineAccess, STREAM_CONNECTIONS_MAX, STREAMED_ANSWER_HEADER } from './access.ts';
 import { storeFailure } from './failures.ts';
 import type { StoreReader } from './reader.ts';
 import { DATABASE } from './schema.ts';
@@ -32,6 +32,8 @@ export type Settings = Readonly<Record<string, string | number>>;
 
 export class StoreClient implements StoreReader {
   readonly #client: ClickHouseClient;
+  /** For streamed answers. */
+  readonly #streams: ClickHouseClient;
   readonly #access: EngineAccess;
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -40,15 +42,11 @@ export class StoreClient implements StoreReader {
     this.#access = options.access;
     this.#clock = options.clock;
     this.#log = options.log;
-    this.#client = createClient({
-      url: options.access.url,
-      ...(options.access.agent ? { http_agent: options.access.agent } : {}),
-      application: 'underround',
-      database: options.database ?? DATABASE,
-      request_timeout: REQUEST_TIMEOUT_MS,
-      max_open_connections: CONNECTIONS_MAX,
-      clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
-      log: { level: ClickHouseLogLevel.OFF },
+    const { access, database = DATABASE } = options;
+    this.#client = connect(access, { database, agent: access.agent, connectionsMax: CONNECTIONS_MAX });
+    this.#streams = connect(access, {
+      ...{ database, agent: access.streamAgent, connectionsMax: STREAM_CONNECTIONS_MAX },
+      headers: { [STREAMED_ANSWER_HEADER]: '1' },
     });
   }
 
@@ -72,10 +70,11 @@ export class StoreClient implements StoreReader {
   async stream(
     query: string,
     params: Record<string, unknown>,
-    options: { format: string; settings?: Settings; signal?: AbortSignal },
+    options: { format: string; settings?: Settings; short?: boolean; signal?: AbortSignal },
   ): Promise<Readable> {
+    const client = options.short ? this.#client : this.#streams;
     const stream = await this.#reading(options.signal, async () => {
-      const result = await this.#client.exec({
+      const result = await client.exec({
         query: `${query}\nFORMAT ${options.format}`,
         query_params: params,
         clickhouse_settings: { max_block_size: String(STREAM_BLOCK_ROWS), ...options.settings },
@@ -123,7 +122,7 @@ export class StoreClient implements StoreReader {
 
   /** Closes idle connections; the engine stays. */
   async close(): Promise<void> {
-    await this.#client.close();
+    await Promise.all([this.#client.close(), this.#streams.close()]);
   }
 
   #reading<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
@@ -151,4 +150,27 @@ export class StoreClient implements StoreReader {
       }
     }
   }
+}
+
+function connect(
+  { url }: EngineAccess,
+  options: {
+    database: string;
+    agent: EngineAccess['agent'];
+    connectionsMax: number;
+    headers?: Record<string, string>;
+  },
+): ClickHouseClient {
+  const { database, agent, connectionsMax, headers = {} } = options;
+  return createClient({
+    url,
+    ...(agent ? { http_agent: agent } : {}),
+    application: 'underround',
+    database,
+    http_headers: headers,
+    request_timeout: REQUEST_TIMEOUT_MS,
+    max_open_connections: connectionsMax,
+    clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
+    log: { level: ClickHouseLogLevel.OFF },
+  });
 }

@@ -1,10 +1,23 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
+import { STREAMED_ANSWER_HEADER } from './access.ts';
+import { STREAMS_MAX } from './host/sessionPool.ts';
 import { privateName } from './ownerOnly.ts';
 import { socketPath, spoolDirs } from './paths.ts';
 
@@ -135,6 +148,77 @@ describe('cancelling', () => {
     await expect(stream.toArray()).rejects.toMatchObject({ name: 'AbortError' });
     await untilRunning(0);
   });
+});
+
+/** About 10 MB as text, in many blocks: more than the socket and the host's memory hold. */
+const LONG = "SELECT number, repeat('x', 200) AS filling FROM numbers(50000)";
+
+/** A long answer whose status has come, and of which nothing more is read. */
+async function unread(): Promise<IncomingMessage> {
+  const path = `/?max_block_size=2000&query=${encodeURIComponent(`${LONG} FORMAT JSONEachRow`)}`;
+  const call = request({
+    ...{ socketPath: socketPath(opened.dataDir), path, method: 'POST', agent: false },
+    headers: { [STREAMED_ANSWER_HEADER]: '1' },
+  });
+  call.end();
+  const [answer] = (await once(call, 'response')) as [IncomingMessage];
+  onTestFinished(() => {
+    answer.destroy();
+  });
+  return answer;
+}
+
+/** Files of answers that the host has open. */
+function answerFiles(): number {
+  const directory = `/proc/${opened.store.enginePid()}/fd`;
+  const targets = readdirSync(directory).map((name) => {
+    try {
+      return readlinkSync(`${directory}/${name}`);
+    } catch {
+      // Closed between the two calls.
+      return '';
+    }
+  });
+  return targets.filter((target) => target.includes('.answer')).length;
+}
+
+async function untilAnswerFiles(count: number): Promise<void> {
+  while (answerFiles() !== count) await opened.store.rows('SELECT 1');
+}
+
+describe('readers that do not read', () => {
+  test('more of them than there are sessions keep none', async () => {
+    const answers: IncomingMessage[] = [];
+    // One after the other: the ninth would never begin if the others kept their sessions.
+    for (let i = 0; i < 12; i++) answers.push(await unread());
+    await untilRunning(0);
+    expect(await opened.store.rows('SELECT 1 AS x')).toEqual([{ x: 1 }]);
+    const lines = (await text(answers[0] as IncomingMessage)).trimEnd().split('\n');
+    expect(lines.length).toBe(50_000);
+    expect(lines.map((line) => JSON.parse(line).number)).toEqual(lines.map((_line, index) => index));
+  });
+
+  test.skipIf(process.platform !== 'linux')('leave no file when they are gone', async () => {
+    const answers = [await unread(), await unread(), await unread()];
+    await untilAnswerFiles(3);
+    for (const answer of answers) answer.destroy();
+    await untilAnswerFiles(0);
+  });
+});
+
+test('streamed answers leave sessions to short reads', async () => {
+  const abort = new AbortController();
+  const streams = Array.from({ length: STREAMS_MAX + 3 }, () =>
+    opened.store.stream(ENDLESS, {}, { format: 'JSONEachRow', signal: abort.signal }),
+  );
+  const rejected = Promise.all(streams.map((stream) => expect(stream).rejects.toThrow('enough')));
+  await untilRunning(STREAMS_MAX);
+  const short = await opened.store.stream('SELECT 1 AS x', {}, { format: 'JSONEachRow', short: true });
+  expect(JSON.parse(await text(short))).toEqual({ x: 1 });
+  expect(await opened.store.rows('SELECT 2 AS x')).toEqual([{ x: 2 }]);
+  abort.abort(new Error('enough'));
+  await rejected;
+  await untilRunning(0);
 });
 
 describe('only its owner', () => {

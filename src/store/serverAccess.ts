@@ -6,6 +6,7 @@ export function serverAccess(url: string, clock: Clock): EngineAccess {
   return {
     url,
     agent: null,
+    streamAgent: null,
     hostPid: null,
     whenReady: (limitMs) => sleep(clock, limitMs),
     close: async () => undefined,

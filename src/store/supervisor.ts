@@ -7,7 +7,7 @@ import { type Clock, sleep } from '../clock.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import type { EngineAccess } from './access.ts';
+import { type EngineAccess, STREAM_CONNECTIONS_MAX } from './access.ts';
 import type { PartCheck } from './lostPart.ts';
 import { prepareSocketDirectory, socketPath } from './paths.ts';
 
@@ -44,6 +44,7 @@ export function defaultHostEntry(): string {
 export class Supervisor implements EngineAccess {
   readonly url = 'http://engine.local';
   readonly agent: Agent;
+  readonly streamAgent: Agent;
   readonly #options: SupervisorOptions;
   readonly #socket: string;
   readonly #restarts;
@@ -54,7 +55,9 @@ export class Supervisor implements EngineAccess {
   private constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#socket = socketPath(options.dataDir);
-    this.agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX, ...{ socketPath: this.#socket } });
+    const reach = { keepAlive: true, ...{ socketPath: this.#socket } };
+    this.agent = new Agent({ ...reach, maxSockets: SOCKETS_MAX });
+    this.streamAgent = new Agent({ ...reach, maxSockets: STREAM_CONNECTIONS_MAX });
     this.#restarts = options.metrics.counter(
       'underround_store_engine_restarts_total',
       'Times the embedded engine was started again after it ended on its own',
@@ -104,6 +107,7 @@ export class Supervisor implements EngineAccess {
   async close(): Promise<void> {
     this.#closed = true;
     this.agent.destroy();
+    this.streamAgent.destroy();
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -18,6 +18,7 @@ import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
 import { around, checkRange, OBJECT_ARRAY } from '../rows.ts';
 import { rowsBody } from '../rowsBody.ts';
+import { isStreamed } from '../streamedAnswers.ts';
 
 const MINUTE_MS = 60_000;
 const TIMEFRAME_MS: Record<CandleTimeframe, number> = {
@@ -89,6 +90,10 @@ async function candlesBody(
 ): Promise<string | Readable> {
   if (!page) return `${wrap.prefix}[]${wrap.suffix}`;
   const { query, params } = candleRows(request, page);
-  const rows = await store.stream(query, params, { ...OBJECT_ARRAY, signal });
+  const rows = await store.stream(query, params, {
+    ...OBJECT_ARRAY,
+    short: !isStreamed(request.limit),
+    signal,
+  });
   return rowsBody(rows, wrap);
 }

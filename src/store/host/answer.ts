@@ -1,6 +1,7 @@
-/** Writes what a query gave to the HTTP answer: in one piece, or as it comes with back-pressure. */
+/** Writes what a query gave to the HTTP answer: in one piece, or as it comes. */
 import type { ServerResponse } from 'node:http';
 import type { ChdbQueryStream, ChdbResult } from 'chdb';
+import type { AnswerBuffer } from './answerBuffer.ts';
 
 /**
  * Formats whose blocks can be put one after the other. In all others the engine prints a header and a footer
@@ -58,46 +59,37 @@ const BLOCK_PREFIX_BYTES = 2;
 const BLOCK_SUFFIX_BYTES = 3;
 
 /**
- * Sends blocks as the engine makes them. The status goes out with the first block, so an error before it still
- * has its own; an error after it throws, and the caller must cut the connection.
+ * Takes blocks as the engine makes them, for a reader that may be slower. The status goes out with the first block, so an
+ * error before it still has its own; an error after it throws, and the caller must cut the connection.
+ * @returns Sends what the reader has not taken yet; the engine is not needed for it.
  */
 export async function answerStream(
   response: ServerResponse,
   head: AnswerHead,
-  stream: ChdbQueryStream,
-): Promise<void> {
+  { stream, buffer }: { stream: ChdbQueryStream; buffer: AnswerBuffer },
+): Promise<() => Promise<void>> {
   let isArray = false;
   let wroteRows = false;
   for await (const chunk of stream) {
-    const bytes = chunk.raw();
+    const raw = chunk.raw();
+    const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
     if (bytes.length === 0) continue;
     if (!response.headersSent) {
       response.writeHead(200, headers(head));
       // A row of JSONEachRow starts with a brace; a bracket means the setting that prints one array.
       isArray = head.format === 'JSONEachRow' && bytes[0] === ARRAY_OPEN;
-      if (isArray) response.write('[\n');
+      if (isArray) await buffer.write(Buffer.from('[\n'));
     }
     const rows = isArray ? bytes.subarray(BLOCK_PREFIX_BYTES, bytes.length - BLOCK_SUFFIX_BYTES) : bytes;
     if (rows.length === 0) continue;
-    if (isArray && wroteRows) response.write(',\n');
+    if (isArray && wroteRows) await buffer.write(Buffer.from(',\n'));
     wroteRows = true;
-    if (!response.write(rows)) await drained(response);
-    if (response.destroyed) return;
+    await buffer.write(rows);
+    if (response.destroyed) break;
   }
-  if (!response.headersSent) response.writeHead(200, headers(head));
-  response.end(isArray ? '\n]\n' : undefined);
-}
-
-/** Resolves when the reader has taken what was written, or has gone. */
-function drained(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done);
-      response.off('close', done);
-      resolve();
-    };
-    response.on('drain', done);
-    response.on('close', done);
-  });
+  return async () => {
+    await buffer.finish();
+    if (!response.headersSent) response.writeHead(200, headers(head));
+    response.end(isArray ? '\n]\n' : undefined);
+  };
 }

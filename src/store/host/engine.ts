@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { type Clock, sleep } from '../../clock.ts';
 import type { Logger } from '../../ops/log.ts';
 import { answerStream, answerWhole, canStream } from './answer.ts';
+import { AnswerBuffer } from './answerBuffer.ts';
 import { HostError } from './hostError.ts';
 import type { EngineRequest } from './httpRequest.ts';
 import { type Lane, type PooledSession, PoolFullError, type SessionPool } from './sessionPool.ts';
@@ -35,7 +36,24 @@ export class Engine {
   async answer(request: EngineRequest, response: ServerResponse): Promise<void> {
     const statement = describeStatement(request.query);
     const isInsert = statement.kind === 'insert' && request.data !== null;
-    const lane: Lane = isInsert ? 'write' : 'read';
+    const buffer = new AnswerBuffer(response, {
+      openFile: () => this.#spool.openAnswerFile(),
+      clock: this.#clock,
+      othersWait: () => this.#pool.waiting('stream') > 0,
+    });
+    try {
+      const rest = await this.#onSession(request, { statement, isInsert, response, buffer });
+      // The session is another's by now.
+      await rest?.();
+    } finally {
+      await buffer.close();
+    }
+  }
+
+  /** @returns What is left to do once the session is free; null: nothing. */
+  async #onSession(request: EngineRequest, { statement, isInsert, ...to }: Asked): Promise<Rest> {
+    const { response } = to;
+    const lane: Lane = isInsert ? 'write' : request.streamed ? 'stream' : 'read';
     const session = await this.#acquire(lane);
     const queryId = request.queryId ?? `host-${++this.#lastQuery}`;
     let running = true;
@@ -47,13 +65,14 @@ export class Engine {
     };
     response.once('close', onClose);
     try {
-      if (response.destroyed) return;
+      if (response.destroyed) return null;
       const stale = staleParam(request.query, request.state, session.state);
       if (stale) throw new HostError(456, 'UNKNOWN_QUERY_PARAMETER', `Substitution \`${stale}\` is not set`);
       const settings = new Map([...request.state.settings, ['log_comment', queryId]]);
       const named = { ...request, queryId, state: { ...request.state, settings } };
-      if (isInsert) await this.#insert(named, session, response);
-      else await this.#readOn(named, statement, session, response);
+      if (!isInsert) return await this.#readOn(named, statement, session, to);
+      await this.#insert(named, session, response);
+      return null;
     } finally {
       running = false;
       response.off('close', onClose);
@@ -107,13 +126,14 @@ export class Engine {
     request: NamedRequest,
     statement: Statement,
     session: PooledSession,
-    response: ServerResponse,
-  ): Promise<void> {
+    to: Destination,
+  ): Promise<Rest> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#read(request, statement, session, response);
+        return await this.#read(request, statement, session, to);
       } catch (error) {
         const relieved = await this.onReadFailure(error);
+        const { response } = to;
         // Of an answer under way the reader has rows: it asks again itself.
         if (!relieved || response.headersSent || response.destroyed || tries >= READ_TRIES_MAX) throw error;
       }
@@ -124,8 +144,8 @@ export class Engine {
     request: NamedRequest,
     statement: Statement,
     session: PooledSession,
-    response: ServerResponse,
-  ): Promise<void> {
+    { response, buffer }: Destination,
+  ): Promise<Rest> {
     const format = statement.format ?? request.defaultFormat;
     const head = { queryId: request.queryId, format };
     if (statement.kind === 'select' && canStream(format) && !request.whole) {
@@ -133,13 +153,14 @@ export class Engine {
       await withState(session, request.state, async (statements) => {
         if (statements.length > 0) await session.engine.queryAsync(statements.join('; '));
       });
-      await answerStream(response, head, session.engine.queryStream(request.query, { format }));
-      return;
+      const stream = session.engine.queryStream(request.query, { format });
+      return await answerStream(response, head, { stream, buffer });
     }
     const result = await withState(session, request.state, (statements) =>
       session.engine.queryAsync([...statements, request.query].join('; '), { format }),
     );
     answerWhole(response, head, result);
+    return null;
   }
 
   /** Stops a query whose caller has gone. Never SYNC: that hangs. */
@@ -160,3 +181,15 @@ export class Engine {
 }
 
 type NamedRequest = EngineRequest & { readonly queryId: string };
+type Rest = (() => Promise<void>) | null;
+
+/** Where an answer goes. */
+interface Destination {
+  readonly response: ServerResponse;
+  readonly buffer: AnswerBuffer;
+}
+
+interface Asked extends Destination {
+  readonly statement: Statement;
+  readonly isInsert: boolean;
+}

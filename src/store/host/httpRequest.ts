@@ -1,5 +1,6 @@
 /** Reads a request of ClickHouse's HTTP interface: what is a parameter, a setting, the query, the data. */
 import type { IncomingMessage } from 'node:http';
+import { STREAMED_ANSWER_HEADER } from '../access.ts';
 import { HostError } from './hostError.ts';
 import { isPlainName, type SessionState } from './sqlText.ts';
 
@@ -12,6 +13,8 @@ export interface EngineRequest {
   readonly defaultFormat: string;
   /** Answer in one piece, so that an error late in the query still has its own status. */
   readonly whole: boolean;
+  /** A long answer: it leaves the last sessions to short ones. */
+  readonly streamed: boolean;
 }
 
 /** Largest body taken: writers send 16 MiB, this leaves room for hand-made imports. */
@@ -54,6 +57,7 @@ export async function readEngineRequest(
     queryId: known.query_id === '' ? null : known.query_id,
     defaultFormat: known.default_format === '' ? 'TabSeparated' : known.default_format,
     whole: known.wait_end_of_query === '1',
+    streamed: request.headers[STREAMED_ANSWER_HEADER] !== undefined,
   };
 }
 

@@ -10,7 +10,7 @@
 import { chmod, mkdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { drainPending } from 'chdb';
+import { drainPending, Session } from 'chdb';
 import { systemClock } from '../../clock.ts';
 import { createLogger } from '../../ops/log.ts';
 import { OWNER_ONLY_UMASK } from '../ownerOnly.ts';
@@ -31,6 +31,8 @@ const DRAIN_LIMIT_MS = 10_000;
 const MAX_STATEMENT_BYTES = 4 * 1024 * 1024;
 /** Longest any statement may run: the last resort against one that nobody waits for any more. */
 const EXECUTION_SECONDS_MAX = 3_600;
+/** Answers that wait for their readers leave four times the engine's limit free, which is twice the disk guard's reserve. */
+const SPOOL_KEEPS = 4;
 
 const { values } = parseArgs({
   options: {
@@ -51,12 +53,15 @@ async function main(dataDir: string, socket: string): Promise<void> {
   const limits = { memoryMib: Number(values['memory-mib']), keepFreeBytes: Number(values['keep-free']) };
   await writeEngineConfig(configFile, limits, log);
   await repairMetadata(engineDir, log);
-  const pool = new SessionPool(engineDir, [
+  const connectionArgs = [
     `--config-file=${configFile}`,
     `--max_query_size=${MAX_STATEMENT_BYTES}`,
     `--max_execution_time=${EXECUTION_SECONDS_MAX}`,
-  ]);
-  const spool = await Spool.open(spoolDirs(dataDir), log);
+  ];
+  // Throws when another process has the directory's lock.
+  const pool = new SessionPool(() => new Session(engineDir, { connectionArgs }));
+  const keepFreeBytes = limits.keepFreeBytes * SPOOL_KEEPS;
+  const spool = await Spool.open(spoolDirs(dataDir), { log, keepFreeBytes });
   const engine = new Engine({ pool, spool, log, clock: systemClock });
   const ledger = await LossLedger.open(dataDir, log);
   const repair = new PartRepair({ queries: engine, ledger, log });

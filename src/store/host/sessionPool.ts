@@ -1,16 +1,22 @@
 /**
  * A fixed number of engine sessions over one data directory. Queries on one session run one after the other, so
  * readers share a pool, writers have sessions of their own that no long read can hold, and one session is kept
- * for control (cancelling, settings list), one for reading parts whole.
+ * for control (cancelling, settings list), one for reading parts whole. Streamed answers use the readers' sessions,
+ * but never the last of them.
  */
-import { Session } from 'chdb';
+import type { Session } from 'chdb';
 import type { SessionState } from './sqlText.ts';
 
-export type Lane = 'read' | 'write' | 'control' | 'check';
-const LANES: readonly Lane[] = ['read', 'write', 'control', 'check'];
+type SessionKind = 'read' | 'write' | 'control' | 'check';
+/** What a session is wanted for. `stream` is a long answer; it uses a session of `read`. */
+export type Lane = SessionKind | 'stream';
+const LANES: readonly Lane[] = ['read', 'stream', 'write', 'control', 'check'];
 
-/** Sessions a lane; measured: 8 readers and a writer answer as fast as the cores allow, more only queue in the engine. */
-export const LANE_SIZES: Readonly<Record<Lane, number>> = { read: 8, write: 2, control: 1, check: 1 };
+/** Sessions of a kind; measured: 8 readers and a writer answer as fast as the cores allow, more only queue in the engine. */
+const SESSIONS: Readonly<Record<SessionKind, number>> = { read: 8, write: 2, control: 1, check: 1 };
+/** Read sessions that streamed answers leave to short reads and to the readiness probe. */
+const RESERVED = 2;
+export const STREAMS_MAX = SESSIONS.read - RESERVED;
 /** Requests that may wait for a session of a lane before new ones are refused. */
 export const MAX_WAITING = 1_000;
 
@@ -20,6 +26,8 @@ export interface PooledSession {
 }
 
 interface Waiter {
+  /** Place in the order of arrival. */
+  readonly order: number;
   resolve(session: PooledSession): void;
   reject(error: Error): void;
 }
@@ -30,34 +38,61 @@ const FRESH: SessionState = { database: 'default', settings: new Map(), params: 
 
 export class SessionPool {
   readonly #all: Session[] = [];
-  readonly #free: Record<Lane, PooledSession[]> = { read: [], write: [], control: [], check: [] };
-  readonly #waiting: Record<Lane, Waiter[]> = { read: [], write: [], control: [], check: [] };
+  readonly #free: Record<SessionKind, PooledSession[]> = { read: [], write: [], control: [], check: [] };
+  readonly #waiting: Record<Lane, Waiter[]> = { read: [], stream: [], write: [], control: [], check: [] };
+  /** Sessions that streamed answers hold. */
+  #streams = 0;
+  #arrivals = 0;
 
-  /** @throws When the directory is locked by another process or cannot be opened. */
-  constructor(path: string, connectionArgs: readonly string[]) {
-    for (const lane of LANES) {
-      for (let i = 0; i < LANE_SIZES[lane]; i++) {
-        const engine = new Session(path, { connectionArgs });
+  /** @param open Opens one session. @throws What `open` throws. */
+  constructor(open: () => Session) {
+    for (const [kind, count] of Object.entries(SESSIONS) as [SessionKind, number][]) {
+      for (let i = 0; i < count; i++) {
+        const engine = open();
         this.#all.push(engine);
-        this.#free[lane].push({ engine, state: FRESH });
+        this.#free[kind].push({ engine, state: FRESH });
       }
     }
   }
 
+  /** Requests that wait for a session of a lane. */
+  waiting(lane: Lane): number {
+    return this.#waiting[lane].length;
+  }
+
   /** Gives a session for the caller alone; it must come back through `release`. */
   acquire(lane: Lane): Promise<PooledSession> {
-    const session = this.#free[lane].pop();
-    if (session) return Promise.resolve(session);
+    const session = this.#mayTake(lane) ? this.#free[kindOf(lane)].pop() : undefined;
+    if (session) {
+      if (lane === 'stream') this.#streams++;
+      return Promise.resolve(session);
+    }
     if (this.#waiting[lane].length >= MAX_WAITING) {
       return Promise.reject(new PoolFullError(`more than ${MAX_WAITING} requests wait for the engine`));
     }
-    return new Promise((resolve, reject) => this.#waiting[lane].push({ resolve, reject }));
+    const order = this.#arrivals++;
+    return new Promise((resolve, reject) => this.#waiting[lane].push({ order, resolve, reject }));
   }
 
   release(lane: Lane, session: PooledSession): void {
-    const next = this.#waiting[lane].shift();
-    if (next) next.resolve(session);
-    else this.#free[lane].push(session);
+    if (lane === 'stream') this.#streams--;
+    const kind = kindOf(lane);
+    const next = this.#longestWaiting(kind);
+    if (next === null) return void this.#free[kind].push(session);
+    if (next === 'stream') this.#streams++;
+    this.#waiting[next].shift()?.resolve(session);
+  }
+
+  #mayTake(lane: Lane): boolean {
+    return lane !== 'stream' || this.#streams < STREAMS_MAX;
+  }
+
+  /** The lane whose request waits longest among those that may use a free session of this kind. */
+  #longestWaiting(kind: SessionKind): Lane | null {
+    const lanes = LANES.filter((lane) => kindOf(lane) === kind && this.#mayTake(lane));
+    const order = (lane: Lane) => this.#waiting[lane][0]?.order ?? Number.POSITIVE_INFINITY;
+    const next = lanes.reduce((first, lane) => (order(lane) < order(first) ? lane : first));
+    return this.#waiting[next].length > 0 ? next : null;
   }
 
   /** Refuses who waits and closes every session. Only once nothing runs any more. */
@@ -67,4 +102,8 @@ export class SessionPool {
     }
     for (const session of this.#all) session.close();
   }
+}
+
+function kindOf(lane: Lane): SessionKind {
+  return lane === 'stream' ? 'read' : lane;
 }

@@ -16,7 +16,7 @@ function places() {
 async function used(dirs: readonly string[]) {
   const refused: unknown[] = [];
   const log = { warn: (line: object) => void refused.push((line as { dir: string }).dir) };
-  const spool = await Spool.open(dirs, log as never);
+  const spool = await Spool.open(dirs, { log: log as never });
   const dir = await spool.with([Buffer.from('body')], async (path) => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     return dirname(path);

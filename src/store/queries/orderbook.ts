@@ -23,7 +23,7 @@ export async function findBook(
      ${where([...conditions, `t.ts <= ${timeParam('at_ms')}`])}
      ORDER BY t.ts DESC, t.seq DESC LIMIT 1`,
     { ...params, at_ms: storedTime(Math.floor(atMs ?? NOW_MS)) },
-    { format: BOOK_FORMAT, signal },
+    { format: BOOK_FORMAT, short: true, signal },
   );
   const reader = new BookRows();
   let found: BookRow | null = null;

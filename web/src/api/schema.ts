@@ -280,6 +280,7 @@ export type TierTable = {
       sweep_cells: number;
       paper_strategies: number;
       stream_connections: number;
+      streamed_answers: number;
       arb_ws: boolean;
       replay: boolean;
       export: boolean;
@@ -295,6 +296,7 @@ export type TierTable = {
       sweep_cells: number;
       paper_strategies: number;
       stream_connections: number;
+      streamed_answers: number;
       arb_ws: boolean;
       replay: boolean;
       export: boolean;
@@ -310,6 +312,7 @@ export type TierTable = {
       sweep_cells: number;
       paper_strategies: number;
       stream_connections: number;
+      streamed_answers: number;
       arb_ws: boolean;
       replay: boolean;
       export: boolean;
@@ -325,6 +328,7 @@ export type TierTable = {
       sweep_cells: number;
       paper_strategies: number;
       stream_connections: number;
+      streamed_answers: number;
       arb_ws: boolean;
       replay: boolean;
       export: boolean;

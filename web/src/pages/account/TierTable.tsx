@@ -21,6 +21,7 @@ const ROWS: readonly (readonly [what: string, read: (limits: Limits) => string])
   ['Cells of a sweep', ({ sweep_cells }) => some(sweep_cells)],
   ['Active paper strategies', ({ paper_strategies }) => some(paper_strategies)],
   ['Connections to a stream', ({ stream_connections }) => some(stream_connections)],
+  ['Long answers at once', ({ streamed_answers }) => some(streamed_answers)],
   ['Opportunity stream', ({ arb_ws }) => yesNo(arb_ws)],
   ['Replay', ({ replay }) => yesNo(replay)],
   ['Export', (limits) => yesNo(limits.export)],

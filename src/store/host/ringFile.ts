@@ -1,0 +1,94 @@
+/** A file of bounded length through which bytes pass in order. */
+import { type FileHandle, open, statfs, unlink } from 'node:fs/promises';
+
+/** How often free space is asked for while a file grows. */
+const GROWTH_BYTES = 16 * 1024 * 1024;
+
+export interface RingFileOptions {
+  /** Longest the file becomes, and most that may be unread. */
+  readonly capacityBytes: number;
+  /** The file grows only where this much stays free on its disk. */
+  readonly keepFreeBytes: number;
+}
+
+/** What was read is written over, so a long answer needs no more room than its reader is behind. */
+export class RingFile {
+  readonly #handle: FileHandle;
+  readonly #directory: string;
+  readonly #options: RingFileOptions;
+  #written = 0;
+  #read = 0;
+  /** Length for which there was room. */
+  #grantedBytes = 0;
+
+  private constructor(handle: FileHandle, directory: string, options: RingFileOptions) {
+    this.#handle = handle;
+    this.#directory = directory;
+    this.#options = options;
+  }
+
+  /** The file has no name once this resolves: it is gone with its handle, however the process ends. */
+  static async open(directory: string, name: string, options: RingFileOptions): Promise<RingFile> {
+    const path = `${directory}/${name}`;
+    const handle = await open(path, 'wx+', 0o600);
+    await unlink(path);
+    return new RingFile(handle, directory, options);
+  }
+
+  get unreadBytes(): number {
+    return this.#written - this.#read;
+  }
+
+  /** @returns False where there is no room now; then nothing was appended. */
+  async append(bytes: Buffer): Promise<boolean> {
+    const { capacityBytes } = this.#options;
+    if (this.unreadBytes === 0) this.#written = this.#read = 0;
+    if (this.unreadBytes + bytes.length > capacityBytes) return false;
+    if (!(await this.#mayBecome(Math.min(this.#written + bytes.length, capacityBytes)))) return false;
+    const at = this.#written % capacityBytes;
+    const first = bytes.subarray(0, capacityBytes - at);
+    try {
+      await this.#writeAt(first, at);
+      await this.#writeAt(bytes.subarray(first.length), 0);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false;
+      throw error;
+    }
+    this.#written += bytes.length;
+    return true;
+  }
+
+  /** The oldest unread bytes, at most `bytesMax`; they stay unread until `consume`. */
+  async peek(bytesMax: number): Promise<Buffer> {
+    const { capacityBytes } = this.#options;
+    const at = this.#read % capacityBytes;
+    const wanted = Math.min(bytesMax, this.unreadBytes, capacityBytes - at);
+    const { bytesRead, buffer } = await this.#handle.read(Buffer.allocUnsafeSlow(wanted), 0, wanted, at);
+    if (bytesRead === 0 && wanted > 0) throw new Error('a spool file is shorter than what was written to it');
+    return buffer.subarray(0, bytesRead);
+  }
+
+  consume(bytes: number): void {
+    this.#read += bytes;
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  async #mayBecome(lengthBytes: number): Promise<boolean> {
+    if (lengthBytes <= this.#grantedBytes) return true;
+    const { bavail, bsize } = await statfs(this.#directory);
+    const grown = Math.max(lengthBytes, this.#grantedBytes + GROWTH_BYTES);
+    if (bavail * bsize - (grown - this.#grantedBytes) < this.#options.keepFreeBytes) return false;
+    this.#grantedBytes = grown;
+    return true;
+  }
+
+  async #writeAt(bytes: Buffer, position: number): Promise<void> {
+    for (let done = 0; done < bytes.length; ) {
+      const left = bytes.length - done;
+      done += (await this.#handle.write(bytes, done, left, position + done)).bytesWritten;
+    }
+  }
+}
