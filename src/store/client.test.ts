@@ -1,10 +1,29 @@
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Clock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import { silentLogger } from '../ops/log.ts';
 import { StoreClient } from './client.ts';
+
+function clientOf(engine: Server, clock: Clock): StoreClient {
+  const access = {
+    url: `http://127.0.0.1:${(engine.address() as AddressInfo).port}`,
+    agent: null,
+    streamAgent: null,
+    hostPid: null,
+    whenReady: async () => undefined,
+    close: async () => undefined,
+  };
+  const client = new StoreClient({ access, clock, log: silentLogger });
+  onTestFinished(async () => {
+    await client.close();
+    engine.closeAllConnections();
+    await new Promise((resolve) => engine.close(resolve));
+  });
+  return client;
+}
 
 /** An engine each try at which fails after that long, by a clock on which waiting takes no time. */
 async function failing(afterMs: number) {
@@ -25,19 +44,7 @@ async function failing(afterMs: number) {
       return { cancel: () => undefined };
     },
   };
-  const access = {
-    url: `http://127.0.0.1:${(engine.address() as AddressInfo).port}`,
-    agent: null,
-    streamAgent: null,
-    hostPid: null,
-    whenReady: async () => undefined,
-    close: async () => undefined,
-  };
-  const client = new StoreClient({ access, clock, log: silentLogger });
-  onTestFinished(async () => {
-    await client.close();
-    await new Promise((resolve) => engine.close(resolve));
-  });
+  const client = clientOf(engine, clock);
   return { client, tries: () => tries };
 }
 
@@ -65,4 +72,20 @@ test('a statement without an answer is tried again however long it took: it may 
   const { client, tries } = await failing(60_000);
   await expect(client.command('OPTIMIZE TABLE books')).rejects.toThrow(StoreUnavailableError);
   expect(tries()).toBe(6);
+});
+
+test('the limit on the engine’s silence does not run while a streamed answer is not read', async () => {
+  const engine = createServer((_request, response) => void response.write('{"x":1}\n'));
+  await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));
+  const client = clientOf(engine, systemClock);
+  const stream = (await client.stream('SELECT 1', {}, { format: 'JSONEachRow' })) as IncomingMessage;
+  onTestFinished(() => void stream.destroy());
+  const { socket } = stream;
+  await once(stream, 'data');
+  expect(socket.timeout).toBe(60_000);
+  stream.pause();
+  expect(socket.timeout).toBe(0);
+  stream.resume();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(socket.timeout).toBe(60_000);
 });

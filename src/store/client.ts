@@ -1,4 +1,5 @@
 /** The one driver: `@clickhouse/client` over whatever way the engine is reached. */
+import type { Socket } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Clock } from '../clock.ts';
@@ -82,6 +83,7 @@ export class StoreClient implements StoreReader {
       });
       return result.stream;
     });
+    waitOnlyWhileRead(stream);
     // The client forgets the signal once the headers are in; the rest of the body must obey it too.
     return options.signal ? addAbortSignal(options.signal, stream) : stream;
   }
@@ -173,4 +175,12 @@ function connect(
     clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
     log: { level: ClickHouseLogLevel.OFF },
   });
+}
+
+/** The limit on the engine's silence must not end an answer that is not read: its reader may be slow. */
+function waitOnlyWhileRead(stream: Readable & { readonly socket?: Socket }): void {
+  const { socket } = stream;
+  if (!socket) return;
+  stream.on('pause', () => socket.setTimeout(0));
+  stream.on('resume', () => socket.setTimeout(REQUEST_TIMEOUT_MS));
 }
