@@ -29,6 +29,8 @@ export interface Config {
   /** 32 bytes, base64 or hexadecimal, that webhook secrets are encrypted with; null: a file in the data directory. */
   secretKey: string | null;
   rateLimits: boolean;
+  /** Whether strangers may make themselves an account. */
+  signUpOpen: boolean;
   /** PEM files; null: plain HTTP. */
   tlsCertFile: string | null;
   tlsKeyFile: string | null;
@@ -112,6 +114,7 @@ const environment = z.object({
   UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: z.string().default(''),
   UNDERROUND_SECRET_KEY: z.string().optional(),
   UNDERROUND_RATE_LIMITS: z.enum(['on', 'off']).default('on'),
+  UNDERROUND_SIGN_UP: z.enum(['open', 'closed']).default('open'),
   UNDERROUND_TLS_CERT: z.string().optional(),
   UNDERROUND_TLS_KEY: z.string().optional(),
   UNDERROUND_TRUST_PROXY: z.string().optional(),
@@ -156,6 +159,7 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
     webhookAllowedNetworks: env.UNDERROUND_WEBHOOK_ALLOWED_NETWORKS.split(',').filter((cidr) => cidr !== ''),
     secretKey: env.UNDERROUND_SECRET_KEY ?? null,
     rateLimits: env.UNDERROUND_RATE_LIMITS === 'on',
+    signUpOpen: env.UNDERROUND_SIGN_UP === 'open',
     tlsCertFile: env.UNDERROUND_TLS_CERT ?? null,
     tlsKeyFile: env.UNDERROUND_TLS_KEY ?? null,
     trustProxy: env.UNDERROUND_TRUST_PROXY ?? null,

@@ -141,7 +141,7 @@ async function serveRecording(
     ...{ store, live, streams, signals, webhooks, backtests, paper: paper.papers },
     ...{ clock, log, metrics, dataSource },
     accounts: accounts.access,
-    control: accounts,
+    ...{ control: accounts, signUpOpen: config.signUpOpen },
     ...{ tiers, transport, metricsElsewhere: config.metricsAddress !== null },
     rateLimits: config.rateLimits ? new RateLimits(clock) : null,
   });

@@ -16,6 +16,7 @@ import { LastUsed } from './lastUsed.ts';
 import { LiveKeys } from './liveKeys.ts';
 import { MaintenanceState } from './maintenance.ts';
 import { MaintenanceSwitch } from './maintenanceSwitch.ts';
+import { OperatorSetup } from './operatorSetup.ts';
 import { Passwords } from './passwords.ts';
 import type { Database } from './schema.ts';
 import { SessionRepository } from './sessions.ts';
@@ -26,6 +27,8 @@ import { UserRepository } from './users.ts';
 export interface Accounts {
   readonly database: Database;
   readonly users: UserRepository;
+  /** How a service without an operator gets one. */
+  readonly setup: OperatorSetup;
   readonly keys: KeyRepository;
   readonly sessions: SessionRepository;
   readonly passwords: Passwords;
@@ -77,10 +80,12 @@ export async function openAccounts(parts: {
   });
   const sessions = new SessionRepository(database, { clock, randomBytes });
   const liveKeys = new LiveKeys(database, { clock, freshness: version && freshness, logger, metrics });
+  const users = new UserRepository(database, { clock, randomBytes });
   const maintenance = new MaintenanceState(database, { freshness, logger });
   return {
     database,
-    users: new UserRepository(database, { clock, randomBytes }),
+    users,
+    setup: new OperatorSetup(users, randomBytes),
     keys: new KeyRepository(database, { clock, randomBytes }),
     sessions,
     passwords: new Passwords(),

@@ -53,8 +53,18 @@ export interface ApiParts {
   /** What the dashboard works on. */
   readonly control: Pick<
     Accounts,
-    'users' | 'keys' | 'sessions' | 'passwords' | 'maintenance' | 'usage' | 'issueOwnKey' | 'settled'
+    | 'users'
+    | 'setup'
+    | 'keys'
+    | 'sessions'
+    | 'passwords'
+    | 'maintenance'
+    | 'usage'
+    | 'issueOwnKey'
+    | 'settled'
   >;
+  /** Whether strangers may make themselves an account; they may where it is left out. */
+  readonly signUpOpen?: boolean;
   /** Who is told of opportunities. */
   readonly webhooks: WebhookControl;
   /** Plain HTTP from nobody's proxy where it is left out. */

@@ -122,6 +122,19 @@ describe('users', () => {
     ]);
   });
 
+  it('one is made the operator, in place of whoever was', async () => {
+    const [a, b] = [
+      await json('users', 'create', '--email', 'a@example.com'),
+      await json('users', 'create', '--email', 'b@example.com'),
+    ];
+    expect(await json('users', 'set-operator', 'A@example.com')).toEqual({ ...a, operator: true });
+    expect(await json('users', 'set-operator', 'b@example.com')).toEqual({ ...b, operator: true });
+    const { users } = await json('users', 'list');
+    expect(users).toEqual(expect.arrayContaining([a, { ...b, operator: true }]));
+    const line = 'underround: no user with this e-mail address';
+    expect(await run('users', 'set-operator', 'c@example.com')).toEqual({ out: [], err: [line], exit: 1 });
+  });
+
   it('are suspended and let in again', async () => {
     const made = await json('users', 'create', '--email', 'a@example.com');
     const suspended = await json('users', 'suspend', '--email', 'A@example.com');

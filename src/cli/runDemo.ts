@@ -150,7 +150,7 @@ async function recordHistory({
 
 async function welcome({ url, accounts }: Service, config: Config): Promise<string> {
   const password = randomBase62(DEMO_PASSWORD_LENGTH, randomBytes);
-  await accounts.users.signUp(DEMO_EMAIL, await accounts.passwords.hash(password));
+  await accounts.users.signUpOperator(DEMO_EMAIL, await accounts.passwords.hash(password));
   const { key } = await issueKey(
     accounts.database,
     { clock: systemClock, randomBytes },

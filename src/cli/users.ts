@@ -13,9 +13,11 @@ interface TierOptions extends UserOptions {
   readonly tier: string;
 }
 
-/** `underround users create|set-tier|suspend|unsuspend|set-password|list`: works while a server runs and before one ever ran. */
+/** `underround users create|set-tier|set-operator|suspend|unsuspend|set-password|list`: works while a server runs and before one ever ran. */
 export function registerUsers(program: Command): void {
-  const users = program.command('users').description('users: create, set tier or password, suspend, list');
+  const users = program
+    .command('users')
+    .description('users: create, set tier, password or operator, suspend, list');
   const ofUser = (name: string, description: string) =>
     common(
       users
@@ -39,6 +41,11 @@ export function registerUsers(program: Command): void {
     'set-password',
     'set the password a user signs in with, read from standard input; their sessions end',
   ).action(setPassword);
+  common(
+    users
+      .command('set-operator <email>')
+      .description('make an existing user the operator, in place of whoever is'),
+  ).action(setOperator);
   common(users.command('list').description('list users')).action(list);
 }
 
@@ -57,6 +64,14 @@ function create(options: TierOptions): Promise<void> {
 function setTier(options: TierOptions): Promise<void> {
   return withControl(options, async ({ users, settled }) => {
     const user = await users.setTier(options.email, await parseTier(options.tier));
+    await settled();
+    show(options, user);
+  });
+}
+
+function setOperator(email: string, options: ControlOptions): Promise<void> {
+  return withControl(options, async ({ users, settled }) => {
+    const user = await users.setOperator(email);
     await settled();
     show(options, user);
   });

@@ -61,7 +61,8 @@ export async function openDashboard(
     browser: () => new Browser(app),
     signedUp: async (email) => {
       const browser = new Browser(app);
-      const made = await browser.ask('POST', '/app/sign-up', { email, password: PASSWORD });
+      const setup = (await accounts.users.hasOperator()) ? null : accounts.setup.token;
+      const made = await browser.ask('POST', '/app/sign-up', { email, password: PASSWORD, setup });
       if (made.statusCode !== 200) throw new Error(`sign-up: ${made.statusCode} ${made.body}`);
       return browser;
     },

@@ -2,20 +2,24 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { browserAbsent, openBrowser, WatchedPage } from '../support/browser.ts';
 import { heading } from '../support/demoPages.ts';
-import { startCommand } from '../support/runningService.ts';
+import { setupTokenOf, startCommand } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
 
 describe.skipIf(browserAbsent)('a first run (skipped without a build or Chromium)', () => {
   it('leads to a sign-up, a key and a first curl; who comes later signs in', async () => {
     const environment = { UNDERROUND_DATA_DIR: temporaryDirectory(), ...VENUES_OFF };
-    const { url } = await startCommand(['serve'], environment);
+    const service = await startCommand(['serve'], environment);
+    const { url } = service;
     const browser = await openBrowser();
     onTestFinished(() => browser.close());
     const first = await WatchedPage.open(browser, url);
     const { page } = first;
     await page.goto('/');
     await heading(page, 'Sign up');
+    await page.getByText('This service has no operator yet').waitFor();
+    await first.inspect('sign-up-first');
+    await page.goto(`/sign-up?setup=${await setupTokenOf(service)}`);
     await first.inspect('sign-up');
     await page.getByLabel('E-mail address').fill('ann@example.com');
     await page.getByRole('textbox', { name: 'Password' }).fill('correct horse battery');
@@ -30,6 +34,8 @@ describe.skipIf(browserAbsent)('a first run (skipped without a build or Chromium
     const second = await WatchedPage.open(browser, url);
     await second.page.goto('/');
     await heading(second.page, 'Sign in');
+    await second.page.goto(`/sign-up?setup=${await setupTokenOf(service)}`);
+    await second.page.getByText('This setup link was used').waitFor();
     await second.close();
   });
 });

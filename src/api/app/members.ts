@@ -3,7 +3,7 @@ import { checkLabel, MAX_LABEL_LENGTH } from '../../accounts/keys.ts';
 import { PASSWORD_MAX, PASSWORD_MIN } from '../../accounts/passwords.ts';
 import { normaliseEmail } from '../../accounts/users.ts';
 import { InvalidInputError } from '../../errors.ts';
-import { jsonText, requiredMember, secretMember } from '../../schema/api/body.ts';
+import { jsonText, optionalMember, requiredMember, secretMember } from '../../schema/api/body.ts';
 import { Invalid, type Type, text } from '../../schema/api/types.ts';
 
 /** Normalised as it is read, so that limits and look-ups mean one mailbox however it is typed. */
@@ -21,6 +21,16 @@ export const newPassword = secretMember(
   jsonText(text({ minLength: PASSWORD_MIN, maxLength: PASSWORD_MAX })),
   'Password',
 );
+
+/** Of the setup link; longer than any token is. */
+const SETUP_MAX = 128;
+export const setup = {
+  ...optionalMember(
+    jsonText(text({ maxLength: SETUP_MAX })),
+    'Token of the setup link; the first sign-up needs it',
+  ),
+  secret: true,
+};
 
 /** A text that a rule of our own reads; worded as Pydantic words what a validator of its user refuses. */
 export function checked(

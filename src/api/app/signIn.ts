@@ -5,10 +5,11 @@ import type { ApiParts } from '../parts.ts';
 import { conflict, forbidden, tooManyRequests, unauthorized } from '../refusal.ts';
 import { type Answer, type Client, type Route, route } from '../route.ts';
 import { setSessionCookie } from '../sessionCookie.ts';
-import { email, newPassword, password } from './members.ts';
+import { becomesOperator, setupLinkUsed } from './firstRun.ts';
+import { email, newPassword, password, setup } from './members.ts';
 import { signedIn } from './signedIn.ts';
 
-type Parts = Pick<ApiParts, 'control' | 'clock' | 'rateLimits'>;
+type Parts = Pick<ApiParts, 'control' | 'clock' | 'rateLimits' | 'signUpOpen'>;
 
 /** Signing up, in and out, who one is, and another password. */
 export function signInRoutes(parts: Parts): Route[] {
@@ -20,23 +21,7 @@ export function signInRoutes(parts: Parts): Route[] {
     if (waitSeconds > 0) throw tooManyRequests('Too many attempts to sign in, retry later', waitSeconds);
   };
   return [
-    route({
-      method: 'POST',
-      path: '/app/sign-up',
-      auth: 'none',
-      access: { feature: null },
-      summary: 'Make an account and sign in; the first one is the operator’s',
-      body: { email, password: newPassword },
-      response: currentUserShape,
-      refusals: [403, 409, 429],
-      handle: async ({ body, client }) => {
-        admit(client, null);
-        const { users, passwords } = parts.control;
-        const user = await users.signUp(body.email, await passwords.hash(body.password));
-        if (!user) throw conflict('A user with this e-mail address exists already');
-        return await begin(parts, client, user);
-      },
-    }),
+    signUpRoute(parts, admit),
     route({
       method: 'POST',
       path: '/app/sign-in',
@@ -83,6 +68,33 @@ export function signInRoutes(parts: Parts): Route[] {
     }),
     passwordRoute(parts, admit),
   ];
+}
+
+function signUpRoute(parts: Parts, admit: (client: Client, email: null) => void): Route {
+  return route({
+    method: 'POST',
+    path: '/app/sign-up',
+    auth: 'none',
+    access: { feature: null },
+    summary: 'Make an account and sign in; the first one, which needs the setup link, is the operator’s',
+    body: { email, password: newPassword, setup },
+    response: currentUserShape,
+    refusals: [403, 409, 429],
+    handle: async ({ body, client }) => {
+      admit(client, null);
+      const { users, passwords } = parts.control;
+      const isOperator = await becomesOperator(parts, body.setup);
+      const passwordHash = await passwords.hash(body.password);
+      const user = isOperator
+        ? await users.signUpOperator(body.email, passwordHash)
+        : await users.signUp(body.email, passwordHash);
+      if (user === 'operator_exists') throw setupLinkUsed();
+      if (user === null || user === 'email_taken') {
+        throw conflict('A user with this e-mail address exists already');
+      }
+      return await begin(parts, client, user);
+    },
+  });
 }
 
 function passwordRoute(parts: Parts, admit: (client: Client, email: string) => void): Route {

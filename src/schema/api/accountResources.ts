@@ -11,8 +11,12 @@ export const currentUserShape = z.strictObject({
   user: z.strictObject({ user_id: z.string(), email: z.string(), tier, operator: z.boolean() }),
 });
 
-/** Where nobody is the operator yet, the next to sign up is. */
-export const signUpStateShape = z.strictObject({ has_operator: z.boolean() });
+export const signUpStateShape = z.strictObject({
+  /** Where there is none, the next to sign up becomes it, and needs the setup link that the service printed. */
+  has_operator: z.boolean(),
+  /** Whether anybody else may make themselves an account. */
+  open: z.boolean(),
+});
 
 export const sessionListShape = z.strictObject({
   sessions: z.array(

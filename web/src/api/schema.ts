@@ -267,6 +267,7 @@ export type SessionList = {
 };
 export type SignUpState = {
   has_operator: boolean;
+  open: boolean;
 };
 export type TierTable = {
   tiers: {
@@ -1140,6 +1141,7 @@ export interface Operations {
   'POST /app/sign-up': { path: Record<never, never>; query: Record<never, never>; body: {
   email: string;
   password: string;
+  setup?: string | null | undefined;
 }; answer: CurrentUser };
   'POST /app/sign-in': { path: Record<never, never>; query: Record<never, never>; body: {
   email: string;
