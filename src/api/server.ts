@@ -11,6 +11,7 @@ import { Call } from './call.ts';
 import { closeInTime } from './closing.ts';
 import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
 import { answerError, handleErrors } from './errors.ts';
+import { refuseUnknownHosts } from './hosts.ts';
 import { parseJsonBody } from './jsonBody.ts';
 import { observeRequests, requestIds, STORE_LAG_HEADER } from './lifecycle.ts';
 import { servePages } from './pages/serve.ts';
@@ -61,6 +62,7 @@ export function createApi(parts: ApiParts): FastifyInstance {
   forbidKeeping(app);
   handleErrors(app, log);
   refuseUnread(app, refusing);
+  refuseUnknownHosts(app, transport.hosts);
   closeInTime(app, parts.clock);
   const routes = allRoutes(parts);
   const admission = new Admission(parts);

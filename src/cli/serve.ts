@@ -14,6 +14,8 @@ export function registerServe(program: Command): void {
     .action(() =>
       runUntilStopped(async ({ loadConfig, createLogger, Metrics }) => {
         const config = loadConfig();
+        const { checkPlainHttp } = await import('./checkAddress.ts');
+        checkPlainHttp(config);
         const log = createLogger(config.logLevel);
         const metrics = new Metrics();
         const { reachEngine } = await import('../store/engineAccess.ts');

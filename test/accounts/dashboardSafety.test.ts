@@ -123,7 +123,8 @@ describe('the cookie', () => {
     ['localhost.evil.example', true],
     ['127.0.0.1.evil.example', true],
   ])('asked for as %s: secure %j', async (host, secure) => {
-    const { signedUp } = await openDashboard();
+    const hosts = ['underround.example', 'localhost.evil.example', '127.0.0.1.evil.example'];
+    const { signedUp } = await openDashboard({ transport: { tls: null, trustProxy: null, hosts } });
     const browser = await signedUp('a@example.com');
     const answer = await browser.ask('POST', '/app/sign-in', signIn, { ...SAME_ORIGIN, host });
     const cookie = String(answer.headers['set-cookie']);
