@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_LIVE_KEYS_PER_USER } from '../../src/accounts/keys.ts';
 import { SESSION_IDLE_MS } from '../../src/accounts/sessions.ts';
-import { Browser, openDashboard, PASSWORD } from '../support/dashboard.ts';
+import { Browser, openDashboard, PASSWORD, SAME_ORIGIN } from '../support/dashboard.ts';
 
 const ID = /^[a-z]+_[0-9A-Za-z]{16}$/;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
@@ -116,6 +116,23 @@ describe('signing in', () => {
     expect((await attempt(PASSWORD)).statusCode).toBe(429);
     await clock.advance(15 * 60_000);
     expect((await attempt(PASSWORD)).statusCode).toBe(200);
+  });
+
+  it('a stranger who guesses locks nobody out elsewhere', async () => {
+    const { browser, signedUp } = await openDashboard({
+      limited: true,
+      transport: { tls: null, hosts: [], trustProxy: () => true },
+    });
+    await signedUp('a@example.com');
+    const attempt = async (address: string, password: string) => {
+      const headers = { ...SAME_ORIGIN, 'x-forwarded-for': address };
+      const body = { email: 'a@example.com', password };
+      return (await browser().ask('POST', '/app/sign-in', body, headers)).statusCode;
+    };
+    const guesses = await Promise.all(Array.from({ length: 12 }, () => attempt('192.0.2.1', 'wrong')));
+    expect(guesses.filter((status) => status === 429)).toHaveLength(2);
+    expect(await attempt('192.0.2.1', PASSWORD)).toBe(429);
+    expect(await attempt('198.51.100.1', PASSWORD)).toBe(200);
   });
 
   it('is limited per network address, whatever e-mail is tried', async () => {

@@ -11,13 +11,17 @@ import { signedIn } from './signedIn.ts';
 
 type Parts = Pick<ApiParts, 'control' | 'clock' | 'rateLimits' | 'signUpOpen'>;
 
+/** Counts an attempt. */
+type Admit = (client: Client, email: string | null) => void;
+
 /** Signing up, in and out, who one is, and another password. */
 export function signInRoutes(parts: Parts): Route[] {
   const limits = new SignInLimits(parts.clock);
-  /** @throws {RequestRefusedError} 429 with the time to wait. */
-  const admit = (client: Client, address: string | null) => {
+  /** @param email Of the account whose password is tried; null: none is. @throws {RequestRefusedError} 429. */
+  const admit: Admit = ({ address }, email) => {
     if (parts.rateLimits === null) return;
-    const waitSeconds = limits.attempt({ address: client.address, email: address });
+    const waitSeconds =
+      limits.addressAttempt(address) || (email === null ? 0 : limits.accountAttempt({ address, email }));
     if (waitSeconds > 0) throw tooManyRequests('Too many attempts to sign in, retry later', waitSeconds);
   };
   return [
@@ -39,7 +43,7 @@ export function signInRoutes(parts: Parts): Route[] {
         const right = await passwords.verify(known?.passwordHash ?? null, body.password);
         if (!known || !right) throw unauthorized('Wrong e-mail address or password');
         if (known.suspended) throw forbidden('This user is suspended');
-        limits.succeeded(body.email);
+        limits.succeeded({ address: client.address, email: body.email });
         return await begin(parts, client, known);
       },
     }),
@@ -70,7 +74,7 @@ export function signInRoutes(parts: Parts): Route[] {
   ];
 }
 
-function signUpRoute(parts: Parts, admit: (client: Client, email: null) => void): Route {
+function signUpRoute(parts: Parts, admit: Admit): Route {
   return route({
     method: 'POST',
     path: '/app/sign-up',
@@ -97,7 +101,7 @@ function signUpRoute(parts: Parts, admit: (client: Client, email: null) => void)
   });
 }
 
-function passwordRoute(parts: Parts, admit: (client: Client, email: string) => void): Route {
+function passwordRoute(parts: Parts, admit: Admit): Route {
   return route({
     method: 'POST',
     path: '/app/password',
