@@ -88,7 +88,8 @@ function setSuspended(options: UserOptions, suspended: boolean): Promise<void> {
 function setPassword(options: UserOptions): Promise<void> {
   return withControl(options, async ({ users, sessions }) => {
     const { Passwords, checkPassword } = await import('../accounts/passwords.ts');
-    const password = checkPassword(await readSecret('New password: '));
+    const { normaliseEmail } = await import('../accounts/users.ts');
+    const password = checkPassword(await readSecret('New password: '), normaliseEmail(options.email));
     const user = await users.setPassword(options, await new Passwords().hash(password));
     await sessions.endAll(user.userId);
     show(options, user);

@@ -58,6 +58,35 @@ describe('signing up', () => {
   });
 });
 
+describe('a password that is guessed first', () => {
+  const refusal = (name: string, msg: string) => ({
+    detail: [{ type: 'value_error', loc: ['body', name], msg, input: '**********', ctx: { error: {} } }],
+  });
+  const COMMON = 'Value error, this is one of the commonest passwords; choose another';
+  const OWN = 'Value error, a password must not be your e-mail address or a part of it';
+
+  it('is refused at sign-up, beside its field', async () => {
+    const { browser, accounts } = await openDashboard();
+    const { token: setup } = accounts.setup;
+    const refused = async (password: string) => {
+      const body = { email: 'Ann.Smith@example.com', password, setup };
+      const answer = await browser().ask('POST', '/app/sign-up', body);
+      return [answer.statusCode, answer.json()];
+    };
+    expect(await refused('Password1')).toEqual([422, refusal('password', COMMON)]);
+    expect(await refused('ann.smith')).toEqual([422, refusal('password', OWN)]);
+    expect(await accounts.users.list()).toEqual([]);
+  });
+
+  it('is refused as a new password', async () => {
+    const { signedUp } = await openDashboard();
+    const browser = await signedUp('ann.smith@example.com');
+    const body = { current_password: PASSWORD, new_password: 'ann.smith@example.com' };
+    const answer = await browser.ask('POST', '/app/password', body);
+    expect([answer.statusCode, answer.json()]).toEqual([422, refusal('new_password', OWN)]);
+  });
+});
+
 describe('signing in', () => {
   it('answers alike for a wrong password, an unknown address and a user without a password', async () => {
     const { browser, signedUp, accounts } = await openDashboard();

@@ -1,10 +1,11 @@
 /** Members of request bodies that mean the same on every dashboard route that has them. */
 import { checkLabel, MAX_LABEL_LENGTH } from '../../accounts/keys.ts';
-import { PASSWORD_MAX, PASSWORD_MIN } from '../../accounts/passwords.ts';
+import { checkPassword, PASSWORD_MAX, PASSWORD_MIN } from '../../accounts/passwords.ts';
 import { normaliseEmail } from '../../accounts/users.ts';
 import { InvalidInputError } from '../../errors.ts';
-import { jsonText, optionalMember, requiredMember, secretMember } from '../../schema/api/body.ts';
+import { jsonText, MASK, optionalMember, requiredMember, secretMember } from '../../schema/api/body.ts';
 import { Invalid, type Type, text } from '../../schema/api/types.ts';
+import { invalid } from '../refusal.ts';
 
 /** Normalised as it is read, so that limits and look-ups mean one mailbox however it is typed. */
 export const email = requiredMember(
@@ -48,4 +49,21 @@ export function checked(
       }
     },
   };
+}
+
+/**
+ * Refuses a new password that is easily guessed, beside its member.
+ * @param wanted Holds it under the member's name.
+ * @throws {RequestRefusedError} 422.
+ */
+export function checkNewPassword(wanted: Readonly<Record<string, string>>, emailAddress: string): void {
+  for (const [name, value] of Object.entries(wanted)) {
+    try {
+      checkPassword(value, emailAddress);
+    } catch (error) {
+      if (!(error instanceof InvalidInputError)) throw error;
+      const problem = { type: 'value_error', msg: `Value error, ${error.message}`, ctx: { error: {} } };
+      throw invalid([{ ...problem, loc: ['body', name], input: MASK }]);
+    }
+  }
 }

@@ -6,7 +6,7 @@ import { conflict, forbidden, tooManyRequests, unauthorized } from '../refusal.t
 import { type Answer, type Client, type Route, route } from '../route.ts';
 import { setSessionCookie } from '../sessionCookie.ts';
 import { becomesOperator, setupLinkUsed } from './firstRun.ts';
-import { email, newPassword, password, setup } from './members.ts';
+import { checkNewPassword, email, newPassword, password, setup } from './members.ts';
 import { signedIn } from './signedIn.ts';
 
 type Parts = Pick<ApiParts, 'control' | 'clock' | 'rateLimits' | 'signUpOpen'>;
@@ -86,6 +86,7 @@ function signUpRoute(parts: Parts, admit: Admit): Route {
     refusals: [403, 409, 429],
     handle: async ({ body, client }) => {
       admit(client, null);
+      checkNewPassword({ password: body.password }, body.email);
       const { users, passwords } = parts.control;
       const isOperator = await becomesOperator(parts, body.setup);
       const passwordHash = await passwords.hash(body.password);
@@ -114,6 +115,7 @@ function passwordRoute(parts: Parts, admit: Admit): Route {
       const { user } = signedIn(request);
       const { body, client } = request;
       admit(client, user.email);
+      checkNewPassword({ new_password: body.new_password }, user.email);
       const { users, passwords, sessions } = parts.control;
       const known = await users.findWithPassword(user);
       const right = await passwords.verify(known?.passwordHash ?? null, body.current_password);
