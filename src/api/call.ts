@@ -7,7 +7,7 @@ import { HistoryWindow } from './history.ts';
 import type { ApiParts } from './parts.ts';
 import type { QueryParameters } from './queryString.ts';
 import type { Client, RawRequest } from './route.ts';
-import { needsSecureCookies, sessionToken } from './sessionCookie.ts';
+import { cookieScope, sessionToken } from './sessionCookie.ts';
 
 /** An admitted request as its route sees it. A class, because what most handlers never read must cost nothing. */
 export class Call implements RawRequest {
@@ -52,7 +52,7 @@ export class Call implements RawRequest {
       address: request.ip,
       userAgent: request.headers['user-agent'] ?? '',
       sessionToken: sessionToken(request),
-      secureCookies: needsSecureCookies(request),
+      cookies: cookieScope(request),
     };
   }
 

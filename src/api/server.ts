@@ -22,6 +22,7 @@ import { readableTarget } from './requestTarget.ts';
 import type { Answer, Route } from './route.ts';
 import { allRoutes } from './routes.ts';
 import { sendStream } from './sendStream.ts';
+import { insistOnTls } from './sessionCookie.ts';
 import { serveSockets } from './sockets.ts';
 import { PLAIN } from './transport.ts';
 import { refuseConnection, refuseUnread } from './unread.ts';
@@ -60,6 +61,7 @@ export function createApi(parts: ApiParts): FastifyInstance {
   readBodiesAsJson(app);
   observeRequests(app, parts);
   forbidKeeping(app);
+  insistOnTls(app);
   handleErrors(app, log);
   refuseUnread(app, refusing);
   refuseUnknownHosts(app, transport.hosts);

@@ -90,9 +90,9 @@ export class Browser {
     };
     if (this.cookie !== null) Object.assign(sent.headers as object, { cookie: this.cookie });
     const answer = await this.#app.inject(sent);
-    const set = answer.headers['set-cookie'];
-    if (typeof set === 'string')
+    for (const set of [answer.headers['set-cookie'] ?? []].flat().toReversed()) {
       this.cookie = set.includes('Max-Age=0') ? null : (set.split(';', 1)[0] ?? null);
+    }
     return answer;
   }
 

@@ -4,7 +4,7 @@ import { currentUserShape } from '../../schema/api/accountResources.ts';
 import type { ApiParts } from '../parts.ts';
 import { conflict, forbidden, tooManyRequests, unauthorized } from '../refusal.ts';
 import { type Answer, type Client, type Route, route } from '../route.ts';
-import { setSessionCookie } from '../sessionCookie.ts';
+import { setSessionCookies } from '../sessionCookie.ts';
 import { becomesOperator, setupLinkUsed } from './firstRun.ts';
 import { checkNewPassword, email, newPassword, password, setup } from './members.ts';
 import { signedIn } from './signedIn.ts';
@@ -136,8 +136,8 @@ async function begin({ control }: Parts, client: Client, user: User): Promise<An
   return { headers: cookie(token, client), body: userText(user) };
 }
 
-function cookie(token: string | null, client: Client): Record<string, string> {
-  return { 'set-cookie': setSessionCookie(token, { secure: client.secureCookies }) };
+function cookie(token: string | null, { cookies }: Client): Record<string, string[]> {
+  return { 'set-cookie': setSessionCookies(token, cookies) };
 }
 
 function userText({ userId, email, tier, operator }: User): string {

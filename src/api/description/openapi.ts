@@ -126,7 +126,7 @@ export function describeApi(routes: readonly Route[]): ApiDocument {
           in: 'cookie',
           name: SESSION_COOKIE,
           description:
-            'Set by `/app/sign-up` and `/app/sign-in`, over after 7 days unused, at the latest after 30',
+            'Set by `/app/sign-up` and `/app/sign-in`, as `__Host-underround_session` where TLS is in use; over after 7 days unused, at the latest after 30',
         },
       },
       headers: {
