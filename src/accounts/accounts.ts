@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { AccessControl } from './accessControl.ts';
+import { AccountEvents } from './accountEvents.ts';
 import { Authenticator } from './authenticate.ts';
 import type { RandomBytes } from './base62.ts';
 import { checkpointBeside } from './checkpoints.ts';
@@ -30,6 +31,8 @@ export interface Accounts {
   /** How a service without an operator gets one. */
   readonly setup: OperatorSetup;
   readonly keys: KeyRepository;
+  /** What was done about accounts. */
+  readonly events: AccountEvents;
   readonly sessions: SessionRepository;
   readonly passwords: Passwords;
   readonly maintenance: MaintenanceSwitch;
@@ -87,6 +90,7 @@ export async function openAccounts(parts: {
     users,
     setup: new OperatorSetup(users, randomBytes),
     keys: new KeyRepository(database, { clock, randomBytes }),
+    events: new AccountEvents(database, { clock, randomBytes, logger }),
     sessions,
     passwords: new Passwords(),
     maintenance: new MaintenanceSwitch(database, clock),

@@ -18,6 +18,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0007_paper_market_terms': { up: createMarketTerms },
   '0008_webhook_secrets': { up: keepEverySecret },
   '0009_webhook_filter_times': { up: noteFilterTimes },
+  '0010_account_events': { up: createAccountEvents },
 };
 
 async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -77,4 +78,20 @@ async function createSignInUsageAndSettings(db: Kysely<unknown>): Promise<void> 
     .addColumn('value', 'text', (column) => column.notNull())
     .addColumn('updated_ms', 'bigint', (column) => column.notNull())
     .execute();
+}
+
+async function createAccountEvents(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('account_events')
+    .addColumn('event_id', 'text', (column) => column.primaryKey())
+    .addColumn('at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('action', 'text', (column) => column.notNull())
+    .addColumn('reason', 'text')
+    .addColumn('email', 'text')
+    .addColumn('actor', 'text')
+    .addColumn('address', 'text')
+    .addColumn('detail', 'text')
+    .execute();
+  const byTime = db.schema.createIndex('account_events_by_time').on('account_events');
+  await byTime.columns(['at_ms', 'event_id']).execute();
 }

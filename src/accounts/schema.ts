@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { AccountAction } from '../schema/accountAction.ts';
 import type { Tier } from '../schema/tier.ts';
 import type { AuditDaysTable, AuditEntriesTable, AuditOutboxTable, AuditRowsTable } from './schemaAudit.ts';
 import type { BacktestJobsTable } from './schemaJobs.ts';
@@ -15,6 +16,7 @@ export interface Schema {
   sessions: SessionsTable;
   usage: UsageTable;
   settings: SettingsTable;
+  account_events: AccountEventsTable;
   audit_entries: AuditEntriesTable;
   audit_rows: AuditRowsTable;
   audit_days: AuditDaysTable;
@@ -77,6 +79,20 @@ export interface UsageTable {
   /** Start of the UTC day, Unix milliseconds. */
   day_ms: number;
   requests: number;
+}
+
+/** What was done about accounts, and what was refused. */
+export interface AccountEventsTable {
+  event_id: string;
+  at_ms: number;
+  action: AccountAction;
+  /** Why it was refused; null: it was done. */
+  reason: string | null;
+  /** Of the account; null: the whole service. As it was then: users may be gone. */
+  email: string | null;
+  actor: string | null;
+  address: string | null;
+  detail: string | null;
 }
 
 /** What an operator switches while the service runs, and what must be decided once: JSON by name. */

@@ -56,6 +56,7 @@ export interface ApiParts {
     | 'users'
     | 'setup'
     | 'keys'
+    | 'events'
     | 'sessions'
     | 'passwords'
     | 'maintenance'

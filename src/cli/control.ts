@@ -1,3 +1,4 @@
+import type { AccountEvents } from '../accounts/accountEvents.ts';
 import type { RowSources } from '../accounts/ids.ts';
 import type { KeyRepository } from '../accounts/keys.ts';
 import type { MaintenanceSwitch } from '../accounts/maintenanceSwitch.ts';
@@ -13,6 +14,7 @@ export interface Control {
   readonly database: Database;
   readonly sources: RowSources;
   readonly users: UserRepository;
+  readonly events: AccountEvents;
   readonly keys: KeyRepository;
   readonly sessions: SessionRepository;
   readonly maintenance: MaintenanceSwitch;
@@ -47,7 +49,7 @@ export async function withControl(
 }
 
 async function openControl(options: ControlOptions): Promise<Control> {
-  const [configModule, time, databaseModule, users, keys, sessions, maintenance, freshness, crypto] =
+  const [configModule, time, databaseModule, users, keys, sessions, maintenance, freshness, events, crypto] =
     await Promise.all([
       import('../config.ts'),
       import('../clock.ts'),
@@ -57,6 +59,7 @@ async function openControl(options: ControlOptions): Promise<Control> {
       import('../accounts/sessions.ts'),
       import('../accounts/maintenanceSwitch.ts'),
       import('../accounts/freshness.ts'),
+      import('../accounts/accountEvents.ts'),
       import('node:crypto'),
     ]);
   const loaded = configModule.loadConfig();
@@ -69,6 +72,7 @@ async function openControl(options: ControlOptions): Promise<Control> {
     database,
     sources,
     users: new users.UserRepository(database, sources),
+    events: new events.AccountEvents(database, sources),
     keys: new keys.KeyRepository(database, sources),
     sessions: new sessions.SessionRepository(database, sources),
     maintenance: new maintenance.MaintenanceSwitch(database, clock),

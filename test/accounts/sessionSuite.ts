@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AccountEvents } from '../../src/accounts/accountEvents.ts';
 import { issueKey } from '../../src/accounts/keys.ts';
 import { MaintenanceSwitch } from '../../src/accounts/maintenanceSwitch.ts';
 import type { Database } from '../../src/accounts/schema.ts';
@@ -184,6 +185,73 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         usage.note('key_none');
         await usage.close();
         expect(logged.splice(0)).toEqual([{ err: expect.any(Error), keys: 1 }]);
+      });
+    });
+
+    describe('account events', () => {
+      const eventsOn = (options: { keptRows?: number } = {}) =>
+        new AccountEvents(db, { clock, randomBytes, ...options });
+      const emails = async (events: AccountEvents) =>
+        (await events.page({ limit: 1000, after: null })).map(({ email }) => email);
+
+      it('are kept as they were, and shown newest first, page by page', async () => {
+        const events = eventsOn();
+        await events.record({
+          action: 'sign_in',
+          email: 'a',
+          address: '192.0.2.1',
+          reason: 'wrong password',
+        });
+        const atMs = clock.now();
+        for (const email of ['b', 'c', 'd']) await events.record({ action: 'sign_in', email });
+        await clock.advance(1);
+        await events.record({ action: 'set_tier', email: 'e', actor: 'op@example.com', detail: 'plus' });
+        const all = await events.page({ limit: 10, after: null });
+        expect(all[0]).toEqual({
+          eventId: expect.stringMatching(/^evt_[0-9A-Za-z]{16}$/),
+          atMs: atMs + 1,
+          action: 'set_tier',
+          reason: null,
+          email: 'e',
+          actor: 'op@example.com',
+          address: null,
+          detail: 'plus',
+        });
+        expect(all.find(({ email }) => email === 'a')).toMatchObject({
+          atMs,
+          reason: 'wrong password',
+          address: '192.0.2.1',
+        });
+        const paged = [];
+        for (let after = null; ; after = paged.at(-1) ?? null) {
+          const page = await events.page({ limit: 2, after });
+          if (page.length === 0) break;
+          paged.push(...page);
+        }
+        expect(paged).toEqual(all);
+        expect(await events.count()).toBe(5);
+      });
+
+      it('are kept for ninety days', async () => {
+        await eventsOn().record({ action: 'sign_in', email: 'old' });
+        await clock.advance(90 * DAY_MS);
+        await eventsOn().record({ action: 'sign_in', email: 'late' });
+        expect(await emails(eventsOn())).toEqual(['late', 'old']);
+        await clock.advance(1);
+        await eventsOn().record({ action: 'sign_in', email: 'new' });
+        expect(await emails(eventsOn())).toEqual(['new', 'late']);
+      });
+
+      it('are so many at most, the newest', async () => {
+        const events = eventsOn({ keptRows: 3 });
+        for (let n = 0; n < 256; n++) {
+          await clock.advance(1);
+          await events.record({ action: 'sign_in', email: `${n}` });
+        }
+        expect(await events.count()).toBe(256);
+        await clock.advance(1);
+        await events.record({ action: 'sign_in', email: '256' });
+        expect(await emails(events)).toEqual(['256', '255', '254']);
       });
     });
 

@@ -1,7 +1,13 @@
 import { signUpStateShape } from '../../schema/api/accountResources.ts';
 import type { ApiParts } from '../parts.ts';
-import { forbidden } from '../refusal.ts';
+import { forbidden, type RequestRefusedError } from '../refusal.ts';
 import { type Route, route } from '../route.ts';
+
+const CLOSED = 'Sign-up is closed; ask the operator of this service for an account';
+const NO_OPERATOR =
+  'This service has no operator yet: the first sign-up needs the setup link that `underround serve` printed';
+const INVALID_LINK =
+  'This setup link is not valid: use the newest one; a restart of the service prints another';
 
 type Parts = Pick<ApiParts, 'control' | 'signUpOpen'>;
 
@@ -22,28 +28,20 @@ export function firstRunRoute(parts: Parts): Route {
 }
 
 /**
- * Decides who a sign-up makes.
+ * Decides who the next sign-up makes.
  * @param setup Token of the setup link; null: none was given.
- * @returns True for the operator, false for an ordinary user.
- * @throws {RequestRefusedError} 403 with what to do instead.
+ * @returns The role, or the 403 that says what to do instead.
  */
-export async function becomesOperator({ control, signUpOpen = true }: Parts, setup: string | null) {
+export async function roleOfNext(
+  { control, signUpOpen = true }: Parts,
+  setup: string | null,
+): Promise<'operator' | 'user' | RequestRefusedError> {
   if (await control.setup.hasOperator()) {
-    if (setup !== null) throw setupLinkUsed();
-    if (!signUpOpen) throw forbidden('Sign-up is closed; ask the operator of this service for an account');
-    return false;
+    if (setup !== null) return setupLinkUsed();
+    return signUpOpen ? 'user' : forbidden(CLOSED);
   }
-  if (setup === null) {
-    throw forbidden(
-      'This service has no operator yet: the first sign-up needs the setup link that `underround serve` printed',
-    );
-  }
-  if (!control.setup.accepts(setup)) {
-    throw forbidden(
-      'This setup link is not valid: use the newest one; a restart of the service prints another',
-    );
-  }
-  return true;
+  if (setup === null) return forbidden(NO_OPERATOR);
+  return control.setup.accepts(setup) ? 'operator' : forbidden(INVALID_LINK);
 }
 
 export function setupLinkUsed() {

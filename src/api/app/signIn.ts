@@ -1,11 +1,11 @@
 import { SignInLimits } from '../../accounts/signInLimits.ts';
-import type { User } from '../../accounts/users.ts';
+import type { User, UserWithPassword } from '../../accounts/users.ts';
 import { currentUserShape } from '../../schema/api/accountResources.ts';
 import type { ApiParts } from '../parts.ts';
-import { conflict, forbidden, tooManyRequests, unauthorized } from '../refusal.ts';
+import { conflict, forbidden, RequestRefusedError, tooManyRequests, unauthorized } from '../refusal.ts';
 import { type Answer, type Client, type Route, route } from '../route.ts';
 import { setSessionCookies } from '../sessionCookie.ts';
-import { becomesOperator, setupLinkUsed } from './firstRun.ts';
+import { roleOfNext, setupLinkUsed } from './firstRun.ts';
 import { checkNewPassword, email, newPassword, password, setup } from './members.ts';
 import { signedIn } from './signedIn.ts';
 
@@ -37,13 +37,22 @@ export function signInRoutes(parts: Parts): Route[] {
       refusals: [401, 403, 429],
       handle: async ({ body, client }) => {
         admit(client, body.email);
-        const { users, passwords } = parts.control;
+        const { users, passwords, events } = parts.control;
+        const note = (reason: string | null) =>
+          events.record({ action: 'sign_in', email: body.email, address: client.address, reason });
         const known = await users.findWithPassword({ email: body.email });
         // Checked for nobody too: neither words nor time tell who exists.
         const right = await passwords.verify(known?.passwordHash ?? null, body.password);
-        if (!known || !right) throw unauthorized('Wrong e-mail address or password');
-        if (known.suspended) throw forbidden('This user is suspended');
+        if (!known || !right) {
+          await note(whyWrong(known));
+          throw unauthorized('Wrong e-mail address or password');
+        }
+        if (known.suspended) {
+          await note('the user is suspended');
+          throw forbidden('This user is suspended');
+        }
         limits.succeeded({ address: client.address, email: body.email });
+        await note(null);
         return await begin(parts, client, known);
       },
     }),
@@ -87,16 +96,25 @@ function signUpRoute(parts: Parts, admit: Admit): Route {
     handle: async ({ body, client }) => {
       admit(client, null);
       checkNewPassword({ password: body.password }, body.email);
-      const { users, passwords } = parts.control;
-      const isOperator = await becomesOperator(parts, body.setup);
+      const { users, passwords, events } = parts.control;
+      const note = (reason: string | null, detail: string | null = null) =>
+        events.record({ action: 'sign_up', email: body.email, address: client.address, reason, detail });
+      const refuse = async (refusal: RequestRefusedError) => {
+        await note(refusal.message);
+        throw refusal;
+      };
+      const role = await roleOfNext(parts, body.setup);
+      if (role instanceof RequestRefusedError) return await refuse(role);
       const passwordHash = await passwords.hash(body.password);
-      const user = isOperator
-        ? await users.signUpOperator(body.email, passwordHash)
-        : await users.signUp(body.email, passwordHash);
-      if (user === 'operator_exists') throw setupLinkUsed();
+      const user =
+        role === 'operator'
+          ? await users.signUpOperator(body.email, passwordHash)
+          : await users.signUp(body.email, passwordHash);
+      if (user === 'operator_exists') return await refuse(setupLinkUsed());
       if (user === null || user === 'email_taken') {
-        throw conflict('A user with this e-mail address exists already');
+        return await refuse(conflict('A user with this e-mail address exists already'));
       }
+      await note(null, role);
       return await begin(parts, client, user);
     },
   });
@@ -116,15 +134,27 @@ function passwordRoute(parts: Parts, admit: Admit): Route {
       const { body, client } = request;
       admit(client, user.email);
       checkNewPassword({ new_password: body.new_password }, user.email);
-      const { users, passwords, sessions } = parts.control;
+      const { users, passwords, sessions, events } = parts.control;
+      const note = (reason: string | null) =>
+        events.record({ action: 'change_password', email: user.email, address: client.address, reason });
       const known = await users.findWithPassword(user);
       const right = await passwords.verify(known?.passwordHash ?? null, body.current_password);
-      if (!right) throw forbidden('The current password is wrong');
+      if (!right) {
+        await note('wrong current password');
+        throw forbidden('The current password is wrong');
+      }
       await users.setPassword(user, await passwords.hash(body.new_password));
       await sessions.endAll(user.userId);
+      await note(null);
       return await begin(parts, client, user);
     },
   });
+}
+
+/** For the operator alone: the client learns only that it was wrong. */
+function whyWrong(known: UserWithPassword | null): string {
+  if (!known) return 'unknown e-mail address';
+  return known.passwordHash === null ? 'the user has no password' : 'wrong password';
 }
 
 /** A new session, whatever the browser had before: a token from before the sign-in must not be worth anything after. */

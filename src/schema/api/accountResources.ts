@@ -1,5 +1,6 @@
 /** Shapes of the dashboard's own answers: users, sessions, keys. */
 import { z } from 'zod';
+import { ACCOUNT_ACTIONS } from '../accountAction.ts';
 import { GAP_CAUSES } from '../gap.ts';
 import { EVENT_TYPES, TICKERS } from '../market.ts';
 import { TIERS, tierLimitsShape } from '../tier.ts';
@@ -72,6 +73,28 @@ export const userListShape = z.strictObject({
   total: z.int(),
   limit: z.int(),
   offset: z.int(),
+});
+
+export const accountEventListShape = z.strictObject({
+  events: z.array(
+    z.strictObject({
+      event_id: z.string(),
+      at: time,
+      action: z.enum(ACCOUNT_ACTIONS),
+      /** Why it was refused; null: it was done. */
+      reason: z.string().nullable(),
+      /** Of the account; null: the whole service. */
+      email: z.string().nullable(),
+      /** Who did it, an e-mail address or `command line`; null: the account itself, or a stranger. */
+      actor: z.string().nullable(),
+      /** Null on the command line. */
+      address: z.string().nullable(),
+      /** What was set, e.g. a tier. */
+      detail: z.string().nullable(),
+    }),
+  ),
+  count: z.int(),
+  next_cursor: z.string().nullable(),
 });
 
 export const maintenanceShape = z.strictObject({

@@ -198,6 +198,20 @@ export type Underlying = {
   points: (UnderlyingPoint)[];
   next_cursor: string | null;
 };
+export type AccountEventList = {
+  events: ({
+    event_id: string;
+    at: string;
+    action: 'sign_in' | 'sign_up' | 'change_password' | 'set_password' | 'set_tier' | 'suspend' | 'unsuspend' | 'set_operator' | 'maintenance_on' | 'maintenance_off';
+    reason: string | null;
+    email: string | null;
+    actor: string | null;
+    address: string | null;
+    detail: string | null;
+  })[];
+  count: number;
+  next_cursor: string | null;
+};
 export type CurrentUser = {
   user: {
     user_id: string;
@@ -1197,6 +1211,7 @@ export interface Operations {
   retry_after_seconds?: number | undefined;
   message?: string | null | undefined;
 }; answer: Maintenance };
+  'GET /app/operator/events': { path: Record<never, never>; query: { limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: AccountEventList };
   'GET /app/feeds': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: FeedStatus };
   'GET /app/state': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: ServiceState };
   'GET /app/live': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: LiveWindows };

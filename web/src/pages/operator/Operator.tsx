@@ -4,6 +4,7 @@ import { useSession } from '../../api/hooks.ts';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/states.tsx';
+import { AccountEvents } from './AccountEvents.tsx';
 import { FeedStatus } from './FeedStatus.tsx';
 import { MaintenanceForm } from './MaintenanceForm.tsx';
 import { Users } from './Users.tsx';
@@ -31,6 +32,9 @@ export function Operator(): ReactNode {
       </Block>
       <Block title="Users">
         <Users />
+      </Block>
+      <Block title="Account events">
+        <AccountEvents />
       </Block>
     </Page>
   );
