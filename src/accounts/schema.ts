@@ -17,6 +17,8 @@ export interface Schema {
   usage: UsageTable;
   settings: SettingsTable;
   account_events: AccountEventsTable;
+  second_factors: SecondFactorsTable;
+  recovery_codes: RecoveryCodesTable;
   audit_entries: AuditEntriesTable;
   audit_rows: AuditRowsTable;
   audit_days: AuditDaysTable;
@@ -79,6 +81,24 @@ export interface UsageTable {
   /** Start of the UTC day, Unix milliseconds. */
   day_ms: number;
   requests: number;
+}
+
+/** One-time codes (TOTP) of a user; none: the password alone. */
+export interface SecondFactorsTable {
+  user_id: string;
+  /** Encrypted; base64 within. */
+  secret: string;
+  /** Since when signing in takes a code; null: none was proven yet. */
+  enabled_ms: number | null;
+  /** Of the newest code that was used: none of it or of an earlier step is accepted again. */
+  last_step: number;
+}
+
+/** A code that was used is deleted. */
+export interface RecoveryCodesTable {
+  user_id: string;
+  /** SHA-256, 64 hex digits. */
+  code_hash: string;
 }
 
 /** What was done about accounts, and what was refused. */

@@ -30,6 +30,9 @@ export const methodNotAllowed = (allowed: readonly string[]) =>
   new RequestRefusedError(405, 'Method Not Allowed', { allow: allowed.join(', ') });
 export const tooManyRequests = (detail: string, retryAfterSeconds: number) =>
   new RequestRefusedError(429, detail, { 'retry-after': String(retryAfterSeconds) });
+/** The header has a page ask for the code; the text is for people. */
+export const codeRequired = (detail: string) =>
+  new RequestRefusedError(401, detail, { 'www-authenticate': 'Bearer', 'x-second-factor': 'required' });
 export const misdirected = () =>
   new RequestRefusedError(
     421,

@@ -14,7 +14,7 @@ interface TierOptions extends UserOptions {
   readonly tier: string;
 }
 
-/** `underround users create|set-tier|set-operator|suspend|unsuspend|set-password|list`: works while a server runs and before one ever ran. */
+/** `underround users create|set-tier|set-operator|reset-totp|suspend|unsuspend|set-password|list`: works while a server runs and before one ever ran. */
 export function registerUsers(program: Command): void {
   const users = program
     .command('users')
@@ -47,6 +47,11 @@ export function registerUsers(program: Command): void {
       .command('set-operator <email>')
       .description('make an existing user the operator, in place of whoever is'),
   ).action(setOperator);
+  common(
+    users
+      .command('reset-totp <email>')
+      .description('have a user who lost the authenticator app sign in with the password alone'),
+  ).action(resetTotp);
   common(users.command('list').description('list users')).action(list);
 }
 
@@ -76,6 +81,20 @@ function setOperator(email: string, options: ControlOptions): Promise<void> {
     const user = await control.users.setOperator(email);
     await note(control, 'set_operator', user);
     await control.settled();
+    show(options, user);
+  });
+}
+
+function resetTotp(email: string, options: ControlOptions): Promise<void> {
+  return withControl(options, async (control) => {
+    const { removeSecondFactor } = await import('../accounts/secondFactors.ts');
+    const { InvalidInputError } = await import('../errors.ts');
+    const user = await control.users.find(email);
+    if (!user) throw new InvalidInputError('no user with this e-mail address');
+    if (!(await removeSecondFactor(control.database, user.userId))) {
+      throw new InvalidInputError('this user has no one-time codes');
+    }
+    await note(control, 'reset_totp', user);
     show(options, user);
   });
 }

@@ -4,16 +4,19 @@ import { AccountEvents } from '../../src/accounts/accountEvents.ts';
 import { issueKey } from '../../src/accounts/keys.ts';
 import { MaintenanceSwitch } from '../../src/accounts/maintenanceSwitch.ts';
 import type { Database } from '../../src/accounts/schema.ts';
+import { openSecondFactors } from '../../src/accounts/secondFactors.ts';
 import {
   MAX_SESSIONS_PER_USER,
   SESSION_IDLE_MS,
   SESSION_LIFE_MS,
   SessionRepository,
 } from '../../src/accounts/sessions.ts';
+import { totpCode, totpStep } from '../../src/accounts/totp.ts';
 import { Usage } from '../../src/accounts/usage.ts';
 import { UserRepository } from '../../src/accounts/users.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
+import { fromBase32 } from '../support/base32.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 
 const DAY_MS = 86_400_000;
@@ -185,6 +188,61 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         usage.note('key_none');
         await usage.close();
         expect(logged.splice(0)).toEqual([{ err: expect.any(Error), keys: 1 }]);
+      });
+    });
+
+    describe('one-time codes', () => {
+      const CONFIG = { dataDir: '.', secretKey: '0'.repeat(64) };
+      const factorsOn = () => openSecondFactors(db, { config: CONFIG, clock, randomBytes });
+
+      it('count once however many processes are asked, and stand nowhere as they are', async () => {
+        const user = await users.create('a@example.com');
+        const begun = await factorsOn().begin(user);
+        const codeAt = (steps: number) =>
+          totpCode(fromBase32(begun?.secret ?? ''), totpStep(clock.now()) + steps);
+        expect(await factorsOn().use(user.userId, codeAt(0))).toBe(false);
+        expect(await factorsOn().confirm(user.userId, codeAt(3))).toBeNull();
+        const recovery = (await factorsOn().confirm(user.userId, codeAt(0))) ?? [];
+        expect(recovery).toHaveLength(10);
+        expect(await factorsOn().confirm(user.userId, codeAt(1))).toBeNull();
+        expect(await factorsOn().begin(user)).toBeNull();
+        const uses = (code: string) =>
+          Promise.all(Array.from({ length: 4 }, () => factorsOn().use(user.userId, code)));
+        expect((await uses(codeAt(0))).filter(Boolean)).toEqual([]);
+        expect((await uses(codeAt(1))).filter(Boolean)).toEqual([true]);
+        expect((await uses(recovery[0] ?? '')).filter(Boolean)).toEqual([true]);
+        expect(await factorsOn().state(user.userId)).toEqual({ isEnabled: true, recoveryCodesLeft: 9 });
+        const stored = JSON.stringify([
+          await db.selectFrom('second_factors').selectAll().execute(),
+          await db.selectFrom('recovery_codes').selectAll().execute(),
+        ]);
+        for (const code of recovery) expect(stored).not.toContain(code.replaceAll('-', ''));
+        expect(stored).not.toContain(begun?.secret);
+      });
+
+      it('of one user are no other’s, and are removed whole', async () => {
+        const [one, two] = [await users.create('a@example.com'), await users.create('b@example.com')];
+        const begun = await factorsOn().begin(one);
+        const code = totpCode(fromBase32(begun?.secret ?? ''), totpStep(clock.now()));
+        await factorsOn().begin(two);
+        expect(await factorsOn().confirm(two.userId, code)).toBeNull();
+        const recovery = (await factorsOn().confirm(one.userId, code)) ?? [];
+        expect(await factorsOn().use(two.userId, recovery[0] ?? '')).toBe(false);
+        await factorsOn().remove(one.userId);
+        expect(await factorsOn().use(one.userId, recovery[0] ?? '')).toBe(false);
+        expect(await factorsOn().state(one.userId)).toEqual({ isEnabled: false, recoveryCodesLeft: 0 });
+      });
+
+      it('under another key of the service are worth nothing, but for the recovery codes', async () => {
+        const user = await users.create('a@example.com');
+        const begun = await factorsOn().begin(user);
+        const codeAt = (steps: number) =>
+          totpCode(fromBase32(begun?.secret ?? ''), totpStep(clock.now()) + steps);
+        const recovery = (await factorsOn().confirm(user.userId, codeAt(0))) ?? [];
+        const config = { ...CONFIG, secretKey: '1'.repeat(64) };
+        const other = openSecondFactors(db, { config, clock, randomBytes });
+        expect(await other.use(user.userId, codeAt(1))).toBe(false);
+        expect(await other.use(user.userId, recovery[0] ?? '')).toBe(true);
       });
     });
 

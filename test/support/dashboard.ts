@@ -3,6 +3,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { onTestFinished } from 'vitest';
 import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
 import { RateLimits } from '../../src/accounts/limits.ts';
+import { openSecondFactors } from '../../src/accounts/secondFactors.ts';
 import type { ApiParts } from '../../src/api/parts.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
@@ -41,11 +42,16 @@ export async function openDashboard(
     sources: { clock, randomBytes },
     resolve: async (host) => (host === 'hooks.example.com' ? ['93.184.215.14'] : ['10.0.0.7']),
   });
+  const secondFactors = openSecondFactors(accounts.database, {
+    config: { dataDir: '.', secretKey: '0'.repeat(64) },
+    ...{ clock, randomBytes },
+  });
   let wakes = 0;
   const { limited = false, ...rest } = parts;
   const rateLimits = limited ? new RateLimits(clock) : null;
   const app = testApi({
     ...{ store: stubStore({ asked: [] }), accounts: accounts.access, control: accounts, clock, rateLimits },
+    secondFactors,
     webhooks: { ...webhooks, wake: () => void wakes++ },
     ...rest,
   });

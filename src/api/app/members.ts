@@ -33,6 +33,17 @@ export const setup = {
   secret: true,
 };
 
+/** Of an authenticator app, or a recovery code. */
+const CODE_MAX = 64;
+export const code = secretMember(jsonText(text({ maxLength: CODE_MAX })), 'Code of the authenticator app');
+export const optionalCode = {
+  ...optionalMember(
+    jsonText(text({ maxLength: CODE_MAX })),
+    'Code of the authenticator app, or a recovery code; needed where one-time codes are enabled',
+  ),
+  secret: true,
+};
+
 /** A text that a rule of our own reads; worded as Pydantic words what a validator of its user refuses. */
 export function checked(
   schema: Readonly<Record<string, unknown>>,

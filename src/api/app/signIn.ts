@@ -2,17 +2,24 @@ import { SignInLimits } from '../../accounts/signInLimits.ts';
 import type { User, UserWithPassword } from '../../accounts/users.ts';
 import { currentUserShape } from '../../schema/api/accountResources.ts';
 import type { ApiParts } from '../parts.ts';
-import { conflict, forbidden, RequestRefusedError, tooManyRequests, unauthorized } from '../refusal.ts';
+import {
+  codeRequired,
+  conflict,
+  forbidden,
+  RequestRefusedError,
+  tooManyRequests,
+  unauthorized,
+} from '../refusal.ts';
 import { type Answer, type Client, type Route, route } from '../route.ts';
 import { setSessionCookies } from '../sessionCookie.ts';
 import { roleOfNext, setupLinkUsed } from './firstRun.ts';
-import { checkNewPassword, email, newPassword, password, setup } from './members.ts';
+import { checkNewPassword, email, newPassword, optionalCode, password, setup } from './members.ts';
+import { type Admit, secondFactorRoutes } from './secondFactor.ts';
 import { signedIn } from './signedIn.ts';
 
-type Parts = Pick<ApiParts, 'control' | 'clock' | 'rateLimits' | 'signUpOpen'>;
+type Parts = Pick<ApiParts, 'control' | 'secondFactors' | 'clock' | 'rateLimits' | 'signUpOpen'>;
 
-/** Counts an attempt. */
-type Admit = (client: Client, email: string | null) => void;
+const CODE_NEEDED = 'A code of the authenticator app, or a recovery code, is needed';
 
 /** Signing up, in and out, who one is, and another password. */
 export function signInRoutes(parts: Parts): Route[] {
@@ -26,36 +33,7 @@ export function signInRoutes(parts: Parts): Route[] {
   };
   return [
     signUpRoute(parts, admit),
-    route({
-      method: 'POST',
-      path: '/app/sign-in',
-      auth: 'none',
-      access: { feature: null, duringMaintenance: true },
-      summary: 'Sign in; begins a session and ends the one the browser had',
-      body: { email, password },
-      response: currentUserShape,
-      refusals: [401, 403, 429],
-      handle: async ({ body, client }) => {
-        admit(client, body.email);
-        const { users, passwords, events } = parts.control;
-        const note = (reason: string | null) =>
-          events.record({ action: 'sign_in', email: body.email, address: client.address, reason });
-        const known = await users.findWithPassword({ email: body.email });
-        // Checked for nobody too: neither words nor time tell who exists.
-        const right = await passwords.verify(known?.passwordHash ?? null, body.password);
-        if (!known || !right) {
-          await note(whyWrong(known));
-          throw unauthorized('Wrong e-mail address or password');
-        }
-        if (known.suspended) {
-          await note('the user is suspended');
-          throw forbidden('This user is suspended');
-        }
-        limits.succeeded({ address: client.address, email: body.email });
-        await note(null);
-        return await begin(parts, client, known);
-      },
-    }),
+    signInRoute(parts, { admit, limits }),
     route({
       method: 'POST',
       path: '/app/sign-out',
@@ -80,7 +58,46 @@ export function signInRoutes(parts: Parts): Route[] {
       handle: (request) => ({ body: userText(signedIn(request).user) }),
     }),
     passwordRoute(parts, admit),
+    ...secondFactorRoutes(parts, admit),
   ];
+}
+
+function signInRoute(parts: Parts, { admit, limits }: { admit: Admit; limits: SignInLimits }): Route {
+  return route({
+    method: 'POST',
+    path: '/app/sign-in',
+    auth: 'none',
+    access: { feature: null, duringMaintenance: true },
+    summary: 'Sign in; begins a session and ends the one the browser had',
+    description:
+      'Where the user has enabled one-time codes, a right password without a right `code` is 401 with `X-Second-Factor: required`.',
+    body: { email, password, code: optionalCode },
+    response: currentUserShape,
+    refusals: [401, 403, 429],
+    handle: async ({ body, client }) => {
+      admit(client, body.email);
+      const { users, passwords, events } = parts.control;
+      const refuse = async (reason: string, refusal: RequestRefusedError) => {
+        await events.record({ action: 'sign_in', email: body.email, address: client.address, reason });
+        throw refusal;
+      };
+      const known = await users.findWithPassword({ email: body.email });
+      // Checked for nobody too: neither words nor time tell who exists.
+      const right = await passwords.verify(known?.passwordHash ?? null, body.password);
+      if (!known || !right) {
+        return await refuse(whyWrong(known), unauthorized('Wrong e-mail address or password'));
+      }
+      if (known.suspended) return await refuse('the user is suspended', forbidden('This user is suspended'));
+      const { isEnabled } = await parts.secondFactors.state(known.userId);
+      if (isEnabled && body.code === null) throw codeRequired(CODE_NEEDED);
+      if (isEnabled && body.code !== null && !(await parts.secondFactors.use(known.userId, body.code))) {
+        return await refuse('wrong code', codeRequired('The code is wrong or was used'));
+      }
+      limits.succeeded({ address: client.address, email: body.email });
+      await events.record({ action: 'sign_in', email: body.email, address: client.address });
+      return await begin(parts, client, known);
+    },
+  });
 }
 
 function signUpRoute(parts: Parts, admit: Admit): Route {

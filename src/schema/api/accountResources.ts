@@ -75,6 +75,22 @@ export const userListShape = z.strictObject({
   offset: z.int(),
 });
 
+export const secondFactorShape = z.strictObject({
+  enabled: z.boolean(),
+  recovery_codes_left: z.int(),
+});
+
+/** Shown this once. */
+export const newSecondFactorShape = z.strictObject({
+  /** In base32, as typed into an app. */
+  secret: z.string(),
+  /** `otpauth://...`, as a link or a QR code gives it to an app. */
+  uri: z.string(),
+});
+
+/** Shown this once. */
+export const recoveryCodesShape = z.strictObject({ recovery_codes: z.array(z.string()) });
+
 export const accountEventListShape = z.strictObject({
   events: z.array(
     z.strictObject({

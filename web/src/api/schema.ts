@@ -202,7 +202,7 @@ export type AccountEventList = {
   events: ({
     event_id: string;
     at: string;
-    action: 'sign_in' | 'sign_up' | 'change_password' | 'set_password' | 'set_tier' | 'suspend' | 'unsuspend' | 'set_operator' | 'maintenance_on' | 'maintenance_off';
+    action: 'sign_in' | 'sign_up' | 'change_password' | 'set_password' | 'enable_totp' | 'disable_totp' | 'reset_totp' | 'set_tier' | 'suspend' | 'unsuspend' | 'set_operator' | 'maintenance_on' | 'maintenance_off';
     reason: string | null;
     email: string | null;
     actor: string | null;
@@ -257,6 +257,10 @@ export type NewKey = {
   prefix: string;
   created_at: string;
 };
+export type NewSecondFactor = {
+  secret: string;
+  uri: string;
+};
 export type OwnKeyList = {
   keys: ({
     key_id: string;
@@ -267,6 +271,13 @@ export type OwnKeyList = {
     revoked_at: string | null;
     requests_30d: number;
   })[];
+};
+export type RecoveryCodes = {
+  recovery_codes: (string)[];
+};
+export type SecondFactor = {
+  enabled: boolean;
+  recovery_codes_left: number;
 };
 export type SessionList = {
   sessions: ({
@@ -1160,6 +1171,7 @@ export interface Operations {
   'POST /app/sign-in': { path: Record<never, never>; query: Record<never, never>; body: {
   email: string;
   password: string;
+  code?: string | null | undefined;
 }; answer: CurrentUser };
   'POST /app/sign-out': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /app/me': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: CurrentUser };
@@ -1167,6 +1179,15 @@ export interface Operations {
   current_password: string;
   new_password: string;
 }; answer: CurrentUser };
+  'GET /app/second-factor': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: SecondFactor };
+  'POST /app/second-factor': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: NewSecondFactor };
+  'POST /app/second-factor/confirm': { path: Record<never, never>; query: Record<never, never>; body: {
+  code: string;
+}; answer: RecoveryCodes };
+  'POST /app/second-factor/disable': { path: Record<never, never>; query: Record<never, never>; body: {
+  password: string;
+  code: string;
+}; answer: undefined };
   'GET /app/sessions': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: SessionList };
   'DELETE /app/sessions/{session_id}': { path: { session_id: string }; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /app/tiers': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: TierTable };

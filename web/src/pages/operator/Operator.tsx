@@ -1,6 +1,7 @@
-import { Stack, Text } from '@mantine/core';
+import { Alert, Stack, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useSession } from '../../api/hooks.ts';
+import { useApi, useSession } from '../../api/hooks.ts';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -16,7 +17,7 @@ export function Operator(): ReactNode {
     return (
       <Page title="Operator">
         <Empty title="Only the operator sees this page">
-          The first account of a service is its operator’s. Ask them for a tier or for help.
+          This service has one operator. Ask them for a tier or for help.
         </Empty>
       </Page>
     );
@@ -24,6 +25,7 @@ export function Operator(): ReactNode {
   return (
     <Page title="Operator" about="Users, maintenance, and whether recording is well">
       <ServiceNotices meanwhile="this page is current" />
+      <SecondFactorHint />
       <Block title="Recording">
         <FeedStatus />
       </Block>
@@ -37,6 +39,17 @@ export function Operator(): ReactNode {
         <AccountEvents />
       </Block>
     </Page>
+  );
+}
+
+/** An operator's password opens everybody's data. */
+function SecondFactorHint(): ReactNode {
+  const { data } = useApi('GET /app/second-factor', {});
+  if (data === undefined || data.enabled) return null;
+  return (
+    <Alert title="Protect the operator’s account">
+      <Link to="/account">Enable one-time codes</Link>, so that the password alone does not open this page.
+    </Alert>
   );
 }
 
