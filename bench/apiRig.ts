@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Worker } from 'node:worker_threads';
 import type { Accounts } from '../src/accounts/accounts.ts';
 import { RateLimits } from '../src/accounts/limits.ts';
+import { openSecondFactors } from '../src/accounts/secondFactors.ts';
 import { DEFAULT_TIERS, type TierTable } from '../src/accounts/tiers.ts';
 import { createApi } from '../src/api/server.ts';
 import { JobRepository } from '../src/backtest/jobs.ts';
@@ -38,6 +39,10 @@ export async function serve(store: StoreReader, accounts: Accounts) {
     store,
     accounts: accounts.access,
     control: accounts,
+    secondFactors: openSecondFactors(accounts.database, {
+      config: { dataDir: '.', secretKey: '0'.repeat(64) },
+      ...{ clock: systemClock, randomBytes },
+    }),
     tiers: TIERS,
     rateLimits: new RateLimits(systemClock),
     streams: null,

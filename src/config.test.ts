@@ -24,6 +24,23 @@ describe('UNDERROUND_METRICS_ADDRESS', () => {
   );
 });
 
+describe('UNDERROUND_PUBLIC_HOST', () => {
+  const read = (text: string) => loadConfig({ UNDERROUND_PUBLIC_HOST: text }).publicHosts;
+
+  test.each([
+    ['', []],
+    ['books.example.com', ['books.example.com']],
+    ['books.example.com, Recorder_1', ['books.example.com', 'Recorder_1']],
+  ])('%j is read', (text, names) => {
+    expect(read(text)).toEqual(names);
+  });
+
+  test.each(['a:8080', 'https://a', 'a,', '*.a', '.a', 'a..b', '[::1]', 'a b'])('%j is refused', (text) => {
+    const line = 'configuration: UNDERROUND_PUBLIC_HOST must be host names without ports';
+    expect(() => read(text)).toThrow(new ConfigError(line));
+  });
+});
+
 describe('UNDERROUND_DISK_RESERVE', () => {
   const read = (text: string) => loadConfig({ UNDERROUND_DISK_RESERVE: text }).diskReserve;
 

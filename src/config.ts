@@ -29,11 +29,17 @@ export interface Config {
   /** 32 bytes, base64 or hexadecimal, that webhook secrets are encrypted with; null: a file in the data directory. */
   secretKey: string | null;
   rateLimits: boolean;
+  /** Whether strangers may make themselves an account. */
+  signUpOpen: boolean;
   /** PEM files; null: plain HTTP. */
   tlsCertFile: string | null;
   tlsKeyFile: string | null;
   /** Whose word about the client's address is believed; null: nobody's. */
   trustProxy: string | null;
+  /** Names the service is asked by, beside addresses and loopback names. */
+  publicHosts: readonly string[];
+  /** Plain HTTP may be served to other machines. */
+  allowPlainHttp: boolean;
   /** Where metrics are served in place of the API's own address; null: there. */
   metricsAddress: { host: string; port: number } | null;
   /** A JSON file that changes parts of the tier table; null: none. */
@@ -95,6 +101,12 @@ const address = z
   })
   .refine((value) => value.port <= 65535, 'must have a port of at most 65535');
 
+const HOST_NAME = /^[a-z\d_](?:[a-z\d_-]*[a-z\d_])?(?:\.[a-z\d_](?:[a-z\d_-]*[a-z\d_])?)*$/i;
+const hostNames = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .refine((names) => names.every((name) => HOST_NAME.test(name)), 'must be host names without ports');
+
 const environment = z.object({
   UNDERROUND_DATA_DIR: z.string().min(1).default('./data'),
   UNDERROUND_DISK_RESERVE: diskReserve.optional(),
@@ -112,9 +124,12 @@ const environment = z.object({
   UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: z.string().default(''),
   UNDERROUND_SECRET_KEY: z.string().optional(),
   UNDERROUND_RATE_LIMITS: z.enum(['on', 'off']).default('on'),
+  UNDERROUND_SIGN_UP: z.enum(['open', 'closed']).default('open'),
   UNDERROUND_TLS_CERT: z.string().optional(),
   UNDERROUND_TLS_KEY: z.string().optional(),
   UNDERROUND_TRUST_PROXY: z.string().optional(),
+  UNDERROUND_PUBLIC_HOST: hostNames.optional(),
+  UNDERROUND_ALLOW_PLAIN_HTTP: z.enum(['on', 'off']).default('off'),
   UNDERROUND_METRICS_ADDRESS: address.optional(),
   UNDERROUND_TIERS_FILE: z.string().optional(),
   UNDERROUND_KEY_ENV: z.enum(['live', 'test']).default('live'),
@@ -156,9 +171,12 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
     webhookAllowedNetworks: env.UNDERROUND_WEBHOOK_ALLOWED_NETWORKS.split(',').filter((cidr) => cidr !== ''),
     secretKey: env.UNDERROUND_SECRET_KEY ?? null,
     rateLimits: env.UNDERROUND_RATE_LIMITS === 'on',
+    signUpOpen: env.UNDERROUND_SIGN_UP === 'open',
     tlsCertFile: env.UNDERROUND_TLS_CERT ?? null,
     tlsKeyFile: env.UNDERROUND_TLS_KEY ?? null,
     trustProxy: env.UNDERROUND_TRUST_PROXY ?? null,
+    publicHosts: env.UNDERROUND_PUBLIC_HOST ?? [],
+    allowPlainHttp: env.UNDERROUND_ALLOW_PLAIN_HTTP === 'on',
     metricsAddress: env.UNDERROUND_METRICS_ADDRESS ?? null,
     tiersFile: env.UNDERROUND_TIERS_FILE ?? null,
     keyEnvironment: env.UNDERROUND_KEY_ENV,

@@ -101,6 +101,7 @@ async function serveRecording(
     { startBacktests },
     { startPaper },
     { storedRecording },
+    { openSecondFactors },
   ] = await Promise.all([
     import('./accounts/accounts.ts'),
     import('./accounts/limits.ts'),
@@ -113,6 +114,7 @@ async function serveRecording(
     import('./backtest/service.ts'),
     import('./paper/service.ts'),
     import('./paper/recording.ts'),
+    import('./accounts/secondFactors.ts'),
   ]);
   const tiers = loadTiers(config.tiersFile);
   const transport = loadTransport(config);
@@ -120,11 +122,11 @@ async function serveRecording(
   const probe = new StoreProbe({ clock, ask: () => store.rows('SELECT 1') });
   const readiness = serviceReadiness({ recorder, store, probe, clock, metrics });
   const live = liveState({ recorder, store, clock, readiness, memory });
-  const { liveKeys } = accounts;
+  const { liveKeys, database } = accounts;
+  const secondFactors = openSecondFactors(database, { config, clock, randomBytes });
   const run = randomBytes(6).toString('hex');
   const books = streaming.recordedBooks(recorder);
   const streams = new streaming.Streams({ run, bus, books, liveKeys, clock, log, metrics });
-  const { database } = accounts;
   // Before the detectors, so that nothing they tell goes unheard.
   const sending = { config, database, bus, clock, random, randomBytes, log, metrics };
   const webhooks = await startWebhooks(sending);
@@ -142,7 +144,7 @@ async function serveRecording(
     ...{ store, live, streams, signals, webhooks, backtests, paper: paper.papers },
     ...{ clock, log, metrics, dataSource },
     accounts: accounts.access,
-    control: accounts,
+    ...{ control: accounts, secondFactors, signUpOpen: config.signUpOpen },
     ...{ tiers, transport, metricsElsewhere: config.metricsAddress !== null },
     rateLimits,
   });

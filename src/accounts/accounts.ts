@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { AccessControl } from './accessControl.ts';
+import { AccountEvents } from './accountEvents.ts';
 import { Authenticator } from './authenticate.ts';
 import type { RandomBytes } from './base62.ts';
 import { checkpointBeside } from './checkpoints.ts';
@@ -16,6 +17,7 @@ import { LastUsed } from './lastUsed.ts';
 import { LiveKeys } from './liveKeys.ts';
 import { MaintenanceState } from './maintenance.ts';
 import { MaintenanceSwitch } from './maintenanceSwitch.ts';
+import { OperatorSetup } from './operatorSetup.ts';
 import { Passwords } from './passwords.ts';
 import type { Database } from './schema.ts';
 import { SessionRepository } from './sessions.ts';
@@ -26,7 +28,11 @@ import { UserRepository } from './users.ts';
 export interface Accounts {
   readonly database: Database;
   readonly users: UserRepository;
+  /** How a service without an operator gets one. */
+  readonly setup: OperatorSetup;
   readonly keys: KeyRepository;
+  /** What was done about accounts. */
+  readonly events: AccountEvents;
   readonly sessions: SessionRepository;
   readonly passwords: Passwords;
   readonly maintenance: MaintenanceSwitch;
@@ -77,11 +83,14 @@ export async function openAccounts(parts: {
   });
   const sessions = new SessionRepository(database, { clock, randomBytes });
   const liveKeys = new LiveKeys(database, { clock, freshness: version && freshness, logger, metrics });
+  const users = new UserRepository(database, { clock, randomBytes });
   const maintenance = new MaintenanceState(database, { freshness, logger });
   return {
     database,
-    users: new UserRepository(database, { clock, randomBytes }),
+    users,
+    setup: new OperatorSetup(users, randomBytes),
     keys: new KeyRepository(database, { clock, randomBytes }),
+    events: new AccountEvents(database, { clock, randomBytes, logger }),
     sessions,
     passwords: new Passwords(),
     maintenance: new MaintenanceSwitch(database, clock),

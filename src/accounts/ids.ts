@@ -12,7 +12,7 @@ const ID_LENGTH = 16;
 
 /** A new id such as `usr_3fQ...`; the prefix tells a reader what it names. */
 export function createId(
-  prefix: 'usr' | 'key' | 'ses' | 'wh' | 'bt' | 'ps',
+  prefix: 'usr' | 'key' | 'ses' | 'wh' | 'bt' | 'ps' | 'evt',
   randomBytes: RandomBytes,
 ): string {
   return `${prefix}_${randomBase62(ID_LENGTH, randomBytes)}`;

@@ -19,6 +19,8 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0008_webhook_secrets': { up: keepEverySecret },
   '0009_webhook_filter_times': { up: noteFilterTimes },
   '0010_webhook_tests': { up: markTests },
+  '0011_account_events': { up: createAccountEvents },
+  '0012_second_factors': { up: createSecondFactors },
 };
 
 async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {
@@ -77,5 +79,41 @@ async function createSignInUsageAndSettings(db: Kysely<unknown>): Promise<void> 
     .addColumn('name', 'text', (column) => column.primaryKey())
     .addColumn('value', 'text', (column) => column.notNull())
     .addColumn('updated_ms', 'bigint', (column) => column.notNull())
+    .execute();
+}
+
+async function createAccountEvents(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('account_events')
+    .addColumn('event_id', 'text', (column) => column.primaryKey())
+    .addColumn('at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('action', 'text', (column) => column.notNull())
+    .addColumn('reason', 'text')
+    .addColumn('email', 'text')
+    .addColumn('actor', 'text')
+    .addColumn('address', 'text')
+    .addColumn('detail', 'text')
+    .execute();
+  const byTime = db.schema.createIndex('account_events_by_time').on('account_events');
+  await byTime.columns(['at_ms', 'event_id']).execute();
+}
+
+async function createSecondFactors(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('second_factors')
+    .addColumn('user_id', 'text', (column) =>
+      column.primaryKey().references('users.user_id').onDelete('cascade'),
+    )
+    .addColumn('secret', 'text', (column) => column.notNull())
+    .addColumn('enabled_ms', 'bigint')
+    .addColumn('last_step', 'bigint', (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createTable('recovery_codes')
+    .addColumn('user_id', 'text', (column) =>
+      column.notNull().references('users.user_id').onDelete('cascade'),
+    )
+    .addColumn('code_hash', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('recovery_codes_pk', ['user_id', 'code_hash'])
     .execute();
 }

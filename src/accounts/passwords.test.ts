@@ -74,16 +74,43 @@ it('does two at a time, lets forty wait in order, and refuses the rest', async (
 
 it.each([
   ['1234567', false],
-  ['12345678', true],
+  ['a1b2 c3d', true],
   ['🔒🔒🔒🔒🔒🔒🔒', false],
   ['🔒🔒🔒🔒🔒🔒🔒🔒', true],
   ['x'.repeat(256), true],
   ['x'.repeat(257), false],
 ])('counts characters: %s', (password, allowed) => {
-  if (allowed) expect(checkPassword(password)).toBe(password);
+  if (allowed) expect(checkPassword(password, 'ann@example.com')).toBe(password);
   else {
-    expect(() => checkPassword(password)).toThrow(
+    expect(() => checkPassword(password, 'ann@example.com')).toThrow(
       new InvalidInputError('a password has 8 to 256 characters'),
     );
   }
+});
+
+const COMMON = 'this is one of the commonest passwords; choose another';
+const OWN = 'a password must not be your e-mail address or a part of it';
+
+it.each([
+  ['password', COMMON],
+  ['PassWord', COMMON],
+  ['12345678', COMMON],
+  ['1q2w3e4r', COMMON],
+  ['\uff50assword', COMMON],
+  ['ann.lee.smith@example.com', OWN],
+  ['ANN.lee.smith@Example.com', OWN],
+  ['Ann.Lee.Smith', OWN],
+])('what is guessed first is refused: %s', (password, reason) => {
+  expect(() => checkPassword(password, 'ann.lee.smith@example.com')).toThrow(new InvalidInputError(reason));
+});
+
+it.each([
+  'passwordpassword1x',
+  'aaaaaaaaaaaab',
+  'example.com',
+  'ann.lee.smith1',
+  '        ',
+  '日本語のパスワード',
+])('nothing is demanded of the kinds of characters: %s', (password) => {
+  expect(checkPassword(password, 'ann.lee.smith@example.com')).toBe(password);
 });

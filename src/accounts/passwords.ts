@@ -1,5 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
 import { BusyError, InvalidInputError } from '../errors.ts';
+import { COMMON_PASSWORDS } from './commonPasswords.ts';
 
 /** OWASP's first choice for argon2id: 19 MiB, two passes, one lane; about 20 ms of one core. */
 const COST = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 };
@@ -10,6 +11,8 @@ const MAX_WAITING = 40;
 /** In characters. The upper bound keeps a password from being a way to send work. */
 export const PASSWORD_MIN = 8;
 export const PASSWORD_MAX = 256;
+/** Made when the first password is chosen. */
+let common: ReadonlySet<string> | null = null;
 
 /** The two operations of argon2 used here, as the library names them. */
 export type Argon2 = { hash: typeof hash; verify: typeof verify };
@@ -72,9 +75,24 @@ export class Passwords {
   }
 }
 
-/** The password itself. @throws {InvalidInputError} When it is too short or too long. */
-export function checkPassword(password: string): string {
+/**
+ * A password a user may choose. As NIST SP 800-63B has it: a minimum length, nothing that is guessed first, and no rules
+ * about kinds of characters.
+ * @param email Of the user, normalised.
+ * @throws {InvalidInputError} Saying why not.
+ */
+export function checkPassword(password: string, email: string): string {
   const { length } = [...password];
-  if (length >= PASSWORD_MIN && length <= PASSWORD_MAX) return password;
-  throw new InvalidInputError(`a password has ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`);
+  if (length < PASSWORD_MIN || length > PASSWORD_MAX) {
+    throw new InvalidInputError(`a password has ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`);
+  }
+  const folded = password.normalize('NFKC').toLowerCase();
+  const [mailbox] = email.split('@', 1);
+  if (folded === email || folded === mailbox) {
+    throw new InvalidInputError('a password must not be your e-mail address or a part of it');
+  }
+  common ??= new Set(COMMON_PASSWORDS.split(' '));
+  if (common.has(folded))
+    throw new InvalidInputError('this is one of the commonest passwords; choose another');
+  return password;
 }

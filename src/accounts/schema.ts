@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { AccountAction } from '../schema/accountAction.ts';
 import type { Tier } from '../schema/tier.ts';
 import type { AuditDaysTable, AuditEntriesTable, AuditOutboxTable, AuditRowsTable } from './schemaAudit.ts';
 import type { BacktestJobsTable } from './schemaJobs.ts';
@@ -15,6 +16,9 @@ export interface Schema {
   sessions: SessionsTable;
   usage: UsageTable;
   settings: SettingsTable;
+  account_events: AccountEventsTable;
+  second_factors: SecondFactorsTable;
+  recovery_codes: RecoveryCodesTable;
   audit_entries: AuditEntriesTable;
   audit_rows: AuditRowsTable;
   audit_days: AuditDaysTable;
@@ -77,6 +81,38 @@ export interface UsageTable {
   /** Start of the UTC day, Unix milliseconds. */
   day_ms: number;
   requests: number;
+}
+
+/** One-time codes (TOTP) of a user; none: the password alone. */
+export interface SecondFactorsTable {
+  user_id: string;
+  /** Encrypted; base64 within. */
+  secret: string;
+  /** Since when signing in takes a code; null: none was proven yet. */
+  enabled_ms: number | null;
+  /** Of the newest code that was used: none of it or of an earlier step is accepted again. */
+  last_step: number;
+}
+
+/** A code that was used is deleted. */
+export interface RecoveryCodesTable {
+  user_id: string;
+  /** SHA-256, 64 hex digits. */
+  code_hash: string;
+}
+
+/** What was done about accounts, and what was refused. */
+export interface AccountEventsTable {
+  event_id: string;
+  at_ms: number;
+  action: AccountAction;
+  /** Why it was refused; null: it was done. */
+  reason: string | null;
+  /** Of the account; null: the whole service. As it was then: users may be gone. */
+  email: string | null;
+  actor: string | null;
+  address: string | null;
+  detail: string | null;
 }
 
 /** What an operator switches while the service runs, and what must be decided once: JSON by name. */

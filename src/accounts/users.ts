@@ -31,7 +31,7 @@ export interface UserChange {
 
 /** The longest address SMTP can deliver to (RFC 5321, 4.5.3.1.3 less the angle brackets). */
 const MAX_EMAIL_LENGTH = 254;
-/** The setting whose row the first user to sign up takes. */
+/** The setting whose row exists once there is an operator. */
 const FIRST_OPERATOR = 'first_operator';
 /** As browsers check it: who runs this alone may well be `me@localhost`. */
 const address = z.email({ pattern: z.regexes.html5Email });
@@ -72,29 +72,57 @@ export class UserRepository {
   }
 
   /**
-   * A user who signs up, an operator if nobody did before; null when the address is taken, by whomever: someone made
-   * on the command line does not become anyone's by signing up. Safe when several ask at once, in any process.
+   * A user who signs up; null when the address is taken, by whomever: someone made on the command line does not become
+   * anyone's by signing up.
    * @throws {InvalidInputError} When the address is invalid.
    */
   async signUp(email: string, passwordHash: string): Promise<User | null> {
+    return await this.#insert(normaliseEmail(email), DEFAULT_TIER, passwordHash);
+  }
+
+  /**
+   * The user who becomes the operator, or why there is none. Of several at once, in any process, one succeeds, and a
+   * refused one leaves nothing behind.
+   * @throws {InvalidInputError} When the address is invalid.
+   */
+  async signUpOperator(
+    email: string,
+    passwordHash: string,
+  ): Promise<User | 'email_taken' | 'operator_exists'> {
     const address = normaliseEmail(email);
     const nowMs = this.#sources.clock.now();
     return await this.#db.transaction().execute(async (transaction) => {
-      const users = new UserRepository(transaction, this.#sources);
-      const user = await users.#insert(address, DEFAULT_TIER, passwordHash);
-      if (!user) return null;
-      // Whoever comes second waits here for the first to commit, and then finds the place taken.
-      const first = await transaction
+      // A second process waits here for the first to commit, and then finds the row.
+      const claim = await transaction
         .insertInto('settings')
-        .values({ name: FIRST_OPERATOR, value: JSON.stringify(user.userId), updated_ms: nowMs })
+        .values({ name: FIRST_OPERATOR, value: 'null', updated_ms: nowMs })
         .onConflict((conflict) => conflict.column('name').doNothing())
         .returning('name')
         .executeTakeFirst();
-      if (!first) return user;
-      const query = transaction.updateTable('users').set({ operator_ms: nowMs });
-      await query.where('user_id', '=', user.userId).execute();
+      if (!claim) return 'operator_exists';
+      const users = new UserRepository(transaction, this.#sources);
+      const user = await users.#insert(address, DEFAULT_TIER, passwordHash);
+      if (!user) {
+        await transaction.deleteFrom('settings').where('name', '=', FIRST_OPERATOR).execute();
+        return 'email_taken';
+      }
+      await users.#appoint(user.userId);
       return { ...user, operator: true };
     });
+  }
+
+  /**
+   * Makes an existing user the operator in place of whoever was.
+   * @throws {InvalidInputError} When there is no such user, or they are suspended.
+   */
+  async setOperator(email: string): Promise<User> {
+    const user = await this.find(email);
+    if (!user) throw unknownUser();
+    if (user.suspended) throw new InvalidInputError('the user is suspended; `users unsuspend` first');
+    await this.#db.transaction().execute(async (transaction) => {
+      await new UserRepository(transaction, this.#sources).#appoint(user.userId);
+    });
+    return { ...user, operator: true };
   }
 
   /** Whether anybody may administer the others. */
@@ -181,6 +209,24 @@ export class UserRepository {
       ? query.where('email', '=', normaliseEmail(name.email))
       : query.where('user_id', '=', name.userId)
     ).executeTakeFirst();
+  }
+
+  /** Inside a transaction. The setting's row is written first, so that two at once wait for each other there. */
+  async #appoint(userId: string): Promise<void> {
+    const nowMs = this.#sources.clock.now();
+    const row = { name: FIRST_OPERATOR, value: JSON.stringify(userId), updated_ms: nowMs };
+    await this.#db
+      .insertInto('settings')
+      .values(row)
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
+      .execute();
+    const before = this.#db.updateTable('users').set({ operator_ms: null });
+    await before.where('operator_ms', 'is not', null).where('user_id', '!=', userId).execute();
+    await this.#db
+      .updateTable('users')
+      .set((users) => ({ operator_ms: users.fn.coalesce('operator_ms', users.val(nowMs)) }))
+      .where('user_id', '=', userId)
+      .execute();
   }
 
   async #insert(email: string, tier: Tier, passwordHash: string | null = null): Promise<User | null> {

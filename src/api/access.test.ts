@@ -375,7 +375,7 @@ describe('several Authorization headers', () => {
     if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
     const lines = values.map((value, at) => `${at === 0 ? 'Authorization' : 'authorization'}: ${value}\r\n`);
-    socket.write(`GET ${DEPTH} HTTP/1.1\r\nHost: a\r\n${lines.join('')}Connection: close\r\n\r\n`);
+    socket.write(`GET ${DEPTH} HTTP/1.1\r\nHost: localhost\r\n${lines.join('')}Connection: close\r\n\r\n`);
     let answer = '';
     for await (const chunk of socket) answer += chunk;
     return answer;
@@ -413,7 +413,7 @@ test.each([
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
   // The server may answer and close before all of a long header was sent.
   socket.on('error', () => undefined);
-  socket.write(`GET ${DEPTH} HTTP/1.1\r\nHost: a\r\n${header}Connection: close\r\n\r\n`, 'latin1');
+  socket.write(`GET ${DEPTH} HTTP/1.1\r\nHost: localhost\r\n${header}Connection: close\r\n\r\n`, 'latin1');
   const [answer] = await once(socket, 'data');
   socket.destroy();
   expect(String(answer)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));

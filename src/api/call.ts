@@ -7,7 +7,7 @@ import { HistoryWindow } from './history.ts';
 import type { ApiParts } from './parts.ts';
 import type { QueryParameters } from './queryString.ts';
 import type { Answer, Client, RawRequest } from './route.ts';
-import { needsSecureCookies, sessionToken } from './sessionCookie.ts';
+import { cookieScope, sessionToken } from './sessionCookie.ts';
 import type { StreamedAnswers } from './streamedAnswers.ts';
 
 /** What an admitted request is answered with. */
@@ -54,7 +54,7 @@ export class Call implements RawRequest {
       address: request.ip,
       userAgent: request.headers['user-agent'] ?? '',
       sessionToken: sessionToken(request),
-      secureCookies: needsSecureCookies(request),
+      cookies: cookieScope(request),
     };
   }
 

@@ -9,7 +9,7 @@ import { Metrics } from '../ops/metrics.ts';
 import { connectionLimits, limitConnections, REFUSED_MS } from './connectionLimits.ts';
 import { PLAIN, type Transport } from './transport.ts';
 
-const PROXY: Transport = { tls: null, trustProxy: (address) => address === '198.51.100.7' };
+const PROXY: Transport = { ...PLAIN, trustProxy: (address) => address === '198.51.100.7' };
 
 /** A client's connection that stays open until somebody ends both ways of it. */
 class Client extends Duplex {

@@ -32,7 +32,7 @@ interface Credential {
 
 /** Written from the contract, not read from the routes. */
 const OPEN_TO_ALL = ['/app/sign-up', 'POST /app/sign-up', 'POST /app/sign-in'];
-const OPERATORS_ONLY = /^\/app\/(users|maintenance|feeds)(\/|$)/;
+const OPERATORS_ONLY = /^\/app\/(users|maintenance|feeds|operator)(\/|$)/;
 const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** Handshakes are asked by the tests of the whole service. */

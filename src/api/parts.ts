@@ -1,6 +1,7 @@
 import type { AccessControl } from '../accounts/accessControl.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { RateLimits } from '../accounts/limits.ts';
+import type { SecondFactors } from '../accounts/secondFactors.ts';
 import type { TierTable } from '../accounts/tiers.ts';
 import type { Backtests } from '../backtest/backtests.ts';
 import type { JobRepository } from '../backtest/jobs.ts';
@@ -53,8 +54,21 @@ export interface ApiParts {
   /** What the dashboard works on. */
   readonly control: Pick<
     Accounts,
-    'users' | 'keys' | 'sessions' | 'passwords' | 'maintenance' | 'usage' | 'issueOwnKey' | 'settled'
+    | 'users'
+    | 'setup'
+    | 'keys'
+    | 'events'
+    | 'sessions'
+    | 'passwords'
+    | 'maintenance'
+    | 'usage'
+    | 'issueOwnKey'
+    | 'settled'
   >;
+  /** One-time codes beside passwords. */
+  readonly secondFactors: SecondFactors;
+  /** Whether strangers may make themselves an account; they may where it is left out. */
+  readonly signUpOpen?: boolean;
   /** Who is told of opportunities. */
   readonly webhooks: WebhookControl;
   /** Plain HTTP from nobody's proxy where it is left out. */

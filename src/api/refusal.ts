@@ -32,6 +32,14 @@ export const methodNotAllowed = (allowed: readonly string[]) =>
   new RequestRefusedError(405, 'Method Not Allowed', { allow: allowed.join(', ') });
 export const tooManyRequests = (detail: string, retryAfterSeconds: number) =>
   new RequestRefusedError(429, detail, { 'retry-after': String(retryAfterSeconds) });
+/** The header has a page ask for the code; the text is for people. */
+export const codeRequired = (detail: string) =>
+  new RequestRefusedError(401, detail, { 'www-authenticate': 'Bearer', 'x-second-factor': 'required' });
+export const misdirected = () =>
+  new RequestRefusedError(
+    421,
+    'Unknown host name; the operator lists the names of this service in UNDERROUND_PUBLIC_HOST',
+  );
 export const conflict = (detail: string) => new RequestRefusedError(409, detail);
 export const underMaintenance = (retryAfterSeconds: number, message: string | null = null) =>
   new RequestRefusedError(503, message ?? 'Under maintenance, retry later', {

@@ -10,6 +10,7 @@ import type { Conditions } from './caching.ts';
 import type { HistoryWindow } from './history.ts';
 import type { QueryParameters } from './queryString.ts';
 import { badRequest, invalid } from './refusal.ts';
+import type { CookieScope } from './sessionCookie.ts';
 import { isStreamed } from './streamedAnswers.ts';
 
 /** What every handler gets, before its own parameters are read. */
@@ -47,8 +48,7 @@ export interface Client {
   readonly userAgent: string;
   /** Null where it sent none of the right form. */
   readonly sessionToken: string | null;
-  /** Whether its cookies must not travel without TLS: always, but for plain HTTP within one machine. */
-  readonly secureCookies: boolean;
+  readonly cookies: CookieScope;
 }
 
 export interface ApiRequest<Q extends Fields, P extends Fields, B extends Members = Members>
@@ -62,7 +62,7 @@ export interface ApiRequest<Q extends Fields, P extends Fields, B extends Member
 export interface Answer {
   readonly status?: number;
   readonly contentType?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body: string | Readable;
   /** Takes over the socket where the request asked for one; the rest is for who did not. */
   readonly upgrade?: (upgraded: Upgraded) => void;

@@ -236,7 +236,7 @@ test(`${MANY_ROWS} snapshots stream at flat memory`, async () => {
   await app.listen({ port: 0, host: '127.0.0.1' });
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
   socket.write(
-    `GET /v1/snapshots?market_id=${MANY}&limit=${MANY_ROWS} HTTP/1.1\r\nHost: a\r\nAuthorization: ${KEY.authorization}\r\nConnection: close\r\n\r\n`,
+    `GET /v1/snapshots?market_id=${MANY}&limit=${MANY_ROWS} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${KEY.authorization}\r\nConnection: close\r\n\r\n`,
   );
   const held = () => {
     const { heapUsed, arrayBuffers } = heldMemory();

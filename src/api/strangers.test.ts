@@ -7,6 +7,7 @@ import { FakeClock } from '../../test/support/fakeClock.ts';
 import { stubStore } from '../../test/support/stubStore.ts';
 import { FAILED_PER_MINUTE, METRICS_PER_MINUTE, RateLimits } from '../accounts/limits.ts';
 import type { ApiParts } from './parts.ts';
+import { PLAIN } from './transport.ts';
 
 const apps: FastifyInstance[] = [];
 afterEach(async () => {
@@ -91,7 +92,7 @@ describe('requests refused without a known user', () => {
 
   test('of a trusted proxy’s own address do not count: it speaks for others', async () => {
     const { app, rateLimits } = rig({
-      transport: { tls: null, trustProxy: (address) => address === '127.0.0.1' },
+      transport: { ...PLAIN, trustProxy: (address) => address === '127.0.0.1' },
     });
     await app.listen({ port: 0, host: '127.0.0.1' });
     expect(await answerTo(app, 'NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /);

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { ConfigError } from '../errors.ts';
 import { loadTransport } from './transport.ts';
 
-const NONE = { tlsCertFile: null, tlsKeyFile: null, trustProxy: null };
+const NONE = { tlsCertFile: null, tlsKeyFile: null, trustProxy: null, host: '127.0.0.1', publicHosts: [] };
 const trust = (trustProxy: string) => loadTransport({ ...NONE, trustProxy }).trustProxy;
 
 const openssl = (() => {

@@ -13,17 +13,23 @@ export interface Transport {
    * @param hop 0 for the address that connected, 1 for the one it names, and so on.
    */
   readonly trustProxy: ((address: string, hop: number) => boolean) | null;
+  /** Names the service is asked by, beside addresses and loopback names. */
+  readonly hosts: readonly string[];
 }
 
-export const PLAIN: Transport = { tls: null, trustProxy: null };
+export const PLAIN: Transport = { tls: null, trustProxy: null, hosts: [] };
 
 const HOPS_MAX = 16;
 
 /** @throws {ConfigError} When certificate and key cannot be used, or the proxies make no sense. */
-export function loadTransport(config: Pick<Config, 'tlsCertFile' | 'tlsKeyFile' | 'trustProxy'>): Transport {
+export function loadTransport(
+  config: Pick<Config, 'tlsCertFile' | 'tlsKeyFile' | 'trustProxy' | 'host' | 'publicHosts'>,
+): Transport {
   return {
     tls: loadTls(config.tlsCertFile, config.tlsKeyFile),
     trustProxy: config.trustProxy === null ? null : parseTrust(config.trustProxy),
+    // A name to listen at is the operator's own choice, and stands in the `ready` line.
+    hosts: [...config.publicHosts, config.host],
   };
 }
 

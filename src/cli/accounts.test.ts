@@ -1,7 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandLine } from '../../test/support/commandLine.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { openDatabase } from '../accounts/database.ts';
+import { openSecondFactors } from '../accounts/secondFactors.ts';
 import { registerKeys } from './keys.ts';
 import { registerMaintenance } from './maintenance.ts';
 import { registerUsers } from './users.ts';
@@ -120,6 +124,34 @@ describe('users', () => {
       ['USER_ID', 'EMAIL', 'TIER', 'STATE', 'CREATED'],
       [made.user_id, 'a@example.com', 'premium', 'active', made.created_at],
     ]);
+  });
+
+  it('one is made the operator, in place of whoever was', async () => {
+    const [a, b] = [
+      await json('users', 'create', '--email', 'a@example.com'),
+      await json('users', 'create', '--email', 'b@example.com'),
+    ];
+    expect(await json('users', 'set-operator', 'A@example.com')).toEqual({ ...a, operator: true });
+    expect(await json('users', 'set-operator', 'b@example.com')).toEqual({ ...b, operator: true });
+    const { users } = await json('users', 'list');
+    expect(users).toEqual(expect.arrayContaining([a, { ...b, operator: true }]));
+    const line = 'underround: no user with this e-mail address';
+    expect(await run('users', 'set-operator', 'c@example.com')).toEqual({ out: [], err: [line], exit: 1 });
+  });
+
+  it('who lost the authenticator app sign in with the password alone again', async () => {
+    const user = await json('users', 'create', '--email', 'a@example.com');
+    const line = 'underround: this user has no one-time codes';
+    expect(await run('users', 'reset-totp', 'a@example.com')).toEqual({ out: [], err: [line], exit: 1 });
+    const db = await openDatabase({ dataDir: dataDir(), databaseUrl: null });
+    const config = { dataDir: dataDir(), secretKey: null };
+    const factors = openSecondFactors(db, { config, clock: new FakeClock(), randomBytes });
+    const enabled = { user_id: user.user_id, secret: 'sealed', enabled_ms: 1, last_step: 0 };
+    await db.insertInto('second_factors').values(enabled).execute();
+    expect((await factors.state(user.user_id)).isEnabled).toBe(true);
+    expect(await json('users', 'reset-totp', 'A@example.com')).toEqual(user);
+    expect((await factors.state(user.user_id)).isEnabled).toBe(false);
+    await db.destroy();
   });
 
   it('are suspended and let in again', async () => {

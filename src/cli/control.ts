@@ -1,3 +1,4 @@
+import type { AccountEvents } from '../accounts/accountEvents.ts';
 import type { KeyRepository } from '../accounts/keys.ts';
 import type { MaintenanceSwitch } from '../accounts/maintenanceSwitch.ts';
 import type { Database } from '../accounts/schema.ts';
@@ -13,6 +14,7 @@ export interface Control {
   readonly database: Database;
   readonly sources: WebhookSources;
   readonly users: UserRepository;
+  readonly events: AccountEvents;
   readonly keys: KeyRepository;
   readonly sessions: SessionRepository;
   readonly maintenance: MaintenanceSwitch;
@@ -49,7 +51,7 @@ export async function withControl(
 async function openControl(options: ControlOptions): Promise<Control> {
   const { OWNER_ONLY_UMASK } = await import('../store/ownerOnly.ts');
   process.umask(OWNER_ONLY_UMASK);
-  const [configModule, time, databaseModule, users, keys, sessions, maintenance, freshness, crypto] =
+  const [configModule, time, databaseModule, users, keys, sessions, maintenance, freshness, events, crypto] =
     await Promise.all([
       import('../config.ts'),
       import('../clock.ts'),
@@ -59,6 +61,7 @@ async function openControl(options: ControlOptions): Promise<Control> {
       import('../accounts/sessions.ts'),
       import('../accounts/maintenanceSwitch.ts'),
       import('../accounts/freshness.ts'),
+      import('../accounts/accountEvents.ts'),
       import('node:crypto'),
     ]);
   const loaded = configModule.loadConfig();
@@ -71,6 +74,7 @@ async function openControl(options: ControlOptions): Promise<Control> {
     database,
     sources,
     users: new users.UserRepository(database, sources),
+    events: new events.AccountEvents(database, sources),
     keys: new keys.KeyRepository(database, sources),
     sessions: new sessions.SessionRepository(database, sources),
     maintenance: new maintenance.MaintenanceSwitch(database, clock),

@@ -30,7 +30,10 @@ export function registerMaintenance(program: Command): void {
 function on(options: OnOptions): Promise<void> {
   return withControl(options, async (control) => {
     const retryAfterSeconds = Number(options.retryAfter.trim() === '' ? Number.NaN : options.retryAfter);
-    await control.maintenance.close({ retryAfterSeconds, message: options.message ?? null });
+    const message = options.message ?? null;
+    await control.maintenance.close({ retryAfterSeconds, message });
+    const { COMMAND_LINE } = await import('../accounts/accountEvents.ts');
+    await control.events.record({ action: 'maintenance_on', actor: COMMAND_LINE, detail: message });
     await control.settled();
     await show(options, control);
   });
@@ -39,6 +42,8 @@ function on(options: OnOptions): Promise<void> {
 function off(options: ControlOptions): Promise<void> {
   return withControl(options, async (control) => {
     await control.maintenance.open();
+    const { COMMAND_LINE } = await import('../accounts/accountEvents.ts');
+    await control.events.record({ action: 'maintenance_off', actor: COMMAND_LINE });
     await control.settled();
     await show(options, control);
   });

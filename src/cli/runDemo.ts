@@ -18,7 +18,7 @@ import { generateHistory, type RecordedFeed } from '../simulator/history.ts';
 import { VenueModel } from '../simulator/model.ts';
 import { VenueServer } from '../simulator/server.ts';
 import { openStore } from '../store/store.ts';
-import { checkAddress } from './checkAddress.ts';
+import { checkAddress, checkPlainHttp } from './checkAddress.ts';
 import { Progress } from './progress.ts';
 import type { RunningModules } from './running.ts';
 
@@ -63,6 +63,7 @@ export async function runDemo(
   };
   // The demo's reader wants its own words, not the recorder's; problems still show.
   const log = modules.createLogger(process.env.UNDERROUND_LOG_LEVEL ? asked.logLevel : 'error');
+  checkPlainHttp(config);
   await checkAddress(config);
   await freshDirectory(config.dataDir);
   const startTimeMs = systemClock.now() - options.hours * HOUR_MS;
@@ -150,7 +151,7 @@ async function recordHistory({
 
 async function welcome({ url, accounts }: Service, config: Config): Promise<string> {
   const password = randomBase62(DEMO_PASSWORD_LENGTH, randomBytes);
-  await accounts.users.signUp(DEMO_EMAIL, await accounts.passwords.hash(password));
+  await accounts.users.signUpOperator(DEMO_EMAIL, await accounts.passwords.hash(password));
   const { key } = await issueKey(
     accounts.database,
     { clock: systemClock, randomBytes },

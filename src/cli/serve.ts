@@ -1,13 +1,21 @@
 import type { Command } from 'commander';
 import { runUntilStopped } from './running.ts';
 
+const FIRST_OPERATOR_HELP = `
+While there is no operator, a line \`setup http://...\` follows the line \`ready http://...\`: the first sign-up needs that
+link, which works once. Start again for another, or make an existing user the operator:
+  underround users set-operator EMAIL`;
+
 export function registerServe(program: Command): void {
   program
     .command('serve')
     .description('record the venues and serve the API until stopped; options are environment variables')
+    .addHelpText('after', FIRST_OPERATOR_HELP)
     .action(() =>
       runUntilStopped(async ({ loadConfig, createLogger, Metrics }) => {
         const config = loadConfig();
+        const { checkPlainHttp } = await import('./checkAddress.ts');
+        checkPlainHttp(config);
         const log = createLogger(config.logLevel);
         const metrics = new Metrics();
         const { reachEngine } = await import('../store/engineAccess.ts');
@@ -17,7 +25,10 @@ export function registerServe(program: Command): void {
         engine.catch(() => undefined);
         const { startService } = await import('../service.ts');
         const service = await startService({ config, log, metrics, dataSource: 'live', engine });
+        const link = await service.accounts.setup.link(service.url);
         console.log(`ready ${service.url}`);
+        // On standard output alone: logs are kept and sent elsewhere.
+        if (link !== null) console.log(`setup ${link}   (makes you the operator; works once)`);
         return service;
       }),
     );

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { User } from '../accounts/users.ts';
+import type { AccountAction } from '../schema/accountAction.ts';
 import { formatTime } from '../schema/time.ts';
-import { type ControlOptions, parseTier, withControl } from './control.ts';
+import { type Control, type ControlOptions, parseTier, withControl } from './control.ts';
 import { readSecret } from './readSecret.ts';
 import { formatTable } from './table.ts';
 
@@ -13,9 +14,11 @@ interface TierOptions extends UserOptions {
   readonly tier: string;
 }
 
-/** `underround users create|set-tier|suspend|unsuspend|set-password|list`: works while a server runs and before one ever ran. */
+/** `underround users create|set-tier|set-operator|reset-totp|suspend|unsuspend|set-password|list`: works while a server runs and before one ever ran. */
 export function registerUsers(program: Command): void {
-  const users = program.command('users').description('users: create, set tier or password, suspend, list');
+  const users = program
+    .command('users')
+    .description('users: create, set tier, password or operator, suspend, list');
   const ofUser = (name: string, description: string) =>
     common(
       users
@@ -39,6 +42,16 @@ export function registerUsers(program: Command): void {
     'set-password',
     'set the password a user signs in with, read from standard input; their sessions end',
   ).action(setPassword);
+  common(
+    users
+      .command('set-operator <email>')
+      .description('make an existing user the operator, in place of whoever is'),
+  ).action(setOperator);
+  common(
+    users
+      .command('reset-totp <email>')
+      .description('have a user who lost the authenticator app sign in with the password alone'),
+  ).action(resetTotp);
   common(users.command('list').description('list users')).action(list);
 }
 
@@ -55,27 +68,55 @@ function create(options: TierOptions): Promise<void> {
 }
 
 function setTier(options: TierOptions): Promise<void> {
-  return withControl(options, async ({ users, settled }) => {
-    const user = await users.setTier(options.email, await parseTier(options.tier));
-    await settled();
+  return withControl(options, async (control) => {
+    const user = await control.users.setTier(options.email, await parseTier(options.tier));
+    await note(control, 'set_tier', user, user.tier);
+    await control.settled();
+    show(options, user);
+  });
+}
+
+function setOperator(email: string, options: ControlOptions): Promise<void> {
+  return withControl(options, async (control) => {
+    const user = await control.users.setOperator(email);
+    await note(control, 'set_operator', user);
+    await control.settled();
+    show(options, user);
+  });
+}
+
+function resetTotp(email: string, options: ControlOptions): Promise<void> {
+  return withControl(options, async (control) => {
+    const { removeSecondFactor } = await import('../accounts/secondFactors.ts');
+    const { InvalidInputError } = await import('../errors.ts');
+    const user = await control.users.find(email);
+    if (!user) throw new InvalidInputError('no user with this e-mail address');
+    if (!(await removeSecondFactor(control.database, user.userId))) {
+      throw new InvalidInputError('this user has no one-time codes');
+    }
+    await note(control, 'reset_totp', user);
     show(options, user);
   });
 }
 
 function setSuspended(options: UserOptions, suspended: boolean): Promise<void> {
-  return withControl(options, async ({ users, settled }) => {
-    const user = await users.update(options, { suspended });
-    await settled();
+  return withControl(options, async (control) => {
+    const user = await control.users.update(options, { suspended });
+    await note(control, suspended ? 'suspend' : 'unsuspend', user);
+    await control.settled();
     show(options, user);
   });
 }
 
 function setPassword(options: UserOptions): Promise<void> {
-  return withControl(options, async ({ users, sessions }) => {
+  return withControl(options, async (control) => {
+    const { users, sessions } = control;
     const { Passwords, checkPassword } = await import('../accounts/passwords.ts');
-    const password = checkPassword(await readSecret('New password: '));
+    const { normaliseEmail } = await import('../accounts/users.ts');
+    const password = checkPassword(await readSecret('New password: '), normaliseEmail(options.email));
     const user = await users.setPassword(options, await new Passwords().hash(password));
     await sessions.endAll(user.userId);
+    await note(control, 'set_password', user);
     show(options, user);
   });
 }
@@ -85,6 +126,17 @@ function list(options: ControlOptions): Promise<void> {
     const all = await users.list();
     console.log(options.json ? JSON.stringify({ users: all.map(toJson) }) : toTable(all));
   });
+}
+
+/** For the operator's page: what is done here needs no sign-in. */
+async function note(
+  { events }: Control,
+  action: AccountAction,
+  { email }: User,
+  detail: string | null = null,
+): Promise<void> {
+  const { COMMAND_LINE } = await import('../accounts/accountEvents.ts');
+  await events.record({ action, email, actor: COMMAND_LINE, detail });
 }
 
 function show(options: ControlOptions, user: User): void {

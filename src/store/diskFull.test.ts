@@ -174,7 +174,9 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 describe('a full memory file system for the bodies of inserts', () => {
   it.skipIf(!mayMount('tmpfs'))('is passed over for the data directory', async () => {
     const [memory, data] = [limitedDisk('tmpfs', 1), limitedDisk('tmpfs', 4)];
-    const spool = await Spool.open([join(memory.path, 'spool'), join(data.path, 'spool')], { log: silentLogger });
+    const spool = await Spool.open([join(memory.path, 'spool'), join(data.path, 'spool')], {
+      log: silentLogger,
+    });
     memory.fill();
     const body = Buffer.alloc(MIB, 7);
     const paths: string[] = [];

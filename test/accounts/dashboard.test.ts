@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_LIVE_KEYS_PER_USER } from '../../src/accounts/keys.ts';
 import { SESSION_IDLE_MS } from '../../src/accounts/sessions.ts';
-import { Browser, openDashboard, PASSWORD } from '../support/dashboard.ts';
+import { Browser, openDashboard, PASSWORD, SAME_ORIGIN } from '../support/dashboard.ts';
 
 const ID = /^[a-z]+_[0-9A-Za-z]{16}$/;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
@@ -9,9 +9,10 @@ const WRONG = { detail: 'Wrong e-mail address or password' };
 
 describe('signing up', () => {
   it('signs in, and makes the first user the operator', async () => {
-    const { browser } = await openDashboard();
+    const { browser, accounts } = await openDashboard();
     const [first, second] = [browser(), browser()];
-    const made = await first.ask('POST', '/app/sign-up', { email: ' Ann@Example.com', password: PASSWORD });
+    const credentials = { email: ' Ann@Example.com', password: PASSWORD };
+    const made = await first.ask('POST', '/app/sign-up', { ...credentials, setup: accounts.setup.token });
     const user = {
       user_id: expect.stringMatching(ID),
       email: 'ann@example.com',
@@ -57,6 +58,35 @@ describe('signing up', () => {
   });
 });
 
+describe('a password that is guessed first', () => {
+  const refusal = (name: string, msg: string) => ({
+    detail: [{ type: 'value_error', loc: ['body', name], msg, input: '**********', ctx: { error: {} } }],
+  });
+  const COMMON = 'Value error, this is one of the commonest passwords; choose another';
+  const OWN = 'Value error, a password must not be your e-mail address or a part of it';
+
+  it('is refused at sign-up, beside its field', async () => {
+    const { browser, accounts } = await openDashboard();
+    const { token: setup } = accounts.setup;
+    const refused = async (password: string) => {
+      const body = { email: 'Ann.Smith@example.com', password, setup };
+      const answer = await browser().ask('POST', '/app/sign-up', body);
+      return [answer.statusCode, answer.json()];
+    };
+    expect(await refused('Password1')).toEqual([422, refusal('password', COMMON)]);
+    expect(await refused('ann.smith')).toEqual([422, refusal('password', OWN)]);
+    expect(await accounts.users.list()).toEqual([]);
+  });
+
+  it('is refused as a new password', async () => {
+    const { signedUp } = await openDashboard();
+    const browser = await signedUp('ann.smith@example.com');
+    const body = { current_password: PASSWORD, new_password: 'ann.smith@example.com' };
+    const answer = await browser.ask('POST', '/app/password', body);
+    expect([answer.statusCode, answer.json()]).toEqual([422, refusal('new_password', OWN)]);
+  });
+});
+
 describe('signing in', () => {
   it('answers alike for a wrong password, an unknown address and a user without a password', async () => {
     const { browser, signedUp, accounts } = await openDashboard();
@@ -71,7 +101,8 @@ describe('signing in', () => {
   });
 
   it('works with the password however its characters are composed', async () => {
-    const { browser } = await openDashboard();
+    const { browser, signedUp } = await openDashboard();
+    await signedUp('op@example.com');
     const email = 'a@example.com';
     await browser().ask('POST', '/app/sign-up', { email, password: 'caf\u00e9 caf\u00e9' });
     const password = 'cafe\u0301 cafe\u0301';
@@ -114,6 +145,23 @@ describe('signing in', () => {
     expect((await attempt(PASSWORD)).statusCode).toBe(429);
     await clock.advance(15 * 60_000);
     expect((await attempt(PASSWORD)).statusCode).toBe(200);
+  });
+
+  it('a stranger who guesses locks nobody out elsewhere', async () => {
+    const { browser, signedUp } = await openDashboard({
+      limited: true,
+      transport: { tls: null, hosts: [], trustProxy: () => true },
+    });
+    await signedUp('a@example.com');
+    const attempt = async (address: string, password: string) => {
+      const headers = { ...SAME_ORIGIN, 'x-forwarded-for': address };
+      const body = { email: 'a@example.com', password };
+      return (await browser().ask('POST', '/app/sign-in', body, headers)).statusCode;
+    };
+    const guesses = await Promise.all(Array.from({ length: 12 }, () => attempt('192.0.2.1', 'wrong')));
+    expect(guesses.filter((status) => status === 429)).toHaveLength(2);
+    expect(await attempt('192.0.2.1', PASSWORD)).toBe(429);
+    expect(await attempt('198.51.100.1', PASSWORD)).toBe(200);
   });
 
   it('is limited per network address, whatever e-mail is tried', async () => {

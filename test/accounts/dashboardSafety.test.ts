@@ -46,6 +46,9 @@ describe('a request that changes something is taken from no other site’s page'
       'POST /app/paper/strategies',
       'POST /app/paper/strategies/{strategy_id}/divergence',
       'POST /app/password',
+      'POST /app/second-factor',
+      'POST /app/second-factor/confirm',
+      'POST /app/second-factor/disable',
       'POST /app/sign-in',
       'POST /app/sign-out',
       'POST /app/sign-up',
@@ -123,9 +126,11 @@ describe('the cookie', () => {
     ['localhost.evil.example', true],
     ['127.0.0.1.evil.example', true],
   ])('asked for as %s: secure %j', async (host, secure) => {
-    const { signedUp } = await openDashboard();
+    const hosts = ['underround.example', 'localhost.evil.example', '127.0.0.1.evil.example'];
+    const { signedUp } = await openDashboard({ transport: { tls: null, trustProxy: null, hosts } });
     const browser = await signedUp('a@example.com');
     const answer = await browser.ask('POST', '/app/sign-in', signIn, { ...SAME_ORIGIN, host });
+    expect(answer.headers['strict-transport-security']).toBeUndefined();
     const cookie = String(answer.headers['set-cookie']);
     expect(cookie).toMatch(
       /^underround_session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly(; Secure)?; SameSite=Lax$/,
@@ -136,9 +141,70 @@ describe('the cookie', () => {
   it('is gone after sign-out', async () => {
     const { signedUp } = await openDashboard();
     const answer = await (await signedUp('a@example.com')).ask('POST', '/app/sign-out');
-    expect(answer.headers['set-cookie']).toBe(
+    expect(answer.headers['set-cookie']).toEqual([
       'underround_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax',
-    );
+    ]);
+  });
+
+  const ENDED = 'underround_session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax';
+  const TLS_ENDED = '__Host-underround_session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax';
+
+  describe('behind a trusted proxy that speaks TLS', () => {
+    const https = { ...SAME_ORIGIN, 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.1' };
+    const open = (trusted = true) =>
+      openDashboard({ transport: { tls: null, trustProxy: trusted ? () => true : null, hosts: [] } });
+
+    it('has the name that browsers take from TLS alone, and HSTS stands on every answer', async () => {
+      const { signedUp } = await open();
+      const browser = await signedUp('a@example.com');
+      browser.cookie = null;
+      const answer = await browser.ask('POST', '/app/sign-in', signIn, https);
+      expect(String(answer.headers['set-cookie'])).toMatch(
+        /^__Host-underround_session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      );
+      for (const url of ['/app/me', '/nowhere', '/livez', '/v1/markets']) {
+        const { headers } = await browser.ask('GET', url, undefined, https);
+        expect(headers['strict-transport-security'], url).toBe('max-age=31536000');
+      }
+      expect((await browser.ask('GET', '/app/me', undefined, https)).statusCode).toBe(200);
+      const out = await browser.ask('POST', '/app/sign-out', undefined, https);
+      expect(out.headers['set-cookie']).toEqual([TLS_ENDED]);
+    });
+
+    it('a session begun under the other name goes on, and ends under both', async () => {
+      const { signedUp } = await open();
+      const browser = await signedUp('a@example.com');
+      const before = browser.cookie;
+      expect(before).toMatch(/^underround_session=/);
+      expect((await browser.ask('GET', '/app/me', undefined, https)).statusCode).toBe(200);
+      const out = await browser.ask('POST', '/app/sign-out', undefined, https);
+      expect(out.headers['set-cookie']).toEqual([TLS_ENDED, ENDED]);
+      browser.cookie = before;
+      expect(await browser.status('GET', '/app/me')).toBe(401);
+    });
+
+    it('signing in replaces a session of the other name, and one planted there is not used', async () => {
+      const { signedUp, browser } = await open();
+      const user = await signedUp('a@example.com');
+      const planted = (await signedUp('evil@example.com')).cookie;
+      const before = user.cookie;
+      const answer = await user.ask('POST', '/app/sign-in', signIn, https);
+      expect(answer.headers['set-cookie']).toEqual([expect.stringMatching(/^__Host-/), ENDED]);
+      user.cookie = `${planted}; ${user.cookie}`;
+      const me = await user.ask('GET', '/app/me', undefined, https);
+      expect(me.json().user.email).toBe('a@example.com');
+      const old = browser();
+      old.cookie = before;
+      expect(await old.status('GET', '/app/me')).toBe(401);
+    });
+
+    it('who is not trusted cannot say that it is TLS', async () => {
+      const { signedUp } = await open(false);
+      const browser = await signedUp('a@example.com');
+      const answer = await browser.ask('POST', '/app/sign-in', signIn, https);
+      expect(String(answer.headers['set-cookie'])).toMatch(/^underround_session=/);
+      expect(answer.headers['strict-transport-security']).toBeUndefined();
+    });
   });
 
   it('among others and quoted is found; in a header too long to be ours it is not looked for', async () => {

@@ -43,6 +43,17 @@ describe.skipIf(commandAbsent)('several processes on one control database (needs
     await accounts.close();
   });
 
+  it.each(['serve', 'demo'])('%s does not start over plain HTTP for other machines', async (command) => {
+    const environment = { UNDERROUND_DATA_DIR: temporaryDirectory(), UNDERROUND_HOST: '0.0.0.0' };
+    await expect(underround([command], environment)).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^underround: UNDERROUND_HOST=0\.0\.0\.0 would serve plain HTTP [^\n]* UNDERROUND_ALLOW_PLAIN_HTTP=on\n$/,
+      ),
+    });
+  });
+
   it('a refusal is one line and exit status 1', async () => {
     const refused = underround(['keys', 'revoke', 'key_none'], { UNDERROUND_DATA_DIR: temporaryDirectory() });
     await expect(refused).rejects.toMatchObject({

@@ -108,9 +108,9 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
     });
 
     describe('signing up', () => {
-      it('makes the first an operator, whoever was made on the command line before', async () => {
+      it('makes a user, and the operator where it is asked to', async () => {
         await users.create('made@example.com');
-        const first = await users.signUp(' A@example.com', 'hash');
+        const first = await users.signUpOperator(' A@example.com', 'hash');
         expect(first).toMatchObject({
           email: 'a@example.com',
           tier: 'free',
@@ -127,12 +127,13 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         );
       });
 
-      it('of many at once exactly one is the operator', async () => {
+      it('of many operators at once exactly one results, and of the others nothing', async () => {
         const emails = Array.from({ length: 12 }, (_, index) => `u${index}@example.com`);
-        const made = await Promise.all(emails.map((email) => users.signUp(email, 'hash')));
-        expect(made.map((user) => user?.email)).toEqual(emails);
-        expect(made.filter((user) => user?.operator)).toHaveLength(1);
-        expect((await users.list()).filter(({ operator }) => operator)).toHaveLength(1);
+        const made = await Promise.all(emails.map((email) => users.signUpOperator(email, 'hash')));
+        expect(made.filter((user) => user === 'operator_exists')).toHaveLength(11);
+        const [operator, ...others] = await users.list();
+        expect([operator?.operator, others]).toEqual([true, []]);
+        expect(made).toContainEqual(operator);
       });
 
       it('with one address at once, one succeeds', async () => {
@@ -142,17 +143,49 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         expect(made.filter((user) => user !== null)).toHaveLength(1);
         const winner = made.findIndex((user) => user !== null);
         const kept = await users.findWithPassword({ email: 'a@example.com' });
-        expect(kept).toMatchObject({ operator: true, passwordHash: `hash ${winner}` });
+        expect(kept).toMatchObject({ operator: false, passwordHash: `hash ${winner}` });
       });
 
       it('claims nobody: an address made on the command line stays without a password', async () => {
         const made = await users.create('a@example.com', 'plus');
         expect(await users.signUp('A@EXAMPLE.com', 'hash')).toBeNull();
+        expect(await users.signUpOperator('A@EXAMPLE.com', 'hash')).toBe('email_taken');
         expect(await users.findWithPassword({ email: 'a@example.com' })).toEqual({
           ...made,
           passwordHash: null,
         });
-        expect(await users.signUp('b@example.com', 'hash')).toMatchObject({ operator: true });
+        expect(await users.signUpOperator('b@example.com', 'hash')).toMatchObject({ operator: true });
+      });
+    });
+
+    describe('the operator', () => {
+      it('is whom the command line says, alone, and then nobody becomes it by signing up', async () => {
+        await users.create('a@example.com');
+        await users.create('b@example.com');
+        expect(await users.hasOperator()).toBe(false);
+        for (const email of ['a@example.com', 'B@example.com', 'b@example.com']) {
+          expect(await users.setOperator(email)).toMatchObject({
+            email: email.toLowerCase(),
+            operator: true,
+          });
+          const operators = (await users.list()).filter(({ operator }) => operator);
+          expect(operators.map((user) => user.email)).toEqual([email.toLowerCase()]);
+        }
+        expect(await users.signUpOperator('c@example.com', 'hash')).toBe('operator_exists');
+        expect(await users.find('c@example.com')).toBeNull();
+      });
+
+      it('is nobody unknown and nobody suspended', async () => {
+        await users.signUpOperator('op@example.com', 'hash');
+        await users.create('a@example.com');
+        await users.update({ email: 'a@example.com' }, { suspended: true });
+        await expect(users.setOperator('nobody@example.com')).rejects.toThrow(
+          new InvalidInputError('no user with this e-mail address'),
+        );
+        await expect(users.setOperator('a@example.com')).rejects.toThrow(
+          new InvalidInputError('the user is suspended; `users unsuspend` first'),
+        );
+        expect(await users.find('op@example.com')).toMatchObject({ operator: true });
       });
     });
 

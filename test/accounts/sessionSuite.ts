@@ -1,18 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AccountEvents } from '../../src/accounts/accountEvents.ts';
 import { issueKey } from '../../src/accounts/keys.ts';
 import { MaintenanceSwitch } from '../../src/accounts/maintenanceSwitch.ts';
 import type { Database } from '../../src/accounts/schema.ts';
+import { openSecondFactors } from '../../src/accounts/secondFactors.ts';
 import {
   MAX_SESSIONS_PER_USER,
   SESSION_IDLE_MS,
   SESSION_LIFE_MS,
   SessionRepository,
 } from '../../src/accounts/sessions.ts';
+import { totpCode, totpStep } from '../../src/accounts/totp.ts';
 import { Usage } from '../../src/accounts/usage.ts';
 import { UserRepository } from '../../src/accounts/users.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
+import { fromBase32 } from '../support/base32.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 
 const DAY_MS = 86_400_000;
@@ -184,6 +188,128 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         usage.note('key_none');
         await usage.close();
         expect(logged.splice(0)).toEqual([{ err: expect.any(Error), keys: 1 }]);
+      });
+    });
+
+    describe('one-time codes', () => {
+      const CONFIG = { dataDir: '.', secretKey: '0'.repeat(64) };
+      const factorsOn = () => openSecondFactors(db, { config: CONFIG, clock, randomBytes });
+
+      it('count once however many processes are asked, and stand nowhere as they are', async () => {
+        const user = await users.create('a@example.com');
+        const begun = await factorsOn().begin(user);
+        const codeAt = (steps: number) =>
+          totpCode(fromBase32(begun?.secret ?? ''), totpStep(clock.now()) + steps);
+        expect(await factorsOn().use(user.userId, codeAt(0))).toBe(false);
+        expect(await factorsOn().confirm(user.userId, codeAt(3))).toBeNull();
+        const recovery = (await factorsOn().confirm(user.userId, codeAt(0))) ?? [];
+        expect(recovery).toHaveLength(10);
+        expect(await factorsOn().confirm(user.userId, codeAt(1))).toBeNull();
+        expect(await factorsOn().begin(user)).toBeNull();
+        const uses = (code: string) =>
+          Promise.all(Array.from({ length: 4 }, () => factorsOn().use(user.userId, code)));
+        expect((await uses(codeAt(0))).filter(Boolean)).toEqual([]);
+        expect((await uses(codeAt(1))).filter(Boolean)).toEqual([true]);
+        expect((await uses(recovery[0] ?? '')).filter(Boolean)).toEqual([true]);
+        expect(await factorsOn().state(user.userId)).toEqual({ isEnabled: true, recoveryCodesLeft: 9 });
+        const stored = JSON.stringify([
+          await db.selectFrom('second_factors').selectAll().execute(),
+          await db.selectFrom('recovery_codes').selectAll().execute(),
+        ]);
+        for (const code of recovery) expect(stored).not.toContain(code.replaceAll('-', ''));
+        expect(stored).not.toContain(begun?.secret);
+      });
+
+      it('of one user are no other’s, and are removed whole', async () => {
+        const [one, two] = [await users.create('a@example.com'), await users.create('b@example.com')];
+        const begun = await factorsOn().begin(one);
+        const code = totpCode(fromBase32(begun?.secret ?? ''), totpStep(clock.now()));
+        await factorsOn().begin(two);
+        expect(await factorsOn().confirm(two.userId, code)).toBeNull();
+        const recovery = (await factorsOn().confirm(one.userId, code)) ?? [];
+        expect(await factorsOn().use(two.userId, recovery[0] ?? '')).toBe(false);
+        await factorsOn().remove(one.userId);
+        expect(await factorsOn().use(one.userId, recovery[0] ?? '')).toBe(false);
+        expect(await factorsOn().state(one.userId)).toEqual({ isEnabled: false, recoveryCodesLeft: 0 });
+      });
+
+      it('under another key of the service are worth nothing, but for the recovery codes', async () => {
+        const user = await users.create('a@example.com');
+        const begun = await factorsOn().begin(user);
+        const codeAt = (steps: number) =>
+          totpCode(fromBase32(begun?.secret ?? ''), totpStep(clock.now()) + steps);
+        const recovery = (await factorsOn().confirm(user.userId, codeAt(0))) ?? [];
+        const config = { ...CONFIG, secretKey: '1'.repeat(64) };
+        const other = openSecondFactors(db, { config, clock, randomBytes });
+        expect(await other.use(user.userId, codeAt(1))).toBe(false);
+        expect(await other.use(user.userId, recovery[0] ?? '')).toBe(true);
+      });
+    });
+
+    describe('account events', () => {
+      const eventsOn = (options: { keptRows?: number } = {}) =>
+        new AccountEvents(db, { clock, randomBytes, ...options });
+      const emails = async (events: AccountEvents) =>
+        (await events.page({ limit: 1000, after: null })).map(({ email }) => email);
+
+      it('are kept as they were, and shown newest first, page by page', async () => {
+        const events = eventsOn();
+        await events.record({
+          action: 'sign_in',
+          email: 'a',
+          address: '192.0.2.1',
+          reason: 'wrong password',
+        });
+        const atMs = clock.now();
+        for (const email of ['b', 'c', 'd']) await events.record({ action: 'sign_in', email });
+        await clock.advance(1);
+        await events.record({ action: 'set_tier', email: 'e', actor: 'op@example.com', detail: 'plus' });
+        const all = await events.page({ limit: 10, after: null });
+        expect(all[0]).toEqual({
+          eventId: expect.stringMatching(/^evt_[0-9A-Za-z]{16}$/),
+          atMs: atMs + 1,
+          action: 'set_tier',
+          reason: null,
+          email: 'e',
+          actor: 'op@example.com',
+          address: null,
+          detail: 'plus',
+        });
+        expect(all.find(({ email }) => email === 'a')).toMatchObject({
+          atMs,
+          reason: 'wrong password',
+          address: '192.0.2.1',
+        });
+        const paged = [];
+        for (let after = null; ; after = paged.at(-1) ?? null) {
+          const page = await events.page({ limit: 2, after });
+          if (page.length === 0) break;
+          paged.push(...page);
+        }
+        expect(paged).toEqual(all);
+        expect(await events.count()).toBe(5);
+      });
+
+      it('are kept for ninety days', async () => {
+        await eventsOn().record({ action: 'sign_in', email: 'old' });
+        await clock.advance(90 * DAY_MS);
+        await eventsOn().record({ action: 'sign_in', email: 'late' });
+        expect(await emails(eventsOn())).toEqual(['late', 'old']);
+        await clock.advance(1);
+        await eventsOn().record({ action: 'sign_in', email: 'new' });
+        expect(await emails(eventsOn())).toEqual(['new', 'late']);
+      });
+
+      it('are so many at most, the newest', async () => {
+        const events = eventsOn({ keptRows: 3 });
+        for (let n = 0; n < 256; n++) {
+          await clock.advance(1);
+          await events.record({ action: 'sign_in', email: `${n}` });
+        }
+        expect(await events.count()).toBe(256);
+        await clock.advance(1);
+        await events.record({ action: 'sign_in', email: '256' });
+        expect(await emails(events)).toEqual(['256', '255', '254']);
       });
     });
 

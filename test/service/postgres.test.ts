@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
 import { openTestPostgres } from '../support/postgres.ts';
-import { startCommand } from '../support/runningService.ts';
+import { setupTokenOf, startCommand } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
 
@@ -48,18 +48,19 @@ describe.skipIf(absent)(
       expect(await onBoth()).toEqual([401, 401]);
 
       const signUps = await Promise.all(
-        servers.map(async ({ url }, index) => {
-          const body = JSON.stringify({ email: `u${index}@example.com`, password: 'correct horse battery' });
+        servers.map(async (server, index) => {
+          const { url } = server;
+          const credentials = { email: `u${index}@example.com`, password: 'correct horse battery' };
+          const body = JSON.stringify({ ...credentials, setup: await setupTokenOf(server) });
           const answer = await fetch(`${url}/app/sign-up`, {
             method: 'POST',
             headers: { origin: url },
             body,
           });
-          const { user } = (await answer.json()) as { user: { operator: boolean } };
-          return user.operator;
+          return answer.status;
         }),
       );
-      expect(signUps.sort()).toEqual([false, true]);
+      expect(signUps.sort()).toEqual([200, 403]);
       expect(existsSync(join(one, 'control.sqlite'))).toBe(false);
       for (const server of servers) expect(await server.stop()).toBe(0);
     });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
-import { startCommand } from '../support/runningService.ts';
+import { setupTokenOf, startCommand } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
 
@@ -50,8 +50,11 @@ describe.skipIf(commandAbsent)('secrets (needs `npm run build`)', () => {
     const token = () => cookie.split('=')[1] as string;
 
     const credentials = { email: 'op@example.com', password };
-    expect((await ask('POST', '/app/sign-up', credentials)).status).toBe(200);
+    const setup = await setupTokenOf(service);
+    canaries.push(setup);
+    expect((await ask('POST', '/app/sign-up', { ...credentials, setup })).status).toBe(200);
     canaries.push(token());
+    expect((await ask('POST', '/app/sign-up', { ...credentials, setup })).status).toBe(403);
     expect((await ask('POST', '/app/sign-up', credentials)).status).toBe(409);
     const made = JSON.parse((await ask('POST', '/app/keys', { label: 'canary' })).text);
     canaries.push(made.key);
@@ -118,7 +121,8 @@ describe.skipIf(commandAbsent)('secrets (needs `npm run build`)', () => {
     const metrics = (await ask('GET', '/metrics')).text;
     const places = new Map<string, string | Buffer>([
       ['standard error', service.log()],
-      ['standard output', service.out()],
+      // The setup link is shown there, once.
+      ['standard output', service.out().replace(`?setup=${setup}`, '')],
       ['refusals', refusals.join('\n')],
       ['metrics', metrics],
       ['commands', printed.join('\n')],
@@ -132,7 +136,7 @@ describe.skipIf(commandAbsent)('secrets (needs `npm run build`)', () => {
     expect([...places.values()].some((place) => place.includes('op@example.com'))).toBe(true);
     expect(service.log()).toContain('http.request');
     expect(refusals.length).toBeGreaterThan(15);
-    expect(new Set(canaries).size).toBe(9);
+    expect(new Set(canaries).size).toBe(10);
     for (const canary of canaries) {
       expect(canary.length).toBeGreaterThan(15);
       // A part that gives it away counts too: of a key what follows the prefix that is shown.

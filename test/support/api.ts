@@ -73,6 +73,7 @@ export function uncheckedApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>)
       signedIn: async () => null,
     },
     control: unasked<ApiParts['control']>('control'),
+    secondFactors: unasked<ApiParts['secondFactors']>('secondFactors'),
     backtests: stubBacktests,
     paper: stubPaper,
     webhooks: unasked<ApiParts['webhooks']>('webhooks'),

@@ -3,6 +3,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { onTestFinished } from 'vitest';
 import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
 import { RateLimits } from '../../src/accounts/limits.ts';
+import { openSecondFactors } from '../../src/accounts/secondFactors.ts';
 import type { ApiParts } from '../../src/api/parts.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
@@ -41,11 +42,16 @@ export async function openDashboard(
     sources: { clock, randomBytes },
     resolve: async (host) => (host === 'hooks.example.com' ? ['93.184.215.14'] : ['10.0.0.7']),
   });
+  const secondFactors = openSecondFactors(accounts.database, {
+    config: { dataDir: '.', secretKey: '0'.repeat(64) },
+    ...{ clock, randomBytes },
+  });
   let wakes = 0;
   const { limited = false, ...rest } = parts;
   const rateLimits = limited ? new RateLimits(clock) : null;
   const app = testApi({
     ...{ store: stubStore({ asked: [] }), accounts: accounts.access, control: accounts, clock, rateLimits },
+    secondFactors,
     webhooks: { ...webhooks, wake: () => void wakes++ },
     ...rest,
   });
@@ -61,7 +67,8 @@ export async function openDashboard(
     browser: () => new Browser(app),
     signedUp: async (email) => {
       const browser = new Browser(app);
-      const made = await browser.ask('POST', '/app/sign-up', { email, password: PASSWORD });
+      const setup = (await accounts.users.hasOperator()) ? null : accounts.setup.token;
+      const made = await browser.ask('POST', '/app/sign-up', { email, password: PASSWORD, setup });
       if (made.statusCode !== 200) throw new Error(`sign-up: ${made.statusCode} ${made.body}`);
       return browser;
     },
@@ -89,9 +96,9 @@ export class Browser {
     };
     if (this.cookie !== null) Object.assign(sent.headers as object, { cookie: this.cookie });
     const answer = await this.#app.inject(sent);
-    const set = answer.headers['set-cookie'];
-    if (typeof set === 'string')
+    for (const set of [answer.headers['set-cookie'] ?? []].flat().toReversed()) {
       this.cookie = set.includes('Max-Age=0') ? null : (set.split(';', 1)[0] ?? null);
+    }
     return answer;
   }
 

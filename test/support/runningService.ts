@@ -119,6 +119,11 @@ export function enginePidOf(command: Pick<RunningCommand, 'log'>): number {
   return pid;
 }
 
+/** Token of the setup link that `serve` prints while there is no operator. */
+export function setupTokenOf(command: Pick<RunningCommand, 'out'>): Promise<string> {
+  return eventually('setup line', async () => /^setup \S+\?setup=([\w-]+)/m.exec(command.out())?.[1]);
+}
+
 export interface RunningService extends RunningCommand {
   /** Of a user of the highest tier. */
   readonly key: string;

@@ -1,21 +1,59 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { totpCode, totpStep } from '../../src/accounts/totp.ts';
+import { systemClock } from '../../src/clock.ts';
+import { fromBase32 } from '../support/base32.ts';
 import { browserAbsent, openBrowser, WatchedPage } from '../support/browser.ts';
 import { heading } from '../support/demoPages.ts';
-import { startCommand } from '../support/runningService.ts';
+import { eventually, setupTokenOf, startCommand } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
+
+/** From the operator's page to a sign-in that takes a recovery code. */
+async function enableOneTimeCodes(watched: WatchedPage): Promise<void> {
+  const { page } = watched;
+  watched.refusals.add('401 /app/sign-in').add('403 /app/second-factor/confirm');
+  await page.getByRole('link', { name: 'Operator' }).click();
+  await page.getByRole('link', { name: 'Enable one-time codes' }).click();
+  await page.getByRole('button', { name: 'Set up one-time codes' }).click();
+  const secret = fromBase32((await page.getByLabel('authenticator key').textContent()) ?? '');
+  await watched.inspect('one-time-codes');
+  const recovery = page.getByLabel('recovery codes');
+  // Again with a newer code where the page took longer than one is good for.
+  const enable = async () => {
+    await page.getByLabel('Code of the app').fill(totpCode(secret, totpStep(systemClock.now())));
+    await page.getByRole('button', { name: 'Enable one-time codes' }).click();
+    await page.getByText(/One-time codes are enabled|The code is wrong/).waitFor();
+    return await recovery.isVisible();
+  };
+  await eventually('one-time codes', enable);
+  const [code = ''] = ((await recovery.textContent()) ?? '').split('\n');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await heading(page, 'Sign in');
+  await page.getByLabel('E-mail address').fill('ann@example.com');
+  await page.getByRole('textbox', { name: 'Password' }).fill('correct horse battery');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('textbox', { name: 'Code' }).fill(code);
+  await watched.inspect('sign-in-code');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('link', { name: 'Operator' }).click();
+  await page.getByRole('table', { name: 'Account events' }).getByText('enable totp').waitFor();
+}
 
 describe.skipIf(browserAbsent)('a first run (skipped without a build or Chromium)', () => {
   it('leads to a sign-up, a key and a first curl; who comes later signs in', async () => {
     const environment = { UNDERROUND_DATA_DIR: temporaryDirectory(), ...VENUES_OFF };
-    const { url } = await startCommand(['serve'], environment);
+    const service = await startCommand(['serve'], environment);
+    const { url } = service;
     const browser = await openBrowser();
     onTestFinished(() => browser.close());
     const first = await WatchedPage.open(browser, url);
     const { page } = first;
     await page.goto('/');
     await heading(page, 'Sign up');
+    await page.getByText('This service has no operator yet').waitFor();
+    await first.inspect('sign-up-first');
+    await page.goto(`/sign-up?setup=${await setupTokenOf(service)}`);
     await first.inspect('sign-up');
     await page.getByLabel('E-mail address').fill('ann@example.com');
     await page.getByRole('textbox', { name: 'Password' }).fill('correct horse battery');
@@ -26,10 +64,13 @@ describe.skipIf(browserAbsent)('a first run (skipped without a build or Chromium
     const line = await page.getByLabel('first request', { exact: true }).textContent();
     const answer = JSON.parse(execFileSync('sh', ['-c', line ?? ''], { encoding: 'utf8' }));
     expect(answer).toMatchObject({ markets: [], count: 0 });
+    await enableOneTimeCodes(first);
     await first.close();
     const second = await WatchedPage.open(browser, url);
     await second.page.goto('/');
     await heading(second.page, 'Sign in');
+    await second.page.goto(`/sign-up?setup=${await setupTokenOf(service)}`);
+    await second.page.getByText('This setup link was used').waitFor();
     await second.close();
   });
 });

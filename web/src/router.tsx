@@ -27,6 +27,8 @@ const signIn = createRoute({
 const signUp = createRoute({
   getParentRoute: () => root,
   path: '/sign-up',
+  validateSearch: (search: Record<string, unknown>): { setup?: string } =>
+    typeof search.setup === 'string' ? { setup: search.setup } : {},
   component: lazyRouteComponent(() => import('./pages/SignUp.tsx'), 'SignUp'),
 });
 

@@ -3,19 +3,24 @@ import { openDashboard, PASSWORD } from '../../../test/support/dashboard.ts';
 
 const path = '/app/sign-up';
 const body = { email: 'a@example.com', password: PASSWORD };
+const NEEDS_LINK =
+  'This service has no operator yet: the first sign-up needs the setup link that `underround serve` printed';
+const NOT_VALID = 'This setup link is not valid: use the newest one; a restart of the service prints another';
+const USED = 'This setup link was used: the service has its operator';
+const CLOSED = 'Sign-up is closed; ask the operator of this service for an account';
 
 it('a service has no operator until somebody signs up, however many were made on the command line', async () => {
   const { browser, accounts } = await openDashboard();
   for (let n = 0; n < 51; n++) await accounts.users.create(`made-${n}@example.com`);
   const asked = await browser().ask('GET', path);
-  expect([asked.statusCode, asked.json()]).toEqual([200, { has_operator: false }]);
-  expect(await browser().status('POST', path, body)).toBe(200);
-  expect((await browser().ask('GET', path)).json()).toEqual({ has_operator: true });
+  expect([asked.statusCode, asked.json()]).toEqual([200, { has_operator: false, open: true }]);
+  expect(await browser().status('POST', path, { ...body, setup: accounts.setup.token })).toBe(200);
+  expect((await browser().ask('GET', path)).json()).toEqual({ has_operator: true, open: true });
 });
 
 it('it is not looked up again once there is one', async () => {
   const { browser, accounts } = await openDashboard();
-  await browser().ask('POST', path, body);
+  await browser().ask('POST', path, { ...body, setup: accounts.setup.token });
   let looked = 0;
   const hasOperator = accounts.users.hasOperator.bind(accounts.users);
   accounts.users.hasOperator = async () => {
@@ -23,6 +28,65 @@ it('it is not looked up again once there is one', async () => {
     return await hasOperator();
   };
   const answers = [await browser().ask('GET', path), await browser().ask('GET', path)];
-  expect(answers.map((answer) => answer.json())).toEqual([{ has_operator: true }, { has_operator: true }]);
+  const state = { has_operator: true, open: true };
+  expect(answers.map((answer) => answer.json())).toEqual([state, state]);
   expect(looked).toBe(1);
+});
+
+it('a stranger does not become the operator: only the setup link makes one, and once', async () => {
+  const { browser, accounts } = await openDashboard();
+  const { token } = accounts.setup;
+  expect(token).toMatch(/^[\w-]{43}$/);
+  const signUp = async (email: string, setup?: string | null) => {
+    const stranger = browser();
+    const answer = await stranger.ask('POST', path, { ...body, email, setup });
+    return [answer.statusCode, answer.json().detail ?? answer.json().user.operator];
+  };
+  expect(await signUp('a@example.com')).toEqual([403, NEEDS_LINK]);
+  expect(await signUp('a@example.com', null)).toEqual([403, NEEDS_LINK]);
+  expect(await signUp('a@example.com', `${token.slice(0, -1)}!`)).toEqual([403, NOT_VALID]);
+  expect(await signUp('a@example.com', '')).toEqual([403, NOT_VALID]);
+  expect(await accounts.users.list()).toEqual([]);
+  expect(await signUp('op@example.com', token)).toEqual([200, true]);
+  expect(await signUp('b@example.com', token)).toEqual([403, USED]);
+  expect(await signUp('b@example.com')).toEqual([200, false]);
+});
+
+it('of two visitors of the link at once one becomes the operator and the other gets no account', async () => {
+  const { browser, accounts } = await openDashboard();
+  const emails = ['a@example.com', 'b@example.com'];
+  const answers = await Promise.all(
+    emails.map((email) =>
+      browser().ask('POST', path, { email, password: PASSWORD, setup: accounts.setup.token }),
+    ),
+  );
+  expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 403]);
+  expect((await accounts.users.list()).map(({ operator }) => operator)).toEqual([true]);
+});
+
+it('a refused setup token is not repeated', async () => {
+  const { browser, accounts } = await openDashboard();
+  const answer = await browser().ask('POST', path, { ...body, setup: [accounts.setup.token] });
+  expect(answer.statusCode).toBe(422);
+  expect(answer.body).not.toContain(accounts.setup.token);
+});
+
+it('a closed sign-up is open to the first operator alone', async () => {
+  const { browser, accounts } = await openDashboard({ signUpOpen: false });
+  expect((await browser().ask('GET', path)).json()).toEqual({ has_operator: false, open: false });
+  expect(await browser().status('POST', path, { ...body, setup: accounts.setup.token })).toBe(200);
+  const refused = await browser().ask('POST', path, { ...body, email: 'b@example.com' });
+  expect([refused.statusCode, refused.json()]).toEqual([403, { detail: CLOSED }]);
+});
+
+it('a user made the operator on the command line ends the link', async () => {
+  const { browser, accounts } = await openDashboard();
+  expect(await accounts.setup.link('http://127.0.0.1:8080')).toBe(
+    `http://127.0.0.1:8080/sign-up?setup=${accounts.setup.token}`,
+  );
+  await accounts.users.create('op@example.com');
+  await accounts.users.setOperator('op@example.com');
+  expect(await accounts.setup.link('http://127.0.0.1:8080')).toBeNull();
+  const refused = await browser().ask('POST', path, { ...body, setup: accounts.setup.token });
+  expect([refused.statusCode, refused.json()]).toEqual([403, { detail: USED }]);
 });

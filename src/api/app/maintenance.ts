@@ -13,6 +13,7 @@ import { text } from '../../schema/api/types.ts';
 import { formatTime } from '../../schema/time.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
+import { signedIn } from './signedIn.ts';
 
 /** Closing the service for a while; the routes an operator needs to open it again stay. */
 export function maintenanceRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
@@ -56,11 +57,15 @@ export function maintenanceRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
         ),
       },
       response: maintenanceShape,
-      handle: async ({ body }) => {
-        const { maintenance, settled } = parts.control;
+      handle: async ({ body, session, client: { address } }) => {
+        const { maintenance, events, settled } = parts.control;
         const { retry_after_seconds: retryAfterSeconds, message } = body;
         if (body.on) await maintenance.close({ retryAfterSeconds, message });
         else await maintenance.open();
+        await events.record({
+          action: body.on ? 'maintenance_on' : 'maintenance_off',
+          ...{ actor: signedIn({ session }).user.email, address, detail: body.on ? message : null },
+        });
         await settled();
         return await status();
       },

@@ -1,10 +1,11 @@
 /** Members of request bodies that mean the same on every dashboard route that has them. */
 import { checkLabel, MAX_LABEL_LENGTH } from '../../accounts/keys.ts';
-import { PASSWORD_MAX, PASSWORD_MIN } from '../../accounts/passwords.ts';
+import { checkPassword, PASSWORD_MAX, PASSWORD_MIN } from '../../accounts/passwords.ts';
 import { normaliseEmail } from '../../accounts/users.ts';
 import { InvalidInputError } from '../../errors.ts';
-import { jsonText, requiredMember, secretMember } from '../../schema/api/body.ts';
+import { jsonText, MASK, optionalMember, requiredMember, secretMember } from '../../schema/api/body.ts';
 import { Invalid, type Type, text } from '../../schema/api/types.ts';
+import { invalid } from '../refusal.ts';
 
 /** Normalised as it is read, so that limits and look-ups mean one mailbox however it is typed. */
 export const email = requiredMember(
@@ -22,6 +23,27 @@ export const newPassword = secretMember(
   'Password',
 );
 
+/** Of the setup link; longer than any token is. */
+const SETUP_MAX = 128;
+export const setup = {
+  ...optionalMember(
+    jsonText(text({ maxLength: SETUP_MAX })),
+    'Token of the setup link; the first sign-up needs it',
+  ),
+  secret: true,
+};
+
+/** Of an authenticator app, or a recovery code. */
+const CODE_MAX = 64;
+export const code = secretMember(jsonText(text({ maxLength: CODE_MAX })), 'Code of the authenticator app');
+export const optionalCode = {
+  ...optionalMember(
+    jsonText(text({ maxLength: CODE_MAX })),
+    'Code of the authenticator app, or a recovery code; needed where one-time codes are enabled',
+  ),
+  secret: true,
+};
+
 /** A text that a rule of our own reads; worded as Pydantic words what a validator of its user refuses. */
 export function checked(
   schema: Readonly<Record<string, unknown>>,
@@ -38,4 +60,21 @@ export function checked(
       }
     },
   };
+}
+
+/**
+ * Refuses a new password that is easily guessed, beside its member.
+ * @param wanted Holds it under the member's name.
+ * @throws {RequestRefusedError} 422.
+ */
+export function checkNewPassword(wanted: Readonly<Record<string, string>>, emailAddress: string): void {
+  for (const [name, value] of Object.entries(wanted)) {
+    try {
+      checkPassword(value, emailAddress);
+    } catch (error) {
+      if (!(error instanceof InvalidInputError)) throw error;
+      const problem = { type: 'value_error', msg: `Value error, ${error.message}`, ctx: { error: {} } };
+      throw invalid([{ ...problem, loc: ['body', name], input: MASK }]);
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import type { ApiParts } from '../parts.ts';
 import type { Route } from '../route.ts';
+import { accountEventRoutes } from './accountEvents.ts';
 import { feedRoutes } from './feeds.ts';
 import { firstRunRoute } from './firstRun.ts';
 import { keyRoutes } from './keys.ts';
@@ -24,6 +25,7 @@ export function dashboardRoutes(parts: ApiParts): Route[] {
     ...webhookDeliveryRoutes(parts),
     ...userRoutes(parts),
     ...maintenanceRoutes(parts),
+    ...accountEventRoutes(parts),
     ...feedRoutes(parts),
     ...liveRoutes(parts),
   ];

@@ -1,68 +1,25 @@
-import { SignInLimits } from '../../accounts/signInLimits.ts';
-import type { User } from '../../accounts/users.ts';
+import type { User, UserWithPassword } from '../../accounts/users.ts';
 import { currentUserShape } from '../../schema/api/accountResources.ts';
 import type { ApiParts } from '../parts.ts';
-import { conflict, forbidden, tooManyRequests, unauthorized } from '../refusal.ts';
+import { codeRequired, conflict, forbidden, RequestRefusedError, unauthorized } from '../refusal.ts';
 import { type Answer, type Client, type Route, route } from '../route.ts';
-import { setSessionCookie } from '../sessionCookie.ts';
-import { email, newPassword, password } from './members.ts';
+import { setSessionCookies } from '../sessionCookie.ts';
+import { roleOfNext, setupLinkUsed } from './firstRun.ts';
+import { checkNewPassword, email, newPassword, optionalCode, password, setup } from './members.ts';
+import { secondFactorRoutes } from './secondFactor.ts';
 import { signedIn } from './signedIn.ts';
+import { SignInAttempts } from './signInAttempts.ts';
 
-/** Counts a password that is tried for an account. @throws {RequestRefusedError} 429 with the time to wait. */
-type TryAccount = (account: { address: string; email: string }) => void;
-type Parts = Pick<ApiParts, 'control' | 'clock' | 'rateLimits'>;
+type Parts = Pick<ApiParts, 'control' | 'secondFactors' | 'clock' | 'rateLimits' | 'signUpOpen'>;
+
+const CODE_NEEDED = 'A code of the authenticator app, or a recovery code, is needed';
 
 /** Signing up, in and out, who one is, and another password. */
 export function signInRoutes(parts: Parts): Route[] {
-  const limits = new SignInLimits(parts.clock);
-  /** @throws {RequestRefusedError} 429 with the time to wait. */
-  const admit = (waitSeconds: () => number, refusal = 'Too many attempts to sign in, retry later') => {
-    const seconds = parts.rateLimits === null ? 0 : waitSeconds();
-    if (seconds > 0) throw tooManyRequests(refusal, seconds);
-  };
-  const beforeBody = (address: string) => admit(() => limits.addressAttempt(address));
-  const tryAccount: TryAccount = (account) => admit(() => limits.accountAttempt(account));
+  const attempts = new SignInAttempts(parts);
   return [
-    route({
-      method: 'POST',
-      path: '/app/sign-up',
-      auth: 'none',
-      access: { feature: null },
-      summary: 'Make an account and sign in; the first one is the operator’s',
-      body: { email, password: newPassword },
-      response: currentUserShape,
-      refusals: [403, 409, 429],
-      beforeBody,
-      handle: async ({ body, client }) => {
-        admit(() => limits.signUp(client.address), 'Too many sign-ups from this address');
-        const { users, passwords } = parts.control;
-        const user = await users.signUp(body.email, await passwords.hash(body.password));
-        if (!user) throw conflict('A user with this e-mail address exists already');
-        return await begin(parts, client, user);
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/app/sign-in',
-      auth: 'none',
-      access: { feature: null, duringMaintenance: true },
-      summary: 'Sign in; begins a session and ends the one the browser had',
-      body: { email, password },
-      response: currentUserShape,
-      refusals: [401, 403, 429],
-      beforeBody,
-      handle: async ({ body, client }) => {
-        tryAccount({ address: client.address, email: body.email });
-        const { users, passwords } = parts.control;
-        const known = await users.findWithPassword({ email: body.email });
-        // Checked for nobody too: neither words nor time tell who exists.
-        const right = await passwords.verify(known?.passwordHash ?? null, body.password);
-        if (!known || !right) throw unauthorized('Wrong e-mail address or password');
-        if (known.suspended) throw forbidden('This user is suspended');
-        limits.succeeded(body.email);
-        return await begin(parts, client, known);
-      },
-    }),
+    signUpRoute(parts, attempts),
+    signInRoute(parts, attempts),
     route({
       method: 'POST',
       path: '/app/sign-out',
@@ -86,14 +43,89 @@ export function signInRoutes(parts: Parts): Route[] {
       response: currentUserShape,
       handle: (request) => ({ body: userText(signedIn(request).user) }),
     }),
-    passwordRoute(parts, { beforeBody, tryAccount }),
+    passwordRoute(parts, attempts),
+    ...secondFactorRoutes(parts, attempts),
   ];
 }
 
-function passwordRoute(
-  parts: Parts,
-  { beforeBody, tryAccount }: { beforeBody: (address: string) => void; tryAccount: TryAccount },
-): Route {
+function signInRoute(parts: Parts, attempts: SignInAttempts): Route {
+  return route({
+    method: 'POST',
+    path: '/app/sign-in',
+    auth: 'none',
+    access: { feature: null, duringMaintenance: true },
+    summary: 'Sign in; begins a session and ends the one the browser had',
+    description:
+      'Where the user has enabled one-time codes, a right password without a right `code` is 401 with `X-Second-Factor: required`.',
+    body: { email, password, code: optionalCode },
+    response: currentUserShape,
+    refusals: [401, 403, 429],
+    beforeBody: attempts.beforeBody,
+    handle: async ({ body, client }) => {
+      attempts.tryAccount({ address: client.address, email: body.email });
+      const { users, passwords, events } = parts.control;
+      const refuse = async (reason: string, refusal: RequestRefusedError) => {
+        await events.record({ action: 'sign_in', email: body.email, address: client.address, reason });
+        throw refusal;
+      };
+      const known = await users.findWithPassword({ email: body.email });
+      // Checked for nobody too: neither words nor time tell who exists.
+      const right = await passwords.verify(known?.passwordHash ?? null, body.password);
+      if (!known || !right) {
+        return await refuse(whyWrong(known), unauthorized('Wrong e-mail address or password'));
+      }
+      if (known.suspended) return await refuse('the user is suspended', forbidden('This user is suspended'));
+      const { isEnabled } = await parts.secondFactors.state(known.userId);
+      if (isEnabled && body.code === null) throw codeRequired(CODE_NEEDED);
+      if (isEnabled && body.code !== null && !(await parts.secondFactors.use(known.userId, body.code))) {
+        return await refuse('wrong code', codeRequired('The code is wrong or was used'));
+      }
+      attempts.succeeded({ address: client.address, email: body.email });
+      await events.record({ action: 'sign_in', email: body.email, address: client.address });
+      return await begin(parts, client, known);
+    },
+  });
+}
+
+function signUpRoute(parts: Parts, attempts: SignInAttempts): Route {
+  return route({
+    method: 'POST',
+    path: '/app/sign-up',
+    auth: 'none',
+    access: { feature: null },
+    summary: 'Make an account and sign in; the first one, which needs the setup link, is the operator’s',
+    body: { email, password: newPassword, setup },
+    response: currentUserShape,
+    refusals: [403, 409, 429],
+    beforeBody: attempts.beforeBody,
+    handle: async ({ body, client }) => {
+      attempts.signUp(client.address);
+      checkNewPassword({ password: body.password }, body.email);
+      const { users, passwords, events } = parts.control;
+      const note = (reason: string | null, detail: string | null = null) =>
+        events.record({ action: 'sign_up', email: body.email, address: client.address, reason, detail });
+      const refuse = async (refusal: RequestRefusedError) => {
+        await note(refusal.message);
+        throw refusal;
+      };
+      const role = await roleOfNext(parts, body.setup);
+      if (role instanceof RequestRefusedError) return await refuse(role);
+      const passwordHash = await passwords.hash(body.password);
+      const user =
+        role === 'operator'
+          ? await users.signUpOperator(body.email, passwordHash)
+          : await users.signUp(body.email, passwordHash);
+      if (user === 'operator_exists') return await refuse(setupLinkUsed());
+      if (user === null || user === 'email_taken') {
+        return await refuse(conflict('A user with this e-mail address exists already'));
+      }
+      await note(null, role);
+      return await begin(parts, client, user);
+    },
+  });
+}
+
+function passwordRoute(parts: Parts, attempts: SignInAttempts): Route {
   return route({
     method: 'POST',
     path: '/app/password',
@@ -102,20 +134,33 @@ function passwordRoute(
     summary: 'Set another password; every other session of the user ends',
     body: { current_password: password, new_password: newPassword },
     response: currentUserShape,
-    beforeBody,
+    beforeBody: attempts.beforeBody,
     handle: async (request) => {
       const { user } = signedIn(request);
       const { body, client } = request;
-      tryAccount({ address: client.address, email: user.email });
-      const { users, passwords, sessions } = parts.control;
+      attempts.tryAccount({ address: client.address, email: user.email });
+      checkNewPassword({ new_password: body.new_password }, user.email);
+      const { users, passwords, sessions, events } = parts.control;
+      const note = (reason: string | null) =>
+        events.record({ action: 'change_password', email: user.email, address: client.address, reason });
       const known = await users.findWithPassword(user);
       const right = await passwords.verify(known?.passwordHash ?? null, body.current_password);
-      if (!right) throw forbidden('The current password is wrong');
+      if (!right) {
+        await note('wrong current password');
+        throw forbidden('The current password is wrong');
+      }
       await users.setPassword(user, await passwords.hash(body.new_password));
       await sessions.endAll(user.userId);
+      await note(null);
       return await begin(parts, client, user);
     },
   });
+}
+
+/** For the operator alone: the client learns only that it was wrong. */
+function whyWrong(known: UserWithPassword | null): string {
+  if (!known) return 'unknown e-mail address';
+  return known.passwordHash === null ? 'the user has no password' : 'wrong password';
 }
 
 /** A new session, whatever the browser had before: a token from before the sign-in must not be worth anything after. */
@@ -127,8 +172,8 @@ async function begin({ control }: Parts, client: Client, user: User): Promise<An
   return { headers: cookie(token, client), body: userText(user) };
 }
 
-function cookie(token: string | null, client: Client): Record<string, string> {
-  return { 'set-cookie': setSessionCookie(token, { secure: client.secureCookies }) };
+function cookie(token: string | null, { cookies }: Client): Record<string, string[]> {
+  return { 'set-cookie': setSessionCookies(token, cookies) };
 }
 
 function userText({ userId, email, tier, operator }: User): string {

@@ -55,6 +55,15 @@ export function userRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
         const user = await parts.control.users.update({ userId }, change).catch((error: unknown) => {
           throw error instanceof InvalidInputError ? notFound('User not found') : error;
         });
+        const done = {
+          email: user.email,
+          actor: signedIn(request).user.email,
+          address: request.client.address,
+        };
+        if (tier !== null) await parts.control.events.record({ ...done, action: 'set_tier', detail: tier });
+        if (suspended !== null) {
+          await parts.control.events.record({ ...done, action: suspended ? 'suspend' : 'unsuspend' });
+        }
         await parts.control.settled();
         return { body: JSON.stringify(toJson(user)) };
       },

@@ -55,6 +55,7 @@ const DESCRIPTION = `Recorded order books of crypto prediction markets, and what
 - \`next_cursor\` goes back as \`cursor\` for the next page; its cost does not grow with depth, and pages stay stable while data arrives.
 - Bodies are compressed as \`Accept-Encoding\` asks (zstd, br, gzip). Every \`GET\` answers \`HEAD\` too.
 - Request rates, caps and how far back data may be read depend on the key’s tier. A \`start\` (\`since\`) left out means the earliest the tier may read; one before it, or an \`end\` (\`until\`) before it, is 403, and \`detail\` says from when.
+- A request for a host name this service does not know is 421.
 - Every error is JSON with \`detail\`.`;
 
 /** An operation belongs to the first whose prefix its path has. */
@@ -125,7 +126,7 @@ export function describeApi(routes: readonly Route[]): ApiDocument {
           in: 'cookie',
           name: SESSION_COOKIE,
           description:
-            'Set by `/app/sign-up` and `/app/sign-in`; over after 7 days unused, at the latest after 30',
+            'Set by `/app/sign-up` and `/app/sign-in`, as `__Host-underround_session` where TLS is in use; over after 7 days unused, at the latest after 30',
         },
       },
       headers: {

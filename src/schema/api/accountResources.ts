@@ -1,5 +1,6 @@
 /** Shapes of the dashboard's own answers: users, sessions, keys. */
 import { z } from 'zod';
+import { ACCOUNT_ACTIONS } from '../accountAction.ts';
 import { GAP_CAUSES } from '../gap.ts';
 import { EVENT_TYPES, TICKERS } from '../market.ts';
 import { TIERS, tierLimitsShape } from '../tier.ts';
@@ -11,8 +12,12 @@ export const currentUserShape = z.strictObject({
   user: z.strictObject({ user_id: z.string(), email: z.string(), tier, operator: z.boolean() }),
 });
 
-/** Where nobody is the operator yet, the next to sign up is. */
-export const signUpStateShape = z.strictObject({ has_operator: z.boolean() });
+export const signUpStateShape = z.strictObject({
+  /** Where there is none, the next to sign up becomes it, and needs the setup link that the service printed. */
+  has_operator: z.boolean(),
+  /** Whether anybody else may make themselves an account. */
+  open: z.boolean(),
+});
 
 export const sessionListShape = z.strictObject({
   sessions: z.array(
@@ -68,6 +73,44 @@ export const userListShape = z.strictObject({
   total: z.int(),
   limit: z.int(),
   offset: z.int(),
+});
+
+export const secondFactorShape = z.strictObject({
+  enabled: z.boolean(),
+  recovery_codes_left: z.int(),
+});
+
+/** Shown this once. */
+export const newSecondFactorShape = z.strictObject({
+  /** In base32, as typed into an app. */
+  secret: z.string(),
+  /** `otpauth://...`, as a link or a QR code gives it to an app. */
+  uri: z.string(),
+});
+
+/** Shown this once. */
+export const recoveryCodesShape = z.strictObject({ recovery_codes: z.array(z.string()) });
+
+export const accountEventListShape = z.strictObject({
+  events: z.array(
+    z.strictObject({
+      event_id: z.string(),
+      at: time,
+      action: z.enum(ACCOUNT_ACTIONS),
+      /** Why it was refused; null: it was done. */
+      reason: z.string().nullable(),
+      /** Of the account; null: the whole service. */
+      email: z.string().nullable(),
+      /** Who did it, an e-mail address or `command line`; null: the account itself, or a stranger. */
+      actor: z.string().nullable(),
+      /** Null on the command line. */
+      address: z.string().nullable(),
+      /** What was set, e.g. a tier. */
+      detail: z.string().nullable(),
+    }),
+  ),
+  count: z.int(),
+  next_cursor: z.string().nullable(),
 });
 
 export const maintenanceShape = z.strictObject({

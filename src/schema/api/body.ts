@@ -45,7 +45,7 @@ export interface BodyReading<M extends Members> {
 }
 
 /** What stands for a secret, as Pydantic shows one. */
-const MASK = '**********';
+export const MASK = '**********';
 /** Pydantic reads no float beyond it as an integer. */
 const INTEGER_FROM_FLOAT_MAX = 2 ** 63;
 

@@ -11,6 +11,8 @@ export class ApiProblem extends Error {
   /** By its place in what was sent, e.g. `password` or `strategy.condition_based.entry.0.value`. */
   readonly fields: ReadonlyMap<string, string>;
   readonly retryAfterSeconds: number | null;
+  /** The password was right, and a code of the authenticator app is asked for. */
+  readonly needsCode: boolean;
 
   constructor(
     message: string,
@@ -18,6 +20,7 @@ export class ApiProblem extends Error {
       status: number;
       fields?: ReadonlyMap<string, string>;
       retryAfterSeconds?: number | null;
+      needsCode?: boolean;
       cause?: unknown;
     },
   ) {
@@ -25,6 +28,7 @@ export class ApiProblem extends Error {
     this.status = options.status;
     this.fields = options.fields ?? new Map();
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+    this.needsCode = options.needsCode ?? false;
   }
 }
 
@@ -44,5 +48,6 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
     return new ApiProblem(message, { status, fields, retryAfterSeconds });
   }
   const message = typeof detail === 'string' ? detail : `The service answered ${status}`;
-  return new ApiProblem(message, { status, retryAfterSeconds });
+  const needsCode = headers.get('x-second-factor') === 'required';
+  return new ApiProblem(message, { status, retryAfterSeconds, needsCode });
 }

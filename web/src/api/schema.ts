@@ -198,6 +198,20 @@ export type Underlying = {
   points: (UnderlyingPoint)[];
   next_cursor: string | null;
 };
+export type AccountEventList = {
+  events: ({
+    event_id: string;
+    at: string;
+    action: 'sign_in' | 'sign_up' | 'change_password' | 'set_password' | 'enable_totp' | 'disable_totp' | 'reset_totp' | 'set_tier' | 'suspend' | 'unsuspend' | 'set_operator' | 'maintenance_on' | 'maintenance_off';
+    reason: string | null;
+    email: string | null;
+    actor: string | null;
+    address: string | null;
+    detail: string | null;
+  })[];
+  count: number;
+  next_cursor: string | null;
+};
 export type CurrentUser = {
   user: {
     user_id: string;
@@ -243,6 +257,10 @@ export type NewKey = {
   prefix: string;
   created_at: string;
 };
+export type NewSecondFactor = {
+  secret: string;
+  uri: string;
+};
 export type OwnKeyList = {
   keys: ({
     key_id: string;
@@ -253,6 +271,13 @@ export type OwnKeyList = {
     revoked_at: string | null;
     requests_30d: number;
   })[];
+};
+export type RecoveryCodes = {
+  recovery_codes: (string)[];
+};
+export type SecondFactor = {
+  enabled: boolean;
+  recovery_codes_left: number;
 };
 export type SessionList = {
   sessions: ({
@@ -267,6 +292,7 @@ export type SessionList = {
 };
 export type SignUpState = {
   has_operator: boolean;
+  open: boolean;
 };
 export type TierTable = {
   tiers: {
@@ -1144,10 +1170,12 @@ export interface Operations {
   'POST /app/sign-up': { path: Record<never, never>; query: Record<never, never>; body: {
   email: string;
   password: string;
+  setup?: string | null | undefined;
 }; answer: CurrentUser };
   'POST /app/sign-in': { path: Record<never, never>; query: Record<never, never>; body: {
   email: string;
   password: string;
+  code?: string | null | undefined;
 }; answer: CurrentUser };
   'POST /app/sign-out': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /app/me': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: CurrentUser };
@@ -1155,6 +1183,15 @@ export interface Operations {
   current_password: string;
   new_password: string;
 }; answer: CurrentUser };
+  'GET /app/second-factor': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: SecondFactor };
+  'POST /app/second-factor': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: NewSecondFactor };
+  'POST /app/second-factor/confirm': { path: Record<never, never>; query: Record<never, never>; body: {
+  code: string;
+}; answer: RecoveryCodes };
+  'POST /app/second-factor/disable': { path: Record<never, never>; query: Record<never, never>; body: {
+  password: string;
+  code: string;
+}; answer: undefined };
   'GET /app/sessions': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: SessionList };
   'DELETE /app/sessions/{session_id}': { path: { session_id: string }; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /app/tiers': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: TierTable };
@@ -1199,6 +1236,7 @@ export interface Operations {
   retry_after_seconds?: number | undefined;
   message?: string | null | undefined;
 }; answer: Maintenance };
+  'GET /app/operator/events': { path: Record<never, never>; query: { limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: AccountEventList };
   'GET /app/feeds': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: FeedStatus };
   'GET /app/state': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: ServiceState };
   'GET /app/live': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: LiveWindows };

@@ -5,6 +5,8 @@ import { ApiProblem } from '../api/problem.ts';
 export interface Credentials {
   readonly email: string;
   readonly password: string;
+  /** Of an authenticator app; undefined: none was asked for. */
+  readonly code?: string;
 }
 
 /** E-mail address and password; what the service says against one stands beside it. */
@@ -24,10 +26,15 @@ export function CredentialsForm({
 }): ReactNode {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const needsCode = error instanceof ApiProblem && error.needsCode;
+  // Stays while the code is sent, when there is no error for a moment.
+  const [wasAsked, setWasAsked] = useState(false);
+  if (needsCode && !wasAsked) setWasAsked(true);
   const fields = error instanceof ApiProblem ? error.fields : new Map<string, string>();
   const send = (event: FormEvent) => {
     event.preventDefault();
-    submit({ email, password });
+    submit({ email, password, ...(wasAsked ? { code } : {}) });
   };
   return (
     <form onSubmit={send}>
@@ -54,6 +61,18 @@ export function CredentialsForm({
           onChange={(event) => setPassword(event.currentTarget.value)}
           error={fields.get('password')}
         />
+        {wasAsked && (
+          <TextInput
+            label="Code"
+            name="code"
+            description="Of your authenticator app, or a recovery code"
+            autoComplete="one-time-code"
+            required
+            autoFocus
+            value={code}
+            onChange={(event) => setCode(event.currentTarget.value)}
+          />
+        )}
         <Button type="submit" loading={isBusy}>
           {action}
         </Button>

@@ -2,14 +2,14 @@ import { Text } from '@mantine/core';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { noteSession, useAction } from '../api/hooks.ts';
-import { CredentialsForm } from './CredentialsForm.tsx';
+import { type Credentials, CredentialsForm } from './CredentialsForm.tsx';
 import { EntryCard } from './EntryCard.tsx';
 
 export function SignIn(): ReactNode {
   const signIn = useAction('POST /app/sign-in');
   const navigate = useNavigate();
   const { next } = useSearch({ from: '/sign-in' });
-  const submit = (body: { email: string; password: string }) =>
+  const submit = (body: Credentials) =>
     signIn.mutate(
       { body },
       {

@@ -1,16 +1,62 @@
-import { Text } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Alert, Code, Text } from '@mantine/core';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { noteSession, useAction } from '../api/hooks.ts';
+import { noteSession, useAction, useApi } from '../api/hooks.ts';
+import type { SignUpState } from '../api/schema.ts';
+import { Failure, Loading } from '../ui/states.tsx';
 import { CredentialsForm } from './CredentialsForm.tsx';
 import { EntryCard } from './EntryCard.tsx';
 
+/** Makes an account; with the setup link of the service, the operator's. */
 export function SignUp(): ReactNode {
+  const { setup } = useSearch({ from: '/sign-up' });
+  const state = useApi('GET /app/sign-up', {});
+  const isFirst = state.data?.has_operator === false;
+  const about = isFirst ? 'Your account will be the operator’s' : 'An account on this service';
+  return (
+    <EntryCard title="Sign up" about={about}>
+      {state.isPending && <Loading rows={2} />}
+      {state.isError && <Failure error={state.error} retry={() => void state.refetch()} />}
+      {state.isSuccess && (whyNot(state.data, setup) ?? <SignUpForm setup={setup ?? null} />)}
+      <Text size="sm">
+        Signed up already? <Link to="/sign-in">Sign in</Link>
+      </Text>
+    </EntryCard>
+  );
+}
+
+/** What to do instead, where signing up would be refused; null: it would not. */
+function whyNot({ has_operator, open }: SignUpState, setup: string | undefined): ReactNode {
+  if (!has_operator) {
+    if (setup !== undefined) return null;
+    return (
+      <Alert title="This service has no operator yet">
+        Its first account is made with the setup link. <Code>underround serve</Code> printed it on its
+        standard output, in the line after <Code>ready</Code>. Start the service again for another link.
+      </Alert>
+    );
+  }
+  if (setup !== undefined) {
+    return (
+      <Alert color="orange" title="This setup link was used">
+        The service has its operator. Sign in, or <Link to="/sign-up">sign up</Link> without the link.
+      </Alert>
+    );
+  }
+  if (open) return null;
+  return (
+    <Alert color="orange" title="Sign-up is closed">
+      Ask the operator of this service for an account.
+    </Alert>
+  );
+}
+
+function SignUpForm({ setup }: { setup: string | null }): ReactNode {
   const signUp = useAction('POST /app/sign-up');
   const navigate = useNavigate();
-  const submit = (body: { email: string; password: string }) =>
+  const submit = (credentials: { email: string; password: string }) =>
     signUp.mutate(
-      { body },
+      { body: { ...credentials, ...(setup === null ? {} : { setup }) } },
       {
         onSuccess: ({ user }) => {
           noteSession(user);
@@ -19,17 +65,12 @@ export function SignUp(): ReactNode {
       },
     );
   return (
-    <EntryCard title="Sign up" about="The first to sign up on a service is its operator">
-      <CredentialsForm
-        submit={submit}
-        isBusy={signUp.isPending}
-        error={signUp.error}
-        isNew
-        action="Make an account"
-      />
-      <Text size="sm">
-        Signed up already? <Link to="/sign-in">Sign in</Link>
-      </Text>
-    </EntryCard>
+    <CredentialsForm
+      submit={submit}
+      isBusy={signUp.isPending}
+      error={signUp.error}
+      isNew
+      action="Make an account"
+    />
   );
 }

@@ -7,6 +7,7 @@ import { moment } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { ChangePassword } from './ChangePassword.tsx';
+import { SecondFactor } from './SecondFactor.tsx';
 import { TierTable } from './TierTable.tsx';
 
 /** Who is signed in, with what tier, where, and a new password. */
@@ -37,6 +38,12 @@ export function Account(): ReactNode {
           Change your password
         </Text>
         <ChangePassword />
+      </Stack>
+      <Stack className="card" p="md" gap="sm" component="section" aria-label="One-time codes">
+        <Text component="h2" fw={600}>
+          One-time codes
+        </Text>
+        <SecondFactor />
       </Stack>
     </Page>
   );

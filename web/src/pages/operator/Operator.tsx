@@ -1,9 +1,11 @@
-import { Stack, Text } from '@mantine/core';
+import { Alert, Stack, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useSession } from '../../api/hooks.ts';
+import { useApi, useSession } from '../../api/hooks.ts';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/states.tsx';
+import { AccountEvents } from './AccountEvents.tsx';
 import { FeedStatus } from './FeedStatus.tsx';
 import { MaintenanceForm } from './MaintenanceForm.tsx';
 import { Users } from './Users.tsx';
@@ -15,7 +17,7 @@ export function Operator(): ReactNode {
     return (
       <Page title="Operator">
         <Empty title="Only the operator sees this page">
-          The first account of a service is its operator’s. Ask them for a tier or for help.
+          This service has one operator. Ask them for a tier or for help.
         </Empty>
       </Page>
     );
@@ -23,6 +25,7 @@ export function Operator(): ReactNode {
   return (
     <Page title="Operator" about="Users, maintenance, and whether recording is well">
       <ServiceNotices meanwhile="this page is current" />
+      <SecondFactorHint />
       <Block title="Recording">
         <FeedStatus />
       </Block>
@@ -32,7 +35,21 @@ export function Operator(): ReactNode {
       <Block title="Users">
         <Users />
       </Block>
+      <Block title="Account events">
+        <AccountEvents />
+      </Block>
     </Page>
+  );
+}
+
+/** An operator's password opens everybody's data. */
+function SecondFactorHint(): ReactNode {
+  const { data } = useApi('GET /app/second-factor', {});
+  if (data === undefined || data.enabled) return null;
+  return (
+    <Alert title="Protect the operator’s account">
+      <Link to="/account">Enable one-time codes</Link>, so that the password alone does not open this page.
+    </Alert>
   );
 }
 

@@ -1,0 +1,119 @@
+import { Alert, Button, Code, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useAction, useApi } from '../../api/hooks.ts';
+import { Failure, Loading } from '../../ui/states.tsx';
+
+/** One-time codes of an authenticator app: enabled with a code, disabled with password and code. */
+export function SecondFactor(): ReactNode {
+  const state = useApi('GET /app/second-factor', {});
+  const begin = useAction('POST /app/second-factor');
+  const confirm = useAction('POST /app/second-factor/confirm', ['GET /app/second-factor']);
+  if (state.isPending) return <Loading rows={2} />;
+  if (state.isError) return <Failure error={state.error} retry={() => void state.refetch()} />;
+  if (confirm.isSuccess) return <RecoveryCodes codes={confirm.data.recovery_codes} />;
+  if (state.data.enabled) return <Disable left={state.data.recovery_codes_left} />;
+  return (
+    <Stack gap="sm">
+      <Text size="sm">
+        Signing in then takes your password and a code of an authenticator app on your phone.
+      </Text>
+      {begin.error !== null && <Alert color="red" role="alert" title={begin.error.message} />}
+      {begin.data === undefined ? (
+        <Group>
+          <Button variant="default" loading={begin.isPending} onClick={() => begin.mutate({})}>
+            Set up one-time codes
+          </Button>
+        </Group>
+      ) : (
+        <>
+          <Text size="sm">
+            Open <a href={begin.data.uri}>this link</a> on the device with the app, or type this key into it:
+          </Text>
+          <Code block aria-label="authenticator key">
+            {begin.data.secret}
+          </Code>
+          <CodeForm
+            action="Enable one-time codes"
+            isBusy={confirm.isPending}
+            error={confirm.error}
+            submit={(code) => confirm.mutate({ body: { code } })}
+          />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function RecoveryCodes({ codes }: { codes: readonly string[] }): ReactNode {
+  return (
+    <Stack gap="sm">
+      <Alert color="teal" title="One-time codes are enabled">
+        Keep these recovery codes where you find them without your phone. Each signs you in once. They are
+        shown this once.
+      </Alert>
+      <Code block aria-label="recovery codes">
+        {codes.join('\n')}
+      </Code>
+    </Stack>
+  );
+}
+
+function Disable({ left }: { left: number }): ReactNode {
+  const [password, setPassword] = useState('');
+  const disable = useAction('POST /app/second-factor/disable', ['GET /app/second-factor']);
+  return (
+    <Stack gap="sm">
+      <Text size="sm">One-time codes are enabled; {left} recovery codes are left.</Text>
+      <PasswordInput
+        label="Password"
+        maw={420}
+        autoComplete="current-password"
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+      <CodeForm
+        action="Disable one-time codes"
+        isBusy={disable.isPending}
+        error={disable.error}
+        submit={(code) => disable.mutate({ body: { password, code } })}
+      />
+    </Stack>
+  );
+}
+
+function CodeForm({
+  action,
+  isBusy,
+  error,
+  submit,
+}: {
+  action: string;
+  isBusy: boolean;
+  error: Error | null;
+  submit: (code: string) => void;
+}): ReactNode {
+  const [code, setCode] = useState('');
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    submit(code);
+  };
+  return (
+    <form onSubmit={send}>
+      <Stack gap="sm" maw={420}>
+        <TextInput
+          label="Code of the app"
+          autoComplete="one-time-code"
+          required
+          value={code}
+          onChange={(event) => setCode(event.currentTarget.value)}
+        />
+        {error !== null && <Alert color="red" role="alert" title={error.message} />}
+        <Group>
+          <Button type="submit" loading={isBusy}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
