@@ -61,6 +61,26 @@ describe('trust in a book', () => {
     expect(sink.gaps[0]).toMatchObject({ knownTimeMs: T0 + 300, knownSeq: (sink.gaps[0]?.seq ?? 0) - 1 });
   });
 
+  it('was lost as a gap that is over, where a second subscription shows another book than the first', () => {
+    const { sink, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    // Neither an equal book nor one that follows a trade says that anything was missed.
+    play([wire.snapshot(T0)], T0 + 100);
+    wire.set({ side: 'BUY', price: 4000, size: SHARE });
+    play(wire.books(T0 + 200), T0 + 200);
+    expect(sink.gaps).toEqual([]);
+    wire.set({ side: 'BUY', price: 4000, size: 2 * SHARE });
+    wire.set({ side: 'BUY', price: 4000, size: 3 * SHARE });
+    play([wire.snapshot(T0 + 900)], T0 + 950);
+    expect(sink.gaps).toMatchObject([
+      {
+        ...{ startTimeMs: T0 + 200, startReceivedMs: T0 + 200, endTimeMs: T0 + 900, endReceivedMs: T0 + 950 },
+        ...{ cause: 'disconnected', repairedBy: 'snapshot' },
+      },
+    ]);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true });
+  });
+
   it('is back at the start of its gap, where the clock was set back before the proof came', () => {
     const { sink, recorder, wire, play } = setUp();
     play([wire.snapshot(T0)], T0);

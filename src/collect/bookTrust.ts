@@ -56,6 +56,7 @@ export class BookTrust {
     const provedBy = asked ? 'rest_book' : action.form === 'book' ? 'snapshot' : 'action';
     if (gap !== null) this.#gaps.close(marketId, action, gap.cause === 'store_down' ? 'store' : provedBy);
     else if (recorded.unproven !== null) this.#settle(recorded, recorded.unproven, action, provedBy);
+    else if (action.isFirstBook && action.changed && !asked) this.#missed(recorded, action);
     recorded.unproven = null;
     this.#unproven.delete(recorded);
     return true;
@@ -112,6 +113,23 @@ export class BookTrust {
       isOneSided,
     };
     this.#unproven.add(recorded);
+  }
+
+  /**
+   * A book sent on subscription differs from one that was proven: the market was subscribed anew while the answer to an
+   * earlier subscription was under way, and nobody heard what the venue sent between the two.
+   */
+  #missed({ market, provenRow: start }: RecordedMarket, action: FinishedAction): void {
+    if (start === null) return;
+    const { receivedTimeMs: knownTimeMs } = action;
+    const gap = {
+      marketId: market.marketId,
+      start,
+      knownTimeMs,
+      cause: 'disconnected',
+      feed: CLOB_FEED,
+    } as const;
+    this.#gaps.passed(gap, action, 'snapshot');
   }
 
   /**

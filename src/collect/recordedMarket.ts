@@ -95,6 +95,11 @@ export class RecordedMarket {
     if (yes.timeMs === no.timeMs) this.#provenTogether = this.#proven;
   }
 
+  /** The last row that was written as proven; null before the first. */
+  get provenRow(): RowTimes | null {
+    return this.#proven;
+  }
+
   /**
    * The row a gap that is found now begins with: the last that was proven, or the first thing received; null before.
    * Rows of one token alone prove nothing of the other.

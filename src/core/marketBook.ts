@@ -32,6 +32,8 @@ export interface FinishedAction {
   readonly receivedTimeMs: number;
   /** The levels of either token changed since the last finished action. */
   readonly changed: boolean;
+  /** It has a book that the venue sends when it is asked for one, not after a trade. */
+  readonly isFirstBook: boolean;
   readonly trusted: boolean;
 }
 
@@ -64,6 +66,7 @@ export class MarketBook {
   #aloneSinceMs = 0;
   #form: ActionForm = 'changes';
   readonly #check: HashCheck;
+  #isFirstBook = false;
   readonly #recent = new RecentChanges();
   #tradeTimeMs = 0;
   readonly #onFinished: (book: MarketBook, action: FinishedAction) => void;
@@ -122,6 +125,8 @@ export class MarketBook {
     if (event.lastTradePrice !== null) this.context.lastTradePrice = event.lastTradePrice;
     this.#noteToken(token);
     if (this.#form === 'changes') this.#form = 'book';
+    // The venue leaves it out of the books that follow trades.
+    if (event.lastTradePrice !== null) this.#isFirstBook = true;
     this.#noteTradeCandidates(token);
     if (token.applySnapshot(event)) this.#changed = true;
     this.#noteTradeCandidates(token);
@@ -330,12 +335,13 @@ export class MarketBook {
   }
 
   #publish(end: ActionEnd, receivedTimeMs: number, trusted: boolean): void {
-    const [changed, form] = [this.#changed, this.#form];
-    this.#changed = false;
+    const [changed, form, isFirstBook] = [this.#changed, this.#form, this.#isFirstBook];
+    this.#changed = this.#isFirstBook = false;
     this.#form = 'changes';
     this.trusted = trusted;
     if (trusted) this.#recent.proven(this.#openTimeMs);
     this.eventTimeMs = Math.max(this.eventTimeMs, this.#openTimeMs);
-    this.#onFinished(this, { end, form, eventTimeMs: this.eventTimeMs, receivedTimeMs, changed, trusted });
+    const { eventTimeMs } = this;
+    this.#onFinished(this, { end, form, eventTimeMs, receivedTimeMs, changed, isFirstBook, trusted });
   }
 }
