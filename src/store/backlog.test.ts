@@ -1,13 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestStore } from '../../test/support/store.ts';
-import { type Insert, trade, tradeSeqs, WriterRig } from '../../test/support/writerRig.ts';
-import { StoreRefusedError, StoreUnavailableError } from '../errors.ts';
+import { away, type Insert, range, trade, tradeSeqs, WriterRig } from '../../test/support/writerRig.ts';
+import { StoreRefusedError } from '../errors.ts';
 import { batchLength } from './joinedBatch.ts';
 
-const away = () => new StoreUnavailableError('away');
 const refused = () => new StoreRefusedError('no', { storeCode: '33' });
-const range = (first: number, last: number) =>
-  Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 let rig: WriterRig;
 beforeEach(async () => {

@@ -48,6 +48,14 @@ async function close(): Promise<void> {
   opened = null;
 }
 
+/** Kills the engine, then starts it again on what `damage` left of its files. */
+async function killed({ store }: OpenEngine, damage?: () => Promise<unknown>): Promise<OpenEngine> {
+  process.kill(store.enginePid() as number, 'SIGKILL');
+  await damage?.();
+  await close();
+  return await open();
+}
+
 /** Each batch is one part of `trades`; merges are off until the test asks for one. */
 async function writeBatches({ store, client }: OpenEngine, batches: number): Promise<void> {
   await client.command('SYSTEM STOP MERGES');
@@ -114,10 +122,7 @@ describe('a merged part without content', () => {
     await writeBatches(engine, 5);
     await merge(engine);
     const [part] = await activeParts(engine);
-    process.kill(engine.store.enginePid() as number, 'SIGKILL');
-    await emptyFiles(part!.path);
-    await close();
-    engine = await open();
+    engine = await killed(engine, () => emptyFiles(part!.path));
     expect(await seqsOf(engine)).toEqual(seqs(0, 50));
     expect((await engine.check()).lost).toEqual([]);
   });
@@ -132,9 +137,7 @@ describe('a merged part without content', () => {
     for (const { name, path } of sources) await cp(path, join(detached, name), { recursive: true });
     await engine.client.command(`ALTER TABLE trades DETACH PART '${merged!.name}'`);
     expect(await seqsOf(engine)).toEqual([]);
-    process.kill(engine.store.enginePid() as number, 'SIGKILL');
-    await close();
-    engine = await open();
+    engine = await killed(engine);
     expect(await seqsOf(engine)).toEqual(seqs(0, 20));
     expect(await readdir(detached)).toEqual([`broken_${merged!.name}`]);
     expect((await engine.check()).lost).toEqual([]);
@@ -151,10 +154,7 @@ describe('a repair that a kill interrupted before the broken part was taken out'
     const detached = join(merged!.path, '..', 'detached');
     for (const { name, path } of [...sources, merged!])
       await cp(path, join(detached, name), { recursive: true });
-    process.kill(engine.store.enginePid() as number, 'SIGKILL');
-    await emptyFiles(merged!.path);
-    await close();
-    engine = await open();
+    engine = await killed(engine, () => emptyFiles(merged!.path));
     expect(await seqsOf(engine)).toEqual(seqs(0, 20));
     expect((await engine.check()).lost).toEqual([]);
   });
@@ -180,10 +180,7 @@ describe('a part that nothing can replace', () => {
     let engine = await open();
     await writeBatches(engine, 3);
     const [, part] = await activeParts(engine);
-    process.kill(engine.store.enginePid() as number, 'SIGKILL');
-    await truncate(join(part!.path, 'data.bin'), 10);
-    await close();
-    engine = await open();
+    engine = await killed(engine, () => truncate(join(part!.path, 'data.bin'), 10));
     expect(await seqsOf(engine)).toEqual(seqs(0, 30));
     expect((await engine.check()).lost).toMatchObject([{ part: part!.name, rows: 10 }]);
     // As many as were lost: no gap is needed for them.

@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { trade, WriterRig } from '../../test/support/writerRig.ts';
+import { range, trade, WriterRig } from '../../test/support/writerRig.ts';
 import { parseSegment } from './journalFormat.ts';
-
-const range = (first: number, last: number) =>
-  Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 let rig: WriterRig;
 /** What was inserted until then is in parts that were read back. */

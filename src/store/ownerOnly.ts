@@ -1,9 +1,10 @@
 /** Files and directories that only the user who runs this process may read: the data directory, and what lies outside of it. */
 import { randomBytes } from 'node:crypto';
-import { linkSync, lstatSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { chmod, lstat, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../errors.ts';
+import { makeFileOnce } from '../makeFileOnce.ts';
 import type { Logger } from '../ops/log.ts';
 
 /** For `process.umask`: what a process makes is its user's alone. */
@@ -24,16 +25,7 @@ export function privateName(dataDir: string): string {
   const path = join(dataDir, NAME_FILE);
   const known = readName(path);
   if (known !== null) return known;
-  const draft = `${path}.${randomBytes(NAME_BYTES).toString('hex')}`;
-  writeFileSync(draft, randomBytes(NAME_BYTES).toString('hex'), { mode: 0o600, flag: 'wx' });
-  try {
-    // A link appears whole or not at all, and never over another process's.
-    linkSync(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    unlinkSync(draft);
-  }
+  makeFileOnce(path, randomBytes(NAME_BYTES).toString('hex'));
   const made = readName(path);
   if (made === null) throw new ConfigError(`${path} holds no name; delete it and start again`);
   return made;

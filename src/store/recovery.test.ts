@@ -1,16 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type FakeEngine, NOON_MS, trade, WriterRig } from '../../test/support/writerRig.ts';
-import { StoreUnavailableError } from '../errors.ts';
+import { away, type FakeEngine, NOON_MS, range, trade, WriterRig } from '../../test/support/writerRig.ts';
 import { silentLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import { storeReasons } from '../ops/storeReasons.ts';
 import { scanJournals } from './journalScan.ts';
-
-const away = () => new StoreUnavailableError('away');
-const range = (first: number, last: number) =>
-  Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 let rig: WriterRig;
 beforeEach(async () => {

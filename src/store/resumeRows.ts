@@ -33,14 +33,12 @@ export async function resumedMarkets(
   { endAfterMs }: { endAfterMs: number },
 ): Promise<Market[]> {
   const waiting = store.waiting?.markets() ?? [];
-  const stored = await loadMarkets(store, { endAfterMs });
-  const newer = await newerThanStored(store, waiting, {
-    table: 'markets',
-    column: 'market_id',
-    keyOf: ({ marketId }) => marketId,
+  const markets = await newestRecords<Market>(store, {
+    stored: await loadMarkets(store, { endAfterMs }),
+    waiting,
+    ...{ table: 'markets', column: 'market_id', keyOf: ({ marketId }) => marketId },
   });
-  const markets = new Map([...stored, ...newer].map((market) => [market.marketId, market]));
-  return [...markets.values()]
+  return markets
     .filter((market) => market.endTimeMs > endAfterMs)
     .sort((a, b) => a.endTimeMs - b.endTimeMs || (a.marketId < b.marketId ? -1 : 1));
 }
@@ -48,14 +46,12 @@ export async function resumedMarkets(
 /** Gaps that nobody has closed, by start. */
 export async function resumedOpenGaps(store: ResumedStore): Promise<Gap[]> {
   const waiting = store.waiting?.gaps() ?? [];
-  const stored = await loadOpenGaps(store);
-  const newer = await newerThanStored(store, waiting, {
-    table: 'gaps',
-    column: 'gap_id',
-    keyOf: ({ gapId }) => gapId,
+  const gaps = await newestRecords<Gap>(store, {
+    stored: await loadOpenGaps(store),
+    waiting,
+    ...{ table: 'gaps', column: 'gap_id', keyOf: ({ gapId }) => gapId },
   });
-  const gaps = new Map([...stored, ...newer].map((gap) => [gap.gapId, gap]));
-  return [...gaps.values()]
+  return gaps
     .filter((gap) => gap.endTimeMs === null)
     .sort((a, b) => a.startTimeMs - b.startTimeMs || (a.gapId < b.gapId ? -1 : 1));
 }
@@ -120,11 +116,10 @@ export async function resumedSecondPrices(store: ResumedStore, sinceMs: number):
   return [...prices.values()].sort((a, b) => a.eventTimeMs - b.eventTimeMs);
 }
 
-/** The waiting records that are newer than what the engine has of their key. */
-async function newerThanStored<T>(
+/** The stored records, each replaced by the one that waits where that is newer than all the engine has of its key. */
+async function newestRecords<T>(
   store: StoreReader,
-  waiting: readonly Numbered<T>[],
-  { table, column, keyOf }: { table: string; column: string; keyOf: (record: T) => string },
+  { stored, waiting, table, column, keyOf }: RecordSources<T>,
 ): Promise<T[]> {
   const newest = new Map<string, number>();
   for (let from = 0; from < waiting.length; from += KEYS_PER_QUERY) {
@@ -136,7 +131,17 @@ async function newerThanStored<T>(
     );
     for (const row of rows) newest.set(row.key, row.newest);
   }
-  return waiting
+  const newer = waiting
     .filter((record) => record.seq > (newest.get(keyOf(record)) ?? Number.NEGATIVE_INFINITY))
     .map(({ seq: _, ...record }) => record as T);
+  return [...new Map([...stored, ...newer].map((record) => [keyOf(record), record])).values()];
+}
+
+interface RecordSources<T> {
+  readonly stored: readonly T[];
+  readonly waiting: readonly Numbered<T>[];
+  readonly table: string;
+  /** Of the key. */
+  readonly column: string;
+  readonly keyOf: (record: T) => string;
 }

@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { oneClock } from '../../test/support/gaps.ts';
 import { book } from '../../test/support/records.ts';
-import { FakeEngine, type Insert, NOON_MS, trade, WriterRig } from '../../test/support/writerRig.ts';
-import { StoreRefusedError, StoreUnavailableError } from '../errors.ts';
+import { away, FakeEngine, type Insert, NOON_MS, trade, WriterRig } from '../../test/support/writerRig.ts';
+import { StoreRefusedError } from '../errors.ts';
 import { storeReasons } from '../ops/storeReasons.ts';
 import { parseSegment } from './journalFormat.ts';
 import { MEMORY_BYTES_MAX } from './segmentQueue.ts';
 
-const away = () => new StoreUnavailableError('away');
 const DAY_MS = 86_400_000;
 
 let rig: WriterRig;

@@ -1,9 +1,10 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RandomBytes } from '../accounts/base62.ts';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../errors.ts';
+import { makeFileOnce } from '../makeFileOnce.ts';
 
 export const SECRET_KEY_FILE_NAME = 'secret.key';
 const ALGORITHM = 'aes-256-gcm';
@@ -60,22 +61,11 @@ export function openSecretBox(
 ): SecretBox {
   if (secretKey !== null) return new SecretBox(parseKey(secretKey, 'UNDERROUND_SECRET_KEY'), randomBytes);
   const path = join(dataDir, SECRET_KEY_FILE_NAME);
-  if (!existsSync(path)) writeKeyFile(path, dataDir, randomBytes);
-  return new SecretBox(parseKey(readFileSync(path, 'utf8'), path), randomBytes);
-}
-
-function writeKeyFile(path: string, dataDir: string, randomBytes: RandomBytes): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const draft = `${path}.${Buffer.from(randomBytes(8)).toString('hex')}`;
-  writeFileSync(draft, `${Buffer.from(randomBytes(KEY_BYTES)).toString('base64')}\n`, { mode: 0o600 });
-  try {
-    // A link appears whole or not at all, and never over another's.
-    linkSync(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    unlinkSync(draft);
+  if (!existsSync(path)) {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFileOnce(path, `${Buffer.from(randomBytes(KEY_BYTES)).toString('base64')}\n`);
   }
+  return new SecretBox(parseKey(readFileSync(path, 'utf8'), path), randomBytes);
 }
 
 /** @throws {ConfigError} */

@@ -61,6 +61,13 @@ export function trade(seq: number, eventTimeMs = NOON_MS): TradeRecord {
   return { seq, marketId: 'm', ...times, side: 'BUY_YES', price: 1, size: 1, tradeId };
 }
 
+/** Whole numbers, both ends included. */
+export const range = (first: number, last: number): number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+/** The answer of an engine that cannot be reached. */
+export const away = () => new StoreUnavailableError('away');
+
 /** Seqs of encoded trades. */
 export function tradeSeqs(data: Buffer): number[] {
   const rows = data.length / TRADE_ROW_BYTES;

@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, unlinkSync, writeFileSync } from 'node:fs';
+
+/**
+ * Writes a file that its owner alone may read, unless it exists. It appears whole or not at all, and of several processes
+ * that make it at once one succeeds: all of them then read the same text.
+ */
+export function makeFileOnce(path: string, text: string): void {
+  const draft = `${path}.${randomBytes(16).toString('hex')}`;
+  writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+}
