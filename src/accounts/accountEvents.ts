@@ -10,7 +10,7 @@ const KEPT_MS = 90 * DAY_MS;
 const KEPT_ROWS = 100_000;
 /** Old events are deleted once for this many new ones, first with the first of a process. */
 const TRIM_EVERY = 256;
-/** `actor` of what was done on the command line, whose user is whoever may read the data directory. */
+/** `actor` of commands: whoever can read the data directory can run them, so there is no user to name. */
 export const COMMAND_LINE = 'command line';
 
 /** Something that was done, or refused, about an account or the whole service. */
@@ -24,7 +24,7 @@ export interface AccountEvent {
   readonly actor: string | null;
   /** Of the client; null on the command line. */
   readonly address: string | null;
-  /** What was set, e.g. a tier; null where there is no more to say. */
+  /** The new value, e.g. the tier that was set; null for actions without one. */
   readonly detail: string | null;
 }
 

@@ -31,7 +31,7 @@ export interface Accounts {
   /** How a service without an operator gets one. */
   readonly setup: OperatorSetup;
   readonly keys: KeyRepository;
-  /** What was done about accounts. */
+  /** Log of sign-ins, sign-ups and operator actions. */
   readonly events: AccountEvents;
   readonly sessions: SessionRepository;
   readonly passwords: Passwords;

@@ -101,7 +101,7 @@ export interface RecoveryCodesTable {
   code_hash: string;
 }
 
-/** What was done about accounts, and what was refused. */
+/** Sign-ins, sign-ups and operator actions, the refused ones included. */
 export interface AccountEventsTable {
   event_id: string;
   at_ms: number;

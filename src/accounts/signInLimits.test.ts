@@ -42,7 +42,7 @@ it('a stranger who tries without end leaves the owner every attempt', () => {
   expect(Array.from({ length: 10 }, () => limits.accountAttempt(OWNER))).toEqual(new Array(10).fill(0));
 });
 
-it('many strangers together keep out nobody who has signed in from their address before', () => {
+it('many strangers together cannot lock out a user at an address that has signed in before', () => {
   const limits = new SignInLimits(new FakeClock());
   limits.succeeded(OWNER);
   for (let n = 0; n < 300; n++) limits.accountAttempt({ address: `192.0.2.${n}`, email: EMAIL });

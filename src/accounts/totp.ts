@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What authenticator apps know without being told (RFC 6238 with SHA-1). */
+/** The defaults of authenticator apps (RFC 6238 with SHA-1): the otpauth link need not name them. */
 const STEP_MS = 30_000;
 const DIGITS = 6;
 /** Steps before and after the present one whose codes are accepted: clocks differ, and typing takes time. */

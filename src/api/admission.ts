@@ -48,8 +48,8 @@ export class Admission {
   }
 
   /**
-   * Counts an answer that refuses a request (4xx) before its user is known, so that a stranger gets no more than so many.
-   * @returns What is answered in its place once the address has had too many; null: the answer itself.
+   * Counts a 4xx answer to a request without a known user against the client's address.
+   * @returns The 429 to send instead once the address has had too many; null: send the answer as it is.
    */
   refused(request: FastifyRequest, reply: FastifyReply, status: number): RequestRefusedError | null {
     const { rateLimits } = this.#parts;

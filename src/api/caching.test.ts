@@ -169,7 +169,7 @@ test('an answer that fails before its first byte is not kept', async () => {
   ]);
 });
 
-test('while the store lags a client is told so when it asks whether its copy is good, and keeps no answer', async () => {
+test('while the store lags, a revalidation and a full answer both carry the lag and forbid caching', async () => {
   const early = `${DEPTH}&end=2026-11-01`;
   const { etag = '' } = await ask(early);
   for (const [headers, status] of [

@@ -32,7 +32,8 @@ export function isSettled(settlesMs: number | null, { storedToMs }: Pick<Conditi
  * @param found What was found there: counts, first and last key, what revised the rows since. With the request's own address it names the
  *   answer, so nothing needs to be read to know that a client's copy is good.
  * @param settlesMs As of `isSettled`.
- * @returns Null while the range may change: it is open, moves, or ended less than ten minutes before what is stored.
+ * @returns Null while the range may still change: it has no end, its end is relative to now, or it ended less than ten
+ *   minutes before the newest stored row.
  */
 export function validityOf(
   found: readonly unknown[],
@@ -47,7 +48,7 @@ export function validityOf(
     headers: {
       etag,
       'cache-control': `private, max-age=${MAX_AGE_SECONDS}`,
-      // The same answer stands under `/app`, where a cookie says who asks.
+      // Under `/app` the same handler identifies the user by a cookie.
       vary: 'Accept-Encoding, Authorization, Cookie',
     },
     notModified: matches(ifNoneMatch, etag),

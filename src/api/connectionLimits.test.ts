@@ -115,7 +115,7 @@ test('this process knows its own number', () => {
   expect(connectionLimits().most).toBeGreaterThan(0);
 });
 
-test('over a network: WebSockets count, and who is too many reads why', async () => {
+test('over real sockets: WebSockets count, and a refused client can read the reason', async () => {
   const app = Fastify();
   onTestFinished(() => app.close());
   const limits = { most: 2, perAddress: 2 };

@@ -26,7 +26,7 @@ interface Credential {
   readonly headers?: Record<string, string | string[]>;
   /** Put behind the path. */
   readonly query?: string;
-  /** What it opens beside what is open to everybody. */
+  /** Which operations it gives access to, beside those that need no credential. */
   readonly opens: readonly Wants[];
 }
 
@@ -83,7 +83,7 @@ async function sessionOf(userId: string) {
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 const cookie = (token: string) => ({ cookie: `${SESSION_COOKIE}=${token}` });
 
-/** Makes the credential anew for each request: some operations end it. */
+/** Each function makes a fresh credential: some operations, such as signing out, end it. */
 async function credentials(): Promise<Record<string, () => Credential | Promise<Credential>>> {
   const { key, user } = await issue('user');
   const { userId } = user;
@@ -172,7 +172,7 @@ test(`${operations.length} operations with every kind of credential`, async () =
       const isAdmitted = statusCode !== 401 && statusCode !== 403;
       const isOpen = wanted === 'nothing';
       expect([name, isAdmitted || isOpen]).toEqual([name, isOpen || credential.opens.includes(wanted)]);
-      // Who is known but may not is told so; who is not known, to sign in.
+      // A known user without the right gets 403, an unknown one 401.
       const isKnown = wanted === 'operator' && credential.opens.includes('session');
       if (!isOpen && !isAdmitted) expect([name, statusCode]).toEqual([name, isKnown ? 403 : 401]);
     }

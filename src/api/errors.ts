@@ -15,7 +15,7 @@ export function handleErrors(app: FastifyInstance, parts: ErrorParts): void {
 
 interface ErrorParts {
   readonly log: Logger;
-  /** Counts what is refused without a known user. */
+  /** Counts 4xx answers to requests without a known user. */
   readonly admission: Pick<Admission, 'refused'>;
 }
 

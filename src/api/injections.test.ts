@@ -133,7 +133,7 @@ test.each(['/v1/', '/app/', '/'])(
     for (const described of chosen) {
       const { parameters = [], requestBody } = described.operation;
       for (const text of INJECTIONS) {
-        // Also where nothing is declared: what is not is ignored.
+        // An undeclared parameter must be ignored, so one is tried with every operation.
         for (const { name, in: place } of [...parameters, UNDECLARED]) {
           await inject(described, { name, in: place, text });
         }

@@ -128,7 +128,7 @@ function list(options: ControlOptions): Promise<void> {
   });
 }
 
-/** For the operator's page: what is done here needs no sign-in. */
+/** Adds an action of the command line to the events that the operator page shows. */
 async function note(
   { events }: Control,
   action: AccountAction,

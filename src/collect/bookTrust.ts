@@ -116,8 +116,8 @@ export class BookTrust {
   }
 
   /**
-   * A book sent on subscription differs from one that was proven: the market was subscribed anew while the answer to an
-   * earlier subscription was under way, and nobody heard what the venue sent between the two.
+   * A book sent on subscription differs from the proven one: the market was subscribed again before the answer to an
+   * earlier subscription had arrived, and what the venue sent between the two subscriptions is lost.
    */
   #missed({ market, provenRow: start }: RecordedMarket, action: FinishedAction): void {
     if (start === null) return;

@@ -238,7 +238,7 @@ export class Watchdog {
   /** Whether a book that was asked for may end the gap: a feed that failed must have spoken again itself. */
   #mayClose(watched: WatchedMarket, gap: Gap): boolean {
     const { yes, no } = watched.recorded.book;
-    // Whatever opened the gap, the feed may have gone since: the first cause stands, also that of an earlier run.
+    // A gap keeps its first cause, even across restarts, so the feed may have gone down since it was opened.
     if (!yes.isHeardSinceReset || !no.isHeardSinceReset) return false;
     if (FEED_CAUSES.includes(gap.cause)) return watched.isHeardInGap;
     if (watched.isLopsided) return false;

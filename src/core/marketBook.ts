@@ -32,7 +32,7 @@ export interface FinishedAction {
   readonly receivedTimeMs: number;
   /** The levels of either token changed since the last finished action. */
   readonly changed: boolean;
-  /** It has a book that the venue sends when it is asked for one, not after a trade. */
+  /** It includes a book that the venue sent on subscription or answered over REST, not one that follows a trade. */
   readonly isFirstBook: boolean;
   readonly trusted: boolean;
 }

@@ -9,7 +9,7 @@ import { type Route, route } from '../route.ts';
 const EVENT_ID_TIE = /^evt_[0-9A-Za-z]{16}$/;
 const SCOPE = ['account_events'];
 
-/** What was done about accounts, for the operator. */
+/** The operator's list of sign-ins, sign-ups and operator actions. */
 export function accountEventRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
   return [
     route({

@@ -69,7 +69,7 @@ function signInRoute(parts: Parts, attempts: SignInAttempts): Route {
         throw refusal;
       };
       const known = await users.findWithPassword({ email: body.email });
-      // Checked for nobody too: neither words nor time tell who exists.
+      // Verified even when there is no such user, so that the time taken does not tell whether an account exists.
       const right = await passwords.verify(known?.passwordHash ?? null, body.password);
       if (!known || !right) {
         return await refuse(whyWrong(known), unauthorized('Wrong e-mail address or password'));

@@ -3,8 +3,8 @@ import type { ApiParts } from '../parts.ts';
 import { tooManyRequests } from '../refusal.ts';
 
 /**
- * Counts what strangers may try at accounts, each before it is looked at, and refuses what is too much.
- * Nothing is refused where request rates are off.
+ * Limits attempts to sign in, to sign up and to prove a password or code. Each attempt is counted before it is checked.
+ * With `UNDERROUND_RATE_LIMITS=off` none is refused.
  */
 export class SignInAttempts {
   readonly #limits: SignInLimits;

@@ -105,7 +105,7 @@ export const accountEventListShape = z.strictObject({
       actor: z.string().nullable(),
       /** Null on the command line. */
       address: z.string().nullable(),
-      /** What was set, e.g. a tier. */
+      /** The new value, e.g. the tier that was set; null for actions without one. */
       detail: z.string().nullable(),
     }),
   ),
