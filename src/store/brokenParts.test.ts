@@ -141,6 +141,8 @@ describe('a merged part without content', () => {
     expect(await seqsOf(engine)).toEqual(seqs(0, 20));
     expect(await readdir(detached)).toEqual([`broken_${merged!.name}`]);
     expect((await engine.check()).lost).toEqual([]);
+    engine = await killed(engine);
+    expect((await engine.check()).lost, 'nor is it a loss for the start after that').toEqual([]);
   });
 });
 

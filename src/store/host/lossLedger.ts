@@ -56,6 +56,13 @@ export class LossLedger {
     await this.#save();
   }
 
+  /** Takes `account` back: the part could not be taken out. */
+  async withdraw(id: string): Promise<void> {
+    this.#accounted = new Set([...this.#accounted].filter((one) => one !== id));
+    this.#pending = this.#pending.filter((one) => one.id !== id);
+    await this.#save();
+  }
+
   /** The losses with these ids are covered by gaps now. */
   async acknowledge(ids: ReadonlySet<string>): Promise<void> {
     const left = this.#pending.filter(({ id }) => !ids.has(id));

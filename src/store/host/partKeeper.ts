@@ -34,6 +34,8 @@ export class PartKeeper {
   readonly #settledBefore: number;
   #good: ReadonlySet<string> = new Set();
   #broken = 0;
+  /** A broken part is out and those it was made of are not all back. */
+  #isUnfinished = false;
   /** One at a time: two repairs of one part would attach its sources twice. */
   #work: Promise<unknown> = Promise.resolve();
 
@@ -54,6 +56,7 @@ export class PartKeeper {
   round(acknowledged: ReadonlySet<string>): Promise<PartCheck> {
     return this.#inTurn(async () => {
       await this.#ledger.acknowledge(acknowledged);
+      await this.#finish();
       const parts = await this.#repair.parts();
       const active = parts.filter((part) => part.active === 1);
       const isKnown = (part: ListedPart) => this.#good.has(idOf(part)) || part.modified < this.#settledBefore;
@@ -101,6 +104,17 @@ export class PartKeeper {
     });
   }
 
+  /** Ends a repair that failed half-way, as the next start would. */
+  async #finish(): Promise<void> {
+    if (!this.#isUnfinished) return;
+    try {
+      await this.#repair.settleDetached();
+      this.#isUnfinished = false;
+    } catch (error) {
+      this.#log.error({ err: error }, 'store.host.repair_failed');
+    }
+  }
+
   /** Those with an empty file first, then the newest. */
   async #suspects(active: readonly ListedPart[]): Promise<ListedPart[]> {
     const empty: ListedPart[] = [];
@@ -121,6 +135,7 @@ export class PartKeeper {
       this.#broken++;
     } catch (error) {
       const { table, name } = part;
+      this.#isUnfinished = true;
       this.#log.error({ err: error, table, part: name }, 'store.host.repair_failed');
       const text = `Broken part ${name} of ${table} cannot be taken out now: ${String(error)}`;
       throw new HostError(NOT_ENOUGH_SPACE, 'NOT_ENOUGH_SPACE', text, { cause: error });

@@ -95,19 +95,7 @@ export class PartRepair {
     const detachedDir = join(tableDir, 'detached');
     await mkdir(detachedDir, { recursive: true, mode: 0o700 });
     const sources = whole === null ? [] : await this.#readableSources(whole, table, parts);
-    // Under the engine's directory for parts that are not in use first: the sources go when the broken part goes.
-    for (const source of sources)
-      await linkDirectory(join(tableDir, source.text), join(detachedDir, source.text));
-    try {
-      await this.#queries.rows(`ALTER TABLE ${DATABASE}.${table} DETACH PART '${name}'`);
-    } catch (error) {
-      await removeParts(detachedDir, sources);
-      throw error;
-    }
-    const restoredRows = await this.#attach(table, sources, parts);
-    await rename(join(detachedDir, name), join(detachedDir, `${BROKEN_PREFIX}${name}`)).catch(
-      () => undefined,
-    );
+    const restoredRows = sources.reduce((rows, { text }) => rows + rowsOf(parts, table, text), 0);
     const lostRows = Math.max(0, part.rows - restoredRows);
     const id = `${table}/${BROKEN_PREFIX}${name}`;
     const isDaily = part.maxTime > 0;
@@ -117,21 +105,36 @@ export class PartRepair {
       toMs: isDaily ? part.maxTime * 1_000 + 999 : null,
     };
     const lost = lostRows === 0 ? null : { id, table, part: name, rows: lostRows, ...bounds };
+    // Under the engine's directory for parts that are not in use first: the sources go when the broken part goes.
+    for (const source of sources)
+      await linkDirectory(join(tableDir, source.text), join(detachedDir, source.text));
+    // Before the part is out: after a kill nothing on the disk says how many rows could not be put back.
+    await this.#ledger.account(id, lost);
+    try {
+      await this.#queries.rows(`ALTER TABLE ${DATABASE}.${table} DETACH PART '${name}'`);
+    } catch (error) {
+      await this.#ledger.withdraw(id);
+      await removeParts(detachedDir, sources);
+      throw error;
+    }
+    await this.#attach(table, sources);
+    await rename(join(detachedDir, name), join(detachedDir, `${BROKEN_PREFIX}${name}`)).catch(
+      () => undefined,
+    );
     this.#log.error(
       { table, part: name, rows: part.rows, restoredRows, lostRows },
       'store.host.detached_part',
     );
-    await this.#ledger.account(id, lost);
     return lost;
   }
 
-  /** At start: ends repairs that a crash interrupted, and accounts for parts that the engine set aside itself. */
+  /** Ends repairs that were interrupted, and accounts for parts that the engine set aside itself. */
   async settleDetached(): Promise<LostPart[]> {
-    const detached = await this.#queries.rows<DetachedPart>(
-      `SELECT table, name, reason, path FROM system.detached_parts WHERE database = '${DATABASE}'`,
-    );
-    const active = (await this.parts()).filter((part) => part.active === 1);
-    await this.#resumeRepairs(detached, active);
+    const isActive = ({ active }: ListedPart) => active === 1;
+    await this.#resumeRepairs(await this.#detached(), (await this.parts()).filter(isActive));
+    // Listed again: the names of what was resumed are others now.
+    const detached = await this.#detached();
+    const active = (await this.parts()).filter(isActive);
     const lost: LostPart[] = [];
     for (const { table, name, reason, path } of detached) {
       const id = `${table}/${name}`;
@@ -150,6 +153,12 @@ export class PartRepair {
     return lost;
   }
 
+  #detached(): Promise<DetachedPart[]> {
+    return this.#queries.rows<DetachedPart>(
+      `SELECT table, name, reason, path FROM system.detached_parts WHERE database = '${DATABASE}'`,
+    );
+  }
+
   /** A part that was detached and those it was made of beside it: they were not attached any more. */
   async #resumeRepairs(detached: readonly DetachedPart[], active: readonly ListedPart[]): Promise<void> {
     for (const { table, name, path } of detached) {
@@ -163,9 +172,10 @@ export class PartRepair {
         (part) => part.table === table && part.rows > 0 && isWithin(whole, part.name),
       );
       if (isThere) await removeParts(join(path, '..'), sources);
-      else await this.#attach(table, sources, active);
-      await rename(path, join(path, '..', `${BROKEN_PREFIX}${name}`)).catch(() => undefined);
+      else await this.#attach(table, sources);
+      // Before it has the name by which the next start would count its rows as lost.
       await this.#ledger.account(`${table}/${BROKEN_PREFIX}${name}`, null);
+      await rename(path, join(path, '..', `${BROKEN_PREFIX}${name}`)).catch(() => undefined);
       this.#log.warn({ table, part: name, sources: sources.length }, 'store.host.repair_resumed');
     }
   }
@@ -187,15 +197,15 @@ export class PartRepair {
     }
   }
 
-  /** Rows that came back. */
-  async #attach(table: string, sources: readonly PartName[], parts: readonly ListedPart[]): Promise<number> {
-    let rows = 0;
+  async #attach(table: string, sources: readonly PartName[]): Promise<void> {
     for (const { text } of sources) {
       await this.#queries.rows(`ALTER TABLE ${DATABASE}.${table} ATTACH PART '${text}'`);
-      rows += parts.find((part) => part.table === table && part.name === text)?.rows ?? 0;
     }
-    return rows;
   }
+}
+
+function rowsOf(parts: readonly ListedPart[], table: string, name: string): number {
+  return parts.find((part) => part.table === table && part.name === name)?.rows ?? 0;
 }
 
 function isWithin(whole: PartName, name: string): boolean {
