@@ -4,21 +4,20 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent } from 'node:http';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { issueKey } from '../src/accounts/keys.ts';
 import { sleep, systemClock } from '../src/clock.ts';
 import { silentLogger } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
 import type { Tier } from '../src/schema/tier.ts';
-import { VenueModel } from '../src/simulator/model.ts';
-import { VenueServer } from '../src/simulator/server.ts';
 import { StoreClient } from '../src/store/client.ts';
 import { socketPath } from '../src/store/paths.ts';
 import { openStore } from '../src/store/store.ts';
 import { marketRecord } from '../test/support/api.ts';
+import type { Clients } from './attackClients.ts';
 import type { Figure } from './figure.ts';
 import { bookSource } from './storeBooks.ts';
 
@@ -27,12 +26,9 @@ const PHASE_MS = 15_000;
 const VICTIM_PERIOD_MS = 40;
 /** A request that takes longer has failed. */
 const VICTIM_LIMIT_MS = 20_000;
-const REOPEN_MS = 1_000;
 /** Rows are stored about a second after their receipt. */
 const STORED_MS = 3_000;
 const [BOOKS, LEVELS] = [20_000, 20];
-/** Books of the venues as a share of what real ones send. */
-const DENSITY = 0.3;
 const START_MS_AGO = 3_600_000;
 
 interface Target {
@@ -43,7 +39,6 @@ interface Target {
   readonly free: readonly string[];
 }
 
-/** A request that is sent again whenever its connection has ended, and whose answer is read or not. */
 interface Attack {
   readonly name: string;
   readonly requests: (target: Target) => readonly string[];
@@ -86,11 +81,12 @@ const ATTACKS: readonly Attack[] = [
 
 export async function run(): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-attack-'));
-  const model = new VenueModel({ seed: 'attack', startTimeMs: systemClock.now() - 1000, density: DENSITY });
-  const venues = new VenueServer({ model, clock: systemClock, logger: silentLogger });
-  await venues.start();
   const marketId = await recordHistory(dataDir);
-  const service = await startService(dataDir, venues);
+  // Venues and attackers have threads of their own: their work must not look like the service's.
+  const venues = new Worker(new URL('./attackVenue.js', import.meta.url));
+  const attackers = new Worker(new URL('./attackClients.js', import.meta.url));
+  const [urls] = (await once(venues, 'message')) as [Record<string, string>];
+  const service = await startService(dataDir, urls);
   const store = storeOf(dataDir);
   try {
     const target = { ...(await makeKeys(dataDir)), port: service.port, marketId };
@@ -99,9 +95,10 @@ export async function run(): Promise<Figure[]> {
     for (const attack of ATTACKS) {
       // Each has its own comparison: what else the machine does changes over minutes.
       const alone = await measure(target, store);
-      const stop = begin(attack, target);
+      const { port } = target;
+      attackers.postMessage({ port, texts: attack.requests(target), reads: attack.reads } satisfies Clients);
       const attacked = await measure(target, store);
-      stop();
+      attackers.postMessage(null);
       figures.push(...figuresOf(attack, alone, attacked));
     }
     return figures;
@@ -109,7 +106,7 @@ export async function run(): Promise<Figure[]> {
     await store.close();
     service.child.kill('SIGTERM');
     await once(service.child, 'exit');
-    await venues.stop();
+    await Promise.all([venues.terminate(), attackers.terminate()]);
     await rm(dataDir, { recursive: true, force: true });
   }
 }
@@ -129,29 +126,6 @@ function figuresOf({ name }: Attack, alone: Measured, attacked: Measured): Figur
     { name: '  venue to receipt, p99, without it', value: alone.receiptMs, unit: 'ms' },
     { name: '  venue to receipt, p99', value: attacked.receiptMs, unit: 'ms', goal: '< 20' },
   ];
-}
-
-/** Holds the attack up until the returned function is called. */
-function begin({ requests, reads }: Attack, target: Target): () => void {
-  let isOver = false;
-  const open = (text: string) => {
-    if (isOver) return;
-    const socket = connect(target.port, '127.0.0.1', () => socket.write(text));
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    // A socket that is not read does not notice its end.
-    if (reads) socket.resume();
-    socket.once('close', () => {
-      sockets.delete(socket);
-      systemClock.after(REOPEN_MS, () => open(text));
-    });
-  };
-  const sockets = new Set<ReturnType<typeof connect>>();
-  for (const text of requests(target)) open(text);
-  return () => {
-    isOver = true;
-    for (const socket of sockets) socket.destroy();
-  };
 }
 
 async function measure({ port, marketId, victim }: Target, store: StoreClient): Promise<Measured> {
@@ -200,11 +174,11 @@ async function recordHistory(dataDir: string): Promise<string> {
 
 async function startService(
   dataDir: string,
-  venues: VenueServer,
+  venueUrls: Record<string, string>,
 ): Promise<{ child: ChildProcess; port: number }> {
   const env = {
     ...{ PATH: process.env.PATH ?? '', UNDERROUND_DATA_DIR: dataDir, UNDERROUND_PORT: '0' },
-    ...venues.urls(),
+    ...venueUrls,
   };
   const child = spawn(process.execPath, ['bin/underround.mjs', 'serve'], { env });
   child.stderr.resume();

@@ -29,9 +29,16 @@ export interface VenueContext {
   density(): number;
   /** Times an hour that a market's two tokens are quoted apart. */
   chancesPerHour(): number;
+  /** From a book frame's timestamp to its sending. */
+  readonly latencyMs: LatencyRange;
   /** Added to every venue timestamp: the fault of a clock that is off. */
   stampOffsetMs(): number;
   emit(atMs: number, market: SimulatedMarket, frame: WireFrame): void;
+}
+
+export interface LatencyRange {
+  readonly low: number;
+  readonly high: number;
 }
 
 /** Daily windows are decided by the one-minute candle that begins at their end. */
@@ -50,7 +57,7 @@ const HOUR_MS = 3_600_000;
 const CHANCE_LASTS_MS = 2_700;
 /** Hundredths of a share. */
 const OFFERED_SIZE = 8_000;
-const LATENCY_MS = { low: 9, high: 55 };
+export const RECORDED_LATENCY_MS: LatencyRange = { low: 9, high: 55 };
 
 export class LiveMarket {
   readonly market: SimulatedMarket;
@@ -278,8 +285,8 @@ export class LiveMarket {
   }
 
   #stamp(atMs: number): number {
-    const latencyMs = this.#random.uniform(LATENCY_MS.low, LATENCY_MS.high);
-    return Math.floor(atMs - latencyMs + this.#context.stampOffsetMs());
+    const { low, high } = this.#context.latencyMs;
+    return Math.floor(atMs - this.#random.uniform(low, high) + this.#context.stampOffsetMs());
   }
 }
 

@@ -8,7 +8,13 @@ import { nextWindow, type Window, windowAt } from '../venues/polymarket/windows.
 import { MINUTE_MS } from './candles.ts';
 import { statementTimesMs } from './gammaObjects.ts';
 import { foreignMarketFrame, newMarketFrame, resolvedFrame } from './lifecycleFrames.ts';
-import { DAILY_CANDLE_MS, LiveMarket, type VenueContext } from './market.ts';
+import {
+  DAILY_CANDLE_MS,
+  type LatencyRange,
+  LiveMarket,
+  RECORDED_LATENCY_MS,
+  type VenueContext,
+} from './market.ts';
 import { type MarketFacts, MarketRegistry, type SimulatedMarket } from './markets.ts';
 import { PerpBooks } from './perp.ts';
 import { PriceBoard, STEP_MS, TWAP_SECONDS } from './prices.ts';
@@ -38,6 +44,8 @@ export interface ModelOptions {
   readonly density?: number;
   /** Times an hour that each market's two tokens together cost less than they pay; none unless said. */
   readonly chancesPerHour?: number;
+  /** How long before it is sent a book frame is stamped; as long as in the recordings unless said. */
+  readonly latencyMs?: LatencyRange;
   readonly tickers?: readonly Ticker[];
   readonly eventTypes?: readonly EventType[];
 }
@@ -79,6 +87,7 @@ export class VenueModel {
       prices: this.prices,
       density: () => this.density,
       chancesPerHour: () => options.chancesPerHour ?? 0,
+      latencyMs: options.latencyMs ?? RECORDED_LATENCY_MS,
       stampOffsetMs: () => this.stampOffsetMs,
       emit: (atMs, market, frame) => this.#sink.clob(Math.floor(atMs), market, frame.text, frame.custom),
     };

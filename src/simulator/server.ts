@@ -20,7 +20,8 @@ import type { VenueModel, VenueSink } from './model.ts';
 import { RelaySockets } from './relaySockets.ts';
 import { BinanceSockets, CoinbaseSockets } from './spotSockets.ts';
 
-const TICK_MS = 20;
+/** The steps of live time: frames are sent up to this long after the moment they state. */
+const STEP_MS = 20;
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
 export interface VenueServerOptions {
@@ -28,6 +29,8 @@ export interface VenueServerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observer?: WireObserver;
+  /** Milliseconds between two steps of live time; default 20. Smaller ones delay frames less and cost more CPU. */
+  readonly stepMs?: number;
 }
 
 export class VenueServer {
@@ -42,10 +45,12 @@ export class VenueServer {
   readonly #webSockets = new WebSocketServer({ noServer: true, autoPong: false, perMessageDeflate: false });
   readonly #http: Server;
   readonly #sink: VenueSink;
+  readonly #stepMs: number;
   #timers: Timer[] = [];
 
-  constructor({ model, clock, logger, observer }: VenueServerOptions) {
+  constructor({ model, clock, logger, observer, stepMs = STEP_MS }: VenueServerOptions) {
     this.model = model;
+    this.#stepMs = stepMs;
     this.#clock = clock;
     this.#logger = logger;
     this.#clob = new ClobSockets({ model, faults: this.faults, clock, observer: observer ?? null });
@@ -78,7 +83,7 @@ export class VenueServer {
     });
     this.#advance();
     this.#timers = [
-      every(this.#clock, TICK_MS, () => this.#advance()),
+      every(this.#clock, this.#stepMs, () => this.#advance()),
       every(this.#clock, 1000, () => {
         this.#clob.sweep();
         this.#coinbase.heartbeat(this.#clock.now());

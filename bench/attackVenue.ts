@@ -1,0 +1,20 @@
+/** The venues of the attack benchmark, in a thread of their own; the first message is the environment for the service. */
+import { parentPort } from 'node:worker_threads';
+import { systemClock } from '../src/clock.ts';
+import { silentLogger } from '../src/ops/log.ts';
+import { VenueModel } from '../src/simulator/model.ts';
+import { VenueServer } from '../src/simulator/server.ts';
+
+/** Books of the venues as a share of what real ones send. */
+const DENSITY = 0.3;
+/** What the venues themselves may add to the time from a frame's moment to its receipt. */
+const STEP_MS = 2;
+
+const model = new VenueModel({
+  ...{ seed: 'attack', startTimeMs: systemClock.now() - 1000, density: DENSITY },
+  // Frames state the moment they are sent, so that what is measured is the service's part alone.
+  latencyMs: { low: 0, high: 0 },
+});
+const venues = new VenueServer({ model, clock: systemClock, logger: silentLogger, stepMs: STEP_MS });
+await venues.start();
+parentPort?.postMessage(venues.urls());
