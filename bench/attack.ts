@@ -1,5 +1,4 @@
 /** What attacks on shared resources cost another user, and the times at which the recorder receives what venues send. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,6 +18,7 @@ import { openStore } from '../src/store/store.ts';
 import { marketRecord } from '../test/support/api.ts';
 import type { Clients } from './attackClients.ts';
 import type { Figure } from './figure.ts';
+import { startService } from './serviceProcess.ts';
 import { bookSource } from './storeBooks.ts';
 
 const PHASE_MS = 15_000;
@@ -170,28 +170,6 @@ async function recordHistory(dataDir: string): Promise<string> {
   await store.writer.flush();
   await store.close();
   return marketId;
-}
-
-async function startService(
-  dataDir: string,
-  venueUrls: Record<string, string>,
-): Promise<{ child: ChildProcess; port: number }> {
-  const env = {
-    ...{ PATH: process.env.PATH ?? '', UNDERROUND_DATA_DIR: dataDir, UNDERROUND_PORT: '0' },
-    ...venueUrls,
-  };
-  const child = spawn(process.execPath, ['bin/underround.mjs', 'serve'], { env });
-  child.stderr.resume();
-  const port = await new Promise<number>((resolve, reject) => {
-    let out = '';
-    child.stdout.on('data', (chunk) => {
-      out += chunk;
-      const ready = /ready http:\/\/[^:]+:(\d+)/.exec(out)?.[1];
-      if (ready) resolve(Number(ready));
-    });
-    child.once('exit', () => reject(new Error('the service did not start')));
-  });
-  return { child, port };
 }
 
 /** The service's own engine. */

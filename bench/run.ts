@@ -24,6 +24,7 @@ const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
   stream: () => import('./stream.ts'),
   stalledReader: () => import('./stalledReader.ts'),
   eventLoop: () => import('./eventLoop.ts'),
+  restart: () => import('./restart.ts'),
   attack: () => import('./attack.ts'),
 };
 

@@ -1,0 +1,81 @@
+/** How long a start takes with what a killed process left in the journal, beside one with nothing to recover. */
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { sleep, systemClock } from '../src/clock.ts';
+import { silentLogger } from '../src/ops/log.ts';
+import { Metrics } from '../src/ops/metrics.ts';
+import { openStore } from '../src/store/store.ts';
+import type { Figure } from './figure.ts';
+import { type StartedService, startService } from './serviceProcess.ts';
+import { bookSource } from './storeBooks.ts';
+
+/** Segments are closed once a second. */
+const SEGMENTS = 500;
+const BOOKS_A_SEGMENT = 300;
+const RECORDED_POLL_MS = 20;
+
+export async function run(): Promise<Figure[]> {
+  const venues = new Worker(new URL('./attackVenue.js', import.meta.url));
+  const [urls] = (await once(venues, 'message')) as [Record<string, string>];
+  const dataDirs = await Promise.all(
+    ['empty', 'waiting'].map((name) => mkdtemp(join(tmpdir(), `underround-${name}-`))),
+  );
+  const [empty, waiting] = dataDirs as [string, string];
+  try {
+    await leaveSegments(waiting);
+    // The first start of all creates the tables.
+    await leaveSegments(empty, 0);
+    const none = await startSeconds(empty, urls);
+    const some = await startSeconds(waiting, urls);
+    return [
+      { name: 'start to ready, nothing waiting', value: none.ready, unit: 's' },
+      { name: '  to the first book of the venue', value: none.recorded, unit: 's' },
+      { name: `start to ready, ${SEGMENTS} segments waiting`, value: some.ready, unit: 's', goal: '< 3' },
+      { name: '  to the first book of the venue', value: some.recorded, unit: 's', goal: '< 3' },
+    ];
+  } finally {
+    await venues.terminate();
+    for (const dataDir of dataDirs) await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** A data directory whose journal holds this many segments that the engine has not taken. */
+async function leaveSegments(dataDir: string, segments = SEGMENTS): Promise<void> {
+  const options = { dataDir, clickhouseUrl: null, clock: systemClock, log: silentLogger };
+  const store = await openStore({ ...options, metrics: new Metrics(), mayInsert: () => false });
+  const source = bookSource({ markets: 45, levels: 20, seed: 7 });
+  const startMs = systemClock.now() - (segments + 60) * 1_000;
+  let seq = 0;
+  for (let segment = 0; segment < segments; segment++) {
+    for (let book = 0; book < BOOKS_A_SEGMENT; book++)
+      store.writer.book(source.next(++seq, startMs + segment * 1_000 + book));
+    void store.writer.flush().catch(() => undefined);
+    await sleep(systemClock, 1);
+  }
+  await store.close();
+}
+
+async function startSeconds(
+  dataDir: string,
+  urls: Readonly<Record<string, string>>,
+): Promise<{ ready: number; recorded: number }> {
+  const begun = performance.now();
+  const service = await startService(dataDir, urls);
+  await firstBook(service);
+  const recorded = (performance.now() - begun) / 1_000;
+  service.child.kill('SIGTERM');
+  await once(service.child, 'exit');
+  return { ready: service.readyMs / 1_000, recorded };
+}
+
+/** Until a frame of the books has come in. */
+async function firstBook({ port }: StartedService): Promise<void> {
+  for (;;) {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    if (/^underround_venue_frames_total\{feed="polymarket.clob"\} [1-9]/m.test(text)) return;
+    await sleep(systemClock, RECORDED_POLL_MS);
+  }
+}
