@@ -8,8 +8,7 @@ const text = (tsMs: number) => new Date(tsMs).toISOString();
 
 /** A venue that sends one bid of Up whose size is the number of the state; all but the first are changes. */
 class Venue {
-  nowMs = 0;
-  readonly record = new VenueRecord(() => this.nowMs);
+  readonly record = new VenueRecord();
 
   snapshot(state: number, tsMs: number): void {
     for (const [asset_id, side] of [
@@ -61,8 +60,7 @@ function venue(): Venue {
   const one = new Venue();
   one.snapshot(1, START_MS);
   one.change(2, START_MS + 1000);
-  one.nowMs = 1000;
-  one.record.settle();
+  one.record.settle(MARKET.facts.conditionId);
   for (let state = 3; state <= 6; state++) one.change(state, START_MS + (state - 1) * 1000);
   one.trade('0xabc', START_MS + 5000);
   return one;

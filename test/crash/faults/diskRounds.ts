@@ -11,7 +11,6 @@ import { LimitedFileSystem } from './limitedFileSystem.ts';
 import type { ServiceProcess } from './serviceProcess.ts';
 
 const DISK_RESERVE = '8MiB';
-const SETTLE_MS = 300;
 const RECORD_MS = { low: 1_000, high: 4_000 };
 const FULL_SECONDS = 10;
 const FULL_LONG_SECONDS = 60;
@@ -89,8 +88,7 @@ class DiskRounds {
     const { random } = this.#rig;
     if (!(await this.#rig.start(service))) return;
     if (!(await this.#rig.whenTrusted(service))) this.#neverTrusted++;
-    await sleep(clock, SETTLE_MS);
-    this.#rig.record.settle();
+    await this.#rig.whenSettled(service);
     await sleep(clock, random.uniform(RECORD_MS.low, RECORD_MS.high));
     if (moment === 'start') await service.end(random.chance(0.5) ? 'SIGKILL' : 'SIGTERM');
     if (moment === 'merge') {

@@ -56,7 +56,7 @@ export class FaultRig {
   private constructor(options: FaultOptions) {
     this.#options = options;
     this.random = new Random(`crash/${options.seed}`);
-    this.record = new VenueRecord(() => clock.monotonic());
+    this.record = new VenueRecord();
     const { seed, density } = options;
     const model = new VenueModel({ seed, density, startTimeMs: clock.now() - 1000 });
     this.venue = new VenueServer({ model, clock, logger: silentLogger, observer: this.record });
@@ -142,6 +142,27 @@ export class FaultRig {
       await sleep(clock, POLL_MS);
     }
     return false;
+  }
+
+  /**
+   * Asks for a row of each market whose recording is not known to have begun. A starved service receives what was sent
+   * seconds ago: only a row that is served shows that recording has begun.
+   * @returns Whether every market has one.
+   */
+  async settle(service: ServiceProcess): Promise<boolean> {
+    for (const marketId of this.record.unsettled()) {
+      const { status, body } = await service.get(`/v1/snapshots?market_id=${marketId}&limit=1`);
+      const rows = status === 200 ? (JSON.parse(body) as { snapshots: unknown[] }).snapshots : [];
+      if (rows.length > 0) this.record.settle(marketId);
+    }
+    return this.record.unsettled().length === 0;
+  }
+
+  /** `settle` until every market in play has a row; what has none by then counts from its first row on. */
+  async whenSettled(service: ServiceProcess, limitMs = TRUSTED_LIMIT_MS): Promise<void> {
+    const deadline = clock.monotonic() + limitMs;
+    while (!(await this.settle(service)) && clock.monotonic() < deadline && service.isRunning)
+      await sleep(clock, SETTLE_PAUSE_MS / 4);
   }
 
   /**

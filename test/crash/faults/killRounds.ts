@@ -5,8 +5,6 @@ import { COUNTS_NONE, type Counts } from './compareRecord.ts';
 import { type FaultOptions, type FaultResult, FaultRig } from './faultRig.ts';
 import { READY_LIMIT_MS, type ServiceProcess } from './serviceProcess.ts';
 
-/** What is sent before this has passed is on disk when it has: what a settled market must hold from then on. */
-const SETTLE_MS = 300;
 /** How long a service records before it is killed, once it is trusted. */
 const LIFE_MS_MAX = 1_200;
 /** This share of the kills hits a service that is still starting. */
@@ -28,8 +26,7 @@ export function runKillRounds(options: FaultOptions & FaultRunOptions): Promise<
     let isUp = await startAgain(rig, service);
     for (let round = 1; isUp && round <= options.rounds; round++) {
       if (await rig.whenTrusted(service)) {
-        await sleep(clock, SETTLE_MS);
-        rig.record.settle();
+        await rig.settle(service);
       } else neverTrusted++;
       await sleep(clock, rig.random.uniform(0, LIFE_MS_MAX));
       const victim = pickVictim(rig);

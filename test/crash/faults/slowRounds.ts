@@ -10,7 +10,6 @@ import { type FaultOptions, type FaultResult, FaultRig } from './faultRig.ts';
 import type { ServiceProcess } from './serviceProcess.ts';
 import { notReady, storedLagMs } from './storedLag.ts';
 
-const SETTLE_MS = 3_000;
 const POLL_MS = 500;
 /** The lag from which on the service must say that it is not ready, and how long it may take to say so. */
 const LAG_LIMIT_MS = 10_000;
@@ -84,8 +83,7 @@ async function runRound(
   { slow, seconds }: { slow: Slow; seconds: number },
 ): Promise<Round> {
   await rig.whenTrusted(service);
-  await sleep(clock, SETTLE_MS);
-  rig.record.settle();
+  await rig.whenSettled(service);
   const [framesBefore, startMs] = [rig.record.framesSent, clock.monotonic()];
   const { release } = slow(rig, service);
   const shown = await watchSlow(rig, service, startMs + seconds * 1_000);

@@ -8,7 +8,7 @@ const START_MS = 1_790_000_000_000;
 /** A model whose frames all go to a record, from the first whole book of each market on. */
 function recordedModel() {
   const model = new VenueModel({ seed: 'record', startTimeMs: START_MS, density: 0.05, tickers: ['BTC'] });
-  const record = new VenueRecord(() => model.nowMs);
+  const record = new VenueRecord();
   const sink = {
     clob: (_: number, market: WireMarket | null, frame: string) => market && record.onFrame(market, frame, 1),
     entered: (_: number, market: WireMarket) => {

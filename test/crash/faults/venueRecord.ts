@@ -6,8 +6,6 @@
 import type { WireObserver } from '../../../src/simulator/clobSockets.ts';
 import { type DigestLevel, digestOf } from './ladderDigest.ts';
 
-/** A subscription this old has had the time to reach the journal, ten times over. */
-const SETTLED_AFTER_MS = 1_000;
 const BUSY_OVER_MS = 10_000;
 
 /** The parts of a simulated market that the record reads. */
@@ -59,7 +57,6 @@ interface Entry {
   readonly trades: SentTrade[];
   /** The action whose frames are coming: it becomes a book when a frame of another one comes. */
   open: { tsMs: number; hash: string; isSent: boolean } | null;
-  followedSinceMs: number | null;
   booksFollowed: number;
   tradesFollowed: number;
   settledBook: number | null;
@@ -92,12 +89,6 @@ export class VenueRecord implements WireObserver {
   /** Frames written to sockets, each copy of a frame apart. */
   framesSent = 0;
   readonly #entries = new Map<string, Entry>();
-  readonly #nowMs: () => number;
-
-  /** @param nowMs A clock that does not go back. */
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
-  }
 
   onFrame(market: WireMarket, text: string, sockets: number): void {
     this.framesSent += sockets;
@@ -118,7 +109,6 @@ export class VenueRecord implements WireObserver {
     this.#entries.set(conditionId, entry);
     this.#onBook(entry, market, { frame: JSON.parse(text) as Frame, isSent: true });
     if (entry.known.size < 2) return;
-    entry.followedSinceMs ??= this.#nowMs();
     finish(entry);
     const newest = entry.books.at(-1);
     if (newest !== undefined) newest.isSent = true;
@@ -126,15 +116,21 @@ export class VenueRecord implements WireObserver {
     entry.tradesFollowed = entry.trades.length;
   }
 
-  /** To be called while everything sent so far is known to be recorded, but for markets followed for less than a second. */
-  settle(): void {
-    const nowMs = this.#nowMs();
-    for (const entry of this.#entries.values()) {
-      if (entry.followedSinceMs === null || nowMs - entry.followedSinceMs < SETTLED_AFTER_MS) continue;
-      finish(entry);
-      entry.settledBook ??= Math.max(0, entry.books.length - 1);
-      entry.settledTrade ??= entry.trades.length;
-    }
+  /** Followed markets whose recording is not known to have begun. */
+  unsettled(): string[] {
+    const entries = [...this.#entries.values()];
+    return entries
+      .filter(({ books, settledBook }) => books.length > 0 && settledBook === null)
+      .map(({ marketId }) => marketId);
+  }
+
+  /** To be called once a row of this market is known to be stored: from the newest one on none may be missing. */
+  settle(marketId: string): void {
+    const entry = this.#entries.get(marketId);
+    if (entry === undefined || entry.settledBook !== null) return;
+    finish(entry);
+    entry.settledBook = Math.max(0, entry.books.length - 1);
+    entry.settledTrade = entry.trades.length;
   }
 
   /** Begins a new record: what follows is sent to a recorder that has nothing. */
@@ -236,7 +232,6 @@ function newEntry(marketId: string): Entry {
     books: [],
     trades: [],
     open: null,
-    followedSinceMs: null,
     booksFollowed: 0,
     tradesFollowed: 0,
     settledBook: null,
