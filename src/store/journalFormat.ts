@@ -5,7 +5,9 @@
  *
  * A segment is a header (magic, length, JSON naming each table's insert target) and chunks. A chunk holds the
  * rows one table gained since the last write: a fixed head, then seqs, row ends, days, and the rows. Its CRC covers all of
- * it, so a chunk that was cut short by a crash is recognised, and everything from it on is dropped.
+ * it, so a chunk that was cut short by a crash is recognised. Every chunk of a write but the last says that more follow:
+ * a write that was cut short counts for no table. Otherwise a kill could leave a book and lose a trade before it, and
+ * the gap, which begins at the last stored book, would not cover the trade.
  */
 import { crc32 } from 'node:zlib';
 import { RowBuffer } from './rowBuffer.ts';
@@ -15,6 +17,8 @@ const SEGMENT_MAGIC = 0x31_4a_52_55;
 const CHUNK_MAGIC = 0x4b_48_43_55;
 const SEGMENT_HEAD_BYTES = 8;
 const CHUNK_HEAD_BYTES = 48;
+/** Beside a chunk's table: further chunks of the same write follow it. */
+const MORE_FOLLOW = 0x80_00_00_00;
 /** Where the checksum stands in the head; everything else of the chunk is summed. */
 const CRC_AT = 44;
 const ROW_INDEX_BYTES = 8 + 4 + 4;
@@ -29,19 +33,30 @@ export function encodeSegmentHead(targets: Targets): Buffer {
   return Buffer.concat([head, json]);
 }
 
-/** The rows of `rows` from `fromRow` on, as the pieces of one chunk (views: write them before the buffer is reset). */
-export function encodeChunk(
-  table: TableName,
-  rows: RowBuffer,
-  fromRow: number,
-  writtenTimeMs: number,
+/** What one table gained since the last write. */
+export interface NewRows {
+  readonly table: TableName;
+  readonly rows: RowBuffer;
+  readonly fromRow: number;
+}
+
+/** The rows of one write, as the pieces of its chunks (views: write them before the buffers are reset). */
+export function encodeWrite(gained: readonly NewRows[], writtenTimeMs: number): Buffer[] {
+  return gained.flatMap((table, index) =>
+    encodeChunk(table, { writtenTimeMs, moreFollow: index < gained.length - 1 }),
+  );
+}
+
+function encodeChunk(
+  { table, rows, fromRow }: NewRows,
+  { writtenTimeMs, moreFollow }: { writtenTimeMs: number; moreFollow: boolean },
 ): Buffer[] {
   const count = rows.rows - fromRow;
   const start = fromRow === 0 ? 0 : (rows.ends[fromRow - 1] as number);
   const end = rows.ends[rows.rows - 1] as number;
   const head = Buffer.alloc(CHUNK_HEAD_BYTES);
   head.writeUInt32LE(CHUNK_MAGIC, 0);
-  head.writeUInt32LE(TABLE_NAMES.indexOf(table), 4);
+  head.writeUInt32LE(TABLE_NAMES.indexOf(table) + (moreFollow ? MORE_FOLLOW : 0), 4);
   head.writeUInt32LE(count, 8);
   head.writeUInt32LE(end - start, 12);
   head.writeDoubleLE(writtenTimeMs, 16);
@@ -68,7 +83,7 @@ function bytesOf(array: Float64Array | Uint32Array | Int32Array): Buffer {
 /** What a segment says of itself beside its rows. */
 export interface SegmentSummary {
   readonly targets: Targets;
-  /** Bytes at the end that are not whole chunks. */
+  /** Bytes at the end that are no whole write. */
   readonly tornBytes: number;
   /** When the first and the last whole chunk were written; null when there is none. */
   readonly firstTimeMs: number | null;
@@ -95,7 +110,7 @@ export function parseSegment(file: Buffer): ParsedSegment {
   return { ...summary, tables };
 }
 
-/** Calls `onChunk` with each whole chunk of a segment, in the order of the file, where its rows are in place. */
+/** Calls `onChunk` with each chunk of the whole writes of a segment, in the order of the file. */
 export function readChunks(
   file: Buffer,
   onChunk: (chunk: JournalChunk, targets: Targets) => void,
@@ -104,18 +119,24 @@ export function readChunks(
   if (!head) return { targets: {}, tornBytes: file.length, firstTimeMs: null, lastTimeMs: null };
   const { targets } = head;
   let at = head.length;
+  let wholeLength = at;
+  let chunks: JournalChunk[] = [];
   let firstTimeMs: number | null = null;
   let lastTimeMs: number | null = null;
   for (;;) {
     const length = wholeChunkLength(file, at);
     if (length === null) break;
     const chunk = new JournalChunk(file, at);
-    onChunk(chunk, targets);
+    chunks.push(chunk);
+    at += length;
+    if (chunk.moreFollow) continue;
+    for (const one of chunks) onChunk(one, targets);
+    chunks = [];
+    wholeLength = at;
     lastTimeMs = chunk.writtenTimeMs;
     firstTimeMs ??= lastTimeMs;
-    at += length;
   }
-  return { targets, tornBytes: file.length - at, firstTimeMs, lastTimeMs };
+  return { targets, tornBytes: file.length - wholeLength, firstTimeMs, lastTimeMs };
 }
 
 function parseHead(file: Buffer): { targets: Targets; length: number } | null {
@@ -139,6 +160,8 @@ function wholeChunkLength(file: Buffer, at: number): number | null {
 export class JournalChunk {
   readonly file: Buffer;
   readonly table: TableName;
+  /** The write goes on with another chunk. */
+  readonly moreFollow: boolean;
   readonly rows: number;
   /** Bytes of the rows. */
   readonly bytes: number;
@@ -155,7 +178,9 @@ export class JournalChunk {
 
   /** @throws {RangeError} When it names a table that does not exist. */
   constructor(file: Buffer, at: number) {
-    const table = TABLE_NAMES[file.readUInt32LE(at + 4)];
+    const named = file.readUInt32LE(at + 4);
+    this.moreFollow = named >= MORE_FOLLOW;
+    const table = TABLE_NAMES[named % MORE_FOLLOW];
     if (table === undefined) throw new RangeError('a journal chunk names a table that does not exist');
     this.file = file;
     this.table = table;

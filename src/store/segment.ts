@@ -1,4 +1,4 @@
-import { encodeChunk, encodeSegmentHead } from './journalFormat.ts';
+import { encodeSegmentHead, encodeWrite, type NewRows } from './journalFormat.ts';
 import { RowBuffer } from './rowBuffer.ts';
 import { insertTarget, TABLE_NAMES, TABLES, type TableName } from './schema.ts';
 import { type MakeRoom, SegmentFile } from './segmentFile.ts';
@@ -93,15 +93,14 @@ export class Segment {
 
   async #journalNow(nowMs: number): Promise<void> {
     if (this.#retired) return;
-    const pieces: Uint8Array[] = [];
-    const reached: [TableName, number][] = [];
-    for (const [table, buffer] of this.#buffers) {
-      const from = this.#journalled.get(table) ?? 0;
-      if (from === buffer.rows) continue;
-      pieces.push(...encodeChunk(table, buffer, from, nowMs));
-      reached.push([table, buffer.rows]);
+    const gained: NewRows[] = [];
+    for (const [table, rows] of this.#buffers) {
+      const fromRow = this.#journalled.get(table) ?? 0;
+      if (fromRow < rows.rows) gained.push({ table, rows, fromRow });
     }
-    if (pieces.length === 0) return;
+    if (gained.length === 0) return;
+    const reached = gained.map(({ table, rows }) => [table, rows.rows] as const);
+    const pieces: Uint8Array[] = encodeWrite(gained, nowMs);
     if (this.file.length === 0) pieces.unshift(encodeSegmentHead(TARGETS));
     await this.file.append(pieces);
     for (const [table, rows] of reached) this.#journalled.set(table, rows);

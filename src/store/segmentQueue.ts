@@ -132,6 +132,7 @@ export class SegmentQueue {
 
   async #insert(batch: readonly Entry[]): Promise<void> {
     const { inserter, run } = this.#options;
+    await this.#journal(batch);
     const range = rangeOf(batch);
     const loaded = [];
     for (const { segment } of batch) loaded.push(await segment.load());
@@ -145,6 +146,18 @@ export class SegmentQueue {
     });
   }
 
+  /**
+   * Before the engine gets anything of them: a kill between the inserts of two tables would otherwise leave the newest
+   * books and lose the trades before them, which no gap would cover.
+   */
+  async #journal(batch: readonly Entry[]): Promise<void> {
+    try {
+      for (const { segment } of batch) await segment.journal(this.#options.clock.now());
+    } catch {
+      // The writer's own rounds log and count it; what the journal cannot take, the engine still may.
+    }
+  }
+
   async #done(entry: Entry): Promise<void> {
     const { kept, run, clock, log } = this.#options;
     const { segment } = entry;
@@ -153,7 +166,7 @@ export class SegmentQueue {
     this.#entries.shift();
     this.#retiring = entry;
     try {
-      // Rows that came in within one period of the journal are in no file yet.
+      // Where there was no room for it before the insert.
       if (!kept.isConfirmedAtOnce) await segment.journal(clock.now());
       if (await segment.retire()) await kept.add({ runId: run.runId, path, rows, bytes });
     } catch (error) {

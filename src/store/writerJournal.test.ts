@@ -53,6 +53,13 @@ const GAP: GapRecord = {
   ...{ feed: 'f', repairedBy: null, knownTimeMs: null, knownSeq: null },
 };
 
+/** The segments in a directory that hold rows of both tables, and those that hold rows of one. */
+async function tablesOfSegments(journal: string): Promise<string[][]> {
+  const names = await readdir(journal, { recursive: true });
+  const files = names.filter((name) => name.endsWith('.seg')).map((name) => readFile(join(journal, name)));
+  return (await Promise.all(files)).map((file) => [...parseSegment(file).tables.keys()].sort());
+}
+
 /** A data directory whose writers are all closed after the test. */
 function rig() {
   const dataDir = temporaryDirectory();
@@ -105,6 +112,44 @@ test('a record that fails half-way through its row leaves nothing behind: the ne
   await writer.flush();
   expect(engine.tried).toHaveLength(2);
   expect(engine.tried[1]?.data).toEqual(engine.tried[0]?.data);
+});
+
+test('the journal holds the rows of every table before the engine gets those of the first', async () => {
+  const { open, dataDir } = rig();
+  const engine = new FakeEngine();
+  const seen: string[][][] = [];
+  const insert = engine.insert.bind(engine);
+  engine.insert = async (rows) => {
+    seen.push(await tablesOfSegments(join(dataDir, 'journal')));
+    await insert(rows);
+  };
+  const writer = await open(engine);
+  writer.gap(GAP);
+  writer.trade(TRADE);
+  // Within one period of the journal: a kill between the two inserts would lose the second table's rows alone.
+  await writer.flush();
+  expect(seen).toEqual([[['gaps', 'trades']], [['gaps', 'trades']]]);
+});
+
+test('a write to the journal that was cut short counts for none of its tables', async () => {
+  const { open, until, dataDir } = rig();
+  const engine = new FakeEngine();
+  engine.isAway = true;
+  const writer = await open(engine);
+  writer.gap(GAP);
+  writer.trade(TRADE);
+  void writer.flush();
+  const journal = join(dataDir, 'journal');
+  await until(async () => (await tablesOfSegments(journal)).length > 0, 50);
+  const [name] = (await readdir(journal, { recursive: true })).filter((entry) => entry.endsWith('.seg'));
+  const whole = await readFile(join(journal, name as string));
+  const headLength = whole.length - parseSegment(whole.subarray(0, whole.length - 1)).tornBytes - 1;
+  for (let length = 0; length < whole.length; length++) {
+    const { tables, tornBytes } = parseSegment(whole.subarray(0, length));
+    expect([...tables.keys()]).toEqual([]);
+    expect(tornBytes).toBe(length < headLength ? length : length - headLength);
+  }
+  expect([...parseSegment(whole).tables.keys()].sort()).toEqual(['gaps', 'trades']);
 });
 
 test('a close waits for the write of the journal under way: that it ended is written last', async () => {
