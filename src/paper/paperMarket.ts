@@ -38,6 +38,8 @@ export class PaperMarket {
   readonly #openGaps = new Set<number>();
   /** Ends that are known, and not yet passed by what was received. */
   #gapEnds: number[] = [];
+  /** The latest end that was passed; null: none. */
+  #passedEndMs: number | null = null;
 
   /** @param onBroken Told of a session that failed; it is on the market no more. */
   constructor(market: TapeMarket, onBroken: OnBroken) {
@@ -138,7 +140,11 @@ export class PaperMarket {
     const underlying = model ? this.#underlying : null;
     const lane = new Lane(this.market, { underlying, depth, onBroken: this.#onBroken });
     this.#newest.tell(lane.live);
-    // Those that ended do not show any more.
+    // A gap that ended still shows where no book has been received since.
+    if (this.#passedEndMs !== null) {
+      lane.live.gapKnown({ startMs: 0, knownMs: 0 });
+      lane.live.gapEnded(this.#passedEndMs);
+    }
     const standing = this.#openGaps.size + this.#gapEnds.length;
     for (let n = 0; n < standing; n++) lane.live.gapKnown({ startMs: 0, knownMs: 0 });
     this.#lanes.set(key, lane);
@@ -150,6 +156,7 @@ export class PaperMarket {
       const endMs = this.#gapEnds[0];
       if (endMs === undefined || endMs + AFTER_MS > receivedMs) return;
       this.#gapEnds.shift();
+      this.#passedEndMs = Math.max(endMs, this.#passedEndMs ?? endMs);
       for (const lane of this.#lanes.values()) {
         lane.live.gapEnded(endMs);
         lane.stepAll();

@@ -2,15 +2,17 @@
  * One market in play: makers that follow the fair value, takers, the refined tick, the side that nobody quotes
  * near the end, and the emptying afterwards. It schedules itself; every frame goes to the venue's sink.
  */
-import { probabilityUp } from '../core/pricing/probability.ts';
 import { type LevelSet, type Print, WireBook, type WireFrame } from './book.ts';
-import { NO_ASK } from './ladder.ts';
+import { fairUp } from './fairValue.ts';
+import { type LadderSide, NO_ASK } from './ladder.ts';
 import type { SimulatedMarket } from './markets.ts';
 import { cheapOffer } from './partedBook.ts';
 import { type PriceBoard, TWAP_SECONDS } from './prices.ts';
 import {
   changedLevels,
   filledLevels,
+  oneSidedTarget,
+  onlySide,
   quietLevels,
   requoteLevels,
   type Target,
@@ -18,7 +20,7 @@ import {
 } from './quoting.ts';
 import { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
-import { CENT, changesPerSecond, ordersPerMinute, spreadTicks, twoSidedShare } from './shape.ts';
+import { CENT, changesPerSecond, ordersPerMinute, spreadTicks } from './shape.ts';
 
 /** What a market needs of the venue round it. */
 export interface VenueContext {
@@ -41,10 +43,6 @@ export interface LatencyRange {
   readonly high: number;
 }
 
-/** Daily windows are decided by the one-minute candle that begins at their end. */
-export const DAILY_CANDLE_MS = 60_000;
-/** Price steps old enough that book and spot are 0.3-0.4 s apart once the wait for the next quote is added. */
-const REACTION_MS = 100;
 const QUOTE_NOISE = 2.5;
 const REFINES_ABOVE = 960;
 const CLUMP_MS = 250;
@@ -69,7 +67,8 @@ export class LiveMarket {
   #noise = 0;
   #spread = 2;
   #clumpUntilMs = 0;
-  #isOneSided = false;
+  /** The only side of Up that is quoted; null: both are. */
+  #onlySide: LadderSide | null = null;
   #isEmptied = false;
   /** Nobody else acts until the two tokens agree again. */
   #isParted = false;
@@ -134,32 +133,9 @@ export class LiveMarket {
     this.#emit(nowMs, this.book.part({ ask: downAsk, size: OFFERED_SIZE }, this.#stamp(nowMs)));
   }
 
-  /** What Up is worth, 0..1, to someone who sees the spot price `REACTION_MS` late. */
+  /** What Up is worth to the makers, 0..1. */
   fair(nowMs: number): number {
-    const { prices } = this.#context;
-    const { ticker, eventType, window } = this.market.facts;
-    const { strike, payoutUp } = this.market.fate;
-    if (payoutUp !== null) return payoutUp;
-    const lengthSeconds = (window.endTimeMs - window.startTimeMs) / 1000;
-    const untilStart = (window.startTimeMs - nowMs) / 1000;
-    const sigma = prices.sigma(ticker);
-    const spot = prices.lagged(ticker, REACTION_MS);
-    if (untilStart >= TWAP_SECONDS) return 0.5;
-    const isAveraged = eventType !== '1h' && eventType !== 'daily_up_down';
-    if (untilStart > 0) {
-      if (!isAveraged) return 0.5;
-      // Part of the strike's average is known already; the rest is expected at today's price.
-      const inside = prices.meanOf(ticker, Math.max(1, Math.round(TWAP_SECONDS - untilStart)));
-      const expected = (inside * (TWAP_SECONDS - untilStart) + spot * untilStart) / TWAP_SECONDS;
-      const averaged = { twapSeconds: TWAP_SECONDS, insideMean: 0 };
-      return probabilityUp({ spot, strike: expected, secondsLeft: lengthSeconds, sigma, ...averaged });
-    }
-    const lateMs = eventType === 'daily_up_down' ? DAILY_CANDLE_MS : 0;
-    const secondsLeft = Math.max(0, (window.endTimeMs + lateMs - nowMs) / 1000);
-    const twapSeconds = isAveraged ? TWAP_SECONDS : 0;
-    const insideSeconds = Math.max(1, Math.min(TWAP_SECONDS, Math.round(TWAP_SECONDS - secondsLeft)));
-    const insideMean = secondsLeft < twapSeconds ? prices.meanOf(ticker, insideSeconds) : 0;
-    return probabilityUp({ spot, strike: strike ?? spot, secondsLeft, sigma, twapSeconds, insideMean });
+    return fairUp(this.market, { prices: this.#context.prices, nowMs });
   }
 
   readonly #requote = (atMs: number): void => {
@@ -254,26 +230,13 @@ export class LiveMarket {
     const tick = this.book.tick;
     const fair = this.fair(nowMs);
     if (nowMs < window.startTimeMs - TWAP_SECONDS * 1000) return { bid: 490, ask: 510 };
-    if (!this.#isOneSided) {
-      const secondsLeft = (window.endTimeMs - nowMs) / 1000;
-      const isDecided = Math.abs(fair - 0.5) > 0.3 || secondsLeft <= 20;
-      this.#isOneSided = isDecided && habits.oneSidedDraw >= twoSidedShare(secondsLeft);
-    }
-    if (this.#isOneSided)
-      return fair >= 0.5
-        ? { bid: this.#winnerBid(fair), ask: null }
-        : { bid: null, ask: NO_ASK - this.#winnerBid(1 - fair) };
+    const secondsLeft = (window.endTimeMs - nowMs) / 1000;
+    const { oneSidedDraw: draw } = habits;
+    this.#onlySide = onlySide({ fair, secondsLeft, draw, before: this.#onlySide });
+    if (this.#onlySide !== null) return oneSidedTarget(this.#onlySide, fair, tick);
     this.#noise = 0.8 * this.#noise + QUOTE_NOISE * 0.6 * this.#random.normal();
     if (this.#random.chance(0.3)) this.#spread = spreadTicks(this.#random, tick === 1);
     return quotesRound(fair * 1000 + this.#noise * 4 * fair * (1 - fair), this.#spread * tick, tick);
-  }
-
-  #winnerBid(fair: number): number {
-    const top = NO_ASK - this.book.tick;
-    return Math.min(
-      top,
-      Math.max(500, Math.round((fair * 1000) / CENT) * CENT - (fair < 1 ? CENT : 0), top - 5 * CENT),
-    );
   }
 
   #act(atMs: number, sets: readonly LevelSet[], prints: readonly Print[] = []): void {

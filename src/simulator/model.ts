@@ -6,15 +6,10 @@
 import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
 import { nextWindow, type Window, windowAt } from '../venues/polymarket/windows.ts';
 import { MINUTE_MS } from './candles.ts';
+import { DAILY_CANDLE_MS } from './fairValue.ts';
 import { statementTimesMs } from './gammaObjects.ts';
 import { foreignMarketFrame, newMarketFrame, resolvedFrame } from './lifecycleFrames.ts';
-import {
-  DAILY_CANDLE_MS,
-  type LatencyRange,
-  LiveMarket,
-  RECORDED_LATENCY_MS,
-  type VenueContext,
-} from './market.ts';
+import { type LatencyRange, LiveMarket, RECORDED_LATENCY_MS, type VenueContext } from './market.ts';
 import { type MarketFacts, MarketRegistry, type SimulatedMarket } from './markets.ts';
 import { PerpBooks } from './perp.ts';
 import { PriceBoard, STEP_MS, TWAP_SECONDS } from './prices.ts';

@@ -2,7 +2,7 @@
 import type { LevelSet, Print, WireBook } from './book.ts';
 import { type Ladder, type LadderSide, NO_ASK } from './ladder.ts';
 import type { Random } from './random.ts';
-import { CENT, changeDepth, levelSize, orderSize, quietSize } from './shape.ts';
+import { CENT, changeDepth, levelSize, orderSize, quietSize, twoSidedShare } from './shape.ts';
 
 /** Best prices wanted, in thousandths; null empties the side. */
 export interface Target {
@@ -14,6 +14,11 @@ const MIN_PRICE = CENT;
 /** Below the tick of one cent, quotes stand this close to the touch, and old ones are taken away beyond twice as far. */
 const FINE_BAND = 10;
 const LEVELS_A_TAKER_WALKS = 4;
+/** How far from one half Up is worth when offers of the favourite may go, and when they come back. */
+const DECIDED = { goes: 0.3, returns: 0.2 };
+const NEARLY_OVER_SECONDS = 20;
+/** A lone side stays where it is until the other token is the favourite by this much. */
+const FAVOURITE_BY = 0.05;
 
 /** A fresh book nobody has traded in: every cent filled, two cents wide round one half. */
 export function quietLevels(random: Random): LevelSet[] {
@@ -35,6 +40,41 @@ export function filledLevels(random: Random, target: Target): LevelSet[] {
     }
   }
   return sets;
+}
+
+/**
+ * The only side of Up that is quoted, or null. Nobody offers the favourite once the outcome is all but known, or in the
+ * last seconds; a window that is open again gets its offers back.
+ * @param before The same at the last quote. @param draw The market's own, 0..1: it is two-sided where this is below the share.
+ */
+export function onlySide({
+  fair,
+  secondsLeft,
+  draw,
+  before,
+}: {
+  fair: number;
+  secondsLeft: number;
+  draw: number;
+  before: LadderSide | null;
+}): LadderSide | null {
+  const distance = Math.abs(fair - 0.5);
+  const isDecided = distance > (before === null ? DECIDED.goes : DECIDED.returns);
+  if (!isDecided && secondsLeft > NEARLY_OVER_SECONDS) return null;
+  if (draw < twoSidedShare(secondsLeft)) return null;
+  if (before !== null && distance < FAVOURITE_BY) return before;
+  return fair >= 0.5 ? 'bid' : 'ask';
+}
+
+/** Quotes of one side alone, at what Up is worth less a cent: a lone bid far above it would be money for nothing. */
+export function oneSidedTarget(side: LadderSide, fair: number, tick: number): Target {
+  if (side === 'bid') return { bid: loneBid(fair, tick), ask: null };
+  return { bid: null, ask: NO_ASK - loneBid(1 - fair, tick) };
+}
+
+function loneBid(worth: number, tick: number): number {
+  const bid = Math.round((worth * NO_ASK) / CENT) * CENT - (worth < 1 ? CENT : 0);
+  return Math.min(NO_ASK - tick, Math.max(CENT, bid));
 }
 
 /** The changes that move the touch to `target`: what stands in the way goes, what is missing behind is filled. */

@@ -1,4 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { recordingsAbsent } from '../../test/support/fixtures.ts';
+import {
+  changesOf,
+  fairCentsOfRealWindows,
+  quantileOf,
+  recordedChanges,
+} from '../../test/support/midChanges.ts';
 import { bookHash } from '../core/bookHash.ts';
 import { gammaMarket } from './gammaObjects.ts';
 import type { SimulatedMarket } from './markets.ts';
@@ -381,5 +388,98 @@ describe('a day of BTC 5m windows', () => {
     expect(missing('volume')).toBeLessThan(0.24);
     expect(missing('bestBid')).toBeGreaterThan(0.24);
     expect(missing('bestBid')).toBeLessThan(0.45);
+  });
+});
+
+/** In cents, of the mid or of the best price of a lone side. `docs/DEMO.md` states recorded and simulated quantiles. */
+describe('how far the price of Up moves in BTC 5m windows', () => {
+  const STEP_MS = 100;
+  const LENGTHS = [300, 1_000, 5_000] as const;
+  const simulated = new Map<string, number[]>();
+  const note = (phase: string, lengthMs: number, change: number) => {
+    const changes = simulated.get(`${phase} ${lengthMs}`) ?? [];
+    simulated.set(`${phase} ${lengthMs}`, changes);
+    changes.push(change);
+  };
+  const changesIn = (phase: string, lengthMs: number) =>
+    Float64Array.from(simulated.get(`${phase} ${lengthMs}`) ?? []);
+
+  beforeAll(() => {
+    const model = new VenueModel({
+      ...{ seed: SEED, startTimeMs: START, density: 0.004 },
+      ...{ tickers: ['BTC'], eventTypes: ['5m'] },
+    });
+    const playing = new Map<SimulatedMarket, number[]>();
+    const sink: VenueSink = {
+      ...silentSink(),
+      entered: (_atMs, market) => playing.set(market, []),
+      final: (_atMs, market) => playing.delete(market),
+    };
+    for (let atMs = START; atMs < START + 4 * HOUR_MS; atMs += STEP_MS) {
+      model.advance(atMs, sink);
+      for (const [market, cents] of playing) look(model, { market, cents }, atMs);
+    }
+  });
+
+  function look(
+    model: VenueModel,
+    { market, cents }: { market: SimulatedMarket; cents: number[] },
+    atMs: number,
+  ): void {
+    const { startTimeMs, endTimeMs } = market.facts.window;
+    const ladder = model.bookOf(market)?.book.ladder;
+    if (atMs < startTimeMs || atMs >= endTimeMs || !ladder) return;
+    const { bestBid, bestAsk, isTwoSided } = ladder;
+    cents.push((isTwoSided ? (bestBid + bestAsk) / 2 : bestBid || bestAsk) / 10);
+    const [elapsed, left] = [(atMs - startTimeMs) / 1000, (endTimeMs - atMs) / 1000];
+    for (const lengthMs of LENGTHS) {
+      const before = cents.at(-1 - lengthMs / STEP_MS);
+      if (before === undefined) continue;
+      const change = Math.abs((cents.at(-1) as number) - before);
+      if (elapsed < 70) note('begins', lengthMs, change);
+      if (left > 120) note('over 120', lengthMs, change);
+      else note(left > 60 ? 'over 60' : left > 20 ? 'over 20' : 'last', lengthMs, change);
+    }
+  }
+
+  it.skipIf(recordingsAbsent).each(LENGTHS)('over %i ms as in recorded trades', (lengthMs) => {
+    const [recorded, made] = [recordedChanges(lengthMs), changesIn('begins', lengthMs)];
+    expect(recorded.length).toBeGreaterThan(1_000);
+    expect(made.length).toBeGreaterThan(10_000);
+    expect(Math.abs(quantileOf(made, 0.5) - quantileOf(recorded, 0.5))).toBeLessThanOrEqual(1);
+    expect(Math.abs(quantileOf(made, 0.9) - quantileOf(recorded, 0.9))).toBeLessThanOrEqual(2.5);
+    expect(quantileOf(made, 0.99)).toBeLessThan(2 * quantileOf(recorded, 0.99));
+    expect(quantileOf(made, 0.99)).toBeGreaterThan(quantileOf(recorded, 0.99) / 2);
+    expect(quantileOf(made, 1)).toBeLessThan(2.5 * quantileOf(recorded, 1));
+  });
+
+  it.skipIf(recordingsAbsent)(
+    'as much as a real day of prices made its windows move, near their end too',
+    () => {
+      const windows = fairCentsOfRealWindows();
+      for (const lengthMs of [1_000, 5_000]) {
+        for (const [phase, over, upTo] of [
+          ['over 120', 120, 300],
+          ['over 60', 60, 120],
+          ['over 20', 20, 60],
+        ] as const) {
+          const real = changesOf(windows, { seconds: lengthMs / 1000, over, upTo });
+          const made = changesIn(phase, lengthMs);
+          const label = `${phase} s left, ${lengthMs} ms`;
+          expect(real.length, label).toBeGreaterThan(9_000);
+          for (const share of [0.99, 0.999]) {
+            expect(quantileOf(made, share), label).toBeLessThan(2 * quantileOf(real, share));
+            expect(quantileOf(made, share), label).toBeGreaterThan(quantileOf(real, share) / 3);
+          }
+        }
+      }
+    },
+  );
+
+  it('never from one end to the other at once while the outcome is open', () => {
+    expect(quantileOf(changesIn('over 120', 300), 1)).toBeLessThan(20);
+    expect(quantileOf(changesIn('over 60', 300), 1)).toBeLessThan(30);
+    expect(quantileOf(changesIn('over 20', 300), 1)).toBeLessThan(40);
+    expect(quantileOf(changesIn('last', 300), 0.999)).toBeLessThan(40);
   });
 });

@@ -30,12 +30,15 @@ async function enableOneTimeCodes(watched: WatchedPage): Promise<void> {
   const [code = ''] = ((await recovery.textContent()) ?? '').split('\n');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await heading(page, 'Sign in');
+  // Who leaves is led nowhere in particular afterwards: neither to the first page of this visit nor to the last.
+  expect(page.url()).toMatch(/\/sign-in$/);
   await page.getByLabel('E-mail address').fill('ann@example.com');
   await page.getByRole('textbox', { name: 'Password' }).fill('correct horse battery');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('textbox', { name: 'Code' }).fill(code);
   await watched.inspect('sign-in-code');
   await page.getByRole('button', { name: 'Sign in' }).click();
+  await heading(page, 'Live');
   await page.getByRole('link', { name: 'Operator' }).click();
   await page.getByRole('table', { name: 'Account events' }).getByText('enable totp').waitFor();
 }

@@ -282,6 +282,50 @@ describe('gaps', () => {
     expect(ledger.cash).toBe(trades[0]?.pnl);
   });
 
+  test("nothing is bought at a gap's end on the book from before the gap", () => {
+    const stale = new TapeWriter()
+      .book({ at: -10_000, bids: [[0.25, 100]], asks: [[0.27, 100]] })
+      .gap({ start: -5_000, known: -1_000, end: 100_000 });
+    const tape = stale
+      .book({ at: 150_000, bids: [[0.49, 100]], asks: [[0.51, 100]] })
+      .book({ at: 160_000, bids: [[0.49, 100]], asks: [[0.52, 100]] })
+      .tape();
+    expect(replay(tape)).toMatchObject({ events: [], missed: { no_depth: 0, untrusted: 0 } });
+  });
+
+  test.each([
+    ['the book from before the gap', [], [0, 0, 0, 1]],
+    ['a book received inside the gap', [95_000], [0, 0, 0, 0, 1]],
+    ['a book received at its end', [100_000], [0, 0, 1, 1, 1]],
+  ] as const)('%s decides whether rows after a gap are trusted', (_, received, trusted) => {
+    const writer = new TapeWriter()
+      .book({ at: 0, bids: [[0.49, 1]], asks: [[0.51, 1]] })
+      .gap({ start: 60_000, known: 90_000, end: 100_000 });
+    for (const at of received) writer.book({ at, bids: [[0.49, 2]], asks: [[0.51, 2]] });
+    const tape = writer
+      .price(120_000, 97_100)
+      .book({ at: 150_000, bids: [[0.49, 3]], asks: [[0.51, 3]] })
+      .tape();
+    const { rows } = prepareMarket(tape, { model: true });
+    const after = Array.from({ length: rows.count }, (_, row) => row).filter(
+      (row) => (rows.timeMs[row] as number) >= START_MS + 90_000,
+    );
+    expect(after.map((row) => rows.trusted[row])).toEqual(trusted);
+  });
+
+  test('best prices received after a gap are a new book too, though they are those of before it', () => {
+    const tape = new TapeWriter()
+      .quote({ at: 0, bid: 4_900, ask: 5_100, trusted: true })
+      .gap({ start: 60_000, known: 90_000, end: 100_000 })
+      .quote({ at: 150_000, bid: 4_900, ask: 5_000, trusted: true })
+      .tape();
+    // The recording says 0.51 again: nothing but the proof is news.
+    tape.quotes.yesAsk[1] = 5_100;
+    tape.quotes.noBid[1] = 4_900;
+    const { rows } = prepareMarket(tape, { model: false });
+    expect([...rows.trusted.subarray(0, rows.count)]).toEqual([1, 0, 0, 1]);
+  });
+
   test('a market whose window lies in gaps is skipped, with the reason', () => {
     const tape = new TapeWriter()
       .book({ at: 100, bids: [[0.25, 1]], asks: [[0.27, 100]], trusted: false })
@@ -298,8 +342,8 @@ describe('gaps', () => {
       .book({ at: 60_000, bids: [[0.4, 1]], asks: [[0.51, 1]] })
       .gap({ start: 60_000, known: 90_000, end: 120_000 })
       .book({ at: 180_000, bids: [[0.4, 1]], asks: [[0.52, 1]] });
-    // 30 to 60 s; the gap's end at 120 s lets the book that is known count again.
-    expect(coverageOf(replay(tape.tape()).prepared)).toBeCloseTo((30 + 180) / 300, 12);
+    // 30 to 60 s, and from 180 s on: the gap's end at 120 s brought no book.
+    expect(coverageOf(replay(tape.tape()).prepared)).toBeCloseTo((30 + 120) / 300, 12);
   });
 });
 

@@ -33,7 +33,7 @@ export interface Rows {
   readonly kind: Uint8Array;
   /** Of receipt, never falling. */
   readonly timeMs: Float64Array;
-  /** 1: the book is proven and no gap is open. */
+  /** 1: the book is proven, no gap is open, and the book or its best prices were received since the last one ended. */
   readonly trusted: Uint8Array;
   readonly yesBid: Float64Array;
   readonly yesAsk: Float64Array;
@@ -122,6 +122,9 @@ export class RowBuilder {
   #timeMs = Number.NEGATIVE_INFINITY;
   #trusted = false;
   #openGaps = 0;
+  /** The latest end of a gap, by receipt, and the latest receipt of a book or of best prices. */
+  #gapEndMs = Number.NEGATIVE_INFINITY;
+  #receivedMs = Number.NEGATIVE_INFINITY;
   #yesBid = Number.NaN;
   #yesAsk = Number.NaN;
   #noBid = Number.NaN;
@@ -160,12 +163,15 @@ export class RowBuilder {
   /** @returns False where the book has already said the same: then there is no new row. */
   quote(event: QuoteEvent): boolean {
     const { trusted, yesBid, yesAsk, noBid, noAsk } = event;
+    const wasTrusted = this.#isTrusted;
+    this.#receivedMs = Math.max(this.#receivedMs, event.receivedMs);
     const bestsKnown =
       Object.is(yesBid, this.#yesBid) &&
       Object.is(yesAsk, this.#yesAsk) &&
       Object.is(noBid, this.#noBid) &&
       Object.is(noAsk, this.#noAsk);
-    if (bestsKnown && trusted === this.#trusted) return false;
+    const sameTrust = trusted === this.#trusted && wasTrusted === this.#isTrusted;
+    if (bestsKnown && sameTrust) return false;
     this.#trusted = trusted;
     this.#yesBid = yesBid;
     this.#yesAsk = yesAsk;
@@ -178,6 +184,7 @@ export class RowBuilder {
   book(event: BookEvent): void {
     const { yesBids, yesAsks, no } = event;
     this.#trusted = event.trusted;
+    this.#receivedMs = Math.max(this.#receivedMs, event.receivedMs);
     this.#yesBid = bestOf(yesBids);
     this.#yesAsk = bestOf(yesAsks);
     this.#noBid = no === undefined ? TICKS_PER_USDC - this.#yesAsk : no.bid;
@@ -205,9 +212,15 @@ export class RowBuilder {
     this.#columns.gapStartMs[at] = startMs;
   }
 
+  /** @param endMs Receipt of the first proven book or best prices after the gap: none received before it is trusted. */
   gapEnded(endMs: number): void {
     this.#openGaps = Math.max(0, this.#openGaps - 1);
+    this.#gapEndMs = Math.max(this.#gapEndMs, endMs);
     this.#emit(ROW_GAP_ENDED, endMs);
+  }
+
+  get #isTrusted(): boolean {
+    return this.#trusted && this.#openGaps === 0 && this.#receivedMs >= this.#gapEndMs;
   }
 
   #emit(kind: RowKind, receivedMs: number): number {
@@ -217,7 +230,7 @@ export class RowBuilder {
     this.#timeMs = Math.max(this.#timeMs, receivedMs);
     rows.kind[at] = kind;
     rows.timeMs[at] = this.#timeMs;
-    rows.trusted[at] = this.#trusted && this.#openGaps === 0 ? 1 : 0;
+    rows.trusted[at] = this.#isTrusted ? 1 : 0;
     rows.yesBid[at] = this.#yesBid;
     rows.yesAsk[at] = this.#yesAsk;
     rows.noBid[at] = this.#noBid;

@@ -46,16 +46,16 @@ class MeanReversionRun implements StrategyRun {
 
   decide(row: number, held: Token | null): Intent {
     const { timeMs, trusted, yesBid, yesAsk } = this.#rows;
-    if (trusted[row] === 0) {
+    const doubled = (yesBid[row] as number) + (yesAsk[row] as number);
+    if (trusted[row] === 0 || Number.isNaN(doubled)) {
       this.#forget();
       return WAIT;
     }
-    const doubled = (yesBid[row] as number) + (yesAsk[row] as number);
     const second = Math.floor((timeMs[row] as number) / 1_000);
     if (!Number.isNaN(this.#last)) this.#pass(second - this.#second);
     this.#second = second;
     this.#last = doubled;
-    if (Number.isNaN(doubled) || this.#filled < this.#samples.length) return WAIT;
+    if (this.#filled < this.#samples.length) return WAIT;
     return this.#intent(doubled, held);
   }
 
@@ -84,7 +84,7 @@ class MeanReversionRun implements StrategyRun {
     }
   }
 
-  /** What was before a break says nothing of what comes after it. */
+  /** The window restarts after a break: a book that cannot be trusted, or that has one side alone. */
   #forget(): void {
     this.#filled = this.#next = this.#sum = this.#squares = 0;
     this.#last = Number.NaN;

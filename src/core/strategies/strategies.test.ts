@@ -110,6 +110,32 @@ describe('mean_reversion', () => {
     expect(intents(writer, strategy).at(-1)).toBe(WAIT);
   });
 
+  test('restarts its window after a second with one side alone', () => {
+    const tape = () => quotes(...calm).book({ at: 4_000, bids: [[0.49, 1]] });
+    const after = [
+      [49, 51],
+      [51, 53],
+      [49, 51],
+      [51, 53],
+      [40, 42],
+    ] as const;
+    const writer = tape();
+    after.forEach(([bid, ask], second) => {
+      writer.book({ at: 5_000 + second * 1_000, bids: [[bid / 100, 1]], asks: [[ask / 100, 1]] });
+    });
+    const soon = tape().book({ at: 5_000, bids: [[0.4, 1]], asks: [[0.42, 1]] });
+    expect(intents(soon, strategy).at(-1)).toBe(WAIT);
+    expect(intents(writer, strategy).slice(-2)).toEqual([WAIT, BUY_YES]);
+  });
+
+  test('restarts its window after one side was gone within a second', () => {
+    const writer = quotes(...calm)
+      .book({ at: 3_200, bids: [[0.49, 1]] })
+      .book({ at: 3_400, bids: [[0.51, 1]], asks: [[0.53, 1]] })
+      .book({ at: 4_000, bids: [[0.4, 1]], asks: [[0.42, 1]] });
+    expect(intents(writer, strategy).at(-1)).toBe(WAIT);
+  });
+
   test('without any variation there is no deviation to measure by', () => {
     const flat = quotes([49, 51], [49, 51], [49, 51], [49, 51], [40, 42]);
     expect(intents(flat, strategy).at(-1)).toBe(WAIT);

@@ -13,8 +13,9 @@ import { SchemeToggle } from './SchemeToggle.tsx';
 export function Shell(): ReactNode {
   const session = useSession();
   const href = useRouterState({ select: (state) => state.location.href });
-  // As it was at first: on the way to the sign-in it changes.
-  const [asked] = useState(href);
+  // The page to come back to: the newest one while somebody was signed in. On the way to the sign-in it stays.
+  const [asked, setAsked] = useState(href);
+  if (session.data && asked !== href && !href.startsWith('/sign-in')) setAsked(href);
   if (session.isPending) return <Loading />;
   if (session.isError) return <Failure error={session.error} retry={() => void session.refetch()} />;
   if (session.data === null) return <Navigate to="/sign-in" search={{ next: asked }} replace />;

@@ -56,9 +56,10 @@ function SignOut(): ReactNode {
     signOut.mutate(
       {},
       {
-        onSettled: () => {
+        // Left first: a page of the shell that loses its session asks the sign-in to come back to it.
+        onSettled: async () => {
+          await navigate({ to: '/sign-in' });
           noteSession(null);
-          void navigate({ to: '/sign-in' });
         },
       },
     );
