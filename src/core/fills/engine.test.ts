@@ -136,7 +136,9 @@ describe('consumption', () => {
     consumption.take({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
     consumption.observe((token) => (token === 'no' ? noAsks : bids), false);
     expect(consumption.remaining('no', 'asks', noAsks).sizes[0]).toBe(6 * SHARE);
-    consumption.observe(() => bids, false);
+    consumption.observe((token) => (token === 'no' ? ladder('asks', [[0.69, 1]]) : bids), false);
+    expect(consumption.isEmpty, 'deeper than what is shown').toBe(false);
+    consumption.observe((token) => (token === 'no' ? ladder('asks', [[0.71, 1]]) : bids), false);
     expect(consumption.isEmpty).toBe(true);
   });
 

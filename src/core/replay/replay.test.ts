@@ -153,6 +153,34 @@ describe('a taker order', () => {
     );
   });
 
+  test('trap 8: a level that only an unproven book does not show was not refilled', () => {
+    const strategy: Strategy = {
+      type: 'condition_based',
+      side: 'buy_yes',
+      entry: [{ metric: 'token_price', operator: 'below', value: 0.4 }],
+      take_profit: [{ metric: 'token_price', operator: 'above', value: 0 }],
+      stop_loss: [],
+      max_trades_per_market: 10,
+    };
+    const bids = [[0.2, 1_000]] as const;
+    const tape = new TapeWriter();
+    for (let at = 0; at < 4_000; at += 200) {
+      const asks = [[0.25, 40]] as const;
+      if (at === 2_000) tape.book({ at, bids: [], asks: [], trusted: false });
+      else tape.book({ at, bids: [[0.2, 1_000 + at]], asks });
+    }
+    const fills = replay(tape.tape(), { strategy, size: 100 }).events.filter(
+      (event) => event.kind === 'fill' && event.order.kind === 'buy',
+    );
+    expect(fills).toHaveLength(1);
+    tape.book({ at: 4_000, bids, asks: [] });
+    for (let at = 4_200; at < 6_000; at += 200) tape.book({ at, bids: [[0.2, at]], asks: [[0.25, 40]] });
+    const refilled = replay(tape.tape(), { strategy, size: 100 }).events.filter(
+      (event) => event.kind === 'fill' && event.order.kind === 'buy',
+    );
+    expect(refilled).toHaveLength(2);
+  });
+
   test('buys nothing above the highest price allowed, and says so', () => {
     const tape = cheapAt(10_000)
       .book({ at: 10_100, bids: [[0.25, 1]], asks: [[0.99, 100]] })

@@ -79,6 +79,8 @@ export class MarketSession {
   /** The newest row taken. */
   #row = -1;
   #book = -1;
+  /** The newest proven book, which `#consumption` has seen. */
+  #observed = -1;
   #trusted = false;
   /** In force before the running row, kept only while an order is on its way. */
   #best: Best = { bid: Number.NaN, ask: Number.NaN };
@@ -123,8 +125,7 @@ export class MarketSession {
     const timeMs = rows.timeMs[row] as number;
     if (this.#pending !== null && this.#isDue(this.#pending, row)) this.#match(this.#pending, timeMs);
     if (rows.kind[row] === ROW_GAP_KNOWN) this.#takeBack(rows.gapStartMs[row] as number, timeMs);
-    this.#show(rows.book[row] as number);
-    this.#trusted = rows.trusted[row] === 1;
+    this.#show(row);
     if (timeMs < this.#market.endTimeMs) {
       const intent = this.#run.decide(row, this.#positions.held?.token ?? null);
       if (this.#trusted && this.#pending === null) this.#act(intent, row, timeMs);
@@ -156,17 +157,18 @@ export class MarketSession {
   #pass(row: number): void {
     const rows = this.#rows;
     // What was taken of a level depends on every book in between.
-    for (let at = this.#consumption.isEmpty ? row : this.#row + 1; at <= row; at++)
-      this.#show(rows.book[at] as number);
-    this.#trusted = rows.trusted[row] === 1;
+    for (let at = this.#consumption.isEmpty ? row : this.#row + 1; at <= row; at++) this.#show(at);
     if (this.#pending !== null) this.#best = bestAt(rows, row, this.#pending.order.token);
   }
 
-  #show(book: number): void {
-    if (book === this.#book) return;
-    this.#book = book;
+  #show(row: number): void {
+    this.#book = this.#rows.book[row] as number;
+    this.#trusted = this.#rows.trusted[row] === 1;
+    // A level that an unproven book does not show need not have gone.
+    if (!this.#trusted || this.#book === this.#observed) return;
+    this.#observed = this.#book;
     if (!this.#consumption.isEmpty && this.#ladders !== null)
-      this.#consumption.observe(this.#read, this.#ladders.isMirrored(book));
+      this.#consumption.observe(this.#read, this.#ladders.isMirrored(this.#book));
   }
 
   /** The venue has named the outcome: what is held is paid out. */
