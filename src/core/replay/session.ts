@@ -229,8 +229,12 @@ export class MarketSession {
     this.#place(order, bestAt(this.#rows, row, held.token).bid, timeMs);
   }
 
-  /** An order that would meet the book only after the window's end is not placed, nor one without a price to meet. */
+  /**
+   * An order that would meet the book only after the window's end is not placed, nor one without a price to meet, nor
+   * one that has to walk books before any was received: whether a recording has books at all is not known yet.
+   */
   #place(order: TakerOrder, best: number, placedMs: number): void {
+    if (this.#terms.params.fill_mode === 'walk_book' && this.#book < 0) return;
     const takerHoldMs = this.#rules.takerHoldMs(placedMs);
     const dueMs = dueTime(placedMs, { latencyMs: this.#terms.params.latency_ms, takerHoldMs });
     if (dueMs >= this.#market.endTimeMs || Number.isNaN(best)) return;
