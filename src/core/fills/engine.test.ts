@@ -30,7 +30,7 @@ describe('a taker order', () => {
 
   test('sells shares; selling lower than the best bid seen is slippage too', () => {
     const bids = ladder('bids', [[0.4, 100]]);
-    const fill = fillTaker({ kind: 'sell', token: 'yes', size: 5 * SHARE }, bids, FEE);
+    const fill = fillTaker({ kind: 'sell', token: 'yes', size: 5 * SHARE, limitPrice: 0 }, bids, FEE);
     expect(fill).toMatchObject({ principal: 2_000_000, fee: 84_000 });
     expect(fill && slippageOf('sell', fill, 4_500)).toBeCloseTo(0.05, 12);
   });

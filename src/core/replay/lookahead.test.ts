@@ -15,7 +15,12 @@ import type { SessionEvent } from './sessionEvents.ts';
 import { type MarketTape, TapeLadders, type TapeSide } from './tape.ts';
 import { UnderlyingState } from './underlyingState.ts';
 
-const PARAMS: ReplayParams = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985 };
+const PARAMS: ReplayParams = {
+  fill_mode: 'walk_book',
+  latency_ms: 50,
+  max_fill_price: 0.985,
+  max_slippage: null,
+};
 const MOMENTS = 1_000;
 const TAPES = 4;
 /** Of each stream and tape. */
