@@ -19,7 +19,7 @@ export function printBacktest(result: BacktestResultBody): string {
     ['P&L a trade', usd(result.avg_pnl_per_trade)],
     ['slippage a share', fixed(result.avg_slippage, 5)],
     ['orders filled', `${result.orders.filled} of ${result.orders.placed}`],
-    ['orders not filled', missedText(result)],
+    ['not filled', missedText(result)],
     ['profit factor', fixed(result.profit_factor)],
     ['Sharpe a market', fixed(result.sharpe_per_market, 4)],
     ['Sharpe a year', fixed(result.sharpe_ratio)],
