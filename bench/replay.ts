@@ -17,7 +17,7 @@ const QUOTES = 400;
 const SHAPE = { books: QUOTES, levels: 10, gaps: false };
 const ROUNDS = 5;
 const CELLS = 250;
-const PARAMS = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985 } as const;
+const PARAMS = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985, max_slippage: 0.02 } as const;
 const RESOLUTION = { payoutYes: 1, resolvedTimeMs: START_MS + 400_000 };
 const SIZE = 10_000_000;
 

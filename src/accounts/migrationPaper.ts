@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** Paper strategies and their positions. Part of the one migration set in `migrations.ts`. */
 export async function createPaper(db: Kysely<unknown>): Promise<void> {
@@ -75,4 +75,17 @@ export async function createMarketTerms(db: Kysely<unknown>): Promise<void> {
     .on('paper_market_terms')
     .column('written_ms')
     .execute();
+}
+
+/** How a position was executed; of those opened before, only the decision price can be worked out. */
+export async function addPaperExecution(db: Kysely<unknown>): Promise<void> {
+  const table = () => db.schema.alterTable('paper_positions');
+  await table().addColumn('decision_price', 'double precision').execute();
+  await table().addColumn('exit_slippage', 'double precision').execute();
+  await table().addColumn('entry_levels', 'bigint').execute();
+  await table().addColumn('exit_levels', 'bigint').execute();
+  // Prices have four decimals.
+  await sql`update paper_positions set decision_price = round((entry_price - slippage) * 10000) / 10000.0`.execute(
+    db,
+  );
 }

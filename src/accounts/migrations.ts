@@ -1,7 +1,7 @@
 import type { Kysely, Migration } from 'kysely';
 import { createAudit } from './migrationAudit.ts';
 import { createJobs } from './migrationJobs.ts';
-import { createMarketTerms, createPaper } from './migrationPaper.ts';
+import { addPaperExecution, createMarketTerms, createPaper } from './migrationPaper.ts';
 import { createWebhooks, keepEverySecret, markTests, noteFilterTimes } from './migrationWebhooks.ts';
 
 /**
@@ -21,6 +21,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0010_webhook_tests': { up: markTests },
   '0011_account_events': { up: createAccountEvents },
   '0012_second_factors': { up: createSecondFactors },
+  '0013_paper_execution': { up: addPaperExecution },
 };
 
 async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {

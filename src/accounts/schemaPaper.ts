@@ -46,7 +46,13 @@ export interface PaperPositionsTable {
   outcome: Outcome | null;
   principal_micro: number;
   fees_micro: number;
+  /** Of the entry. */
   slippage: number;
+  decision_price: number;
+  exit_slippage: number | null;
+  /** Null: opened by a release that did not keep it. */
+  entry_levels: number | null;
+  exit_levels: number | null;
   pnl_micro: number | null;
 }
 

@@ -31,7 +31,7 @@ describe('an axis', () => {
   test('varies what its strategy has, inside conditions too', () => {
     expect(sweepableParams(CONDITIONS)).toEqual([
       ...['entry.0.value', 'entry.1.value', 'take_profit.0.value', 'max_trades_per_market'],
-      ...['latency_ms', 'max_fill_price', 'size_usd'],
+      ...['latency_ms', 'max_fill_price', 'max_slippage', 'size_usd'],
     ]);
     const cells = cellsOf(SPEC) as Cell[];
     const values = cells.map(

@@ -17,7 +17,7 @@ export interface Cell {
 const DIGITS = 12;
 
 const WHOLE = new Set(['lookback', 'max_trades_per_market', 'latency_ms']);
-const OF_PARAMS = ['latency_ms', 'max_fill_price'];
+const OF_PARAMS = ['latency_ms', 'max_fill_price', 'max_slippage'];
 const SIZE = 'size_usd';
 
 /** Names an axis may have for this strategy; `entry.0.value` is the first condition's. */

@@ -164,9 +164,15 @@ export function toJob(row: Pick<Selectable<BacktestJobsTable>, (typeof SUMMARY)[
     submittedMs: row.submitted_ms,
     startedMs: row.started_ms,
     completedMs: row.completed_ms,
-    spec: JSON.parse(row.spec) as JobSpec,
+    spec: specOf(row.spec),
     error: row.error,
     attempts: row.attempts,
     isComparison: row.baseline_ms !== null,
   };
+}
+
+/** A job of a release without the limit was asked to fill at any price, and still is. */
+function specOf(text: string): JobSpec {
+  const spec = JSON.parse(text) as JobSpec;
+  return { ...spec, params: { ...spec.params, max_slippage: spec.params.max_slippage ?? null } };
 }

@@ -5,6 +5,7 @@ import { tapeAtDepth } from '../core/replay/depth.ts';
 import { type PreparedMarket, prepareMarket } from '../core/replay/prepare.ts';
 import { coverageOf, type MarketReplay, replayMarket, type SkipReason } from '../core/replay/replay.ts';
 import type { SessionTerms } from '../core/replay/session.ts';
+import { NO_ORDERS } from '../core/replay/sessionEvents.ts';
 import type { MarketTape, Resolution } from '../core/replay/tape.ts';
 import { compileStrategy } from '../core/strategies/compile.ts';
 import type { Cell } from './cells.ts';
@@ -29,10 +30,8 @@ export interface MarketSweep {
   readonly pnl: Float64Array;
 }
 
-const NOTHING_MISSED = { no_depth: 0, untrusted: 0, unconfirmed: 0 };
-
 export function notReplayed(skipped: SkipReason): MarketOutcome {
-  return { replay: { skipped, trades: [], missed: NOTHING_MISSED }, coverage: 0 };
+  return { replay: { skipped, trades: [], orders: NO_ORDERS }, coverage: 0 };
 }
 
 export function notSwept(skipped: SkipReason, cells: number): MarketSweep {

@@ -1,5 +1,6 @@
 /** What a backtest answers: the summary of the core in the words of the API. */
 import type { SkipReason } from '../core/replay/replay.ts';
+import type { OrderCounts } from '../core/replay/sessionEvents.ts';
 import { summarize } from '../core/replay/summary.ts';
 import { BacktestFailedError } from '../errors.ts';
 import type { BacktestResultBody } from '../schema/api/backtests.ts';
@@ -41,6 +42,8 @@ export function backtestResult(
     total_fees: summary.totalFees,
     avg_pnl_per_trade: summary.avgPnlPerTrade,
     avg_slippage: summary.avgSlippage,
+    orders: ordersBody(summary.orders),
+    fill_rate: summary.fillRate,
     profit_factor: summary.profitFactor,
     sharpe_per_market: summary.sharpePerMarket,
     sharpe_ratio: summary.sharpeRatio,
@@ -56,6 +59,10 @@ export function backtestResult(
     trades: markets.flatMap(({ market, replay }) => replay.trades.map((trade) => tradeBody(market, trade))),
     receipt,
   };
+}
+
+function ordersBody({ placed, filled, missed, takenBack }: OrderCounts): BacktestResultBody['orders'] {
+  return { placed, filled, missed, taken_back: takenBack };
 }
 
 /** @throws {BacktestFailedError} When no market was replayed, saying why not. */

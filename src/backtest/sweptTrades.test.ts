@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { START_MS } from '../../test/support/tapes.ts';
 import type { Trade } from '../core/replay/position.ts';
+import { NO_ORDERS } from '../core/replay/sessionEvents.ts';
 import { type MarketResult, summarize, tradeFigures } from '../core/replay/summary.ts';
 import type { TapeMarket } from '../core/replay/tape.ts';
 import { Random } from '../simulator/random.ts';
@@ -10,7 +11,8 @@ import { cellTrades } from './sweptTrades.ts';
 const CELLS = 7;
 const TRADE: Omit<Trade, 'closedMs' | 'pnl'> = {
   ...{ token: 'yes', decidedMs: 0, openedMs: 0, size: 1, entryPrice: 0.5, exitPrice: null, exitReason: null },
-  ...{ principal: 0, fees: 0, slippage: 0 },
+  ...{ principal: 0, fees: 0, decisionPrice: 0.5, entrySlippage: 0, exitSlippage: null },
+  ...{ entryLevels: 1, exitLevels: null },
 };
 
 type Result = Pick<Trade, 'closedMs' | 'pnl'> & { readonly pnl: number; readonly closedMs: number };
@@ -70,7 +72,7 @@ test('a cell beyond the last is none', () => {
   expect(() => cellTrades([[flat([[], []])]], 2)).toThrow(new RangeError('no cell 2'));
 });
 
-const REPLAYED = { skipped: null, missed: { no_depth: 0, untrusted: 0, unconfirmed: 0 } };
+const REPLAYED = { skipped: null, orders: NO_ORDERS };
 const MARKET: Omit<TapeMarket, 'startTimeMs' | 'endTimeMs'> = {
   ...{ marketId: '0x1', ticker: 'BTC', eventType: '5m', strikePrice: null, strikeKnownTimeMs: null },
   ...{ takerFeeRate: null, takerFeeExponent: null, takerDelayMs: null, twapLookbackSeconds: null },

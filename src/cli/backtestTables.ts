@@ -18,6 +18,8 @@ export function printBacktest(result: BacktestResultBody): string {
     ['fees', usd(result.total_fees)],
     ['P&L a trade', usd(result.avg_pnl_per_trade)],
     ['slippage a share', fixed(result.avg_slippage, 5)],
+    ['orders filled', `${result.orders.filled} of ${result.orders.placed}`],
+    ['not filled', missedText(result)],
     ['profit factor', fixed(result.profit_factor)],
     ['Sharpe a market', fixed(result.sharpe_per_market, 4)],
     ['Sharpe a year', fixed(result.sharpe_ratio)],
@@ -27,6 +29,12 @@ export function printBacktest(result: BacktestResultBody): string {
     ['data', result.receipt.data_hash.slice(0, 16)],
   ];
   return `${formatTable(['RESULT', ''], rows)}\n\n${tradesTable(result)}`;
+}
+
+function missedText({ orders }: BacktestResultBody): string {
+  const reasons = Object.entries({ ...orders.missed, taken_back: orders.taken_back });
+  const counted = reasons.filter(([, count]) => count > 0).map(([reason, count]) => `${count} ${reason}`);
+  return counted.join(', ') || 'none';
 }
 
 function tradesTable({ trades }: BacktestResultBody): string {

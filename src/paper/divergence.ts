@@ -4,13 +4,14 @@ import type { Backtests } from '../backtest/backtests.ts';
 import type { JobRepository } from '../backtest/jobs.ts';
 import type { Clock } from '../clock.ts';
 import { MICRO_PER_USDC } from '../core/fees.ts';
+import { avgSlippage } from '../core/replay/summary.ts';
 import { memoryMs } from '../core/strategies/compile.ts';
 import type { BacktestResultBody, BacktestTradeBody } from '../schema/api/backtests.ts';
 import type { RunBody } from '../schema/api/paper.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import { windowAt } from '../venues/polymarket/windows.ts';
 import { type PositionBody, positionBody } from './positionBody.ts';
-import type { PositionReader, PositionRow } from './positions.ts';
+import { type PositionReader, type PositionRow, tradeOf } from './positions.ts';
 import type { PaperStrategy } from './strategies.ts';
 
 /** Positions that are compared, and differences that are shown. */
@@ -118,7 +119,7 @@ function liveRun(closed: readonly PositionRow[]): RunBody {
     ...{ backtest_id: null, status: 'live', trades: closed.length, net_pnl: pnl },
     ...{ win_rate: mean(closed.filter((row) => (row.pnl_micro ?? 0) > 0).length) },
     ...{ fees: sum((row) => row.fees_micro) / MICRO_PER_USDC, avg_pnl_per_trade: mean(pnl) },
-    avg_slippage: mean(sum((row) => row.slippage)),
+    avg_slippage: avgSlippage(closed.map(tradeOf)),
   };
 }
 

@@ -91,8 +91,11 @@ export class PaperMarket {
   }
 
   quote(record: QuoteRecord): void {
-    this.#before(record.receivedTimeMs);
+    const { receivedTimeMs: receivedMs, underlyingPrice: price } = record;
+    this.#before(receivedMs);
     this.#newest.quote(record);
+    const isInTape = receivedMs >= this.market.startTimeMs - TAPE_BEFORE_MS;
+    if (price !== null && isInTape) this.#underlying.pushBesideQuote({ receivedMs, price });
     for (const lane of this.#lanes.values()) if (lane.live.quote(record)) lane.step();
   }
 

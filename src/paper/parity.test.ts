@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { withLateGaps } from '../../test/support/lateGaps.ts';
-import { withNoApart, withPricesAhead } from '../../test/support/oddTapes.ts';
+import { withNoApart, withPricesAhead, withPricesBeside } from '../../test/support/oddTapes.ts';
 import { marketOf, openPaperRig, printedRows, replayedRows, toldOf } from '../../test/support/paperRig.ts';
 import { STRATEGIES } from '../../test/support/strategies.ts';
-import { type Level, randomTape, START_MS, TapeWriter } from '../../test/support/tapes.ts';
+import { END_MS, type Level, randomTape, START_MS, TapeWriter } from '../../test/support/tapes.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import type { MarketTape } from '../core/replay/tape.ts';
 import type { Strategy } from '../schema/strategy.ts';
@@ -80,11 +80,26 @@ describe.each([
   });
 });
 
+/** Prices beside the quotes from the first on, those of the deciding feed only from a moment on. */
+function blind(tape: MarketTape, untilMs: number): MarketTape {
+  const { prices, ...rest } = withPricesBeside(tape);
+  const from = prices?.receivedMs.findIndex((ms) => ms >= untilMs) ?? -1;
+  if (prices === null || from < 0) return { ...rest, prices: null };
+  const { seq, receivedMs, eventMs, price } = prices;
+  const cut = (column: Float64Array) => column.subarray(from);
+  return {
+    ...rest,
+    prices: { seq: cut(seq), receivedMs: cut(receivedMs), eventMs: cut(eventMs), price: cut(price) },
+  };
+}
+
 describe('an odd stream', () => {
   const drawn = (seed: string) => randomTape(seed, { books: 1_200, levels: 6, gaps: false });
   test.each([
     ['NO is no mirror of YES', withNoApart(drawn('yes'), drawn('no'))],
     ['prices are received after books that were told later', withPricesAhead(drawn('ahead'), 700)],
+    ['no price of the deciding feed, only those beside quotes', blind(drawn('beside'), END_MS)],
+    ['a deciding feed that begins in mid-window', blind(drawn('begins'), START_MS + 150_000)],
   ])('is dealt on as the backtester does, byte for byte: %s', async (_, tape) => {
     await expectParity(tape, {});
   });

@@ -25,7 +25,9 @@ export function positionRows({ strategyId, marketId, fromMs, outcome, trades }: 
     ...{ session_from_ms: fromMs, decided_ms: trade.decidedMs, opened_ms: trade.openedMs },
     ...{ closed_ms: trade.closedMs, size: trade.size, entry_price: trade.entryPrice },
     ...{ exit_price: trade.exitPrice, exit_reason: trade.exitReason, outcome },
-    ...{ principal_micro: trade.principal, fees_micro: trade.fees, slippage: trade.slippage },
+    ...{ principal_micro: trade.principal, fees_micro: trade.fees, slippage: trade.entrySlippage },
+    ...{ decision_price: trade.decisionPrice, exit_slippage: trade.exitSlippage },
+    ...{ entry_levels: trade.entryLevels, exit_levels: trade.exitLevels },
     pnl_micro: trade.pnl,
   }));
 }
@@ -36,7 +38,8 @@ export function tradeOf(row: PositionRow): Trade {
     ...{ token: row.token, decidedMs: row.decided_ms, openedMs: row.opened_ms, closedMs: row.closed_ms },
     ...{ size: row.size, entryPrice: row.entry_price, exitPrice: row.exit_price },
     ...{ exitReason: row.exit_reason, principal: row.principal_micro, fees: row.fees_micro },
-    ...{ slippage: row.slippage, pnl: row.pnl_micro },
+    ...{ entrySlippage: row.slippage, exitSlippage: row.exit_slippage, decisionPrice: row.decision_price },
+    ...{ entryLevels: row.entry_levels, exitLevels: row.exit_levels, pnl: row.pnl_micro },
   };
 }
 

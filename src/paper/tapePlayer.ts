@@ -98,7 +98,8 @@ export class TapePlayer {
     };
     const record: QuoteRecord = {
       ...{ seq: quotes.seq[at] as number, marketId: this.#market.market.marketId },
-      ...{ eventTimeMs: receivedTimeMs, receivedTimeMs, underlyingPrice: null, yesChanged: true },
+      ...{ eventTimeMs: receivedTimeMs, receivedTimeMs, yesChanged: true },
+      underlyingPrice: price(quotes.underlying),
       ...{ trusted: quotes.trusted[at] === 1, yesBid: price(quotes.yesBid), yesAsk: price(quotes.yesAsk) },
       ...{ noBid: price(quotes.noBid), noAsk: price(quotes.noAsk) },
     };

@@ -14,6 +14,7 @@ const MONEY_FIELDS: ReadonlySet<string> = new Set([
   ...['yes_bid', 'yes_ask', 'no_bid', 'no_ask'],
   ...['avg_model_ev', 'avg_realized', 'total_realized'],
   ...['entry_price', 'exit_price', 'fees_usd', 'slippage', 'net_pnl', 'cumulative_pnl', 'final_net_pnl'],
+  ...['decision_price', 'entry_slippage', 'exit_slippage'],
   ...['total_pnl', 'total_fees', 'fees', 'avg_pnl_per_trade', 'avg_slippage', 'max_drawdown'],
   ...['live_net_pnl', 'backtest_net_pnl'],
   ...['fillPrice', 'fillSpread', 'feePerShare', 'evPerShare', 'marketYesMid', 'realized'],

@@ -85,4 +85,6 @@ export interface ReplayParams {
   readonly latency_ms: number;
   /** Nothing is bought above it, USDC per share. */
   readonly max_fill_price: number;
+  /** Farthest an order may fill from its decision price, either way, USDC per share; null: as far as it has to. */
+  readonly max_slippage: number | null;
 }

@@ -137,7 +137,7 @@ async function loadQuotes(read: Read, params: object): Promise<TapeQuotes> {
   return { seq, receivedMs, trusted: trusted.shared(), yesBid, yesAsk, noBid, noAsk, underlying };
 }
 
-/** Null where nothing was recorded: then the price beside each quote serves. */
+/** Null where nothing was recorded: then the prices beside the quotes serve to the end. */
 async function loadPrices(read: Read, params: object): Promise<TapePrices | null> {
   const columns = await loadFixed(read, TAPE_PRICES, { params, doubles: PRICE_DOUBLES, onFlag: () => {} });
   const [seq, receivedMs, eventMs, price] = columns as Columns<4>;

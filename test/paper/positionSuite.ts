@@ -28,7 +28,8 @@ export function aTrade(openedMs: number, pnl: number | null = null): Trade {
     ...{ token: openedMs % 2 === 0 ? 'yes' : 'no', decidedMs: openedMs - 300, openedMs, closedMs: closed },
     ...{ size: 20_408_163, entryPrice: 0.490000006, exitPrice: pnl === null ? null : 0.51 },
     ...{ exitReason: pnl === null ? null : 'take_profit', principal: 10_000_000, fees: 349_930 },
-    ...{ slippage: -0.000000123, pnl },
+    ...{ decisionPrice: 0.490000129, entrySlippage: -0.000000123, entryLevels: 2, pnl },
+    ...{ exitSlippage: pnl === null ? null : 0.000000321, exitLevels: pnl === null ? null : 3 },
   };
 }
 

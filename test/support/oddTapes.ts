@@ -7,6 +7,16 @@ export function withPricesAhead(tape: MarketTape, byMs: number): MarketTape {
   return { ...tape, prices: prices && { ...prices, receivedMs: prices.receivedMs.map((ms) => ms + byMs) } };
 }
 
+/** The same tape with the last price received beside each quote, as the recorder writes it. */
+export function withPricesBeside(tape: MarketTape): MarketTape {
+  const { quotes, prices } = tape;
+  const underlying = quotes.seq.map((seq) => {
+    const at = prices?.seq.findLastIndex((priceSeq) => priceSeq < seq) ?? -1;
+    return prices?.price[at] ?? Number.NaN;
+  });
+  return { ...tape, quotes: { ...quotes, underlying } };
+}
+
 /** The same tape with the YES books of another as those of NO: neither mirrors the other. */
 export function withNoApart(tape: MarketTape, other: MarketTape): MarketTape {
   const { books, prices } = tape;

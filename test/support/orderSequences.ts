@@ -59,15 +59,15 @@ export function runOrderSequence(seed: number): void {
     const fill = meet({ kind: 'buy', token, budget, limitPrice: 1 + random.below(10_000) }, 'asks');
     if (fill === null) return;
     if (fill.principal > budget) throw new Error(`sequence ${seed}: spent ${fill.principal} of ${budget}`);
-    open.push(new Position(ledger, { token, decidedMs: nowMs, openedMs: nowMs, fill, slippage: 0 }));
+    open.push(new Position(ledger, { token, decidedMs: nowMs, openedMs: nowMs, fill, best: 5_000 }));
     move(-BigInt(fill.principal), BigInt(fill.fee));
   }
 
   function sell(position: Position): void {
     const size = random.chance(0.5) ? position.left : 1 + random.below(position.left);
-    const fill = meet({ kind: 'sell', token: position.token, size }, 'bids');
+    const fill = meet({ kind: 'sell', token: position.token, size, limitPrice: random.below(5_000) }, 'bids');
     if (fill === null) return;
-    position.sell(nowMs, fill, 'take_profit');
+    position.sell(nowMs, fill, { reason: 'take_profit', best: 5_000 });
     move(BigInt(fill.principal), BigInt(fill.fee));
     if (position.left === 0) open.splice(open.indexOf(position), 1);
     else if (random.chance(0.3)) takeBack(position, fill);

@@ -47,7 +47,8 @@ export function toldOf(tape: MarketTape): Told[] {
   const told: Told[] = [];
   for (const [at, seq] of quotes.seq.entries()) {
     const record = {
-      ...{ seq, marketId, ...times(quotes.receivedMs[at]), yesChanged: true, underlyingPrice: null },
+      ...{ seq, marketId, ...times(quotes.receivedMs[at]), yesChanged: true },
+      underlyingPrice: orNull(quotes.underlying[at]),
       ...{ yesBid: orNull(quotes.yesBid[at]), yesAsk: orNull(quotes.yesAsk[at]) },
       ...{ noBid: orNull(quotes.noBid[at]), noAsk: orNull(quotes.noAsk[at]) },
       trusted: quotes.trusted[at] === 1,

@@ -72,10 +72,10 @@ test('a position sold in several parts at one price has that price, however its 
   fc.assert(
     fc.property(price, price, orderSizes, (boughtAt, soldAt, parts) => {
       const fill = fillOf('buy', boughtAt, sum(parts));
-      const opened = { token: 'yes', decidedMs: 0, openedMs: 1, fill, slippage: 0 } as const;
+      const opened = { token: 'yes', decidedMs: 0, openedMs: 1, fill, best: 3_000 } as const;
       const position = new Position(new Ledger(), opened);
       for (const [at, part] of parts.entries())
-        position.sell(2 + at, fillOf('sell', soldAt, part), 'take_profit');
+        position.sell(2 + at, fillOf('sell', soldAt, part), { reason: 'take_profit', best: 3_000 });
       expect(position.trade()).toMatchObject({ entryPrice: boughtAt / 10_000, exitPrice: soldAt / 10_000 });
     }),
     RUNS,
@@ -94,7 +94,7 @@ test.each([
       fc.property(fc.integer({ min: 1, max: 1_000 * MICRO }), (shares) => {
         const fill = fillOf('buy', 3_300, shares);
         const position = new Position(new Ledger(), {
-          ...{ token: 'yes', decidedMs: 0, openedMs: 1, fill, slippage: 0 },
+          ...{ token: 'yes', decidedMs: 0, openedMs: 1, fill, best: 3_000 },
         });
         position.settle(9, payout);
         expect(position.trade().exitPrice).toBe(exitPrice);
@@ -111,9 +111,9 @@ test('a position bought at two prices and annulled in part has the average it wa
   ];
   const fill = { size: 8 * MICRO, principal: 2.8 * MICRO, fee: 0, levels };
   const position = new Position(new Ledger(), {
-    ...{ token: 'yes', decidedMs: 0, openedMs: 1, fill, slippage: 0 },
+    ...{ token: 'yes', decidedMs: 0, openedMs: 1, fill, best: 3_000 },
   });
-  position.sell(2, fillOf('sell', 4_500, 2 * MICRO), 'take_profit');
+  position.sell(2, fillOf('sell', 4_500, 2 * MICRO), { reason: 'take_profit', best: 3_000 });
   position.settle(9, null);
   expect(position.trade().exitPrice).toBeCloseTo((0.45 * 2 + 0.35 * 6) / 8, 12);
 });

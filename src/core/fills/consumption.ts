@@ -33,16 +33,20 @@ export class Consumption {
   }
 
   /**
-   * To be told of every change of the book while anything is taken.
+   * Has to see every proven book while anything is taken. A level worse than the last one shown may only have been cut
+   * off with the depth: it stays taken.
    * @param mirrored NO is the mirror of YES: then only YES is read, which costs nothing to show.
    */
   observe(read: ReadSide, mirrored: boolean): void {
     let kept = 0;
     for (const entry of this.#taken) {
       const { token, side, price } = mirrored ? entry.yes : entry.own;
-      const shown = shownAt(read(token, side), price);
-      if (shown === 0 || shown > entry.shown) continue;
-      entry.shown = shown;
+      const view = read(token, side);
+      if (isInRange(view, side, price)) {
+        const shown = shownAt(view, price);
+        if (shown === 0 || shown > entry.shown) continue;
+        entry.shown = shown;
+      }
       this.#taken[kept++] = entry;
     }
     this.#taken.length = kept;
@@ -108,6 +112,13 @@ function asYes(level: Level): Level {
 
 function mirrorSide(side: BookSide): BookSide {
   return side === 'bids' ? 'asks' : 'bids';
+}
+
+/** Whether a level of this price would be shown. Of an empty side nothing was cut off. */
+function isInRange({ count, prices }: SideView, side: BookSide, price: number): boolean {
+  if (count === 0) return true;
+  const worst = prices[count - 1] as number;
+  return side === 'asks' ? price <= worst : price >= worst;
 }
 
 function shownAt({ count, prices, sizes }: SideView, price: number): number {

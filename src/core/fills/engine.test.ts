@@ -30,7 +30,7 @@ describe('a taker order', () => {
 
   test('sells shares; selling lower than the best bid seen is slippage too', () => {
     const bids = ladder('bids', [[0.4, 100]]);
-    const fill = fillTaker({ kind: 'sell', token: 'yes', size: 5 * SHARE }, bids, FEE);
+    const fill = fillTaker({ kind: 'sell', token: 'yes', size: 5 * SHARE, limitPrice: 0 }, bids, FEE);
     expect(fill).toMatchObject({ principal: 2_000_000, fee: 84_000 });
     expect(fill && slippageOf('sell', fill, 4_500)).toBeCloseTo(0.05, 12);
   });
@@ -136,7 +136,9 @@ describe('consumption', () => {
     consumption.take({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
     consumption.observe((token) => (token === 'no' ? noAsks : bids), false);
     expect(consumption.remaining('no', 'asks', noAsks).sizes[0]).toBe(6 * SHARE);
-    consumption.observe(() => bids, false);
+    consumption.observe((token) => (token === 'no' ? ladder('asks', [[0.69, 1]]) : bids), false);
+    expect(consumption.isEmpty, 'deeper than what is shown').toBe(false);
+    consumption.observe((token) => (token === 'no' ? ladder('asks', [[0.71, 1]]) : bids), false);
     expect(consumption.isEmpty).toBe(true);
   });
 

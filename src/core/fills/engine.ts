@@ -6,14 +6,14 @@ import type { SideView } from '../../schema/records.ts';
 import { TakerFee } from '../fees.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Token } from '../signals/signal.ts';
-import { averagePrice, buyForBudget, buyShares, type Fill, sellShares } from './walk.ts';
+import { averagePrice, buyForBudget, buyShares, displayed, type Fill, sellShares } from './walk.ts';
 
 /** Buys for an amount of money, or sells shares. */
 export type TakerOrder =
   /** `budget`: whole micro-USD spent on shares at most; the fee comes on top. `limitPrice`: ticks. */
   | { readonly kind: 'buy'; readonly token: Token; readonly budget: number; readonly limitPrice: number }
   /** `size`: whole units of 1/1,000,000 share. */
-  | { readonly kind: 'sell'; readonly token: Token; readonly size: number };
+  | { readonly kind: 'sell'; readonly token: Token; readonly size: number; readonly limitPrice: number };
 
 /** Best prices of one token in ticks; NaN where a side is empty. */
 export interface Best {
@@ -27,10 +27,31 @@ const NO_FEE = new TakerFee({ rate: 0, exponent: 1, base: 'share', decimals: 5, 
 
 /** What an order gets from the levels it meets; null: nothing. */
 export function fillTaker(order: TakerOrder, side: SideView, fee: TakerFee): Fill | null {
-  if (order.kind === 'sell') return sellShares(side, { size: order.size, fee });
-  const { budget, limitPrice } = order;
+  const { limitPrice } = order;
+  if (order.kind === 'sell') return sellShares(side, { size: order.size, fee, limitPrice });
+  const { budget } = order;
   const free = buyForBudget(side, { budget, fee: NO_FEE, limitPrice });
   return free === null ? null : buyShares(side, { size: free.size, fee, limitPrice });
+}
+
+/** Why an order got nothing of the levels it met: nothing was shown, or all of it beyond its limit. */
+export function whyNothing(side: SideView): 'no_depth' | 'price' {
+  for (let at = 0; at < side.count; at++) if (displayed(side, at) > 0) return 'price';
+  return 'no_depth';
+}
+
+/** What an order is placed at, in ticks: its decision price, and how far from it and how high it may fill. */
+export interface LimitTerms {
+  /** Best price at the decision. */
+  readonly best: number;
+  /** Infinite: any. */
+  readonly maxSlippage: number;
+  readonly maxFillPrice: number;
+}
+
+/** The worst price an order may fill at, in ticks. */
+export function limitOf(kind: TakerOrder['kind'], { best, maxSlippage, maxFillPrice }: LimitTerms): number {
+  return kind === 'buy' ? Math.min(maxFillPrice, best + maxSlippage) : Math.max(0, best - maxSlippage);
 }
 
 /**
@@ -65,6 +86,6 @@ export function dueTime(placedMs: number, { latencyMs, takerHoldMs }: Delays): n
  * @param best In ticks.
  */
 export function slippageOf(kind: TakerOrder['kind'], fill: Fill, best: number): number {
-  const difference = averagePrice(fill) - best / TICKS_PER_USDC;
-  return kind === 'buy' ? difference : -difference;
+  const [filled, decided] = [averagePrice(fill), best / TICKS_PER_USDC];
+  return kind === 'buy' ? filled - decided : decided - filled;
 }

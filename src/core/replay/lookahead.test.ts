@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { withLateGaps } from '../../../test/support/lateGaps.ts';
+import { withPricesBeside } from '../../../test/support/oddTapes.ts';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import type { ReplayParams, Strategy } from '../../schema/strategy.ts';
@@ -14,9 +15,16 @@ import type { SessionEvent } from './sessionEvents.ts';
 import { type MarketTape, TapeLadders, type TapeSide } from './tape.ts';
 import { UnderlyingState } from './underlyingState.ts';
 
-const PARAMS: ReplayParams = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985 };
+const PARAMS: ReplayParams = {
+  fill_mode: 'walk_book',
+  latency_ms: 50,
+  max_fill_price: 0.985,
+  max_slippage: null,
+};
 const MOMENTS = 1_000;
 const TAPES = 4;
+/** Of each stream and tape. */
+const STREAM_MOMENTS = 8;
 const SHAPE = { books: 120, levels: 4 };
 
 function decisions(tape: MarketTape, strategy: Strategy, payoutYes = 1): SessionEvent[] {
@@ -85,6 +93,66 @@ function poisoned(truth: MarketTape, garbage: MarketTape, timeMs: number): Marke
   };
 }
 
+/**
+ * The tape with one stream received at other times, null: never; then numbered anew in the order of receipt. What
+ * recorded nothing at all is null, as a loader leaves it.
+ */
+function arriving(
+  tape: MarketTape,
+  stream: 'quotes' | 'books' | 'prices',
+  receivedAt: (receivedMs: number) => number | null,
+): MarketTape {
+  const rows = tape[stream];
+  if (rows === null) return tape;
+  const times = Array.from(rows.receivedMs, receivedAt);
+  let latest = Number.NEGATIVE_INFINITY;
+  const kept = times.flatMap((time, at) => (time === null ? [] : [at]));
+  const receivedMs = Float64Array.from(kept, (at) => {
+    latest = Math.max(latest, times[at] as number);
+    return latest;
+  });
+  const changed = { ...pick(rows, kept), receivedMs };
+  const isNone = kept.length === 0 && stream !== 'quotes';
+  return renumbered({ ...tape, [stream]: isNone ? null : changed });
+}
+
+/** Some rows of a stream. */
+function pick<T extends Columns>(rows: T, kept: readonly number[]): T {
+  const column = (values: unknown) => {
+    if (values === null) return null;
+    if (!ArrayBuffer.isView(values)) return pickSide(values as TapeSide, kept);
+    const all = values as Float64Array;
+    return new (all.constructor as typeof Float64Array)(kept.map((at) => all[at] as number));
+  };
+  return Object.fromEntries(Object.entries(rows).map(([name, values]) => [name, column(values)])) as T;
+}
+
+function pickSide({ offsets, prices, sizes }: TapeSide, kept: readonly number[]): TapeSide {
+  const levels = kept.flatMap((book) => {
+    const [from, to] = [offsets[book] as number, offsets[book + 1] as number];
+    return Array.from({ length: to - from }, (_, at) => from + at);
+  });
+  let end = 0;
+  const ends = kept.map((book) => (end += (offsets[book + 1] as number) - (offsets[book] as number)));
+  return {
+    offsets: Uint32Array.from([0, ...ends]),
+    prices: Uint16Array.from(levels, (at) => prices[at] as number),
+    sizes: Float64Array.from(levels, (at) => sizes[at] as number),
+  };
+}
+
+/** Arrival numbers by receipt; of equal receipts in the order they were numbered. */
+function renumbered({ quotes, books, prices, ...rest }: MarketTape): MarketTape {
+  const streams = [quotes, books, prices].map((rows) => rows && { ...rows, seq: rows.seq.slice() });
+  const all = streams.flatMap((rows) =>
+    Array.from(rows?.seq ?? [], (seq, at) => ({ rows, at, seq, timeMs: rows?.receivedMs[at] as number })),
+  );
+  all.sort((a, b) => a.timeMs - b.timeMs || a.seq - b.seq);
+  for (const [seq, { rows, at }] of all.entries()) if (rows !== null) rows.seq[at] = seq + 1;
+  const [q, b, p] = streams as [MarketTape['quotes'], MarketTape['books'], MarketTape['prices']];
+  return { ...rest, quotes: q, books: b, prices: p };
+}
+
 describe('poison: with everything after a moment replaced, what was decided up to it stays byte for byte', () => {
   test.each(Object.entries(STRATEGIES))('%s', (_, strategy) => {
     let compared = 0;
@@ -104,6 +172,44 @@ describe('poison: with everything after a moment replaced, what was decided up t
     }
     expect(compared).toBeGreaterThan(MOMENTS / 2);
   });
+
+  test.each(Object.entries(STRATEGIES))(
+    '%s, with a whole stream removed, added or delayed',
+    (_, strategy) => {
+      let compared = 0;
+      for (let n = 0; n < TAPES; n++) {
+        const tape = withPricesBeside(randomTape(`streams ${n}`, SHAPE));
+        const random = new Random(`streams moments ${n}`);
+        for (const stream of ['quotes', 'books', 'prices'] as const) {
+          for (let i = 0; i < STREAM_MOMENTS; i++) {
+            const timeMs = START_MS + random.below(300_000);
+            const upTo = ({ knownMs }: SessionEvent) => knownMs <= timeMs;
+            const [none, until, from] = [
+              arriving(tape, stream, () => null),
+              arriving(tape, stream, (receivedMs) => (receivedMs <= timeMs ? receivedMs : null)),
+              arriving(tape, stream, (receivedMs) => (receivedMs <= timeMs ? null : receivedMs)),
+            ];
+            const delayed = arriving(tape, stream, (receivedMs) =>
+              receivedMs <= timeMs ? receivedMs : receivedMs + 1 + random.below(3) * 20_000,
+            );
+            for (const [one, other, what] of [
+              [tape, until, 'removed'],
+              [none, from, 'added'],
+              [tape, delayed, 'delayed'],
+            ] as const) {
+              const expected = decisions(one, strategy).filter(upTo);
+              const seen = decisions(other, strategy, 0).filter(upTo);
+              expect(JSON.stringify(seen), `tape ${n}, ${stream} ${what} after ${timeMs}`).toBe(
+                JSON.stringify(expected),
+              );
+              compared += expected.length;
+            }
+          }
+        }
+      }
+      expect(compared).toBeGreaterThan(STREAM_MOMENTS);
+    },
+  );
 
   test('replayed twice, the bytes are the same', () => {
     for (const strategy of Object.values(STRATEGIES)) {
@@ -238,6 +344,25 @@ describe('what is known when', () => {
     const writer = books(new TapeWriter({ strikeKnownTimeMs: START_MS }), 0, 9_000);
     const tape = books(writer.price(10_000, 97_100), 11_000, 20_000).tape();
     tape.prices?.eventMs.fill(START_MS + 4_999);
+    expect(decisions(tape, ON_MODEL)).toEqual([]);
+  });
+
+  test('trap 4: a price of the deciding feed changes nothing before it is received', () => {
+    const writer = books(new TapeWriter({ strikeKnownTimeMs: START_MS }), 0, 40_000);
+    const none = { ...writer.tape(), prices: null };
+    none.quotes.underlying.fill(
+      97_100,
+      none.quotes.receivedMs.findIndex((ms) => ms >= START_MS),
+    );
+    const one = { ...writer.price(100_500, 96_000).tape(), quotes: none.quotes };
+    expect(decisions(none, ON_MODEL)[0]?.knownMs).toBe(START_MS + 1_000);
+    expect(decisions(one, ON_MODEL)).toEqual(decisions(none, ON_MODEL));
+  });
+
+  test('once a price of the deciding feed has been received, those beside quotes count no more', () => {
+    const writer = books(new TapeWriter({ strikeKnownTimeMs: START_MS }).price(-1_000, 96_900), 0, 8_000);
+    const tape = writer.tape();
+    tape.quotes.underlying.fill(97_100);
     expect(decisions(tape, ON_MODEL)).toEqual([]);
   });
 

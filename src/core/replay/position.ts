@@ -1,3 +1,4 @@
+import { slippageOf } from '../fills/engine.ts';
 import { averagePrice, type Fill, type FilledLevel } from '../fills/walk.ts';
 import type { Ledger, Posting } from '../ledger.ts';
 import { TICKS_PER_USDC } from '../money.ts';
@@ -22,8 +23,19 @@ export interface Trade {
   readonly exitReason: ExitReason | null;
   readonly principal: number;
   readonly fees: number;
-  /** Average entry price less the best ask at the decision. */
-  readonly slippage: number;
+  /** Best ask at the decision to buy. */
+  readonly decisionPrice: number;
+  /** Average entry price less the decision price. */
+  readonly entrySlippage: number;
+  /**
+   * Best bid at the decision to sell less the price it was sold at, over all sales by their shares; null while any share
+   * is held, and where the venue paid out all.
+   */
+  readonly exitSlippage: number | null;
+  /** Levels the purchase walked; null: not kept by the release that opened it. */
+  readonly entryLevels: number | null;
+  /** Levels the sales walked together; null where `exitSlippage` is. */
+  readonly exitLevels: number | null;
   /** After all fees; null while any share is held. */
   readonly pnl: number | null;
 }
@@ -36,6 +48,8 @@ export interface Exiting {
 }
 
 interface Exit {
+  /** Of a sale; null: a payout. */
+  readonly slippage: number | null;
   readonly timeMs: number;
   readonly size: number;
   /** At which prices; `proceeds` are rounded. */
@@ -46,12 +60,15 @@ interface Exit {
   readonly posting: Posting;
 }
 
+const UNSOLD = { exitSlippage: null, exitLevels: null } as const;
+
 /** Shares of one token from their purchase to the last one's end, with everything posted to a ledger. */
 export class Position {
   readonly token: Token;
   readonly openedMs: number;
   readonly #decidedMs: number;
-  readonly #slippage: number;
+  /** Best ask at the decision, in ticks. */
+  readonly #best: number;
   readonly #entry: Fill;
   readonly #entryPosting: Posting;
   readonly #ledger: Ledger;
@@ -63,21 +80,28 @@ export class Position {
 
   constructor(
     ledger: Ledger,
-    opened: { token: Token; decidedMs: number; openedMs: number; fill: Fill; slippage: number },
+    opened: { token: Token; decidedMs: number; openedMs: number; fill: Fill; best: number },
   ) {
     this.#ledger = ledger;
     this.token = opened.token;
     this.openedMs = opened.openedMs;
     this.#decidedMs = opened.decidedMs;
-    this.#slippage = opened.slippage;
+    this.#best = opened.best;
     this.#entry = opened.fill;
     this.left = opened.fill.size;
     this.#costLeft = opened.fill.principal;
     this.#entryPosting = ledger.buy(opened.fill);
   }
 
-  sell(timeMs: number, { size, levels, principal, fee }: Fill, reason: ExitReason): void {
-    this.#exit({ timeMs, size, levels, proceeds: principal, fee, reason });
+  /** @param sale `best`: best bid at the decision, in ticks. */
+  sell(timeMs: number, fill: Fill, { reason, best }: { reason: ExitReason; best: number }): void {
+    const { size, levels, principal: proceeds, fee } = fill;
+    this.#exit({ timeMs, size, levels, proceeds, fee, reason, slippage: slippageOf('sell', fill, best) });
+  }
+
+  /** Orders that filled: its purchase and its sales. */
+  get fills(): number {
+    return 1 + this.#sales().length;
   }
 
   /** @param payout USDC a share of this token pays; null: annulled, the shares are taken back at their cost. */
@@ -86,12 +110,13 @@ export class Position {
     if (payout === null) {
       const part = size / this.#entry.size;
       const levels = this.#entry.levels.map((level) => ({ price: level.price, size: level.size * part }));
-      this.#exit({ timeMs, size, levels, proceeds: this.#costLeft, fee: 0, reason: 'market_void' });
+      const proceeds = this.#costLeft;
+      this.#exit({ timeMs, size, levels, proceeds, fee: 0, reason: 'market_void', slippage: null });
       return;
     }
     const levels = [{ price: payout * TICKS_PER_USDC, size }];
     const proceeds = Math.floor(size * payout);
-    this.#exit({ timeMs, size, levels, proceeds, fee: 0, reason: 'resolved' });
+    this.#exit({ timeMs, size, levels, proceeds, fee: 0, reason: 'resolved', slippage: null });
   }
 
   /**
@@ -131,9 +156,28 @@ export class Position {
       exitReason: last?.reason ?? null,
       principal,
       fees,
-      slippage: this.#slippage,
+      decisionPrice: this.#best / TICKS_PER_USDC,
+      entrySlippage: slippageOf('buy', this.#entry, this.#best),
+      ...(last === undefined ? UNSOLD : this.#exitExecution()),
+      entryLevels: this.#entry.levels.length,
       pnl: last === undefined ? null : proceeds - principal - fees,
     };
+  }
+
+  #exitExecution(): Pick<Trade, 'exitSlippage' | 'exitLevels'> {
+    const sales = this.#sales();
+    const [first] = sales;
+    if (first === undefined) return UNSOLD;
+    const exitLevels = sales.reduce((sum, { levels }) => sum + levels.length, 0);
+    // Of one sale to the last bit, not through its shares.
+    if (sales.length === 1) return { exitSlippage: first.slippage, exitLevels };
+    const size = sales.reduce((sum, sale) => sum + sale.size, 0);
+    const weighted = sales.reduce((sum, sale) => sum + (sale.slippage ?? 0) * sale.size, 0);
+    return { exitSlippage: weighted / size, exitLevels };
+  }
+
+  #sales(): Exit[] {
+    return this.#exits.filter(({ slippage }) => slippage !== null);
   }
 
   #soldLevels(): FilledLevel[] {

@@ -31,19 +31,21 @@ export class Positions {
 
   /**
    * Undoes what was dealt after a moment.
-   * @returns Whether a position became another one, or none.
+   * @returns How many fills were taken back; null where no position became another one, or none.
    */
-  takeBackSince(sinceMs: number): boolean {
+  takeBackSince(sinceMs: number): number | null {
     const before = this.#all();
+    const fillsBefore = fillsOf(before);
     const left = before
       .map((position) => ({ position, became: position.takeBackSince(sinceMs) }))
       .filter(({ became }) => became !== 'gone');
     const reopened = left.some(({ became }) => became === 'reopened');
-    if (!reopened && left.length === before.length) return false;
-    this.held = left.find(({ position }) => position.left > 0)?.position ?? null;
-    this.#closed = left.map(({ position }) => position).filter((position) => position !== this.held);
+    if (!reopened && left.length === before.length) return null;
+    const positions = left.map(({ position }) => position);
+    this.held = positions.find((position) => position.left > 0) ?? null;
+    this.#closed = positions.filter((position) => position !== this.held);
     this.#updateFinished();
-    return true;
+    return fillsBefore - fillsOf(positions);
   }
 
   /** Oldest first; the last may be held. */
@@ -59,4 +61,8 @@ export class Positions {
     const { tradesMax, exits } = this.#strategy;
     this.finished = this.held === null ? this.#closed.length >= tradesMax : !exits;
   }
+}
+
+function fillsOf(positions: readonly Position[]): number {
+  return positions.reduce((sum, { fills }) => sum + fills, 0);
 }

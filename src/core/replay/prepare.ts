@@ -125,14 +125,12 @@ function pushBook(
 }
 
 function pushQuote(
-  { quotes, prices }: MarketTape,
+  { quotes }: MarketTape,
   at: number,
   { underlying, builder }: { underlying: UnderlyingState | null; builder: RowBuilder },
 ): void {
   const receivedMs = quotes.receivedMs[at] as number;
-  if (prices === null) {
-    underlying?.push({ receivedMs, eventMs: receivedMs, price: quotes.underlying[at] as number });
-  }
+  underlying?.pushBesideQuote({ receivedMs, price: quotes.underlying[at] as number });
   builder.quote({
     receivedMs,
     trusted: quotes.trusted[at] === 1,

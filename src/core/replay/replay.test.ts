@@ -11,7 +11,12 @@ import type { MarketTape, Resolution } from './tape.ts';
 
 const USD = 1_000_000;
 const YES_WINS: Resolution = { payoutYes: 1, resolvedTimeMs: START_MS + 420_000 };
-const PARAMS: ReplayParams = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985 };
+const PARAMS: ReplayParams = {
+  fill_mode: 'walk_book',
+  latency_ms: 50,
+  max_fill_price: 0.985,
+  max_slippage: null,
+};
 const CHEAP_YES: Strategy = { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' };
 
 interface Asked {
@@ -76,7 +81,7 @@ describe('a taker order', () => {
       exitReason: 'resolved',
     });
     const [trade] = trades;
-    expect(trade?.slippage).toBeCloseTo((20e6 * 0.27 + (size - 20e6) * 0.29) / size - 0.27, 12);
+    expect(trade?.entrySlippage).toBeCloseTo((20e6 * 0.27 + (size - 20e6) * 0.29) / size - 0.27, 12);
     expect(trade?.fees).toBe(
       Math.round(20 * 0.07 * 0.27 * 0.73 * 1e5) * 10 +
         Math.round((size / USD - 20) * 0.07 * 0.29 * 0.71 * 1e5) * 10,
@@ -153,12 +158,40 @@ describe('a taker order', () => {
     );
   });
 
+  test('trap 8: a level that only an unproven book does not show was not refilled', () => {
+    const strategy: Strategy = {
+      type: 'condition_based',
+      side: 'buy_yes',
+      entry: [{ metric: 'token_price', operator: 'below', value: 0.4 }],
+      take_profit: [{ metric: 'token_price', operator: 'above', value: 0 }],
+      stop_loss: [],
+      max_trades_per_market: 10,
+    };
+    const bids = [[0.2, 1_000]] as const;
+    const tape = new TapeWriter();
+    for (let at = 0; at < 4_000; at += 200) {
+      const asks = [[0.25, 40]] as const;
+      if (at === 2_000) tape.book({ at, bids: [], asks: [], trusted: false });
+      else tape.book({ at, bids: [[0.2, 1_000 + at]], asks });
+    }
+    const fills = replay(tape.tape(), { strategy, size: 100 }).events.filter(
+      (event) => event.kind === 'fill' && event.order.kind === 'buy',
+    );
+    expect(fills).toHaveLength(1);
+    tape.book({ at: 4_000, bids, asks: [] });
+    for (let at = 4_200; at < 6_000; at += 200) tape.book({ at, bids: [[0.2, at]], asks: [[0.25, 40]] });
+    const refilled = replay(tape.tape(), { strategy, size: 100 }).events.filter(
+      (event) => event.kind === 'fill' && event.order.kind === 'buy',
+    );
+    expect(refilled).toHaveLength(2);
+  });
+
   test('buys nothing above the highest price allowed, and says so', () => {
     const tape = cheapAt(10_000)
       .book({ at: 10_100, bids: [[0.25, 1]], asks: [[0.99, 100]] })
       .book({ at: 20_000, bids: [[0.25, 1]], asks: [[0.99, 90]] })
       .tape();
-    expect(replay(tape)).toMatchObject({ trades: [], missed: { no_depth: 1 } });
+    expect(replay(tape)).toMatchObject({ trades: [], orders: { missed: { price: 1 } } });
   });
 
   test('is not placed where it would meet the book only after the end', () => {
@@ -167,7 +200,10 @@ describe('a taker order', () => {
   });
 
   test('trap 9: fills nothing on a dead feed: no later message, no fill', () => {
-    expect(replay(cheapAt(10_000).tape())).toMatchObject({ trades: [], missed: { unconfirmed: 1 } });
+    expect(replay(cheapAt(10_000).tape())).toMatchObject({
+      trades: [],
+      orders: { missed: { unconfirmed: 1 } },
+    });
   });
 
   test('trap 9: fills on whatever grid the book has by then', () => {
@@ -223,7 +259,7 @@ describe('gaps', () => {
 
   test('trap 9: an order on its way when a gap is found is dropped', () => {
     const tape = later(cheapAt(10_000).gap({ start: 10_000, known: 10_200, end: 100_000 })).tape();
-    expect(replay(tape)).toMatchObject({ trades: [], missed: { untrusted: 1 } });
+    expect(replay(tape)).toMatchObject({ trades: [], orders: { missed: { untrusted: 1 } } });
   });
 
   test('trap 9: a fill that a gap found later reaches back over is taken back, and the money with it', () => {
@@ -243,15 +279,18 @@ describe('gaps', () => {
 
   test('an order due at the very millisecond a gap begins is filled: the feed was still good', () => {
     const tape = later(cheapAt(10_000).gap({ start: 10_300, known: 16_000, end: null })).tape();
-    const { trades, missed, events } = replay(tape);
+    const { trades, orders, events } = replay(tape);
     expect(trades).toMatchObject([{ openedMs: START_MS + 10_300, exitReason: 'resolved' }]);
-    expect(missed).toEqual({ no_depth: 0, untrusted: 0, unconfirmed: 0 });
+    expect(orders).toEqual({
+      ...{ placed: 1, filled: 1, takenBack: 0 },
+      missed: { no_depth: 0, price: 0, untrusted: 0, unconfirmed: 0 },
+    });
     expect(events.map(({ kind, knownMs }) => [kind, knownMs - START_MS])).toEqual([
       ['order', 10_000],
       ['fill', 16_000],
     ]);
     const before = later(cheapAt(10_000).gap({ start: 10_299, known: 16_000, end: null })).tape();
-    expect(replay(before)).toMatchObject({ trades: [], missed: { untrusted: 1 } });
+    expect(replay(before)).toMatchObject({ trades: [], orders: { missed: { untrusted: 1 } } });
   });
 
   test('a fill before it stays', () => {

@@ -3,7 +3,7 @@ import { Ledger } from '../ledger.ts';
 import type { Trade } from './position.ts';
 import type { PreparedMarket } from './prepare.ts';
 import { MarketSession, type SessionTerms } from './session.ts';
-import type { MissReason, SessionListener } from './sessionEvents.ts';
+import { NO_ORDERS, type OrderCounts, type SessionListener } from './sessionEvents.ts';
 import type { Resolution } from './tape.ts';
 
 /** Why a market is left out; said for each, so that a result never silently stands on fewer. */
@@ -24,10 +24,8 @@ export type SkipReason =
 export interface MarketReplay {
   readonly skipped: SkipReason | null;
   readonly trades: readonly Trade[];
-  readonly missed: Readonly<Record<MissReason, number>>;
+  readonly orders: OrderCounts;
 }
-
-const NONE_MISSED = { no_depth: 0, untrusted: 0, unconfirmed: 0 } as const;
 
 /**
  * @param resolution As the venue named it; null: not yet.
@@ -47,7 +45,7 @@ export function replayMarket(
   },
 ): MarketReplay {
   const skipped = skipReason(prepared, terms, resolution);
-  if (skipped !== null || resolution === null) return { skipped, trades: [], missed: NONE_MISSED };
+  if (skipped !== null || resolution === null) return { skipped, trades: [], orders: NO_ORDERS };
   const session = new MarketSession(prepared, { terms, ledger, listener });
   const { rows, lastGapRow } = prepared;
   const { count } = rows;
@@ -59,7 +57,7 @@ export function replayMarket(
   const trades = session.trades();
   // Said afterwards: whether a strike would still come, no strategy could know.
   const blind = trades.length === 0 && terms.strategy.needs.model && !strikeKnown(prepared.market);
-  return { skipped: blind ? 'no_strike' : null, trades, missed: session.missed };
+  return { skipped: blind ? 'no_strike' : null, trades, orders: session.orders };
 }
 
 /** Share of the window, 0..1, at which the book was proven and in no gap. */

@@ -8,7 +8,15 @@
  */
 import type { ReplayParams } from '../../schema/strategy.ts';
 import { Consumption, type ReadSide } from '../fills/consumption.ts';
-import { type Best, dueTime, fillTaker, midSide, slippageOf, type TakerOrder } from '../fills/engine.ts';
+import {
+  type Best,
+  dueTime,
+  fillTaker,
+  limitOf,
+  midSide,
+  type TakerOrder,
+  whyNothing,
+} from '../fills/engine.ts';
 import type { Fill } from '../fills/walk.ts';
 import type { Ledger } from '../ledger.ts';
 import { MarketRules } from '../marketRules.ts';
@@ -27,7 +35,7 @@ import {
 import { type ExitReason, Position, type Trade } from './position.ts';
 import { Positions } from './positions.ts';
 import { bestAt, firstRow, ROW_BOOK, ROW_GAP_KNOWN, type Rows } from './rows.ts';
-import type { MissReason, SessionListener } from './sessionEvents.ts';
+import type { MissReason, OrderCounts, SessionListener } from './sessionEvents.ts';
 import type { Ladders, Resolution, TapeMarket } from './tape.ts';
 
 export interface SessionTerms {
@@ -73,16 +81,22 @@ export class MarketSession {
   readonly #ladders: Ladders | null;
   readonly #rules: MarketRules;
   readonly #read: ReadSide;
-  readonly #limitPrice: number;
+  /** In ticks; the slippage infinite where there is no limit. */
+  readonly #limits: { readonly maxSlippage: number; readonly maxFillPrice: number };
   readonly #positions: Positions;
   #pending: PendingOrder | null = null;
   /** The newest row taken. */
   #row = -1;
   #book = -1;
+  /** The newest proven book, which `#consumption` has seen. */
+  #observed = -1;
   #trusted = false;
   /** In force before the running row, kept only while an order is on its way. */
   #best: Best = { bid: Number.NaN, ask: Number.NaN };
-  readonly missed: Record<MissReason, number> = { no_depth: 0, untrusted: 0, unconfirmed: 0 };
+  #placed = 0;
+  #filled = 0;
+  #takenBack = 0;
+  readonly #missed: Record<MissReason, number> = { no_depth: 0, price: 0, untrusted: 0, unconfirmed: 0 };
 
   constructor(
     { market, rows, ladders, rules = new MarketRules(market) }: SessionMarket,
@@ -107,7 +121,9 @@ export class MarketSession {
     this.#entries = entries;
     this.#run = terms.strategy.start(rows, market);
     this.#positions = new Positions(terms.strategy);
-    this.#limitPrice = Math.floor(terms.params.max_fill_price * TICKS_PER_USDC + 1e-6);
+    const { max_fill_price, max_slippage } = terms.params;
+    const maxSlippage = max_slippage === null ? Number.POSITIVE_INFINITY : ticksOf(max_slippage);
+    this.#limits = { maxSlippage, maxFillPrice: ticksOf(max_fill_price) };
     this.#ladders = ladders;
     this.#read = (token, side) => {
       if (ladders === null) throw new RangeError(`no books of ${market.marketId}`);
@@ -123,8 +139,7 @@ export class MarketSession {
     const timeMs = rows.timeMs[row] as number;
     if (this.#pending !== null && this.#isDue(this.#pending, row)) this.#match(this.#pending, timeMs);
     if (rows.kind[row] === ROW_GAP_KNOWN) this.#takeBack(rows.gapStartMs[row] as number, timeMs);
-    this.#show(rows.book[row] as number);
-    this.#trusted = rows.trusted[row] === 1;
+    this.#show(row);
     if (timeMs < this.#market.endTimeMs) {
       const intent = this.#run.decide(row, this.#positions.held?.token ?? null);
       if (this.#trusted && this.#pending === null) this.#act(intent, row, timeMs);
@@ -156,17 +171,18 @@ export class MarketSession {
   #pass(row: number): void {
     const rows = this.#rows;
     // What was taken of a level depends on every book in between.
-    for (let at = this.#consumption.isEmpty ? row : this.#row + 1; at <= row; at++)
-      this.#show(rows.book[at] as number);
-    this.#trusted = rows.trusted[row] === 1;
+    for (let at = this.#consumption.isEmpty ? row : this.#row + 1; at <= row; at++) this.#show(at);
     if (this.#pending !== null) this.#best = bestAt(rows, row, this.#pending.order.token);
   }
 
-  #show(book: number): void {
-    if (book === this.#book) return;
-    this.#book = book;
+  #show(row: number): void {
+    this.#book = this.#rows.book[row] as number;
+    this.#trusted = this.#rows.trusted[row] === 1;
+    // A level that an unproven book does not show need not have gone.
+    if (!this.#trusted || this.#book === this.#observed) return;
+    this.#observed = this.#book;
     if (!this.#consumption.isEmpty && this.#ladders !== null)
-      this.#consumption.observe(this.#read, this.#ladders.isMirrored(book));
+      this.#consumption.observe(this.#read, this.#ladders.isMirrored(this.#book));
   }
 
   /** The venue has named the outcome: what is held is paid out. */
@@ -208,6 +224,12 @@ export class MarketSession {
     return this.#positions.trades();
   }
 
+  /** One that is on its way is placed, and nothing else yet. */
+  get orders(): OrderCounts {
+    const [placed, takenBack] = [this.#placed, this.#takenBack];
+    return { placed, filled: this.#filled - takenBack, missed: { ...this.#missed }, takenBack };
+  }
+
   #act(intent: Intent, row: number, timeMs: number): void {
     const { held } = this.#positions;
     if (held === null) {
@@ -216,23 +238,30 @@ export class MarketSession {
         timeMs >= this.#market.startTimeMs && timeMs < this.#entries.untilMs && this.#positions.mayOpen;
       if (!mayEnter) return;
       const token: Token = intent === BUY_YES ? 'yes' : 'no';
-      const order = { kind: 'buy', token, budget: this.#terms.size, limitPrice: this.#limitPrice } as const;
-      this.#place(order, bestAt(this.#rows, row, token).ask, timeMs);
+      const best = bestAt(this.#rows, row, token).ask;
+      const limitPrice = limitOf('buy', { best, ...this.#limits });
+      this.#place({ kind: 'buy', token, budget: this.#terms.size, limitPrice }, best, timeMs);
       return;
     }
     if (intent === STOP_LOSS) held.exiting ??= { reason: 'stop_loss', sinceMs: timeMs };
     else if (intent === TAKE_PROFIT) held.exiting ??= { reason: 'take_profit', sinceMs: timeMs };
     if (held.exiting === null) return;
-    const order = { kind: 'sell', token: held.token, size: held.left } as const;
-    this.#place(order, bestAt(this.#rows, row, held.token).bid, timeMs);
+    const best = bestAt(this.#rows, row, held.token).bid;
+    const limitPrice = limitOf('sell', { best, ...this.#limits });
+    this.#place({ kind: 'sell', token: held.token, size: held.left, limitPrice }, best, timeMs);
   }
 
-  /** An order that would meet the book only after the window's end is not placed, nor one without a price to meet. */
+  /**
+   * An order that would meet the book only after the window's end is not placed, nor one without a price to meet, nor
+   * one that has to walk books before any was received: whether a recording has books at all is not known yet.
+   */
   #place(order: TakerOrder, best: number, placedMs: number): void {
+    if (this.#terms.params.fill_mode === 'walk_book' && this.#book < 0) return;
     const takerHoldMs = this.#rules.takerHoldMs(placedMs);
     const dueMs = dueTime(placedMs, { latencyMs: this.#terms.params.latency_ms, takerHoldMs });
     if (dueMs >= this.#market.endTimeMs || Number.isNaN(best)) return;
     this.#pending = { order, placedMs, dueMs, best, reason: this.#positions.held?.exiting?.reason ?? null };
+    this.#placed++;
     this.#listener?.({ kind: 'order', knownMs: placedMs, dueMs, order });
   }
 
@@ -243,46 +272,51 @@ export class MarketSession {
       return;
     }
     const fill = this.#fill(order, dueMs);
-    if (fill === null) {
-      this.#miss(pending, knownMs, 'no_depth');
+    if (typeof fill === 'string') {
+      this.#miss(pending, knownMs, fill);
       return;
     }
     this.#pending = null;
+    this.#filled++;
     this.#listener?.({ kind: 'fill', knownMs, timeMs: dueMs, order, fill });
     if (order.kind === 'buy') this.#open(pending, fill);
     else this.#sold(pending, fill);
   }
 
-  #fill(order: TakerOrder, dueMs: number): Fill | null {
+  /** @returns What it got, or why nothing. */
+  #fill(order: TakerOrder, dueMs: number): Fill | MissReason {
     // The rule of the day the order trades, not of the day it is replayed.
     const fee = this.#rules.fee(dueMs);
     const { token, kind } = order;
-    if (this.#terms.params.fill_mode === 'mid') return fillTaker(order, midSide(kind, this.#best), fee);
-    if (this.#book < 0) return null;
+    if (this.#terms.params.fill_mode === 'mid') {
+      const mid = midSide(kind, this.#best);
+      return fillTaker(order, mid, fee) ?? whyNothing(mid);
+    }
+    if (this.#book < 0) return 'no_depth';
     const side = kind === 'buy' ? 'asks' : 'bids';
     const shown = this.#read(token, side);
-    const fill = fillTaker(order, this.#consumption.remaining(token, side, shown), fee);
-    if (fill !== null)
-      this.#consumption.take({ token, side, view: shown, filled: fill.levels, timeMs: dueMs });
+    const remaining = this.#consumption.remaining(token, side, shown);
+    const fill = fillTaker(order, remaining, fee);
+    if (fill === null) return whyNothing(remaining);
+    this.#consumption.take({ token, side, view: shown, filled: fill.levels, timeMs: dueMs });
     return fill;
   }
 
   #open({ order, placedMs, dueMs, best }: PendingOrder, fill: Fill): void {
-    const slippage = slippageOf('buy', fill, best);
-    const opened = { token: order.token, decidedMs: placedMs, openedMs: dueMs, fill, slippage };
+    const opened = { token: order.token, decidedMs: placedMs, openedMs: dueMs, fill, best };
     this.#positions.open(new Position(this.#ledger, opened));
   }
 
-  #sold({ dueMs, reason }: PendingOrder, fill: Fill): void {
+  #sold({ dueMs, reason, best }: PendingOrder, fill: Fill): void {
     const { held } = this.#positions;
     if (held === null || reason === null) throw new RangeError('a sale of what is not held');
-    held.sell(dueMs, fill, reason);
+    held.sell(dueMs, fill, { reason, best });
     if (held.left === 0) this.#positions.close(held);
   }
 
   #miss({ order }: PendingOrder, knownMs: number, reason: MissReason): void {
     this.#pending = null;
-    this.missed[reason]++;
+    this.#missed[reason]++;
     this.#listener?.({ kind: 'miss', knownMs, order, reason });
   }
 
@@ -293,7 +327,14 @@ export class MarketSession {
     if (pending !== null && pending.dueMs <= sinceMs) this.#match(pending, knownMs);
     else if (pending !== null) this.#miss(pending, knownMs, 'untrusted');
     this.#consumption.takeBackSince(sinceMs);
-    if (!this.#positions.takeBackSince(sinceMs)) return;
+    const fills = this.#positions.takeBackSince(sinceMs);
+    if (fills === null) return;
+    this.#takenBack += fills;
     this.#listener?.({ kind: 'taken_back', knownMs, sinceMs });
   }
+}
+
+/** What a price of a request comes to, rounded down where it lies between two ticks. */
+function ticksOf(price: number): number {
+  return Math.floor(price * TICKS_PER_USDC + 1e-6);
 }

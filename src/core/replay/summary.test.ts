@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { TAPE_MARKET } from '../../../test/support/tapes.ts';
 import type { Trade } from './position.ts';
+import { NO_ORDERS } from './sessionEvents.ts';
 import { type MarketResult, summarize } from './summary.ts';
 
-const MISSED = { no_depth: 0, untrusted: 0, unconfirmed: 0 };
 const HOUR_MS = 3_600_000;
 
 function market(n: number, pnls: readonly number[]): MarketResult {
@@ -11,13 +11,14 @@ function market(n: number, pnls: readonly number[]): MarketResult {
   const trades = pnls.map(
     (pnl, at): Trade => ({
       ...{ token: 'yes', decidedMs: startTimeMs, openedMs: startTimeMs, size: 20_000_000, entryPrice: 0.5 },
-      ...{ closedMs: startTimeMs + 300_000 + at, exitPrice: 1, exitReason: 'resolved', slippage: 0.01 },
+      ...{ closedMs: startTimeMs + 300_000 + at, exitPrice: 1, exitReason: 'resolved' },
+      ...{ decisionPrice: 0.49, entrySlippage: 0.01, exitSlippage: null, entryLevels: 1, exitLevels: null },
       ...{ principal: 10_000_000, fees: 350_000, pnl: Math.round(pnl * 1e6) },
     }),
   );
   return {
     market: { ...TAPE_MARKET, marketId: `m${n}`, startTimeMs, endTimeMs: startTimeMs + 300_000 },
-    replay: { skipped: null, trades, missed: MISSED },
+    replay: { skipped: null, trades, orders: NO_ORDERS },
     coverage: 1,
   };
 }
@@ -26,7 +27,7 @@ describe('a summary', () => {
   test('adds up trades in the order they were closed', () => {
     const skipped: MarketResult = {
       ...market(3, []),
-      replay: { skipped: 'gap', trades: [], missed: MISSED },
+      replay: { skipped: 'gap', trades: [], orders: NO_ORDERS },
       coverage: 0,
     };
     const summary = summarize([market(1, [-10, 4]), market(0, [9]), market(2, [-3]), skipped], 10);
@@ -82,7 +83,15 @@ describe('a summary', () => {
         tradesWon: 0,
         winRate: null,
       },
-      ...{ totalPnl: 0, totalFees: 0, avgPnlPerTrade: null, avgSlippage: null, profitFactor: null },
+      ...{
+        totalPnl: 0,
+        totalFees: 0,
+        avgPnlPerTrade: null,
+        avgSlippage: null,
+        orders: NO_ORDERS,
+        fillRate: null,
+        profitFactor: null,
+      },
       ...{ sharpePerMarket: null, sharpeRatio: null, sortinoRatio: null, calmarRatio: null, maxDrawdown: 0 },
       ...{ coverage: null, equityCurve: [] },
     });

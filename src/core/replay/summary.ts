@@ -3,6 +3,7 @@ import { MICRO_PER_USDC } from '../fees.ts';
 import { maxDrawdownOfResults, profitFactor, sharpeRatio, sortinoRatio } from '../statistics/returns.ts';
 import type { Trade } from './position.ts';
 import type { MarketReplay } from './replay.ts';
+import type { MissReason, OrderCounts } from './sessionEvents.ts';
 import type { TapeMarket } from './tape.ts';
 
 const YEAR_MS = 365 * 86_400_000;
@@ -32,8 +33,11 @@ export interface Summary extends TradeFigures {
   readonly marketsSkipped: readonly { readonly marketId: string; readonly reason: string }[];
   readonly totalFees: number;
   readonly avgPnlPerTrade: number | null;
-  /** Of the entries, USDC per share; positive is worse. */
+  /** Of all purchases and sales of the closed trades, USDC per share; positive is worse. */
   readonly avgSlippage: number | null;
+  readonly orders: OrderCounts;
+  /** Share of the orders placed that filled and were not taken back. */
+  readonly fillRate: number | null;
   /** Mean over sample deviation of the returns on size of the markets traded. */
   readonly sharpePerMarket: number | null;
   /** The same times the root of the markets traded a year. */
@@ -70,6 +74,7 @@ export function summarize(markets: readonly MarketResult[], sizeUsd: number): Su
   const returns = traded.map((market) => pnlOf(market) / sizeUsd);
   const perYear = marketsPerYear(traded);
   const figures = tradeFigures(pnls);
+  const orders = ordersOf(markets);
   const { totalPnl, maxDrawdown } = figures;
   const fees = sum(closed.map(({ trade }) => trade.fees)) / MICRO_PER_USDC;
   return {
@@ -81,13 +86,38 @@ export function summarize(markets: readonly MarketResult[], sizeUsd: number): Su
     ...figures,
     totalFees: fees,
     avgPnlPerTrade: mean(closed.length, totalPnl),
-    avgSlippage: mean(closed.length, sum(closed.map(({ trade }) => trade.slippage))),
+    avgSlippage: avgSlippage(closed.map(({ trade }) => trade)),
+    orders,
+    fillRate: mean(orders.placed, orders.filled),
     sharpePerMarket: sharpeRatio(returns),
     sharpeRatio: perYear === null ? null : sharpeRatio(returns, perYear),
     sortinoRatio: perYear === null ? null : sortinoRatio(returns, perYear),
     calmarRatio: maxDrawdown === 0 ? null : totalPnl / -maxDrawdown,
     coverage: mean(markets.length, sum(markets.map(({ coverage }) => coverage))),
     equityCurve: equityCurve(closed),
+  };
+}
+
+/** Each purchase and each position's sales count once; what the venue paid out slipped nowhere. */
+export function avgSlippage(trades: readonly Pick<Trade, 'entrySlippage' | 'exitSlippage'>[]): number | null {
+  const sides = trades.flatMap(({ entrySlippage, exitSlippage }) =>
+    exitSlippage === null ? [entrySlippage] : [entrySlippage, exitSlippage],
+  );
+  return mean(sides.length, sum(sides));
+}
+
+function ordersOf(markets: readonly Pick<MarketResult, 'replay'>[]): OrderCounts {
+  const all = markets.map(({ replay }) => replay.orders);
+  const total = (of: (orders: OrderCounts) => number) => sum(all.map(of));
+  const missed = (reason: MissReason) => total((orders) => orders.missed[reason]);
+  return {
+    placed: total(({ placed }) => placed),
+    filled: total(({ filled }) => filled),
+    missed: {
+      ...{ no_depth: missed('no_depth'), price: missed('price') },
+      ...{ untrusted: missed('untrusted'), unconfirmed: missed('unconfirmed') },
+    },
+    takenBack: total(({ takenBack }) => takenBack),
   };
 }
 

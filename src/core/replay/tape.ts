@@ -43,7 +43,7 @@ export interface TapeQuotes {
   readonly yesAsk: Float64Array;
   readonly noBid: Float64Array;
   readonly noAsk: Float64Array;
-  /** Price of the underlying at the row; read only where the tape has no `prices`. */
+  /** Price of the underlying at the row; read only until the first of the tape's `prices` has been received. */
   readonly underlying: Float64Array;
 }
 

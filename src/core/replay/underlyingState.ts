@@ -9,9 +9,11 @@ export const SIGMA_WINDOW_SECONDS = 600;
 
 /** What has been received of one ticker's price; one may serve all markets of the ticker. */
 export class UnderlyingState {
-  readonly #estimator = new VolatilityEstimator();
-  readonly #seconds = new SecondPrices();
+  #estimator = new VolatilityEstimator();
+  #seconds = new SecondPrices();
   readonly #sigmaFromMs: number;
+  /** Who sent what is known; null: nothing is. */
+  #from: 'feed' | 'quotes' | null = null;
   #price = Number.NaN;
   #receivedMs = Number.NEGATIVE_INFINITY;
   #second = Number.NEGATIVE_INFINITY;
@@ -23,8 +25,35 @@ export class UnderlyingState {
     this.#sigmaFromMs = sigmaFromMs;
   }
 
-  push({ receivedMs, eventMs, price }: { receivedMs: number; eventMs: number; price: number }): void {
-    if (!(price > 0)) return;
+  /** A price of the feed that decides the market. */
+  push(point: { receivedMs: number; eventMs: number; price: number }): void {
+    if (!(point.price > 0)) return;
+    // The two feeds differ by more than the price moves: a volatility over both would measure that.
+    if (this.#from === 'quotes') this.#forget();
+    this.#from = 'feed';
+    this.#push(point);
+  }
+
+  /**
+   * A price recorded beside a quote, of whatever feed. It serves until the deciding feed's first price has been
+   * received: whether one will come is not known before.
+   */
+  pushBesideQuote({ receivedMs, price }: { receivedMs: number; price: number }): void {
+    if (this.#from === 'feed' || !(price > 0)) return;
+    this.#from = 'quotes';
+    this.#push({ receivedMs, eventMs: receivedMs, price });
+  }
+
+  #forget(): void {
+    this.#estimator = new VolatilityEstimator();
+    this.#seconds = new SecondPrices();
+    this.#price = Number.NaN;
+    this.#receivedMs = Number.NEGATIVE_INFINITY;
+    this.#second = Number.NEGATIVE_INFINITY;
+    this.sigmaAnnual = null;
+  }
+
+  #push({ receivedMs, eventMs, price }: { receivedMs: number; eventMs: number; price: number }): void {
     if (isLate({ eventTimeMs: eventMs, receivedTimeMs: receivedMs })) {
       // Of a second that a mean may still need, but no price of now.
       this.#seconds.push(eventMs, price);

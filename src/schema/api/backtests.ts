@@ -52,7 +52,7 @@ export const universeType: JsonType<Universe> = jsonObject({
 const axisType: JsonType<Axis> = jsonObject({
   param: requiredMember(
     jsonText(text({ minLength: 1, maxLength: PARAM_NAME_MAX })),
-    'A number of the strategy, `latency_ms`, `max_fill_price` or `size_usd`; of a condition `entry.0.value`',
+    'A number of the strategy, `latency_ms`, `max_fill_price`, `max_slippage` or `size_usd`; of a condition `entry.0.value`',
   ),
   start: requiredMember(jsonNumber({ ge: -AXIS_VALUE_MAX, le: AXIS_VALUE_MAX }), 'First value'),
   end: requiredMember(jsonNumber({ ge: -AXIS_VALUE_MAX, le: AXIS_VALUE_MAX }), 'Last value'),
@@ -99,14 +99,27 @@ const receiptShape = z
 export const backtestTradeShape = z.strictObject({
   market_id: z.string(),
   side: z.enum(STRATEGY_SIDES),
+  decided_at: time.describe('When the strategy decided to buy'),
   opened_at: time,
   closed_at: time.nullable(),
+  decision_price: share.describe('Best ask at the decision, USDC per share'),
   entry_price: share.describe('Average, USDC per share'),
   exit_price: share.nullable(),
   shares: z.number().min(0),
   size_usd: z.number().min(0).describe('Spent on the shares, before fees'),
   fees_usd: z.number().min(0),
-  slippage: z.number().describe('Average entry price less the best ask at the decision'),
+  slippage: z.number().describe('As `entry_slippage`'),
+  entry_slippage: z.number().describe('Average entry price less `decision_price`'),
+  exit_slippage: z
+    .number()
+    .nullable()
+    .describe(
+      'Best bid at the decision to sell less the average price of the sales; null where nothing was sold',
+    ),
+  entry_levels: count
+    .nullable()
+    .describe('Levels walked by the purchase; null: opened by an earlier release'),
+  exit_levels: count.nullable().describe('Levels walked by the sales; null where nothing was sold'),
   net_pnl: z.number().nullable().describe('USD after all fees'),
   outcome: z.enum(['Up', 'Down']).nullable(),
   exit_reason: z.enum(['resolved', 'take_profit', 'stop_loss', 'market_void']).nullable(),
@@ -128,7 +141,23 @@ export const backtestResultShape = z.strictObject({
   total_pnl: z.number().describe('USD after fees'),
   total_fees: z.number(),
   avg_pnl_per_trade: ratio,
-  avg_slippage: ratio.describe('USDC per share'),
+  avg_slippage: ratio.describe('USDC per share, over the purchases and the sales'),
+  orders: z
+    .strictObject({
+      placed: count,
+      filled: count.describe('In whole or in part, and not taken back'),
+      missed: z
+        .strictObject({
+          no_depth: count.describe('Nothing was for sale (bid)'),
+          price: count.describe('All of it was beyond the limit of the order'),
+          untrusted: count.describe('The book was not proven, or lay in a gap'),
+          unconfirmed: count.describe('No later message of the market came'),
+        })
+        .describe('Orders that got nothing, by reason'),
+      taken_back: count.describe('Filled, and taken back since a gap reached back over the fill'),
+    })
+    .describe('`placed` is the sum of all others'),
+  fill_rate: share.nullable().describe('`filled` over `placed`'),
   profit_factor: ratio.describe('Won over lost; null where nothing was lost'),
   sharpe_per_market: ratio.describe('Mean over deviation (n - 1) of the returns of the markets traded'),
   sharpe_ratio: ratio.describe('The same times the root of the markets traded a year'),

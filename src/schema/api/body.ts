@@ -139,7 +139,8 @@ export function jsonInteger(bounds: Bounds = {}): JsonType<number> {
   };
 }
 
-function nullable<T>(type: JsonType<T>): JsonType<T | null> {
+/** May also be given as null. */
+export function nullable<T>(type: JsonType<T>): JsonType<T | null> {
   const { type: name } = type.schema;
   const { enum: values } = type.schema as { enum?: readonly unknown[] };
   return {

@@ -54,10 +54,13 @@ test('the size does not belong into a strategy', () => {
 describe('terms', () => {
   test('have defaults', () => {
     expect(paramsType.parse({})).toEqual(DEFAULT_PARAMS);
-    expect(paramsType.parse({ fill_mode: 'mid', latency_ms: 0, max_fill_price: 1 })).toEqual({
+    expect(
+      paramsType.parse({ fill_mode: 'mid', latency_ms: 0, max_fill_price: 1, max_slippage: null }),
+    ).toEqual({
       fill_mode: 'mid',
       latency_ms: 0,
       max_fill_price: 1,
+      max_slippage: null,
     });
   });
 
@@ -65,6 +68,8 @@ describe('terms', () => {
     [{ fill_mode: 'best' }, 'literal_error'],
     [{ latency_ms: -1 }, 'greater_than_equal'],
     [{ max_fill_price: 0 }, 'greater_than'],
+    [{ max_slippage: -0.01 }, 'greater_than_equal'],
+    [{ max_slippage: 1.01 }, 'less_than_equal'],
     [{ slippage: 1 }, 'extra_forbidden'],
   ])('%j is refused: %s', (params, type) => {
     const read = paramsType.parse(params);

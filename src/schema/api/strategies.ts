@@ -15,6 +15,7 @@ import {
   jsonInteger,
   jsonLiteral,
   type Members,
+  nullable,
   requiredMember,
 } from './body.ts';
 import { jsonList, jsonNumber, jsonObject, jsonUnion } from './bodyParts.ts';
@@ -28,7 +29,12 @@ const MINUTES_BEFORE_MAX = 1_440;
 const LATENCY_MS_MAX = 60_000;
 
 export const SIZE_USD = { min: 1, max: 10_000, default: 10 } as const;
-export const DEFAULT_PARAMS: ReplayParams = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985 };
+export const DEFAULT_PARAMS: ReplayParams = {
+  fill_mode: 'walk_book',
+  latency_ms: 50,
+  max_fill_price: 0.985,
+  max_slippage: 0.02,
+};
 
 const side = requiredMember(jsonLiteral(literal(STRATEGY_SIDES)), 'Which token is bought');
 
@@ -93,6 +99,11 @@ export const paramsType: JsonType<ReplayParams> = jsonObject({
     DEFAULT_PARAMS.max_fill_price,
     'Nothing is bought above it, USDC per share',
   ),
+  max_slippage: defaultMember(
+    nullable(jsonNumber({ ge: 0, le: 1 })),
+    DEFAULT_PARAMS.max_slippage,
+    'An order fills at most this far from its decision price (best ask, or bid of a sale), USDC per share; null: no limit',
+  ),
 });
 
 export const sizeUsdType = jsonNumber({ ge: SIZE_USD.min, le: SIZE_USD.max });
@@ -131,4 +142,5 @@ export const paramsShape = z.strictObject({
   fill_mode: z.enum(FILL_MODES),
   latency_ms: z.int(),
   max_fill_price: z.number(),
+  max_slippage: z.number().nullable(),
 });

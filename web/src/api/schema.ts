@@ -578,6 +578,7 @@ export type BacktestJobList = {
       fill_mode: 'walk_book' | 'mid';
       latency_ms: number;
       max_fill_price: number;
+      max_slippage: number | null;
     };
     error: string | null;
     result: null;
@@ -637,6 +638,7 @@ export type BacktestJob = {
     fill_mode: 'walk_book' | 'mid';
     latency_ms: number;
     max_fill_price: number;
+    max_slippage: number | null;
   };
   error: string | null;
   result: BacktestResult | SweepResult | null;
@@ -655,6 +657,18 @@ export type BacktestResult = {
   total_fees: number;
   avg_pnl_per_trade: number | null;
   avg_slippage: number | null;
+  orders: {
+    placed: number;
+    filled: number;
+    missed: {
+      no_depth: number;
+      price: number;
+      untrusted: number;
+      unconfirmed: number;
+    };
+    taken_back: number;
+  };
+  fill_rate: number | null;
   profit_factor: number | null;
   sharpe_per_market: number | null;
   sharpe_ratio: number | null;
@@ -678,14 +692,20 @@ export type BacktestResult = {
 export type BacktestTrade = {
   market_id: string;
   side: 'buy_yes' | 'buy_no';
+  decided_at: string;
   opened_at: string;
   closed_at: string | null;
+  decision_price: number;
   entry_price: number;
   exit_price: number | null;
   shares: number;
   size_usd: number;
   fees_usd: number;
   slippage: number;
+  entry_slippage: number;
+  exit_slippage: number | null;
+  entry_levels: number | null;
+  exit_levels: number | null;
   net_pnl: number | null;
   outcome: 'Up' | 'Down' | null;
   exit_reason: 'resolved' | 'take_profit' | 'stop_loss' | 'market_void' | null;
@@ -784,14 +804,20 @@ export type PaperPositions = {
     position_id: string;
     market_id: string;
     side: 'buy_yes' | 'buy_no';
+    decided_at: string;
     opened_at: string;
     closed_at: string | null;
+    decision_price: number;
     entry_price: number;
     exit_price: number | null;
     shares: number;
     size_usd: number;
     fees_usd: number;
     slippage: number;
+    entry_slippage: number;
+    exit_slippage: number | null;
+    entry_levels: number | null;
+    exit_levels: number | null;
     net_pnl: number | null;
     outcome: 'Up' | 'Down' | null;
     exit_reason: 'resolved' | 'take_profit' | 'stop_loss' | 'market_void' | null;
@@ -1044,6 +1070,7 @@ export interface Operations {
     fill_mode?: 'walk_book' | 'mid' | undefined;
     latency_ms?: number | undefined;
     max_fill_price?: number | undefined;
+    max_slippage?: number | null | undefined;
   } | undefined;
 }; answer: BacktestJob };
   'GET /v1/backtest': { path: Record<never, never>; query: { limit?: number | undefined; offset?: number | undefined; cursor?: string | undefined }; body: undefined; answer: BacktestJobList };
@@ -1105,6 +1132,7 @@ export interface Operations {
     fill_mode?: 'walk_book' | 'mid' | undefined;
     latency_ms?: number | undefined;
     max_fill_price?: number | undefined;
+    max_slippage?: number | null | undefined;
   } | undefined;
 }; answer: BacktestJob };
   'GET /v1/backtest/{job_id}': { path: { job_id: string }; query: Record<never, never>; body: undefined; answer: BacktestJob };

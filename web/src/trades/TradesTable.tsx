@@ -18,16 +18,19 @@ export function TradesTable({
   const [shown, setShown] = useState(STEP);
   return (
     <>
-      <Table.ScrollContainer minWidth={820}>
+      <Table.ScrollContainer minWidth={1060}>
         <Table verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
+              <Table.Th>Decided</Table.Th>
               <Table.Th>Opened</Table.Th>
               <Table.Th>Closed</Table.Th>
               <Table.Th>Bought</Table.Th>
               <Table.Th ta="right">At</Table.Th>
+              <Table.Th ta="right">Slippage</Table.Th>
               <Table.Th ta="right">Shares</Table.Th>
               <Table.Th ta="right">Sold at</Table.Th>
+              <Table.Th ta="right">Slippage</Table.Th>
               <Table.Th>Because</Table.Th>
               <Table.Th ta="right">P&L</Table.Th>
             </Table.Tr>
@@ -53,6 +56,7 @@ export function TradesTable({
 function Row({ trade, source }: { trade: MadeTrade; source: TradeSource }): ReactNode {
   return (
     <Table.Tr>
+      <Table.Td className="nowrap">{moment(trade.decided_at)}</Table.Td>
       <Table.Td className="nowrap">
         <Link
           to="/markets/$marketId"
@@ -65,8 +69,10 @@ function Row({ trade, source }: { trade: MadeTrade; source: TradeSource }): Reac
       <Table.Td className="nowrap">{trade.closed_at === null ? 'held' : moment(trade.closed_at)}</Table.Td>
       <Table.Td>{trade.side === 'buy_yes' ? 'Up' : 'Down'}</Table.Td>
       <Table.Td ta="right">{cents(trade.entry_price)}</Table.Td>
+      <Table.Td ta="right">{cents(trade.slippage)}</Table.Td>
       <Table.Td ta="right">{shares(trade.shares)}</Table.Td>
       <Table.Td ta="right">{cents(trade.exit_price)}</Table.Td>
+      <Table.Td ta="right">{cents(trade.exit_slippage)}</Table.Td>
       <Table.Td>{trade.exit_reason?.replaceAll('_', ' ') ?? 'open'}</Table.Td>
       <Table.Td ta="right" className={(trade.net_pnl ?? 0) >= 0 ? 'up' : 'down'}>
         {usd(trade.net_pnl)}

@@ -19,6 +19,8 @@ export function Result({ result, jobId }: { result: BacktestResult; jobId: strin
     ['Won', percent(result.win_rate)],
     ['P&L a trade', usd(result.avg_pnl_per_trade, 3)],
     ['Slippage', cents(result.avg_slippage)],
+    // Results of earlier releases do not tell of orders.
+    ...(result.orders ? [['Orders filled', percent(result.fill_rate)] satisfies Figure] : []),
     ['Profit factor', number(result.profit_factor)],
     ['Sharpe a year', number(result.sharpe_ratio)],
     ['Sortino', number(result.sortino_ratio)],
@@ -44,9 +46,9 @@ export function Result({ result, jobId }: { result: BacktestResult; jobId: strin
           <TradesTable trades={newest} source={{ backtest: jobId }} />
         )}
         <Text size="sm" c="dimmed">
-          {result.markets_traded} of {result.markets_total} markets traded{skippedText(result)}. Data{' '}
-          {result.receipt.data_hash.slice(0, 12)}, rules {result.receipt.venue_rules}: the same job gives the
-          same bytes again.
+          {result.markets_traded} of {result.markets_total} markets traded{skippedText(result)}.
+          {missedText(result)} Data {result.receipt.data_hash.slice(0, 12)}, rules{' '}
+          {result.receipt.venue_rules}: the same job gives the same bytes again.
         </Text>
       </Section>
     </>
@@ -70,6 +72,15 @@ function skippedText({ markets_skipped }: BacktestResult): string {
   for (const { reason } of markets_skipped) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const reasons = [...counts].map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`);
   return `; left out: ${reasons.join(', ')}`;
+}
+
+function missedText({ orders }: BacktestResult): string {
+  if (!orders) return '';
+  const reasons = Object.entries({ ...orders.missed, taken_back: orders.taken_back }).filter(
+    ([, count]) => count > 0,
+  );
+  const text = reasons.map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`).join(', ');
+  return ` ${orders.filled} of ${orders.placed} orders filled${text === '' ? '' : `; not filled: ${text}`}.`;
 }
 
 function Equity({ result }: { result: BacktestResult }): ReactNode {

@@ -1,4 +1,4 @@
-import { Group, NativeSelect, TextInput } from '@mantine/core';
+import { Group, NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { SeriesForm } from '../../strategy/SeriesForm.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
@@ -8,6 +8,8 @@ const FILL_MODES = [
   { value: 'walk_book', label: 'against the recorded book' },
   { value: 'mid', label: 'at the mid, to compare' },
 ];
+
+const DEFAULT_MAX_SLIPPAGE = 0.02;
 
 interface RunProps {
   readonly draft: Draft;
@@ -69,8 +71,31 @@ export function RunForm({ draft, change, errors }: RunProps): ReactNode {
           change={(max_fill_price) => change({ ...draft, params: { ...params, max_fill_price } })}
           error={errors.get('params.max_fill_price')}
         />
+        <MaxSlippage draft={draft} change={change} errors={errors} />
       </Group>
     </>
+  );
+}
+
+/** How far from its decision price an order may fill; left empty there is no limit. */
+function MaxSlippage({ draft, change, errors }: RunProps): ReactNode {
+  const { params = {} } = draft;
+  const value = params.max_slippage === undefined ? DEFAULT_MAX_SLIPPAGE : params.max_slippage;
+  return (
+    <NumberInput
+      label="Max slippage"
+      placeholder="no limit"
+      w={150}
+      step={0.005}
+      value={value ?? ''}
+      onChange={(given) =>
+        change({
+          ...draft,
+          params: { ...params, max_slippage: given === '' ? null : (given as number) },
+        })
+      }
+      error={errors.get('params.max_slippage')}
+    />
   );
 }
 

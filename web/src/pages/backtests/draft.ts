@@ -17,7 +17,7 @@ export const FIRST_DRAFT: Draft = {
   universe: { ticker: 'BTC', event_type: '5m' },
   size_usd: 10,
   market_limit: 5,
-  params: { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985 },
+  params: { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985, max_slippage: 0.02 },
 };
 
 /** What a job was asked, to be changed and asked again. Its axes are not told by the job. */
@@ -34,6 +34,7 @@ const FIRST_RANGES: Readonly<Record<string, readonly [start: number, end: number
   max_trades_per_market: [1, 5],
   latency_ms: [0, 1000],
   max_fill_price: [0.5, 0.98],
+  max_slippage: [0, 0.04],
   size_usd: [10, 50],
 };
 const FIRST_STEPS = 5;
@@ -41,6 +42,7 @@ const FIRST_STEPS = 5;
 const OF_ALL: Readonly<Record<string, string>> = {
   latency_ms: 'latency, ms',
   max_fill_price: 'highest price paid',
+  max_slippage: 'max slippage',
   size_usd: 'dollars a trade',
 };
 const OF_TYPE: Readonly<Record<Strategy['type'], Readonly<Record<string, string>>>> = {

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import { type Level, ladder } from '../../../test/support/tapes.ts';
+import type { SideView } from '../../schema/records.ts';
+import { Random } from '../../simulator/random.ts';
+import { Consumption } from './consumption.ts';
+import type { FilledLevel } from './walk.ts';
+
+const SHARE = 1_000_000;
+const SEQUENCES = 100;
+const BOOKS = 60;
+const DEPTHS = [1, 2, 3, 5, 15];
+
+/** The first levels of a side, as a tape of that depth shows them. */
+function cut({ prices, sizes, count }: SideView, depth: number): SideView {
+  const kept = Math.min(count, depth);
+  return { count: kept, prices: prices.subarray(0, kept), sizes: sizes.subarray(0, kept) };
+}
+
+/** An order that takes all that is left within a number of levels. */
+class Buyer {
+  readonly consumption = new Consumption();
+  readonly #depth: number;
+  bought = 0;
+  timeMs = 0;
+
+  constructor(depth: number) {
+    this.#depth = depth;
+  }
+
+  see(asks: SideView): void {
+    this.consumption.observe(() => cut(asks, this.#depth), true);
+  }
+
+  remaining(asks: SideView): SideView {
+    return this.consumption.remaining('yes', 'asks', cut(asks, this.#depth));
+  }
+
+  take(asks: SideView, filled: readonly FilledLevel[]): void {
+    const view = cut(asks, this.#depth);
+    this.consumption.take({ token: 'yes', side: 'asks', view, filled, timeMs: ++this.timeMs });
+  }
+
+  buyAll(asks: SideView): void {
+    const { count, prices, sizes } = this.remaining(asks);
+    const filled = Array.from({ length: count }, (_, at) => ({
+      price: prices[at] as number,
+      size: sizes[at] as number,
+    })).filter(({ size }) => size > 0);
+    for (const { size } of filled) this.bought += size;
+    this.take(asks, filled);
+  }
+}
+
+/** Asks whose best wanders, so that levels leave a cut view and return, grow, shrink and go. */
+function randomAsks(seed: string): () => SideView {
+  const random = new Random(seed);
+  const sizes = new Map<number, number>();
+  let best = 20;
+  return () => {
+    best = Math.min(40, Math.max(5, best + random.below(9) - 4));
+    for (let cents = best; cents < best + 20; cents++) {
+      if (random.chance(0.1)) sizes.set(cents, random.below(3) * 50);
+      else if (!sizes.has(cents)) sizes.set(cents, 100);
+    }
+    const shown = [...sizes].filter(([cents, size]) => cents >= best && size > 0);
+    return ladder(
+      'asks',
+      shown.map(([cents, size]): Level => [cents / 100, size]),
+    );
+  };
+}
+
+test('a level of 100 shares that leaves the loaded depth and returns is sold once', () => {
+  const level: Level = [0.5, 100];
+  const inFront = Array.from({ length: 15 }, (_, at): Level => [(30 + at) / 100, 10]);
+  const buyer = new Buyer(15);
+  const alone = ladder('asks', [level]);
+  buyer.buyAll(alone);
+  buyer.see(ladder('asks', [...inFront, level]));
+  buyer.see(alone);
+  buyer.buyAll(alone);
+  expect(buyer.bought).toBe(100 * SHARE);
+});
+
+test('a level that is gone between others that are shown is new when it returns', () => {
+  const asks = (...cents: number[]) =>
+    ladder(
+      'asks',
+      cents.map((price): Level => [price / 100, 100]),
+    );
+  const buyer = new Buyer(15);
+  buyer.buyAll(asks(50, 55));
+  buyer.see(asks(55));
+  buyer.see(asks(50, 55));
+  buyer.buyAll(asks(50, 55));
+  expect(buyer.bought).toBe(300 * SHARE);
+});
+
+test('after the same fills no depth shows more left of a level than full depth does', () => {
+  const soldTwice: string[] = [];
+  for (let n = 0; n < SEQUENCES; n++) {
+    for (const depth of DEPTHS) {
+      const seed = `left ${n}`;
+      const [next, random] = [randomAsks(seed), new Random(`${seed} orders`)];
+      const [shallow, full] = [new Buyer(depth), new Buyer(Number.POSITIVE_INFINITY)];
+      for (let book = 0; book < BOOKS; book++) {
+        const asks = next();
+        for (const buyer of [shallow, full]) buyer.see(asks);
+        const [left, truth] = [shallow.remaining(asks), full.remaining(asks)];
+        const filled: FilledLevel[] = [];
+        for (let at = 0; at < left.count; at++) {
+          const [price, size] = [left.prices[at] as number, left.sizes[at] as number];
+          if (size > (truth.sizes[at] as number)) soldTwice.push(`${seed}, depth ${depth}, book ${book}`);
+          if (size > 0 && random.chance(0.3)) filled.push({ price, size: 1 + random.below(size) });
+        }
+        for (const buyer of [shallow, full]) buyer.take(asks, filled);
+      }
+    }
+  }
+  expect(soldTwice).toEqual([]);
+});
+
+test('fills at any depth never exceed those at full depth', () => {
+  const more: string[] = [];
+  for (let n = 0; n < SEQUENCES; n++) {
+    for (const depth of DEPTHS) {
+      const seed = `fills ${n}`;
+      const [next, random] = [randomAsks(seed), new Random(`${seed} orders`)];
+      const [shallow, full] = [new Buyer(depth), new Buyer(Number.POSITIVE_INFINITY)];
+      for (let book = 0; book < BOOKS; book++) {
+        const asks = next();
+        for (const buyer of [shallow, full]) buyer.see(asks);
+        if (!random.chance(0.4)) continue;
+        for (const buyer of [shallow, full]) buyer.buyAll(asks);
+        if (shallow.bought > full.bought) more.push(`${seed}, depth ${depth}, book ${book}`);
+      }
+    }
+  }
+  expect(more).toEqual([]);
+});
