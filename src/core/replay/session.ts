@@ -14,6 +14,7 @@ import type { Ledger } from '../ledger.ts';
 import { MarketRules } from '../marketRules.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Token } from '../signals/signal.ts';
+import type { ReadingColumns } from '../strategies/readingColumns.ts';
 import {
   BUY_NO,
   BUY_YES,
@@ -54,6 +55,8 @@ export interface SessionMarket {
   readonly ladders: Ladders | null;
   /** Where sessions share them. */
   readonly rules?: MarketRules;
+  /** Of all rows, where they are there. */
+  readonly columns?: ReadingColumns;
 }
 
 /** Until when new positions may be opened, by receipt; what is held is dealt with to its end. */
@@ -85,7 +88,7 @@ export class MarketSession {
   readonly missed: Record<MissReason, number> = { no_depth: 0, untrusted: 0, unconfirmed: 0 };
 
   constructor(
-    { market, rows, ladders, rules = new MarketRules(market) }: SessionMarket,
+    { market, rows, ladders, rules = new MarketRules(market), columns }: SessionMarket,
     {
       terms,
       ledger,
@@ -105,7 +108,9 @@ export class MarketSession {
     this.#ledger = ledger;
     this.#listener = listener;
     this.#entries = entries;
-    this.#run = terms.strategy.start(rows, market);
+    const { strategy } = terms;
+    this.#run =
+      (columns === undefined ? undefined : strategy.startRecorded?.(columns)) ?? strategy.start(rows, market);
     this.#positions = new Positions(terms.strategy);
     this.#limitPrice = Math.floor(terms.params.max_fill_price * TICKS_PER_USDC + 1e-6);
     this.#ladders = ladders;
