@@ -37,6 +37,13 @@ const SPEC: SweepSpec = {
   yAxis: { param: 'take_profit.0.value', start: 0.3, end: 0.8, steps: STEPS },
 };
 
+const THRESHOLD_SPEC: SweepSpec = {
+  ...SPEC,
+  strategy: { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' },
+  xAxis: { param: 'threshold', start: 0.2, end: 0.6, steps: STEPS },
+  yAxis: { param: 'max_fill_price', start: 0.3, end: 0.8, steps: STEPS },
+};
+
 export async function run(): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-bench-'));
   const store = await openStore({
@@ -45,13 +52,15 @@ export async function run(): Promise<Figure[]> {
   try {
     writeSeries(store.writer, { markets: MARKETS, quotes: QUOTES, startMs: START_MS });
     await store.writer.flush();
-    const two = await sweep({ store, dataDir, threads: 2 });
-    const one = await sweep({ store, dataDir, threads: 1 });
-    const name = `${STEPS * STEPS} cells x ${MARKETS} markets of ${QUOTES} quotes and books`;
+    const two = await sweep({ store, dataDir, threads: 2, spec: SPEC });
+    const one = await sweep({ store, dataDir, threads: 1, spec: SPEC });
+    const threshold = await sweep({ store, dataDir, threads: 1, spec: THRESHOLD_SPEC });
+    const name = `condition_based, ${STEPS * STEPS} cells x ${MARKETS} markets of ${QUOTES} quotes and books`;
     return [
-      { name: `${name}, two threads`, value: two.seconds, unit: 's', goal: '< 20, idle' },
-      { name: 'its processor time', value: two.processor, unit: 's', goal: '< 40' },
+      { name: `${name}, two threads`, value: two.seconds, unit: 's', goal: '< 10, idle' },
+      { name: 'its processor time', value: two.processor, unit: 's', goal: '< 20' },
       { name: 'of one thread', value: one.processor, unit: 's' },
+      { name: 'of one thread, threshold_entry', value: threshold.processor, unit: 's' },
       { name: 'of the two threads, busy at once', value: two.processor / two.seconds / 2, unit: 'of 1' },
     ];
   } finally {
@@ -64,15 +73,21 @@ async function sweep({
   store,
   dataDir,
   threads,
+  spec,
 }: {
   store: Store;
   dataDir: string;
   threads: number;
+  spec: SweepSpec;
 }): Promise<{ seconds: number; processor: number }> {
   const settings = { url: 'http://engine.local', socketPath: socketPath(dataDir) };
   const workers = new WorkerPool({ threads, settings });
   const parts = { store, workers, turns: new Turns(threads), codeVersion: 'bench' };
-  const job = { jobId: `bt_${threads}`, userId: 'bench', spec: { kind: 'sweep', ...SPEC } } as const;
+  const job = {
+    jobId: `bt_${spec.strategy.type}_${threads}`,
+    userId: 'bench',
+    spec: { kind: 'sweep', ...spec },
+  } as const;
   const [started, before] = [performance.now(), process.cpuUsage()];
   await runJob(parts, job, { signal: NEVER, onProgress: () => {} });
   const seconds = (performance.now() - started) / 1_000;

@@ -1,8 +1,9 @@
-/** From what a body asks for to what a job is told; the API and the command line read the same bodies. */
+/** From the body of a request to the job it makes, and back; the API and the command line read the same bodies. */
 import type { backtestMembers, sweepMembers } from '../schema/api/backtests.ts';
 import type { MemberValues } from '../schema/api/body.ts';
 import type { Problem } from '../schema/api/fields.ts';
-import type { Axis, BacktestSpec } from '../schema/backtest.ts';
+import type { Axis, BacktestSpec, JobRequest, JobSpec } from '../schema/backtest.ts';
+import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import { sweepableParams } from './cells.ts';
 
 export type AskedBacktest = MemberValues<typeof backtestMembers>;
@@ -18,9 +19,30 @@ export function specOf(
     universe: asked.universe,
     sizeUsd: asked.size_usd,
     params: asked.params,
-    startMs: within.startMs,
-    endMs: Math.min(asked.end ?? Number.POSITIVE_INFINITY, within.nowMs),
+    startMs: wholeMs(within.startMs),
+    askedStartMs: wholeMs(asked.start),
+    endMs: Math.min(wholeMs(asked.end) ?? Number.POSITIVE_INFINITY, within.nowMs),
     marketLimit: within.marketLimit,
+  };
+}
+
+/** Windows end at whole milliseconds, so rounding up excludes none of them; answers print no finer times. */
+function wholeMs(timeMs: number | null): number | null {
+  return timeMs === null ? null : Math.ceil(timeMs);
+}
+
+/**
+ * The body that asks for the job again, every default filled in; on the same data its result is the same bytes. `end` is
+ * always set. `start` stays null where none was asked for: the history window of a tier moves, and a start that it has
+ * passed is refused.
+ */
+export function requestOf(spec: JobSpec): JobRequest {
+  const { strategy, universe, sizeUsd, startMs, askedStartMs = startMs, endMs, marketLimit } = spec;
+  return {
+    ...{ strategy, universe, size_usd: sizeUsd },
+    ...{ start: formatTimeOrNull(askedStartMs), end: formatTime(endMs), market_limit: marketLimit },
+    ...(spec.kind === 'sweep' ? { x_axis: spec.xAxis, y_axis: spec.yAxis } : {}),
+    params: spec.params,
   };
 }
 

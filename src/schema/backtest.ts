@@ -22,6 +22,11 @@ export interface BacktestSpec {
   readonly params: ReplayParams;
   /** Only markets whose window ends at or after this; null: since the first recorded. */
   readonly startMs: number | null;
+  /**
+   * The start of the request; null: it had none, and `startMs` is where the history of the tier began. Absent in jobs
+   * stored before requests were answered.
+   */
+  readonly askedStartMs?: number | null;
   /** Only markets whose window ends before this: fixed when the job is submitted, so that it reads the same later. */
   readonly endMs: number;
   /** The newest so many of them. */
@@ -44,6 +49,20 @@ export interface SweepSpec extends BacktestSpec {
 export type JobSpec =
   | ({ readonly kind: 'backtest' } & BacktestSpec)
   | ({ readonly kind: 'sweep' } & SweepSpec);
+
+/** The body that asks for a job, every default filled in. */
+export interface JobRequest {
+  readonly strategy: Strategy;
+  readonly universe: Universe;
+  readonly size_usd: number;
+  readonly start: string | null;
+  readonly end: string;
+  readonly market_limit: number;
+  /** The axes of a sweep. */
+  readonly x_axis?: Axis;
+  readonly y_axis?: Axis | null;
+  readonly params: ReplayParams;
+}
 
 /** The same receipt means the same bytes. */
 export interface Receipt {

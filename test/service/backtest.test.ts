@@ -131,6 +131,26 @@ describe('a backtest', () => {
   });
 });
 
+describe('the request of a job', () => {
+  const range = { start: new Date(START + 10 * WINDOW_MS).toISOString(), market_limit: 9 };
+  const axes = { ...SWEEP, y_axis: { param: 'latency_ms', start: 0, end: 200, steps: 2 } };
+
+  test.each([
+    ['a backtest', '/v1/backtest', { ...BODY, ...range }],
+    ['a sweep over two axes', '/v1/backtest/sweep', { ...axes, ...range }],
+  ])('posted again gives the same bytes: %s', async (_what, path, body) => {
+    const first = await rig.submit(path, body, key);
+    const { request } = JSON.parse(first.raw);
+    expect(request).toMatchObject({ ...body, start: range.start.replace('Z', '+00:00') });
+    const again = await rig.submit(path, request, key);
+    const bytes = [first, again].map(({ raw }) => raw.slice(raw.indexOf('"result":')));
+    expect(bytes[1]).toBe(bytes[0]);
+    expect(JSON.parse(again.raw).request).toEqual(request);
+    const list = (await rig.app.inject({ url: '/v1/backtest?limit=1', headers: { ...key } })).json();
+    expect(list.jobs[0].request).toEqual(request);
+  });
+});
+
 describe('a sweep', () => {
   test('trap 11: tells the number of trials and what they make of the best', async () => {
     const { status, job } = await rig.submit('/v1/backtest/sweep', SWEEP, key);

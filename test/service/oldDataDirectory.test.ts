@@ -86,6 +86,10 @@ describe('a data directory of an earlier release', () => {
       expect((await get('/v1/markets?limit=1', expected.key)).status).toBe(200);
       const job = await get(`/v1/backtest/${expected.job.job_id}`);
       expect(job.body).toMatchObject({ status: 'complete', result: expected.job.result });
+      // Its job was stored before requests were answered.
+      expect(job.body).toMatchObject({
+        request: { end: expect.any(String), market_limit: expect.any(Number) },
+      });
       const positions = await get(`/v1/paper/strategies/${expected.strategyId}/positions`);
       expect(positions.body.positions).toMatchObject([{ position_id: expected.position.position_id }]);
       const { body } = await get(`/v1/arb/audit?limit=100&until=${encodeURIComponent(formatTime(4e12))}`);

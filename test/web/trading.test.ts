@@ -94,6 +94,17 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect(await page.getByRole('table').locator('td').count()).toBe(6);
     await page.getByText('P&L by seconds looked back on and latency, ms').waitFor();
     await watched.inspect('sweep');
+    const request = JSON.parse((await page.getByLabel('The request').textContent()) ?? '');
+    await page.getByRole('link', { name: 'Change and run again' }).click();
+    await page.getByText('6 cells').waitFor();
+    await page.getByText('JSON', { exact: true }).click();
+    const { start, ...asked } = request;
+    expect([start, JSON.parse(await json.inputValue())]).toEqual([null, asked]);
+    // Its end has milliseconds, which the form has to send as they are.
+    await page.getByText('Form', { exact: true }).click();
+    await page.getByRole('button', { name: 'Run sweep' }).click();
+    await page.getByText('Deflated Sharpe', { exact: true }).waitFor();
+    expect(JSON.parse((await page.getByLabel('The request').textContent()) ?? '')).toEqual(request);
   });
 
   it('trades on paper, holds it against its baseline, and pauses, renames and deletes it', async () => {

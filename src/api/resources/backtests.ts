@@ -1,4 +1,4 @@
-import { type AskedBacktest, axisProblems, specOf } from '../../backtest/asked.ts';
+import { type AskedBacktest, axisProblems, requestOf, specOf } from '../../backtest/asked.ts';
 import { cellCount } from '../../backtest/cells.ts';
 import type { Job } from '../../backtest/jobs.ts';
 import {
@@ -196,6 +196,7 @@ function jobBody({ spec, ...job }: Job) {
     universe: spec.universe,
     size_usd: spec.sizeUsd,
     params: spec.params,
+    request: requestOf(spec),
     error: job.error,
   };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { twoScaleVariance } from '../../../test/reference/realizedVariance.ts';
 import { noisyPrices } from '../../../test/support/pricePaths.ts';
 import { Random } from '../../simulator/random.ts';
 import { YEAR_SECONDS } from './probability.ts';
-import { twoScaleVariance } from './realizedVariance.ts';
 import { VolatilityEstimator } from './volatilityEstimator.ts';
 
 function fed(prices: readonly number[], startMs = 0): VolatilityEstimator {

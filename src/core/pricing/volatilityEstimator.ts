@@ -1,5 +1,5 @@
 import { YEAR_SECONDS } from './probability.ts';
-import { exponentialMean, sumOfSquares, twoScaleFromSums } from './realizedVariance.ts';
+import { exponentialMean, sumOfSquares, twoScaleFromSums } from './twoScaleVariance.ts';
 
 /** Longest window a sigma can be asked over, and what is kept: an hour of prices, one a second. */
 export const WINDOW_SECONDS_MAX = 3_600;

@@ -66,7 +66,12 @@ test.each(ALL)('rows left out change nothing: %s', (_name, strategy) => {
 function everyRow(prepared: ReturnType<typeof prepareMarket>, terms: SessionTerms) {
   const told: SessionEvent[] = [];
   const ledger = new Ledger();
-  const session = new MarketSession(prepared, { terms, ledger, listener: (event) => told.push(event) });
+  // Without columns each row is shown to the tests of `condition.ts`, which a live market is decided by.
+  const { market, rows, ladders, rules } = prepared;
+  const session = new MarketSession(
+    { market, rows, ladders, rules },
+    { terms, ledger, listener: (event) => told.push(event) },
+  );
   for (let row = 0; row < prepared.rows.count; row++) session.step(row);
   session.settle(RESOLUTION);
   const { orders } = session;

@@ -1,6 +1,7 @@
 /** Plays a tape into rows once; every strategy and every cell of a sweep then reads the same ones. */
 
 import { MarketRules } from '../marketRules.ts';
+import { ReadingColumns } from '../strategies/readingColumns.ts';
 import { ROW_GAP_KNOWN, RowBuilder, type RowNeeds, type Rows } from './rows.ts';
 import { type Ladders, type MarketTape, type TapeBooks, TapeLadders } from './tape.ts';
 import { ToldGaps } from './toldGaps.ts';
@@ -12,6 +13,7 @@ export interface PreparedMarket {
   readonly rows: Rows;
   readonly ladders: Ladders | null;
   readonly rules: MarketRules;
+  readonly columns: ReadingColumns;
   /** The last row at which a gap becomes known, which may take trades back; -1: none. */
   readonly lastGapRow: number;
   /** Rows inside the window, those of them with a proven book, and how long one stood. */
@@ -56,6 +58,7 @@ export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket
     rows,
     ladders,
     rules: new MarketRules(market),
+    columns: new ReadingColumns(rows, market),
     lastGapRow: rows.kind.lastIndexOf(ROW_GAP_KNOWN),
     inside: insideOf(market, rows),
   };

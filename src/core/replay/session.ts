@@ -22,6 +22,7 @@ import type { Ledger } from '../ledger.ts';
 import { MarketRules } from '../marketRules.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Token } from '../signals/signal.ts';
+import type { ReadingColumns } from '../strategies/readingColumns.ts';
 import {
   BUY_NO,
   BUY_YES,
@@ -62,6 +63,8 @@ export interface SessionMarket {
   readonly ladders: Ladders | null;
   /** Where sessions share them. */
   readonly rules?: MarketRules;
+  /** Of all rows, where they are there. */
+  readonly columns?: ReadingColumns;
 }
 
 /** Until when new positions may be opened, by receipt; what is held is dealt with to its end. */
@@ -99,7 +102,7 @@ export class MarketSession {
   readonly #missed: Record<MissReason, number> = { no_depth: 0, price: 0, untrusted: 0, unconfirmed: 0 };
 
   constructor(
-    { market, rows, ladders, rules = new MarketRules(market) }: SessionMarket,
+    { market, rows, ladders, rules = new MarketRules(market), columns }: SessionMarket,
     {
       terms,
       ledger,
@@ -119,7 +122,9 @@ export class MarketSession {
     this.#ledger = ledger;
     this.#listener = listener;
     this.#entries = entries;
-    this.#run = terms.strategy.start(rows, market);
+    const { strategy } = terms;
+    this.#run =
+      (columns === undefined ? undefined : strategy.startRecorded?.(columns)) ?? strategy.start(rows, market);
     this.#positions = new Positions(terms.strategy);
     const { max_fill_price, max_slippage } = terms.params;
     const maxSlippage = max_slippage === null ? Number.POSITIVE_INFINITY : ticksOf(max_slippage);

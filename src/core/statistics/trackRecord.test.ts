@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { normalCdf } from '../pricing/normal.ts';
-import { observedFalseDiscovery, plannedFalseDiscovery, sharpeSignificance } from './falseDiscovery.ts';
 import { normalQuantile } from './normalQuantile.ts';
 import {
   deflatedSharpe,
@@ -51,19 +50,6 @@ describe('published values', () => {
 
   test('minimum backtest length for 45 trials', () => {
     expect(minBacktestYears(45, 1)).toBeCloseTo(4.998087, 6);
-  });
-
-  test('the ratio under each hypothesis (2025)', () => {
-    const record = { ...MONTHLY, sharpe: 0.036 / 0.079 };
-    const hypotheses = { worthless: 0, good: 0.5, goodShare: 0.05 };
-    expect(sharpeSignificance(record, 0)).toBeCloseTo(0.987, 3);
-    expect(sharpeSignificance(record, 0.1)).toBeCloseTo(0.939, 3);
-    expect(observedFalseDiscovery(record, hypotheses)).toBeCloseTo(0.306, 3);
-    expect(plannedFalseDiscovery(record, hypotheses, 0.05)).toBeCloseTo(0.581, 3);
-    // Its minimum track record, without the one observation the older formula adds.
-    expect(
-      (minTrackRecord({ sharpe: record.sharpe, skewness: 0, kurtosis: 1 }, 0) as number) - 1,
-    ).toBeCloseTo(13.029, 3);
   });
 });
 

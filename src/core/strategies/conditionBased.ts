@@ -1,8 +1,16 @@
-import type { ConditionBased } from '../../schema/strategy.ts';
-import { firstRow } from '../replay/rows.ts';
+import type { Condition, ConditionBased } from '../../schema/strategy.ts';
+import type { Token } from '../signals/signal.ts';
 import { boundOf, compileAll, compileAny, crosses, needsBooks, needsModel, rarestOf } from './condition.ts';
+import { ConditionScans, scannedCondition } from './conditionScan.ts';
 import { intentOf } from './simple.ts';
-import { type CompiledStrategy, type Crossing, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
+import {
+  type CompiledStrategy,
+  type Crossing,
+  type Reading,
+  STOP_LOSS,
+  TAKE_PROFIT,
+  WAIT,
+} from './strategy.ts';
 
 /** Buys when all entry conditions hold; sells when any stop-loss, then any take-profit condition does. */
 export function conditionBased(strategy: ConditionBased): CompiledStrategy {
@@ -12,6 +20,13 @@ export function conditionBased(strategy: ConditionBased): CompiledStrategy {
   const token = side === 'buy_yes' ? 'yes' : 'no';
   const entryCrosses = entry.some(crosses);
   const exitsCross = [...take_profit, ...stop_loss].some(crosses);
+  const scanned = (list: readonly Condition[], price: Reading['price']) =>
+    list.map((condition) => scannedCondition(condition, { token, price }));
+  const [entries, stops, takes] = [
+    scanned(entry, 'ask'),
+    scanned(stop_loss, 'bid'),
+    scanned(take_profit, 'bid'),
+  ];
   return {
     needs: { model: needsModel(conditions), books: needsBooks(conditions) },
     tradesMax: strategy.max_trades_per_market,
@@ -26,9 +41,6 @@ export function conditionBased(strategy: ConditionBased): CompiledStrategy {
       const enters = compileAll(entry, { ...context, price: 'ask' });
       const stops = compileAny(stop_loss, { ...context, price: 'bid' });
       const takes = compileAny(take_profit, { ...context, price: 'bid' });
-      const { trusted } = rows;
-      const mayEnter = (row: number) => trusted[row] === 1 && enters(row);
-      const mayExit = (row: number) => trusted[row] === 1 && (stops(row) || takes(row));
       return {
         decide: (row, held) => {
           // Crossings have to see every row, whatever is held.
@@ -41,9 +53,23 @@ export function conditionBased(strategy: ConditionBased): CompiledStrategy {
           return taking ? TAKE_PROFIT : WAIT;
         },
         crossings,
-        ...(entryCrosses || exitsCross
-          ? {}
-          : { nextWish: (from, held) => firstRow(rows, from, held === null ? mayEnter : mayExit) }),
+      };
+    },
+    startRecorded: (columns) => {
+      const entering = new ConditionScans(entries, columns);
+      const stopping = new ConditionScans(stops, columns);
+      const taking = new ConditionScans(takes, columns);
+      const nextWish = (from: number, held: Token | null) =>
+        held === null
+          ? entering.nextAll(Math.max(from, columns.first))
+          : Math.min(stopping.nextAny(from), taking.nextAny(from));
+      return {
+        decide: (row, held) => {
+          if (held === null) return entering.nextAll(row) === row ? intent : WAIT;
+          if (stopping.nextAny(row) === row) return STOP_LOSS;
+          return taking.nextAny(row) === row ? TAKE_PROFIT : WAIT;
+        },
+        nextWish: (from, held) => columns.untilGap(from, nextWish(from, held)),
       };
     },
   };

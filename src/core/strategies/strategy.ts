@@ -3,6 +3,7 @@ import type { ConditionMetric } from '../../schema/strategy.ts';
 import type { RowNeeds, Rows } from '../replay/rows.ts';
 import type { TapeMarket } from '../replay/tape.ts';
 import type { Token } from '../signals/signal.ts';
+import type { ReadingColumns } from './readingColumns.ts';
 
 export const WAIT = 0;
 export const BUY_YES = 1;
@@ -66,4 +67,9 @@ export interface CompiledStrategy {
   /** Null: there are none, or a run remembers more than crossings. */
   readonly bounds: Bounds | null;
   start(rows: Rows, market: TapeMarket): StrategyRun;
+  /**
+   * The same where all rows are there, decided from columns that its other runs share. It remembers nothing, so no row
+   * has to be shown to it.
+   */
+  startRecorded?(columns: ReadingColumns): StrategyRun;
 }

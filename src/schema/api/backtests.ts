@@ -209,6 +209,27 @@ export const sweepResultShape = z.strictObject({
 });
 export type SweepResultBody = z.infer<typeof sweepResultShape>;
 
+const requestAxisShape = z.strictObject({
+  param: z.string(),
+  start: z.number(),
+  end: z.number(),
+  steps: z.int(),
+});
+const universeShape = z.strictObject({ ticker: z.enum(TICKERS), event_type: z.enum(EVENT_TYPES) });
+const requestShape = z
+  .strictObject({
+    strategy: strategyShape,
+    universe: universeShape,
+    size_usd: z.number(),
+    start: time.nullable(),
+    end: time.describe('As asked for, or when the job was submitted'),
+    market_limit: count,
+    x_axis: requestAxisShape.optional().describe('Of a sweep'),
+    y_axis: requestAxisShape.nullable().optional().describe('Of a sweep'),
+    params: paramsShape,
+  })
+  .describe('The body as it was accepted, defaults filled in: posted again it asks for the same job');
+
 const jobMembers = {
   job_id: z.string(),
   kind: z.enum(JOB_KINDS),
@@ -218,9 +239,10 @@ const jobMembers = {
   started_at: time.nullable(),
   completed_at: time.nullable(),
   strategy: strategyShape,
-  universe: z.strictObject({ ticker: z.enum(TICKERS), event_type: z.enum(EVENT_TYPES) }),
+  universe: universeShape,
   size_usd: z.number(),
   params: paramsShape,
+  request: requestShape,
   error: z.string().nullable(),
 };
 export const backtestJobShape = z.strictObject({

@@ -580,6 +580,66 @@ export type BacktestJobList = {
       max_fill_price: number;
       max_slippage: number | null;
     };
+    request: {
+      strategy: {
+        type: 'threshold_entry';
+        threshold: number;
+        direction: 'below' | 'above';
+        side: 'buy_yes' | 'buy_no';
+      } | {
+        type: 'mean_reversion';
+        lookback: number;
+        z_threshold: number;
+      } | {
+        type: 'time_before_resolution';
+        minutes_before: number;
+        side: 'buy_yes' | 'buy_no';
+      } | {
+        type: 'condition_based';
+        entry: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+          value: number;
+        })[];
+        take_profit: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+          value: number;
+        })[];
+        stop_loss: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+          value: number;
+        })[];
+        side: 'buy_yes' | 'buy_no';
+        max_trades_per_market: number;
+      };
+      universe: {
+        ticker: 'BTC' | 'ETH' | 'SOL';
+        event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+      };
+      size_usd: number;
+      start: string | null;
+      end: string;
+      market_limit: number;
+      x_axis?: {
+        param: string;
+        start: number;
+        end: number;
+        steps: number;
+      } | undefined;
+      y_axis?: {
+        param: string;
+        start: number;
+        end: number;
+        steps: number;
+      } | null | undefined;
+      params: {
+        fill_mode: 'walk_book' | 'mid';
+        latency_ms: number;
+        max_fill_price: number;
+      };
+    };
     error: string | null;
     result: null;
   })[];
@@ -639,6 +699,66 @@ export type BacktestJob = {
     latency_ms: number;
     max_fill_price: number;
     max_slippage: number | null;
+  };
+  request: {
+    strategy: {
+      type: 'threshold_entry';
+      threshold: number;
+      direction: 'below' | 'above';
+      side: 'buy_yes' | 'buy_no';
+    } | {
+      type: 'mean_reversion';
+      lookback: number;
+      z_threshold: number;
+    } | {
+      type: 'time_before_resolution';
+      minutes_before: number;
+      side: 'buy_yes' | 'buy_no';
+    } | {
+      type: 'condition_based';
+      entry: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        value: number;
+      })[];
+      take_profit: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        value: number;
+      })[];
+      stop_loss: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        value: number;
+      })[];
+      side: 'buy_yes' | 'buy_no';
+      max_trades_per_market: number;
+    };
+    universe: {
+      ticker: 'BTC' | 'ETH' | 'SOL';
+      event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+    };
+    size_usd: number;
+    start: string | null;
+    end: string;
+    market_limit: number;
+    x_axis?: {
+      param: string;
+      start: number;
+      end: number;
+      steps: number;
+    } | undefined;
+    y_axis?: {
+      param: string;
+      start: number;
+      end: number;
+      steps: number;
+    } | null | undefined;
+    params: {
+      fill_mode: 'walk_book' | 'mid';
+      latency_ms: number;
+      max_fill_price: number;
+    };
   };
   error: string | null;
   result: BacktestResult | SweepResult | null;

@@ -1,6 +1,6 @@
-import type { InputOf } from '../api/client.ts';
+import type { Operations } from '../api/schema.ts';
 
-export type Strategy = NonNullable<InputOf<'POST /v1/backtest'>['body']>['strategy'];
+export type Strategy = Operations['POST /v1/backtest']['body']['strategy'];
 export type Condition = Extract<Strategy, { type: 'condition_based' }>['entry'][number];
 
 /** A strategy of each type to begin with. */

@@ -74,14 +74,10 @@ function Shown({ job }: { job: BacktestJob }): ReactNode {
         ))}
       <Stack className="card" p="md" gap="xs">
         <Text component="h2" fw={600}>
-          What was asked
+          Request
         </Text>
         <Code block tabIndex={0} aria-label="The request">
-          {JSON.stringify(
-            { strategy: job.strategy, universe: job.universe, size_usd: job.size_usd, params: job.params },
-            null,
-            2,
-          )}
+          {JSON.stringify(job.request, null, 2)}
         </Code>
       </Stack>
     </Page>

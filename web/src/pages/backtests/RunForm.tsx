@@ -113,7 +113,9 @@ function Moment({
       type="datetime-local"
       label={label}
       w={200}
-      value={given?.replace(/Z$/, '') ?? ''}
+      // A time of a request has milliseconds, which a browser otherwise refuses to send.
+      step="any"
+      value={given?.replace(/(Z|\+00:00)$/, '') ?? ''}
       onChange={(event) => {
         const { value } = event.currentTarget;
         change(value === '' ? rest : { ...draft, [name]: `${value}Z` });

@@ -1,9 +1,8 @@
-import type { InputOf } from '../../api/client.ts';
-import type { BacktestJob } from '../../api/schema.ts';
+import type { BacktestJob, Operations } from '../../api/schema.ts';
 import { METRIC_NAMES, STRATEGIES, type Strategy } from '../../strategy/strategies.ts';
 
-export type BacktestBody = NonNullable<InputOf<'POST /v1/backtest'>['body']>;
-export type SweepBody = NonNullable<InputOf<'POST /v1/backtest/sweep'>['body']>;
+export type BacktestBody = Operations['POST /v1/backtest']['body'];
+export type SweepBody = Operations['POST /v1/backtest/sweep']['body'];
 export type Axis = SweepBody['x_axis'];
 
 /** What is put together: a backtest, or with an axis a sweep; as it is sent. */
@@ -20,9 +19,16 @@ export const FIRST_DRAFT: Draft = {
   params: { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985, max_slippage: 0.02 },
 };
 
-/** What a job was asked, to be changed and asked again. Its axes are not told by the job. */
-export function draftOf({ strategy, universe, size_usd, params }: BacktestJob): Draft {
-  return { ...FIRST_DRAFT, strategy, universe, size_usd, params };
+/** The whole request of a job, to be changed and sent again. Bounds and axes it lacks are left out, as a draft has them. */
+export function draftOf({ request }: Pick<BacktestJob, 'request'>): Draft {
+  const { start, end, x_axis, y_axis, ...rest } = request;
+  return {
+    ...rest,
+    ...(start === null ? {} : { start }),
+    end,
+    ...(x_axis ? { x_axis } : {}),
+    ...(y_axis ? { y_axis } : {}),
+  };
 }
 
 /** Of a strategy's own numbers, where an axis begins and ends at first. */

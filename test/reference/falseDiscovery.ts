@@ -3,9 +3,9 @@
  * All ratios are per observation. Here the estimate's variance is taken under each hypothesis, not at the ratio seen.
  * @see López de Prado, Lipton, Zoonekynd 2025, "How to use the Sharpe ratio", https://doi.org/10.2139/ssrn.5520741
  */
-import { normalCdf } from '../pricing/normal.ts';
-import { normalQuantile } from './normalQuantile.ts';
-import type { TrackRecord } from './trackRecord.ts';
+import { normalCdf } from '../../src/core/pricing/normal.ts';
+import { normalQuantile } from '../../src/core/statistics/normalQuantile.ts';
+import type { TrackRecord } from '../../src/core/statistics/trackRecord.ts';
 
 /** What a ratio is under the two hypotheses, and how likely the better one is beforehand. */
 export interface Hypotheses {

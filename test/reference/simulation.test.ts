@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { noisyPrices, randomBar, sigmaRatio, simulateTwap } from '../../../test/support/pricePaths.ts';
-import { Random } from '../../simulator/random.ts';
-import { probabilityUp, sigmaPerSecond } from './probability.ts';
+import { probabilityUp, sigmaPerSecond } from '../../src/core/pricing/probability.ts';
+import { Random } from '../../src/simulator/random.ts';
+import { noisyPrices, randomBar, sigmaRatio, simulateTwap } from '../support/pricePaths.ts';
 import {
   type Bar,
   garmanKlass,

@@ -15,30 +15,12 @@ export interface TwoScaleSums {
   readonly fastSquares: number;
 }
 
-/** Realised variance over the whole stretch: the sum of squared log returns. */
-export function realizedVariance(prices: readonly number[]): number {
-  return sumOfSquares(Float64Array.from(prices, Math.log), { from: 0, count: prices.length, lag: 1 });
-}
-
 /**
- * Two-scale realised variance over the whole stretch. Unbiased by noise that is independent from step to step; about
- * (K - 1) / prices low, because the ends are in fewer differences. May be negative where noise outweighs the moves.
+ * Two-scale realised variance over a whole stretch, linear in the two sums. Unbiased by noise that is independent from
+ * step to step; about (K - 1) / prices low, because the ends are in fewer differences. May be negative where noise
+ * outweighs the moves.
  * @see Zhang, Mykland, Aït-Sahalia 2005, https://doi.org/10.1198/016214505000000169
  */
-export function twoScaleVariance(
-  prices: readonly number[],
-  { slowLag, fastLag }: { slowLag: number; fastLag: number },
-): number {
-  const logs = Float64Array.from(prices, Math.log);
-  const whole = { from: 0, count: logs.length };
-  return twoScaleFromSums({
-    ...{ prices: logs.length, slowLag, fastLag },
-    slowSquares: sumOfSquares(logs, { ...whole, lag: slowLag }),
-    fastSquares: sumOfSquares(logs, { ...whole, lag: fastLag }),
-  });
-}
-
-/** The estimator itself; linear in the two sums. */
 export function twoScaleFromSums(sums: TwoScaleSums): number {
   const { prices, slowLag, fastLag } = sums;
   const slowSize = (prices - slowLag + 1) / slowLag;

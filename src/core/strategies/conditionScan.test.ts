@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest';
+import { START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
+import { CONDITION_METRICS, type Condition, type ConditionBased, OPERATORS } from '../../schema/strategy.ts';
+import { Random } from '../../simulator/random.ts';
+import { Ledger } from '../ledger.ts';
+import { type PreparedMarket, prepareMarket } from '../replay/prepare.ts';
+import { replayMarket } from '../replay/replay.ts';
+import { MarketSession, type SessionTerms } from '../replay/session.ts';
+import type { SessionEvent } from '../replay/sessionEvents.ts';
+import { compileStrategy } from './compile.ts';
+import { WAIT } from './strategy.ts';
+
+const RESOLUTION = { payoutYes: 0, resolvedTimeMs: START_MS + 400_000 };
+const PARAMS = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985 } as const;
+const TAPES = 8;
+const STRATEGIES_A_TAPE = 30;
+/** Around what the tapes show, so that most conditions hold at some rows and not at others. */
+const VALUES: Readonly<Record<(typeof CONDITION_METRICS)[number], readonly number[]>> = {
+  token_price: [0.4, 0.48, 0.5, 0.52, 0.6],
+  underlying_distance_pct: [-0.05, 0, 0.05],
+  underlying_distance_sigma: [-0.5, 0, 0.5],
+  seconds_to_end: [60, 150, 250, 290],
+  spread: [0.02, 0.021, 0.04],
+  imbalance: [-0.3, 0, 0.3],
+  model_probability: [0.4, 0.5, 0.6],
+};
+
+/** Books of some levels, of one side, or of none, unproven ones and gaps; the strike is known from second 2 on. */
+function tape(seed: string): PreparedMarket {
+  const random = new Random(seed);
+  const writer = new TapeWriter({ strikePrice: random.chance(0.8) ? 97_000 : null });
+  const books = 40 + random.below(500);
+  const length = TAPE_MARKET.endTimeMs - START_MS;
+  let [mid, spot, priceAt] = [50, 97_000, -120_000];
+  for (let at = -5_000, n = 0; n < books; n++) {
+    at += 1 + random.below((2 * (length + 10_000)) / books);
+    for (; priceAt <= at; priceAt += 1_000) {
+      spot *= Math.exp(0.0003 * random.normal());
+      writer.price(priceAt, spot);
+    }
+    mid = Math.min(90, Math.max(10, mid + Math.round(1.2 * random.normal())));
+    const levels = (direction: 1 | -1) =>
+      random.chance(0.1)
+        ? []
+        : Array.from(
+            { length: 3 },
+            (_, level) => [(mid + direction * (1 + level)) / 100, 1 + random.below(300)] as const,
+          );
+    writer.book({ at, bids: levels(-1), asks: levels(1), trusted: random.chance(0.9) });
+    if (random.chance(8 / books)) {
+      writer.gap({ start: at - random.below(3_000), known: at + 900, end: at + 900 + random.below(9_000) });
+    }
+  }
+  return prepareMarket(writer.tape(), { model: true });
+}
+
+function drawn(random: Random): ConditionBased {
+  const pick = <T>(of: readonly T[]) => of[random.below(of.length)] as T;
+  const conditions = (least: number, most: number) =>
+    Array.from({ length: least + random.below(1 + most - least) }, (): Condition => {
+      const metric = random.chance(0.4) ? 'token_price' : pick(CONDITION_METRICS);
+      return { metric, operator: pick(OPERATORS), value: pick(VALUES[metric]) };
+    });
+  return {
+    ...{ type: 'condition_based', side: pick(['buy_yes', 'buy_no']), max_trades_per_market: 20 },
+    ...{ entry: conditions(1, 3), take_profit: conditions(0, 2), stop_loss: conditions(0, 2) },
+  };
+}
+
+/** Every tape with every strategy drawn for it. */
+function* cases() {
+  for (let n = 0; n < TAPES; n++) {
+    const prepared = tape(`scanned tape ${n}`);
+    const random = new Random(`scanned strategies ${n}`);
+    for (let i = 0; i < STRATEGIES_A_TAPE; i++)
+      yield { prepared, strategy: drawn(random), name: `${n}.${i}` };
+  }
+}
+
+test('at every proven row of the window the search wants what the test of each row wants', () => {
+  let [wishes, waits] = [0, 0];
+  for (const { prepared, strategy, name } of cases()) {
+    const { rows, market, columns } = prepared;
+    const compiled = compileStrategy(strategy);
+    const bought = strategy.side === 'buy_yes' ? 'yes' : 'no';
+    for (const held of [null, bought] as const) {
+      const plain = compiled.start(rows, market);
+      const scan = compiled.startRecorded?.(columns);
+      const wanted = Array.from({ length: columns.end }, (_, row) => plain.decide(row, held));
+      // At the others a session follows no wish.
+      const proven = Array.from(wanted.keys()).filter((row) => rows.trusted[row] === 1);
+      const expected = proven.map((row) => wanted[row]);
+      expect(
+        proven.map((row) => scan?.decide(row, held)),
+        name,
+      ).toEqual(expected);
+      const waiting = expected.filter((intent) => intent === WAIT).length;
+      waits += waiting;
+      wishes += expected.length - waiting;
+    }
+  }
+  expect(Math.min(wishes, waits)).toBeGreaterThan(10_000);
+});
+
+test('the next wish is the first row that wants something, or at which a gap becomes known, from any row on', () => {
+  let found = 0;
+  for (const { prepared, strategy, name } of cases()) {
+    const { rows, market, columns } = prepared;
+    const compiled = compileStrategy(strategy);
+    const bought = strategy.side === 'buy_yes' ? 'yes' : 'no';
+    const random = new Random(name);
+    for (const held of [null, bought] as const) {
+      const plain = compiled.start(rows, market);
+      const isStop = Array.from({ length: rows.count }, (_, row) => {
+        const wanted = plain.decide(row, held) !== WAIT && rows.trusted[row] === 1;
+        const inTime = row < columns.end && (held !== null || row >= columns.first);
+        return (wanted && inTime) || Number.isFinite(rows.gapStartMs[row]);
+      });
+      const scan = compiled.startRecorded?.(columns);
+      for (let n = 0; n < 20; n++) {
+        const from = random.below(rows.count + 1);
+        const first = isStop.indexOf(true, from);
+        expect(scan?.nextWish?.(from, held), `${name}, from ${from}`).toBe(first < 0 ? rows.count : first);
+        if (first >= 0) found++;
+      }
+    }
+  }
+  expect(found).toBeGreaterThan(3_000);
+});
+
+test('a replay by search deals, misses and takes back what a session that sees every row does', () => {
+  const kinds: Record<SessionEvent['kind'], number> = { order: 0, fill: 0, miss: 0, taken_back: 0 };
+  for (const { prepared, strategy, name } of cases()) {
+    const terms: SessionTerms = { strategy: compileStrategy(strategy), size: 60_000_000, params: PARAMS };
+    const [searched, each]: [SessionEvent[], SessionEvent[]] = [[], []];
+    const listener = (event: SessionEvent) => searched.push(event);
+    const replay = replayMarket(prepared, terms, { resolution: RESOLUTION, listener });
+    const { market, rows, ladders, rules } = prepared;
+    const plain = new MarketSession(
+      { market, rows, ladders, rules },
+      { terms, ledger: new Ledger(), listener: (event) => each.push(event) },
+    );
+    for (let row = 0; row < rows.count; row++) plain.step(row);
+    plain.settle(RESOLUTION);
+    expect(searched, name).toEqual(each);
+    expect(replay.trades, name).toEqual(plain.trades());
+    for (const { kind } of searched) kinds[kind]++;
+  }
+  for (const [kind, count] of Object.entries(kinds)) expect(count, kind).toBeGreaterThan(10);
+});

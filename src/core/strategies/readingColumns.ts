@@ -1,0 +1,176 @@
+/**
+ * Readings of a whole recording as columns, made once a market: all cells of a sweep compare the same columns with their
+ * own values. Blocks of rows carry their least and greatest value, so that a search passes over those that cannot match.
+ */
+import { ROW_GAP_KNOWN, type Rows } from '../replay/rows.ts';
+import type { TapeMarket } from '../replay/tape.ts';
+import { readerOf, rememberedAfter } from './condition.ts';
+import type { Reading } from './strategy.ts';
+
+const BLOCK_BITS = 5;
+const BLOCK_ROWS = 1 << BLOCK_BITS;
+
+/** One value a row, NaN where there is none. */
+export class Column {
+  readonly values: Float64Array;
+  /** Least and greatest value of each block; `Infinity` and `-Infinity` where it has none. */
+  readonly min: Float64Array;
+  readonly max: Float64Array;
+
+  constructor(values: Float64Array) {
+    const blocks = (values.length + BLOCK_ROWS - 1) >> BLOCK_BITS;
+    this.values = values;
+    this.min = new Float64Array(blocks).fill(Number.POSITIVE_INFINITY);
+    this.max = new Float64Array(blocks).fill(Number.NEGATIVE_INFINITY);
+    for (let row = 0; row < values.length; row++) {
+      const value = values[row] as number;
+      const block = row >> BLOCK_BITS;
+      if (value < (this.min[block] as number)) this.min[block] = value;
+      if (value > (this.max[block] as number)) this.max[block] = value;
+    }
+  }
+
+  /** The first row from one on, below `end`, whose value is above another; `end` where there is none. */
+  firstAbove(value: number, from: number, end: number): number {
+    const { values, max } = this;
+    for (let row = from; row < end; ) {
+      const blockEnd = Math.min(end, ((row >> BLOCK_BITS) + 1) << BLOCK_BITS);
+      if ((max[row >> BLOCK_BITS] as number) > value) {
+        for (; row < blockEnd; row++) if ((values[row] as number) > value) return row;
+      }
+      row = blockEnd;
+    }
+    return end;
+  }
+
+  /** The same for a value that is below another. */
+  firstBelow(value: number, from: number, end: number): number {
+    const { values, min } = this;
+    for (let row = from; row < end; ) {
+      const blockEnd = Math.min(end, ((row >> BLOCK_BITS) + 1) << BLOCK_BITS);
+      if ((min[row >> BLOCK_BITS] as number) < value) {
+        for (; row < blockEnd; row++) if ((values[row] as number) < value) return row;
+      }
+      row = blockEnd;
+    }
+    return end;
+  }
+}
+
+/** A crossing of one value: what was remembered before a row, and what is read at it. */
+export interface Crossed {
+  readonly before: Column;
+  readonly now: Column;
+  readonly value: number;
+}
+
+/** The first row from one on, below `end`, at which a value is crossed upwards; `end` where there is none. */
+export function firstCrossedUp({ before, now, value }: Crossed, from: number, end: number): number {
+  for (let row = from; row < end; ) {
+    const block = row >> BLOCK_BITS;
+    const blockEnd = Math.min(end, (block + 1) << BLOCK_BITS);
+    if ((now.max[block] as number) > value && (before.min[block] as number) <= value) {
+      for (; row < blockEnd; row++) {
+        if ((now.values[row] as number) > value && (before.values[row] as number) <= value) return row;
+      }
+    }
+    row = blockEnd;
+  }
+  return end;
+}
+
+/** The same for a value that is crossed downwards. */
+export function firstCrossedDown({ before, now, value }: Crossed, from: number, end: number): number {
+  for (let row = from; row < end; ) {
+    const block = row >> BLOCK_BITS;
+    const blockEnd = Math.min(end, (block + 1) << BLOCK_BITS);
+    if ((now.min[block] as number) < value && (before.max[block] as number) >= value) {
+      for (; row < blockEnd; row++) {
+        if ((now.values[row] as number) < value && (before.values[row] as number) >= value) return row;
+      }
+    }
+    row = blockEnd;
+  }
+  return end;
+}
+
+interface CrossedColumns {
+  /** At rows with a proven book. */
+  readonly now: Column;
+  /** What a crossing remembers when the row comes; made when the first crossing asks for it. */
+  before: Column | null;
+}
+
+export class ReadingColumns {
+  /** Rows of the window: from `first` on, before `end`. */
+  readonly first: number;
+  readonly end: number;
+  readonly #rows: Rows;
+  readonly #endTimeMs: number;
+  readonly #gapRows: readonly number[];
+  readonly #columns = new Map<string, CrossedColumns>();
+
+  /** @param rows All rows of the market. */
+  constructor(rows: Rows, { startTimeMs, endTimeMs }: Pick<TapeMarket, 'startTimeMs' | 'endTimeMs'>) {
+    const { count, timeMs, kind } = rows;
+    const gapRows: number[] = [];
+    let [first, end] = [0, 0];
+    for (let row = 0; row < count; row++) {
+      if ((timeMs[row] as number) < startTimeMs) first = row + 1;
+      if ((timeMs[row] as number) < endTimeMs) end = row + 1;
+      if (kind[row] === ROW_GAP_KNOWN) gapRows.push(row);
+    }
+    this.#rows = rows;
+    this.#endTimeMs = endTimeMs;
+    this.#gapRows = gapRows;
+    this.first = first;
+    this.end = end;
+  }
+
+  /** A row, or the first from `from` on at which a gap becomes known; the number of rows in place of the end. */
+  untilGap(from: number, row: number): number {
+    for (const gap of this.#gapRows) if (gap >= from) return row < this.end ? Math.min(gap, row) : gap;
+    return row < this.end ? row : this.#rows.count;
+  }
+
+  /** What is read at each row with a proven book. */
+  now(reading: Reading, key: string): Column {
+    return this.#of(reading, key).now;
+  }
+
+  /** What a crossing of this reading remembers before each row. */
+  before(reading: Reading, key: string): Column {
+    const columns = this.#of(reading, key);
+    columns.before ??= new Column(this.#remembered(reading));
+    return columns.before;
+  }
+
+  #of(reading: Reading, key: string): CrossedColumns {
+    const known = this.#columns.get(key);
+    if (known !== undefined) return known;
+    const { count, trusted } = this.#rows;
+    const read = readerOf(reading, { rows: this.#rows, endTimeMs: this.#endTimeMs });
+    const values = new Float64Array(count);
+    for (let row = 0; row < count; row++) values[row] = trusted[row] === 1 ? read(row) : Number.NaN;
+    const columns = { now: new Column(values), before: null };
+    this.#columns.set(key, columns);
+    return columns;
+  }
+
+  #remembered(reading: Reading): Float64Array {
+    const { count, trusted } = this.#rows;
+    const read = readerOf(reading, { rows: this.#rows, endTimeMs: this.#endTimeMs });
+    const values = new Float64Array(count);
+    let before = Number.NaN;
+    for (let row = 0; row < count; row++) {
+      values[row] = before;
+      before = rememberedAfter(before, read(row), trusted[row] === 1);
+    }
+    return values;
+  }
+}
+
+/** Names a reading, for `ReadingColumns`. */
+export function readingKey({ metric, token, price }: Reading): string {
+  return `${metric} ${token} ${price}`;
+}
