@@ -71,7 +71,8 @@ async function sweep({
 }): Promise<{ seconds: number; processor: number }> {
   const settings = { url: 'http://engine.local', socketPath: socketPath(dataDir) };
   const workers = new WorkerPool({ threads, settings });
-  const parts = { store, workers, turns: new Turns(threads), codeVersion: 'bench' };
+  const trialsBefore = async () => 0;
+  const parts = { store, workers, turns: new Turns(threads), codeVersion: 'bench', trialsBefore };
   const job = { jobId: `bt_${threads}`, userId: 'bench', spec: { kind: 'sweep', ...SPEC } } as const;
   const [started, before] = [performance.now(), process.cpuUsage()];
   await runJob(parts, job, { signal: NEVER, onProgress: () => {} });

@@ -67,7 +67,8 @@ const FULL_PRECISION: ReadonlySet<string> = new Set([
   ...['minutes_before', 'min_edge_pp'],
   ...['model_yes_prob', 'log_diff', 'sigma_annual', 'sigma_tau', 'tau_minutes', 'seconds_to_resolution'],
   ...['sharpe_per_market', 'sharpe_ratio', 'sortino_ratio', 'calmar_ratio', 'profit_factor', 'win_rate'],
-  ...['sharpe_variance', 'deflated_sharpe', 'pbo', 'coverage', 'progress'],
+  ...['sharpe_variance', 'deflated_sharpe', 'n_trials_effective', 'pbo', 'coverage', 'progress'],
+  ...['largest_trade_share'],
   ...['prob_lo', 'prob_hi', 'frac_resolved_up', 'mean_prob', 'ci_lo', 'ci_hi'],
   ...['brier_score', 'log_loss', 'ece', 'reliability', 'resolution', 'uncertainty'],
 ]);
