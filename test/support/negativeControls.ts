@@ -29,33 +29,34 @@ interface Amount {
 
 /** Shares of worthless sweeps that pass: over all thresholds, close round the best cell, and of dear bets. */
 export function fairMarketPasses({ markets, seeds }: Amount): { wide: number; zoomed: number; dear: number } {
-  const rates = { wide: 0, zoomed: 0, dear: 0 };
-  const share = 1 / (seeds * DIRECTIONS.length);
+  const passed = { wide: 0, zoomed: 0, dear: 0 };
   for (let seed = 0; seed < seeds; seed++) {
     const random = new Random(`worthless ${markets} ${seed}`);
     const paths = Array.from({ length: markets }, () => fairPath(random));
     for (const direction of DIRECTIONS) {
       const wide = judgedThresholds(paths, WIDE, direction);
       const near = closeTo(WIDE[wide.luck.best ?? 0] as number);
-      rates.wide += passes(wide) ? share : 0;
+      passed.wide += Number(passes(wide));
       // As if by another account: the cells of the wide sweep are not even counted.
-      rates.zoomed += passes(judgedThresholds(paths, near, direction)) ? share : 0;
-      rates.dear += passes(judgedThresholds(paths, DEAR, direction)) ? share : 0;
+      passed.zoomed += Number(passes(judgedThresholds(paths, near, direction)));
+      passed.dear += Number(passes(judgedThresholds(paths, DEAR, direction)));
     }
   }
-  return rates;
+  const sweeps = seeds * DIRECTIONS.length;
+  const { wide, zoomed, dear } = passed;
+  return { wide: wide / sweeps, zoomed: zoomed / sweeps, dear: dear / sweeps };
 }
 
 /** Shares of sweeps over a true sign that pass: with the markets' own outcomes, and with shuffled ones. */
 export function shuffledPasses({ markets, seeds }: Amount): { own: number; shuffled: number } {
-  const rates = { own: 0, shuffled: 0 };
+  let [own, shuffled] = [0, 0];
   for (let seed = 0; seed < seeds; seed++) {
     const random = new Random(`control ${seed}`);
     const signed = signedMarkets(random, markets);
-    rates.own += passes(judgedSigns(signed)) ? 1 / seeds : 0;
-    rates.shuffled += passes(judgedSigns(withShuffledOutcomes(signed, random))) ? 1 / seeds : 0;
+    own += Number(passes(judgedSigns(signed)));
+    shuffled += Number(passes(judgedSigns(withShuffledOutcomes(signed, random))));
   }
-  return rates;
+  return { own: own / seeds, shuffled: shuffled / seeds };
 }
 
 /** Shares of 95 % intervals that hold the truth with shuffled outcomes: P&L and Sharpe 0, half of the trades won. */
