@@ -82,7 +82,8 @@ async function sweep({
 }): Promise<{ seconds: number; processor: number }> {
   const settings = { url: 'http://engine.local', socketPath: socketPath(dataDir) };
   const workers = new WorkerPool({ threads, settings });
-  const parts = { store, workers, turns: new Turns(threads), codeVersion: 'bench' };
+  const trialsBefore = async () => 0;
+  const parts = { store, workers, turns: new Turns(threads), codeVersion: 'bench', trialsBefore };
   const job = {
     jobId: `bt_${spec.strategy.type}_${threads}`,
     userId: 'bench',

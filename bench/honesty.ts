@@ -1,8 +1,10 @@
 /**
  * What the model tiers claim against what they get, on simulated markets whose every edge is known: none, a planted
- * one, quotes that lag, and a price of ours that lags.
+ * one, quotes that lag, and a price of ours that lags. Then what the judge of a sweep makes of strategies without any
+ * edge, and how often its intervals hold the truth.
  */
 import { type KnownMarket, type KnownRow, rowsOfKnownMarket } from '../test/support/knownEdge.ts';
+import { fairMarketPasses, shuffledCoverage, shuffledPasses } from '../test/support/negativeControls.ts';
 import type { Figure } from './figure.ts';
 
 /** Rows are few where there is nothing to see. */
@@ -17,11 +19,30 @@ const CASES: Readonly<Record<string, Partial<KnownMarket>>> = {
 
 export async function run(): Promise<Figure[]> {
   const none = { plantedEdge: 0, quotesLateSeconds: 0, priceLateSeconds: 0 };
-  return Object.entries(CASES).flatMap(([name, changes]) => {
+  const detected = Object.entries(CASES).flatMap(([name, changes]) => {
     const windows = Object.keys(changes).length === 0 ? WINDOWS.fair : WINDOWS.else;
     const rows = rowsOfKnownMarket({ ...none, seed: name, windows, ...changes });
     return figuresOf(name, rows, windows);
   });
+  return [...detected, ...controlFigures()];
+}
+
+function controlFigures(): Figure[] {
+  const shares = (title: string, rates: Readonly<Record<string, number>>, goal: string): Figure[] =>
+    Object.entries(rates).map(([name, rate]) => ({
+      ...{ name: `${title}, ${name}`, value: 100 * rate, unit: '%', goal },
+    }));
+  const { own, shuffled } = shuffledPasses({ markets: 300, seeds: 200 });
+  return [
+    ...[40, 100, 300].flatMap((markets) =>
+      shares(`worthless on ${markets} markets`, fairMarketPasses({ markets, seeds: 100 }), '<= 5'),
+    ),
+    ...shares('sweeps that pass', { 'outcomes shuffled': shuffled }, '<= 5'),
+    { name: 'sweeps that pass, the outcomes their own', value: 100 * own, unit: '%' },
+    ...[40, 150, 400].flatMap((markets) =>
+      shares(`intervals over ${markets} markets`, shuffledCoverage({ markets, seeds: 2_000 }), '93-97'),
+    ),
+  ];
 }
 
 function figuresOf(name: string, rows: readonly KnownRow[], windows: number): Figure[] {

@@ -20,7 +20,7 @@ import type { MarketSource } from './task.ts';
 import type { Turns } from './turns.ts';
 import type { Workers } from './workerPool.ts';
 
-/** Nothing here is left to chance; the receipt says so in the field that would tell. */
+/** Of the draws behind the intervals: always the same, so that the same receipt is the same bytes. */
 const SEED = 1;
 /** Cells a thread replays at once where a sweep has too few markets to keep all threads busy. */
 const CELLS_PER_TASK_MIN = 64;
@@ -36,6 +36,8 @@ export interface RunnerParts {
   readonly turns: Turns;
   /** Named in receipts. */
   readonly codeVersion: string;
+  /** Cells that the same user's earlier jobs tried on the same universe; `dataHash` is that of the job's receipt. */
+  readonly trialsBefore: (job: RunnableJob, dataHash: string) => Promise<number>;
 }
 
 /** The job as the runner needs it. */
@@ -117,8 +119,11 @@ async function sweep(
     return { hash: loaded.hash, market, ranges: swept };
   });
   checkSwept(markets, spec);
-  const judged = await inTurn(() => parts.workers.run({ kind: 'judge', markets, spec }, work.signal));
-  return sweepResult(markets, { spec, judged, receipt: receiptOf(parts, markets) });
+  const receipt = receiptOf(parts, markets);
+  const trialsBefore = await parts.trialsBefore(job, receipt.data_hash);
+  const judge = { kind: 'judge', markets, spec, trialsBefore } as const;
+  const judged = await inTurn(() => parts.workers.run(judge, work.signal));
+  return sweepResult(markets, { spec, judged, receipt });
 }
 
 /** Does the tasks in order, some at a time; results stand in the order of the tasks. */

@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { earlierTrialsSuite } from '../../test/backtest/earlierTrialsSuite.ts';
 import { jobSuite } from '../../test/backtest/jobSuite.ts';
 import { openTestPostgres } from '../../test/support/postgres.ts';
 import { openDatabase } from '../accounts/database.ts';
@@ -8,8 +9,9 @@ const postgres = await openTestPostgres();
 describe.skipIf(postgres.absent)(
   `on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,
   () => {
-    jobSuite('PostgreSQL', async () =>
-      openDatabase({ dataDir: '/nonexistent', databaseUrl: await postgres.createDatabase() }),
-    );
+    const open = async () =>
+      openDatabase({ dataDir: '/nonexistent', databaseUrl: await postgres.createDatabase() });
+    jobSuite('PostgreSQL', open);
+    earlierTrialsSuite('PostgreSQL', open);
   },
 );

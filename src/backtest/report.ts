@@ -1,12 +1,15 @@
 /** What a backtest answers: the summary of the core in the words of the API. */
 import type { SkipReason } from '../core/replay/replay.ts';
 import type { OrderCounts } from '../core/replay/sessionEvents.ts';
-import { summarize } from '../core/replay/summary.ts';
+import { summarize, tradedMarkets } from '../core/replay/summary.ts';
+import { type ResultIntervals, resultIntervals } from '../core/statistics/bootstrap.ts';
+import type { Interval } from '../core/statistics/wilson.ts';
 import { BacktestFailedError } from '../errors.ts';
 import type { BacktestResultBody } from '../schema/api/backtests.ts';
 import type { BacktestSpec, Receipt } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
+import { Random } from '../simulator/random.ts';
 import { tapeMarketOf } from '../store/tapes.ts';
 import type { MarketOutcome } from './marketReplay.ts';
 import { tradeBody } from './tradeBody.ts';
@@ -29,6 +32,7 @@ export function backtestResult(
   );
   const results = markets.map(({ market, ...outcome }) => ({ ...outcome, market: tapeMarketOf(market) }));
   const summary = summarize(results, spec.sizeUsd);
+  const draws = new Random(`intervals ${receipt.seed}`);
   return {
     markets_total: summary.marketsTotal,
     markets_traded: summary.marketsTraded,
@@ -50,6 +54,8 @@ export function backtestResult(
     sortino_ratio: summary.sortinoRatio,
     calmar_ratio: summary.calmarRatio,
     max_drawdown: summary.maxDrawdown,
+    largest_trade_share: summary.largestTradeShare,
+    intervals: intervalsBody(resultIntervals(tradedMarkets(results), draws)),
     coverage: summary.coverage ?? 0,
     equity_curve: summary.equityCurve.map(({ marketId, timeMs, cumulativePnl }) => ({
       market_id: marketId,
@@ -63,6 +69,17 @@ export function backtestResult(
 
 function ordersBody({ placed, filled, missed, takenBack }: OrderCounts): BacktestResultBody['orders'] {
   return { placed, filled, missed, taken_back: takenBack };
+}
+
+function intervalsBody(intervals: ResultIntervals | null): BacktestResultBody['intervals'] {
+  if (intervals === null) return null;
+  const { totalPnl, winRate, sharpePerMarket } = intervals;
+  const pair = ({ low, high }: Interval): [number, number] => [low, high];
+  return {
+    total_pnl: pair(totalPnl),
+    win_rate: pair(winRate),
+    sharpe_per_market: sharpePerMarket && pair(sharpePerMarket),
+  };
 }
 
 /** @throws {BacktestFailedError} When no market was replayed, saying why not. */

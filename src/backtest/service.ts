@@ -11,6 +11,7 @@ import { socketPath } from '../store/paths.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { Backtests } from './backtests.ts';
 import { codeVersion } from './codeVersion.ts';
+import { earlierTrials } from './earlierTrials.ts';
 import { JobQueue } from './jobQueue.ts';
 import { JobRepository } from './jobs.ts';
 import { WorkerPool } from './workerPool.ts';
@@ -38,6 +39,7 @@ export async function startBacktests(parts: BacktestServiceParts): Promise<Backt
     stored: parts.stored ?? (async () => undefined),
     jobs: new JobRepository(database, { clock, randomBytes }),
     queue: new JobQueue(database, { clock, runner }),
+    trialsBefore: (job, dataHash) => earlierTrials(database, { ...job, dataHash }),
     workers: startWorkers(parts),
     // One service runs on a data directory; a PostgreSQL database may have several.
     alone: config.databaseUrl === null,

@@ -26,12 +26,18 @@ export interface JudgedSweep {
  * Sums every cell up as a backtest of its own would be, and weighs them against each other. Takes seconds for
  * thousands of cells.
  * @param markets In order of their windows.
+ * @param trialsBefore Cells that the same user's earlier jobs tried on the same universe.
  */
-export function judgeSweep(markets: readonly SweptMarket[], cells: readonly (Cell | string)[]): JudgedSweep {
+export function judgeSweep(
+  markets: readonly SweptMarket[],
+  cells: readonly (Cell | string)[],
+  { trialsBefore }: { trialsBefore: number },
+): JudgedSweep {
   const replayed = markets.map(({ ranges }) => ranges).filter((ranges) => skipOf(ranges) === null);
   const tried = cells.flatMap((cell, at) => (typeof cell === 'string' ? [] : [{ cell, at }]));
   const [periods, trials] = [replayed.length, tried.length];
   const results = new Float64Array(periods * trials);
+  const traded = new Uint8Array(periods * trials);
   const bodies = cells.map((cell) => failedCell(typeof cell === 'string' ? cell : ''));
   for (const [trial, { cell, at }] of tried.entries()) {
     const trades = cellTrades(replayed, at);
@@ -39,8 +45,13 @@ export function judgeSweep(markets: readonly SweptMarket[], cells: readonly (Cel
     for (const [period, pnl] of trades.marketPnls.entries()) {
       results[period * trials + trial] = pnl / cell.sizeUsd;
     }
+    for (const period of trades.tradedAt) traded[period * trials + trial] = 1;
   }
-  const luck = sweepLuck({ results, periods, trials });
+  const shown = tried.map(({ at }) => {
+    const { sharpe_per_market: sharpe, total_pnl: totalPnl } = bodies[at] as SweepCellBody;
+    return { sharpe, totalPnl };
+  });
+  const luck = sweepLuck({ trials: { results, periods, trials }, traded, shown }, { trialsBefore });
   return {
     cells: bodies,
     luck: { ...luck, best: luck.best === null ? null : (tried[luck.best]?.at ?? null) },
@@ -60,6 +71,8 @@ export function sweepResult(
     cells: Array.from({ length: cells.length / width }, (_, y) => cells.slice(y * width, (y + 1) * width)),
     best: luck.best === null ? null : { x: luck.best % width, y: Math.floor(luck.best / width) },
     n_trials: luck.trials,
+    n_trials_before: luck.trialsBefore,
+    n_trials_effective: luck.effectiveTrials,
     sharpe_variance: luck.sharpeVariance,
     deflated_sharpe: luck.deflatedSharpe,
     pbo: luck.overfittingProbability,

@@ -10,6 +10,8 @@ export interface CellTrades {
   readonly marketPnls: readonly number[];
   /** Of the markets it traded, USD. */
   readonly tradedPnls: readonly number[];
+  /** The places of those in `marketPnls`. */
+  readonly tradedAt: readonly number[];
 }
 
 /**
@@ -21,6 +23,7 @@ export function cellTrades(markets: readonly (readonly MarketSweep[])[], cell: n
   const closedMs: number[] = [];
   const marketPnls: number[] = [];
   const tradedPnls: number[] = [];
+  const tradedAt: number[] = [];
   let inOrder = true;
   for (const ranges of markets) {
     const { range, at } = placeOf(ranges, cell);
@@ -33,10 +36,13 @@ export function cellTrades(markets: readonly (readonly MarketSweep[])[], cell: n
       pnls.push(pnl);
       closedMs.push(timeMs);
     }
+    if (to > from) {
+      tradedAt.push(marketPnls.length);
+      tradedPnls.push(micro / MICRO_PER_USDC);
+    }
     marketPnls.push(micro / MICRO_PER_USDC);
-    if (to > from) tradedPnls.push(micro / MICRO_PER_USDC);
   }
-  return { pnls: inOrder ? pnls : ordered(pnls, closedMs), marketPnls, tradedPnls };
+  return { pnls: inOrder ? pnls : ordered(pnls, closedMs), marketPnls, tradedPnls, tradedAt };
 }
 
 /** Trades that closed in the same moment stay in the order of their markets. */

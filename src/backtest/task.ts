@@ -45,7 +45,12 @@ export type Task =
       readonly from: number;
       readonly to: number;
     }
-  | { readonly kind: 'judge'; readonly markets: readonly SweptMarket[]; readonly spec: SweepSpec };
+  | {
+      readonly kind: 'judge';
+      readonly markets: readonly SweptMarket[];
+      readonly spec: SweepSpec;
+      readonly trialsBefore: number;
+    };
 
 export interface TaskResults {
   readonly load: LoadedMarket | { readonly skipped: 'too_large' };

@@ -33,7 +33,7 @@ export default async function work(task: Task): Promise<TaskResults[Task['kind']
       return replayCells(task.tape, task.resolution, known.runs.slice(task.from, task.to));
     }
     case 'judge':
-      return judgeSweep(task.markets, cellsOf(task.spec));
+      return judgeSweep(task.markets, cellsOf(task.spec), task);
   }
 }
 

@@ -13,18 +13,22 @@ export function printBacktest(result: BacktestResultBody): string {
     ['left out', reasons || 'none'],
     ['coverage', percent(result.coverage)],
     ['trades', `${result.trades_total}, won ${result.trades_won}`],
-    ['win rate', percent(result.win_rate)],
-    ['total P&L', usd(result.total_pnl)],
+    ['win rate', withInterval(result.win_rate, result.intervals?.win_rate, percent)],
+    ['total P&L', withInterval(result.total_pnl, result.intervals?.total_pnl, usd)],
+    ['largest trade of it', percent(result.largest_trade_share)],
     ['fees', usd(result.total_fees)],
     ['P&L a trade', usd(result.avg_pnl_per_trade)],
     ['slippage a share', fixed(result.avg_slippage, 5)],
     ['orders filled', `${result.orders.filled} of ${result.orders.placed}`],
     ['not filled', missedText(result)],
     ['profit factor', fixed(result.profit_factor)],
-    ['Sharpe a market', fixed(result.sharpe_per_market, 4)],
+    [
+      'Sharpe a market',
+      withInterval(result.sharpe_per_market, result.intervals?.sharpe_per_market, (value) => fixed(value, 4)),
+    ],
     ['Sharpe a year', fixed(result.sharpe_ratio)],
     ['Sortino a year', fixed(result.sortino_ratio)],
-    ['Calmar', fixed(result.calmar_ratio)],
+    ['P&L / max drawdown', fixed(result.calmar_ratio)],
     ['max drawdown', usd(result.max_drawdown)],
     ['data', result.receipt.data_hash.slice(0, 16)],
   ];
@@ -68,6 +72,8 @@ export function printSweep(result: SweepResultBody): string {
   ]);
   const judged: [string, string | null][] = [
     ['trials', String(result.n_trials)],
+    ['trials before', String(result.n_trials_before)],
+    ['effective trials', fixed(result.n_trials_effective, 1)],
     ['variance of their Sharpe ratios', fixed(result.sharpe_variance, 4)],
     ['best Sharpe a market', fixed(bestCell?.sharpe_per_market ?? null, 4)],
     ['deflated Sharpe', fixed(result.deflated_sharpe, 4)],
@@ -89,6 +95,16 @@ function cellText({ error, total_pnl: pnl }: SweepCellBody, isBest: boolean): st
 
 function fixed(value: number | null, digits = 2): string | null {
   return value === null ? null : value.toFixed(digits);
+}
+
+/** `14.82 USD (95 %: -3.10 USD to 31.00 USD)`. */
+function withInterval(
+  value: number | null,
+  interval: readonly [number, number] | null | undefined,
+  print: (value: number | null) => string | null,
+): string | null {
+  const printed = print(value);
+  return interval ? `${printed} (95 %: ${print(interval[0])} to ${print(interval[1])})` : printed;
 }
 
 function usd(value: number | null): string | null {

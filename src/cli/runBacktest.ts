@@ -59,7 +59,9 @@ async function run(
     const { dataDir } = config;
     await finishRecovery({ ...parts, dataDir, client: store, metrics, onRecovery: recoveryProgress() });
     const turns = new Turns(workers.threads);
-    const runner = { store, workers, turns, codeVersion: codeVersion(API_VERSION) };
+    // A file's job is nobody's: no earlier jobs are counted with it.
+    const trialsBefore = async () => 0;
+    const runner = { store, workers, turns, codeVersion: codeVersion(API_VERSION), trialsBefore };
     progress.update(0, '');
     const onProgress = (share: number) => progress.update(share, '');
     const result = await runJob(runner, { ...OWN, spec }, { signal, onProgress });

@@ -1,5 +1,5 @@
 /**
- * The simulator's only source of chance. A generator is made from a text, so every market, price path and
+ * Chance that repeats: the simulator's only source of it, and the bootstrap's. A generator is made from a text, so every market, price path and
  * ladder can have its own stream: what one of them draws never moves another, and the same seed gives the
  * same bytes whatever was asked of the venue in between.
  */

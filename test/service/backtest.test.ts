@@ -6,7 +6,7 @@ import { oneClock } from '../support/gaps.ts';
 
 /** Within every tier's history. */
 const START = Math.floor((systemClock.now() - 86_400_000) / WINDOW_MS) * WINDOW_MS;
-const MARKETS = 24;
+const MARKETS = 48;
 const UNIVERSE = { ticker: 'BTC', event_type: '5m' };
 const THRESHOLD = { type: 'threshold_entry', threshold: 0.4, direction: 'below', side: 'buy_yes' };
 const SIGMA = {
@@ -50,6 +50,11 @@ const SKIPPED = [
   { market_id: marketIdOf(9), reason: 'gap' },
 ];
 
+async function backtestOf(threshold: number) {
+  const body = { ...BODY, strategy: { ...THRESHOLD, threshold } };
+  return (await rig.submit('/v1/backtest', body, key)).job.result;
+}
+
 describe('a backtest', () => {
   test('trap 7: unresolved, silent and lost markets are in the universe, and said to be left out', async () => {
     const { status, job } = await rig.submit('/v1/backtest', BODY, key);
@@ -57,8 +62,8 @@ describe('a backtest', () => {
     const { result } = job;
     expect(result.markets_total).toBe(MARKETS);
     expect(result.markets_skipped).toEqual(SKIPPED);
-    expect(result.coverage).toBeGreaterThan(0.85);
-    expect(result.coverage).toBeLessThan(0.93);
+    expect(result.coverage).toBeGreaterThan(0.92);
+    expect(result.coverage).toBeLessThan(0.96);
   });
 
   test('adds up', async () => {
@@ -75,6 +80,20 @@ describe('a backtest', () => {
     for (const { side, outcome, exit_price, exit_reason } of result.trades) {
       expect([side, exit_reason, exit_price]).toEqual(['buy_yes', 'resolved', outcome === 'Up' ? 1 : 0]);
     }
+  });
+
+  test('says how far chance could have moved it, from 30 traded markets on', async () => {
+    const result = await backtestOf(0.9);
+    expect(result.markets_traded).toBeGreaterThanOrEqual(30);
+    for (const name of ['total_pnl', 'win_rate', 'sharpe_per_market']) {
+      const [low, high] = result.intervals[name];
+      expect(low, name).toBeLessThan(result[name]);
+      expect(high, name).toBeGreaterThan(result[name]);
+    }
+    expect(result.sharpe_ratio).not.toBeNull();
+    const few = await backtestOf(0.1);
+    expect(few.markets_traded).toBeLessThan(30);
+    expect([few.intervals, few.sharpe_ratio]).toEqual([null, null]);
   });
 
   test('asks for a strike only where the strategy does', async () => {
@@ -160,13 +179,28 @@ describe('a sweep', () => {
     expect(result.x_axis.values).toEqual([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]);
     expect(result.cells).toHaveLength(1);
     expect(result.cells[0]).toHaveLength(9);
-    expect(result.sharpe_variance).toBeGreaterThan(0);
+    expect(result.n_trials_effective).toBeGreaterThanOrEqual(1);
+    expect(result.n_trials_effective).toBeLessThanOrEqual(9);
     for (const name of ['deflated_sharpe', 'pbo']) {
       expect(result[name], name).toBeGreaterThanOrEqual(0);
       expect(result[name], name).toBeLessThanOrEqual(1);
     }
-    expect(result.best.x).toBeGreaterThanOrEqual(0);
     expect(result.warnings.length).toBeGreaterThan(0);
+    const shown = result.cells[0].map((cell: { sharpe_per_market: number | null }) => cell.sharpe_per_market);
+    const { markets_traded: n } = await backtestOf(result.x_axis.values[result.best.x]);
+    expect(result.best).toEqual({ x: shown.indexOf(Math.max(...shown.filter(Number.isFinite))), y: 0 });
+    expect(result.sharpe_variance).toBeGreaterThanOrEqual(1 / (n - 1));
+  });
+
+  test('counts what its user tried before on the universe, and answers the same when it is repeated', async () => {
+    const own = await rig.key('premium', 'searcher@example.com');
+    const wide = (await rig.submit('/v1/backtest/sweep', SWEEP, own)).job.result;
+    await rig.submit('/v1/backtest', BODY, own);
+    const x_axis = { param: 'threshold', start: 0.38, end: 0.42, steps: 40 };
+    const near = await rig.submit('/v1/backtest/sweep', { ...SWEEP, x_axis }, own);
+    const again = await rig.submit('/v1/backtest/sweep', { ...SWEEP, x_axis }, own);
+    expect([wide.n_trials_before, near.job.result.n_trials_before]).toEqual([0, 10]);
+    expect(again.job.result).toEqual(near.job.result);
   });
 
   test('a cell is the backtest of its values', async () => {

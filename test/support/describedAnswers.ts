@@ -75,7 +75,8 @@ const FULL_PRECISION: ReadonlySet<string> = new Set([
     'win_rate',
     'fill_rate',
   ],
-  ...['sharpe_variance', 'deflated_sharpe', 'pbo', 'coverage', 'progress'],
+  ...['sharpe_variance', 'deflated_sharpe', 'n_trials_effective', 'pbo', 'coverage', 'progress'],
+  ...['largest_trade_share'],
   ...['prob_lo', 'prob_hi', 'frac_resolved_up', 'mean_prob', 'ci_lo', 'ci_hi'],
   ...['brier_score', 'log_loss', 'ece', 'reliability', 'resolution', 'uncertainty'],
 ]);

@@ -27,6 +27,11 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('textbox', { name: 'Latency, ms' }).fill('120');
     await page.getByRole('button', { name: 'Run backtest' }).click();
     await page.getByText('P&L after fees').waitFor();
+    await page.getByText('P&L / max drawdown', { exact: true }).waitFor();
+    await page
+      .getByText(/^95.%: .* to |^too few markets for an interval$/)
+      .first()
+      .waitFor();
     await page.locator('.uplot canvas').nth(2).waitFor();
     await watched.inspect('backtest');
     expect(JSON.parse((await page.getByLabel('The request').textContent()) ?? '')).toMatchObject({
@@ -91,6 +96,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     });
     await page.getByRole('button', { name: 'Run sweep' }).click();
     await page.getByText('Deflated Sharpe', { exact: true }).waitFor();
+    await page.getByText(/\d+ before on this series$/).waitFor();
     expect(await page.getByRole('table').locator('td').count()).toBe(6);
     await page.getByText('P&L by seconds looked back on and latency, ms').waitFor();
     await watched.inspect('sweep');

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { TAPE_MARKET } from '../../../test/support/tapes.ts';
+import { scaledSharpe } from '../statistics/serialCorrelation.ts';
 import type { Trade } from './position.ts';
 import { NO_ORDERS } from './sessionEvents.ts';
-import { type MarketResult, summarize } from './summary.ts';
+import { type MarketResult, summarize, tradedMarkets } from './summary.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -69,8 +70,45 @@ describe('a summary', () => {
     const deviation = Math.sqrt(returns.reduce((sum, value) => sum + (value - mean) ** 2, 0) / 2);
     const perYear = (3 * 365 * 24) / (2 + 1 / 12);
     expect(summary.sharpePerMarket).toBeCloseTo(mean / deviation, 12);
-    expect(summary.sharpeRatio).toBeCloseTo((mean / deviation) * Math.sqrt(perYear), 9);
     expect(summary.sortinoRatio).toBeCloseTo((mean / Math.sqrt(0.04 / 3)) * Math.sqrt(perYear), 9);
+  });
+
+  test('has a Sharpe ratio a year from 30 traded markets on, corrected for serial correlation', () => {
+    // Gains and losses in pairs: what follows is often like what went before.
+    const results = Array.from({ length: 32 }, (_, at) => (at % 4 < 2 ? 3 : -2));
+    const of = (count: number) =>
+      summarize(
+        results.slice(0, count).map((pnl, at) => market(at, [pnl])),
+        10,
+      );
+    expect(of(29)).toMatchObject({ sharpeRatio: null });
+    expect(of(29).sharpePerMarket).not.toBeNull();
+    const runs = of(32);
+    const perYear = (32 * 365 * 24) / (31 + 1 / 12);
+    const returns = results.map((pnl) => pnl / 10);
+    expect(runs.sharpeRatio).toBeCloseTo(scaledSharpe(returns, perYear) as number, 9);
+    expect(runs.sharpeRatio).not.toBeCloseTo((runs.sharpePerMarket as number) * Math.sqrt(perYear), 0);
+  });
+
+  test('says what share of a gain the largest trade made, and nothing of a loss', () => {
+    expect(summarize([market(0, [5, -1]), market(1, [4])], 10).largestTradeShare).toBe(5 / 8);
+    expect(summarize([market(0, [5, -3])], 10).largestTradeShare).toBe(2.5);
+    expect(summarize([market(0, [5, -6])], 10).largestTradeShare).toBeNull();
+    expect(summarize([market(0, [5, -5])], 10).largestTradeShare).toBeNull();
+  });
+
+  test('counts each traded market once for its intervals, with its closed trades', () => {
+    const open = market(2, [1]);
+    const still = open.replay.trades.map((trade) => ({ ...trade, closedMs: null, pnl: null }));
+    const traded = tradedMarkets([
+      market(0, [2, -1.5]),
+      market(1, []),
+      { ...open, replay: { ...open.replay, trades: still } },
+    ]);
+    expect(traded).toEqual([
+      { pnl: 0.5, trades: 2, won: 1 },
+      { pnl: 0, trades: 0, won: 0 },
+    ]);
   });
 
   test('of nothing has no ratios and says nothing infinite', () => {
@@ -93,7 +131,7 @@ describe('a summary', () => {
         profitFactor: null,
       },
       ...{ sharpePerMarket: null, sharpeRatio: null, sortinoRatio: null, calmarRatio: null, maxDrawdown: 0 },
-      ...{ coverage: null, equityCurve: [] },
+      ...{ coverage: null, equityCurve: [], largestTradeShare: null },
     });
     const winner = summarize([market(0, [1])], 10);
     expect([winner.profitFactor, winner.calmarRatio, winner.sharpeRatio, winner.sortinoRatio]).toEqual([

@@ -1,6 +1,14 @@
 /** The figures of a backtest, from the trades of its markets. */
 import { MICRO_PER_USDC } from '../fees.ts';
-import { maxDrawdownOfResults, profitFactor, sharpeRatio, sortinoRatio } from '../statistics/returns.ts';
+import type { TradedMarket } from '../statistics/bootstrap.ts';
+import {
+  maxDrawdownOfResults,
+  profitFactor,
+  RETURNS_MIN,
+  sharpeRatio,
+  sortinoRatio,
+} from '../statistics/returns.ts';
+import { scaledSharpe } from '../statistics/serialCorrelation.ts';
 import type { Trade } from './position.ts';
 import type { MarketReplay } from './replay.ts';
 import type { MissReason, OrderCounts } from './sessionEvents.ts';
@@ -40,10 +48,12 @@ export interface Summary extends TradeFigures {
   readonly fillRate: number | null;
   /** Mean over sample deviation of the returns on size of the markets traded. */
   readonly sharpePerMarket: number | null;
-  /** The same times the root of the markets traded a year. */
+  /** The same for the markets traded in a year together, corrected for serial correlation; null below 30 markets. */
   readonly sharpeRatio: number | null;
   /** Mean return over downside deviation, annualised alike. */
   readonly sortinoRatio: number | null;
+  /** P&L of the trade that won most over the total P&L: above 1 all others lost together. Null unless that is a gain. */
+  readonly largestTradeShare: number | null;
   /** Total P&L over the deepest drawdown, both in USD. */
   readonly calmarRatio: number | null;
   /** Mean share of the windows at which the book was proven; skipped markets count too. */
@@ -90,8 +100,9 @@ export function summarize(markets: readonly MarketResult[], sizeUsd: number): Su
     orders,
     fillRate: mean(orders.placed, orders.filled),
     sharpePerMarket: sharpeRatio(returns),
-    sharpeRatio: perYear === null ? null : sharpeRatio(returns, perYear),
+    sharpeRatio: perYear === null || returns.length < RETURNS_MIN ? null : scaledSharpe(returns, perYear),
     sortinoRatio: perYear === null ? null : sortinoRatio(returns, perYear),
+    largestTradeShare: largestShare(pnls),
     calmarRatio: maxDrawdown === 0 ? null : totalPnl / -maxDrawdown,
     coverage: mean(markets.length, sum(markets.map(({ coverage }) => coverage))),
     equityCurve: equityCurve(closed),
@@ -132,6 +143,23 @@ export function tradeFigures(pnls: readonly number[]): TradeFigures {
     profitFactor: profitFactor(pnls),
     maxDrawdown: maxDrawdownOfResults(pnls) / MICRO_PER_USDC,
   };
+}
+
+/** Share of the sum that the highest result makes up; null where the sum is not a gain. */
+function largestShare(pnls: readonly number[]): number | null {
+  const total = sum(pnls);
+  return total > 0 ? pnls.reduce((highest, pnl) => Math.max(highest, pnl), 0) / total : null;
+}
+
+/** What each market traded adds to the figures, in order of the windows: the P&L in USD, and its closed trades. */
+export function tradedMarkets(markets: readonly MarketResult[]): TradedMarket[] {
+  return markets
+    .filter(({ replay }) => replay.trades.length > 0)
+    .map((market) => {
+      const closed = market.replay.trades.filter(({ closedMs, pnl }) => closedMs !== null && pnl !== null);
+      const won = closed.filter(({ pnl }) => (pnl ?? 0) > 0).length;
+      return { pnl: pnlOf(market), trades: closed.length, won };
+    });
 }
 
 /** P&L of one market in USD, 0 where it was not traded. */

@@ -6,6 +6,12 @@
 /** A deviation this small beside its mean is rounding: equal returns do not sum to exactly equal means. */
 const ROUNDING = 1e-14;
 
+/**
+ * Fewest returns from which luck is judged: below it no interval, no annualised Sharpe ratio and no deflated one. The
+ * normal approximations behind them fail for fewer, and pass what is worth nothing.
+ */
+export const RETURNS_MIN = 30;
+
 /** Mean, deviation with n - 1, and the shape with n: what Sharpe's distribution depends on. */
 export interface Moments {
   readonly count: number;

@@ -1,20 +1,42 @@
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../simulator/random.ts';
-import { sweepLuck } from './sweepLuck.ts';
+import { type Moments, momentsOf, sharpeRatio } from './returns.ts';
+import { type SweepLuck, type SweptCells, sweepLuck } from './sweepLuck.ts';
+import { deflatedSharpe } from './trackRecord.ts';
+
+/** @param columns Returns of each cell, null where it did not trade. */
+function swept(columns: readonly (readonly (number | null)[])[]): SweptCells {
+  const [trials, periods] = [columns.length, columns[0]?.length ?? 0];
+  const results = new Float64Array(periods * trials);
+  const traded = new Uint8Array(periods * trials);
+  for (const [trial, column] of columns.entries()) {
+    for (const [period, value] of column.entries()) {
+      results[period * trials + trial] = value ?? 0;
+      traded[period * trials + trial] = Number(value !== null);
+    }
+  }
+  const shown = columns.map((column) => {
+    const returns = column.filter((value) => value !== null);
+    return { sharpe: sharpeRatio(returns), totalPnl: returns.reduce((sum, value) => sum + value, 0) };
+  });
+  return { trials: { results, periods, trials }, traded, shown };
+}
+
+function normals(random: Random, count: number, edge = 0): number[] {
+  return Array.from({ length: count }, () => random.normal() + edge);
+}
 
 /** Noise of 20 cells on so many markets; the edge, in deviations, is the fourth cell's. */
-function cells(periods: number, edge: number) {
+function cells(periods: number, edge: number): SweptCells {
   const random = new Random(`cells ${periods} ${edge}`);
-  const results = Float64Array.from(
-    { length: 20 * periods },
-    (_, at) => random.normal() + (at % 20 === 3 ? edge : 0),
-  );
-  return { results, periods, trials: 20 };
+  return swept(Array.from({ length: 20 }, (_, at) => normals(random, periods, at === 3 ? edge : 0)));
 }
+
+const judge = (given: SweptCells, trialsBefore = 0): SweepLuck => sweepLuck(given, { trialsBefore });
 
 describe('trap 11: a sweep always says how many cells were tried and what that makes of the best', () => {
   test('of noise', () => {
-    const luck = sweepLuck(cells(100, 0));
+    const luck = judge(cells(100, 0));
     expect(luck.trials).toBe(20);
     expect(luck.best).not.toBeNull();
     expect(luck.deflatedSharpe).toBeLessThan(0.9);
@@ -22,7 +44,7 @@ describe('trap 11: a sweep always says how many cells were tried and what that m
   });
 
   test('of an edge', () => {
-    const luck = sweepLuck(cells(400, 0.5));
+    const luck = judge(cells(400, 0.5));
     expect(luck).toMatchObject({ best: 3, warnings: [] });
     expect(luck.deflatedSharpe).toBeGreaterThan(0.95);
     expect(luck.overfittingProbability).toBeLessThan(0.05);
@@ -30,17 +52,18 @@ describe('trap 11: a sweep always says how many cells were tried and what that m
   });
 
   test('of an edge on few markets: the record is too short, and it says so', () => {
-    const luck = sweepLuck(cells(12, 0.6));
-    expect(luck.warnings.join()).toMatch(/minimum track record|worthless/);
+    const luck = judge(cells(12, 0.6));
+    expect(luck.deflatedSharpe).toBeLessThan(0.95);
+    expect(luck.warnings).toContain(
+      'the best cell traded 12 markets; below 30 it is judged as if it had lost once more',
+    );
   });
 
   test('of a cell that loses the other half of the time in half of all halvings: overfitting is exactly 0.5', () => {
     // Two periods a block. Of the ten triples without the first block, the five with -10 and at most one 6 lose.
     const blocks = [100, -10, 6, 6, 1, 1];
-    const results = Float64Array.from({ length: 24 }, (_, at) =>
-      at % 2 === 0 ? (blocks[Math.floor(at / 4)] as number) : 0,
-    );
-    const luck = sweepLuck({ results, periods: 12, trials: 2 });
+    const one = blocks.flatMap((value) => [value, value]);
+    const luck = judge(swept([one, one.map(() => 0)]));
     expect(luck.overfittingProbability).toBe(0.5);
     expect(luck.warnings).toContain(
       'the best cell of one half of the markets is no better than the middle on the other half',
@@ -48,17 +71,101 @@ describe('trap 11: a sweep always says how many cells were tried and what that m
   });
 
   test('of cells that never traded', () => {
-    expect(sweepLuck({ results: new Float64Array(40), periods: 20, trials: 2 })).toEqual({
-      trials: 2,
-      best: null,
-      sharpeVariance: null,
-      deflatedSharpe: null,
-      overfittingProbability: 1,
-      minTrackRecordMarkets: null,
+    const nothing = Array.from({ length: 20 }, () => null);
+    expect(judge(swept([nothing, nothing]), 7)).toEqual({
+      ...{ trials: 2, trialsBefore: 7, effectiveTrials: null, best: null, sharpeVariance: null },
+      ...{ deflatedSharpe: null, overfittingProbability: 1, minTrackRecordMarkets: null },
       warnings: [
-        'no cell does better than the best of as many worthless ones would',
+        'no cell has a Sharpe ratio',
         'the best cell of one half of the markets is no better than the middle on the other half',
       ],
     });
+  });
+});
+
+describe('the best cell', () => {
+  test('is the one with the highest ratio shown: that of the markets it traded', () => {
+    const random = new Random('best');
+    const rare = normals(random, 200, 0.6).map((value, at) => (at % 4 === 0 ? value : null));
+    const often = normals(random, 200, 0.35);
+    const given = swept([often, rare]);
+    expect(given.shown[1]?.sharpe).toBeGreaterThan(given.shown[0]?.sharpe as number);
+    expect(judge(given).best).toBe(1);
+  });
+
+  test('of equal ratios is the one with the highest P&L, then the first', () => {
+    const column = normals(new Random('ties'), 60, 0.1);
+    const given = swept([column, column, column]);
+    const withPnl = (pnls: readonly number[]) => ({
+      ...given,
+      shown: given.shown.map(({ sharpe }, at) => ({ sharpe, totalPnl: pnls[at] as number })),
+    });
+    expect(judge(withPnl([1, 3, 2])).best).toBe(1);
+    expect(judge(withPnl([2, 2, 1])).best).toBe(0);
+  });
+});
+
+describe('the bar that the best cell must pass', () => {
+  const edge = normals(new Random('bar 4'), 120, 0.18);
+  const noise = Array.from({ length: 16 }, (_, at) => normals(new Random(`noise ${at}`), 120));
+
+  test('is not lowered by near copies of the best: forty are judged no better than seventeen honest cells', () => {
+    const copies = Array.from({ length: 39 }, (_, at) => edge.map((value) => value - 1e-3 * (at + 1)));
+    const [honest, laundered] = [judge(swept([edge, ...noise])), judge(swept([edge, ...copies]))];
+    expect(laundered.sharpeVariance).toBe(1 / 119);
+    expect(laundered.deflatedSharpe).toBeLessThanOrEqual(honest.deflatedSharpe as number);
+  });
+
+  test('is that of the published formula on what is shown, with every cell tried', () => {
+    const given = swept([edge, ...noise]);
+    const luck = judge(given, 100);
+    const at = luck.best as number;
+    const column = at === 0 ? edge : (noise[at - 1] as number[]);
+    const record = { ...momentsOf(column), sharpe: given.shown[at]?.sharpe } as Parameters<
+      typeof deflatedSharpe
+    >[0];
+    const sharpeVariance = luck.sharpeVariance as number;
+    expect(luck.deflatedSharpe).toBe(deflatedSharpe(record, { trials: 117, sharpeVariance }));
+    expect(luck).toMatchObject({ trials: 17, trialsBefore: 100 });
+  });
+
+  test('rises with what was tried before', () => {
+    const given = swept([edge, ...noise]);
+    expect(judge(given, 1_000).deflatedSharpe).toBeLessThan(judge(given).deflatedSharpe as number);
+  });
+
+  test('is not passed by a record that has hardly lost: one more stake lost is counted with it', () => {
+    const dear = normals(new Random('dear'), 60).map((value) => 0.05 + 0.005 * value);
+    const luck = judge(swept([dear, dear.map((value) => value - 0.01)]));
+    expect(luck.best).toBe(0);
+    const { mean, deviation, ...shape } = momentsOf([...dear, -1]) as Moments;
+    const record = { ...shape, sharpe: mean / deviation };
+    const sharpeVariance = luck.sharpeVariance as number;
+    expect(luck.deflatedSharpe).toBe(deflatedSharpe(record, { trials: 2, sharpeVariance }));
+    expect(luck.deflatedSharpe).toBeLessThan(0.5);
+    expect(luck.warnings[0]).toBe(
+      'the best cell won 60 markets and lost 0; with fewer than 5 of either it is judged as if it had lost once more',
+    );
+  });
+});
+
+describe('the effective number of trials', () => {
+  const random = new Random('effective');
+  const column = normals(random, 500);
+
+  test('of copies is one', () => {
+    expect(judge(swept([column, column, column])).effectiveTrials).toBeCloseTo(1, 9);
+  });
+
+  test('of independent cells is nearly their number', () => {
+    const all = Array.from({ length: 20 }, () => normals(random, 500));
+    const { effectiveTrials } = judge(swept(all));
+    expect(effectiveTrials).toBeGreaterThan(19);
+    expect(effectiveTrials).toBeLessThanOrEqual(20);
+  });
+
+  test('leaves out cells that never traded, and is one for a single cell', () => {
+    const nothing = column.map(() => null);
+    expect(judge(swept([column, nothing])).effectiveTrials).toBe(1);
   });
 });

@@ -1,95 +1,170 @@
 /** What a sweep's best cell is worth, given how many cells were tried. */
 import { overfittingProbability, type TrialResults } from './overfitting.ts';
-import { momentsOf } from './returns.ts';
-import { CONFIDENCE, deflatedSharpe, expectedMaximum, minTrackRecord } from './trackRecord.ts';
+import { momentsOf, RETURNS_MIN } from './returns.ts';
+import {
+  CONFIDENCE,
+  deflatedSharpe,
+  expectedMaximum,
+  minTrackRecord,
+  type TrackRecord,
+} from './trackRecord.ts';
 
 /** A best cell that fails these is said to. */
 const OVERFITTING_MAX = 0.5;
+/**
+ * Fewest markets that must have lost, and won, before the returns are taken to show the size of a loss. Bought at 95
+ * cents, 30 markets of a worthless strategy lose nothing in one case of five.
+ */
+const EACH_WAY_MIN = 5;
+/** Return of a market that loses all that was staked. */
+const LOST_STAKE = -1;
+
+/** The cells of a sweep, as they are shown and market by market. */
+export interface SweptCells {
+  /** Return of every cell on every market, markets in order of time; 0 where a cell did not trade. */
+  readonly trials: TrialResults;
+  /** 1 where the cell traded the market, at the places of `trials.results`. */
+  readonly traded: Uint8Array;
+  /** Of each cell: what ranks it. The Sharpe ratio is that of the returns of the markets it traded. */
+  readonly shown: readonly { readonly sharpe: number | null; readonly totalPnl: number }[];
+}
 
 export interface SweepLuck {
   readonly trials: number;
-  /** Cell with the highest Sharpe ratio a market; null where none has one. */
+  /** Cells of the same user's earlier jobs on the same universe. */
+  readonly trialsBefore: number;
+  /** Independent cells that vary as much as these do, 1..`trials`; null where none varies. Not what deflates. */
+  readonly effectiveTrials: number | null;
+  /** Cell with the highest Sharpe ratio shown, of equal ones that with the highest P&L; null where none has one. */
   readonly best: number | null;
-  /** Variance over the cells of the ratio a market. */
+  /** What deflates: variance over the cells of the ratio shown, at least what chance alone gives the best one's. */
   readonly sharpeVariance: number | null;
+  /** Of what is shown; a record too short or too lopsided is judged with one more stake lost, and a warning says so. */
   readonly deflatedSharpe: number | null;
   readonly overfittingProbability: number | null;
-  /** Markets before the best ratio is above what so many worthless cells would show, with 95 % confidence. */
+  /** Traded markets before the best ratio is above what so many worthless cells would show, with 95 % confidence. */
   readonly minTrackRecordMarkets: number | null;
   readonly warnings: readonly string[];
 }
 
 /**
- * @param results Return of every cell on every market, markets in order of time; 0 where a cell did not trade. The
- *   order makes the blocks of the overfitting estimate stretches of time.
+ * Judges the best cell. Chance alone spreads the ratio of a worthless cell by 1 / (n - 1) over n markets, so the
+ * variance that deflates is never taken below that of the best cell: near copies of it would else lower the bar.
  */
-export function sweepLuck(results: TrialResults): SweepLuck {
-  const moments = Array.from({ length: results.trials }, (_, trial) => momentsOf(columnOf(results, trial)));
-  const sharpes = moments.map((found) => (found === null ? null : found.mean / found.deviation));
-  const known = sharpes.filter((sharpe) => sharpe !== null);
-  const sharpeVariance = known.length < 2 ? null : (momentsOf(known)?.deviation ?? 0) ** 2;
-  const best = indexOfHighest(sharpes);
-  const record = best === null ? null : recordOf(sharpes, moments, best);
+export function sweepLuck(
+  { trials: results, traded, shown }: SweptCells,
+  { trialsBefore }: { trialsBefore: number },
+): SweepLuck {
+  const best = indexOfBest(shown);
+  const returns = best === null ? [] : tradedReturns(results, traded, best);
+  const sharpeVariance = best === null ? null : varianceThatDeflates(shown, returns.length);
+  const bar = { trials: results.trials + trialsBefore, sharpeVariance: sharpeVariance ?? 0 };
+  const judged = judge(returns, bar);
   const pbo = overfittingProbability(results);
-  const chance = Math.sqrt(sharpeVariance ?? 0) * expectedMaximum(results.trials);
-  const needed = record === null ? null : minTrackRecord(record, chance);
-  const deflated =
-    record === null
-      ? null
-      : deflatedSharpe(record, { trials: results.trials, sharpeVariance: sharpeVariance ?? 0 });
   return {
     trials: results.trials,
+    trialsBefore,
+    effectiveTrials: effectiveTrials(results),
     best,
     sharpeVariance,
-    deflatedSharpe: deflated,
+    deflatedSharpe: judged.deflated,
     overfittingProbability: pbo,
-    minTrackRecordMarkets: needed === null ? null : Math.ceil(needed),
-    warnings: warningsOf({ periods: results.periods, needed, deflated, pbo }),
+    minTrackRecordMarkets: judged.needed,
+    warnings: [...judged.warnings, ...overfittingWarnings(pbo)],
   };
 }
 
-function warningsOf(found: {
-  periods: number;
-  needed: number | null;
-  deflated: number | null;
-  pbo: number | null;
-}): string[] {
-  const { periods, needed, deflated, pbo } = found;
-  const warnings = [];
+/** @param returns Of the best cell; none where no cell has a ratio. */
+function judge(returns: readonly number[], bar: { trials: number; sharpeVariance: number }) {
+  const lack = lackOf(returns);
+  const record = recordOf(lack === null ? returns : [...returns, LOST_STAKE]);
+  if (returns.length === 0 || record === null) {
+    return { deflated: null, needed: null, warnings: ['no cell has a Sharpe ratio'] };
+  }
+  const deflated = deflatedSharpe(record, bar);
+  const markets = minTrackRecord(record, Math.sqrt(bar.sharpeVariance) * expectedMaximum(bar.trials));
+  const needed = markets === null ? null : Math.max(RETURNS_MIN, Math.ceil(markets));
+  const warnings = lack === null ? [] : [lack];
   if (needed === null) warnings.push('no cell does better than the best of as many worthless ones would');
-  else if (periods < needed) warnings.push('fewer markets than the minimum track record');
+  else if (returns.length < needed) warnings.push('fewer markets than the minimum track record');
   if (deflated !== null && deflated < CONFIDENCE) {
     warnings.push(
       'the best cell is not better than chance with 95 % confidence, given the number of cells tried',
     );
   }
-  if (pbo === null) warnings.push('too few markets or cells to estimate overfitting');
-  else if (pbo >= OVERFITTING_MAX) {
-    warnings.push('the best cell of one half of the markets is no better than the middle on the other half');
+  return { deflated, needed, warnings };
+}
+
+/** With the ratio as it is shown: mean over sample deviation. */
+function recordOf(returns: readonly number[]): TrackRecord | null {
+  const moments = momentsOf(returns);
+  return moments === null ? null : { ...moments, sharpe: moments.mean / moments.deviation };
+}
+
+/** Why returns are not taken as they are; null where they are. */
+function lackOf(returns: readonly number[]): string | null {
+  if (returns.length < RETURNS_MIN) {
+    return `the best cell traded ${returns.length} markets; below ${RETURNS_MIN} it is judged as if it had lost once more`;
   }
-  return warnings;
+  const [won, lost] = [
+    returns.filter((value) => value > 0).length,
+    returns.filter((value) => value < 0).length,
+  ];
+  if (Math.min(won, lost) >= EACH_WAY_MIN) return null;
+  return `the best cell won ${won} markets and lost ${lost}; with fewer than ${EACH_WAY_MIN} of either it is judged as if it had lost once more`;
 }
 
-function recordOf(
-  sharpes: readonly (number | null)[],
-  moments: readonly ReturnType<typeof momentsOf>[],
-  best: number,
-) {
-  const sharpe = sharpes[best];
-  const found = moments[best];
-  return typeof sharpe === 'number' && found ? { ...found, sharpe } : null;
+function overfittingWarnings(pbo: number | null): string[] {
+  if (pbo === null) return ['too few markets or cells to estimate overfitting'];
+  if (pbo < OVERFITTING_MAX) return [];
+  return ['the best cell of one half of the markets is no better than the middle on the other half'];
 }
 
-function columnOf({ results, periods, trials }: TrialResults, trial: number): number[] {
-  return Array.from({ length: periods }, (_, period) => results[period * trials + trial] as number);
+/** @param markets Traded by the best cell. */
+function varianceThatDeflates(shown: SweptCells['shown'], markets: number): number {
+  const known = shown.flatMap(({ sharpe }) => (sharpe === null ? [] : [sharpe]));
+  return Math.max((momentsOf(known)?.deviation ?? 0) ** 2, 1 / (markets - 1));
 }
 
-function indexOfHighest(values: readonly (number | null)[]): number | null {
-  let best: number | null = null;
-  let highest = Number.NEGATIVE_INFINITY;
-  values.forEach((value, at) => {
-    if (value === null || value <= highest) return;
-    [best, highest] = [at, value];
-  });
-  return best;
+/**
+ * `r + (1 - r) N`, r the mean correlation of the N cells that vary: 1 for copies of one, N for independent ones.
+ * @see Bailey, López de Prado 2014, appendix 3, https://doi.org/10.3905/jpm.2014.40.5.094
+ */
+function effectiveTrials({ results, periods, trials }: TrialResults): number | null {
+  const standardised = new Float64Array(periods);
+  let varying = 0;
+  for (let trial = 0; trial < trials; trial++) {
+    const column = Array.from({ length: periods }, (_, period) => results[period * trials + trial] as number);
+    const moments = momentsOf(column);
+    if (moments === null) continue;
+    varying++;
+    for (let period = 0; period < periods; period++) {
+      standardised[period] =
+        (standardised[period] as number) + ((column[period] as number) - moments.mean) / moments.deviation;
+    }
+  }
+  if (varying === 0) return null;
+  if (varying === 1) return 1;
+  // The variance of a sum is the sum of all correlations: N on the diagonal, r off it.
+  const all = standardised.reduce((sum, value) => sum + value * value, 0) / (periods - 1);
+  const correlation = (all - varying) / (varying * (varying - 1));
+  return Math.min(varying, Math.max(1, correlation + (1 - correlation) * varying));
+}
+
+function tradedReturns({ results, trials }: TrialResults, traded: Uint8Array, trial: number): number[] {
+  const returns: number[] = [];
+  for (let at = trial; at < results.length; at += trials)
+    if (traded[at] === 1) returns.push(results[at] as number);
+  return returns;
+}
+
+function indexOfBest(shown: SweptCells['shown']): number | null {
+  let best: { at: number; sharpe: number; totalPnl: number } | null = null;
+  for (const [at, { sharpe, totalPnl }] of shown.entries()) {
+    if (sharpe === null) continue;
+    const isBetter =
+      best === null || sharpe > best.sharpe || (sharpe === best.sharpe && totalPnl > best.totalPnl);
+    if (isBetter) best = { at, sharpe, totalPnl };
+  }
+  return best?.at ?? null;
 }

@@ -1,5 +1,5 @@
 /** The 97.5 % point of the standard normal distribution: what makes an interval hold 95 %. */
-const Z_95 = 1.959963984540054;
+export const Z_95 = 1.959963984540054;
 
 /** Bounds of a share, 0 <= low <= high <= 1. */
 export interface Interval {

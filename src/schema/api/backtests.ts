@@ -126,6 +126,17 @@ export const backtestTradeShape = z.strictObject({
 });
 export type BacktestTradeBody = z.infer<typeof backtestTradeShape>;
 
+/** Low and high bound at 95 %. */
+const interval = z.tuple([z.number(), z.number()]);
+const intervalsShape = z
+  .strictObject({
+    total_pnl: interval,
+    win_rate: z.tuple([share, share]),
+    sharpe_per_market: interval.nullable(),
+  })
+  .nullable()
+  .describe('95 % intervals by block bootstrap over the markets traded; null below 30 of them');
+
 export const backtestResultShape = z.strictObject({
   markets_total: count,
   markets_traded: count,
@@ -160,10 +171,16 @@ export const backtestResultShape = z.strictObject({
   fill_rate: share.nullable().describe('`filled` over `placed`'),
   profit_factor: ratio.describe('Won over lost; null where nothing was lost'),
   sharpe_per_market: ratio.describe('Mean over deviation (n - 1) of the returns of the markets traded'),
-  sharpe_ratio: ratio.describe('The same times the root of the markets traded a year'),
+  sharpe_ratio: ratio.describe(
+    'The same for the markets traded in a year together, corrected for serial correlation (Lo 2002); null below 30 markets traded',
+  ),
   sortino_ratio: ratio.describe('Mean over downside deviation, a year'),
   calmar_ratio: ratio.describe('`total_pnl` over the deepest drawdown'),
   max_drawdown: z.number().max(0).describe('USD, of the equity curve'),
+  largest_trade_share: ratio.describe(
+    'P&L of the trade that won most over `total_pnl`, above 1 where all others lost together; null unless `total_pnl` is a gain',
+  ),
+  intervals: intervalsShape,
   coverage: share.describe('Share of all windows with a proven book'),
   equity_curve: z.array(z.strictObject({ market_id: z.string(), ts: time, cumulative_pnl: z.number() })),
   trades: z.array(backtestTradeShape),
@@ -190,19 +207,33 @@ export const sweepResultShape = z.strictObject({
   best: z
     .strictObject({ x: count, y: count })
     .nullable()
-    .describe('Place of the highest Sharpe ratio over all markets, those it left alone too'),
+    .describe(
+      'Place of the highest `sharpe_per_market` of `cells`; of equal ones, of the highest `total_pnl`',
+    ),
   n_trials: count.describe('Cells that were tried'),
+  n_trials_before: count.describe(
+    'Cells that earlier jobs of the same user on the same universe tried; they raise the bar of `deflated_sharpe` too',
+  ),
+  n_trials_effective: z
+    .number()
+    .min(1)
+    .nullable()
+    .describe('Independent cells that vary as much as these do; reported, the bar counts every cell'),
   sharpe_variance: z
     .number()
     .min(0)
     .nullable()
     .describe(
-      'Variance of the cells’ Sharpe ratios a market, which `deflated_sharpe` weighs with their number',
+      'Variance of the cells’ `sharpe_per_market`, at least 1 / (n - 1) for the n markets the best cell traded; `deflated_sharpe` weighs it with the number of cells',
     ),
-  deflated_sharpe: share.nullable().describe('Probability that the best is above the best of as much luck'),
+  deflated_sharpe: share
+    .nullable()
+    .describe(
+      'Probability that the best is above the best of as much luck; where it traded fewer than 30 markets, or won or lost fewer than 5, with one more stake lost',
+    ),
   min_track_record_markets: count
     .nullable()
-    .describe('Markets before the best cell is above the best of as much luck, with 95 % confidence'),
+    .describe('Traded markets before the best cell is above the best of as much luck, with 95 % confidence'),
   pbo: share.nullable().describe('Probability of backtest overfitting, by CSCV'),
   warnings: z.array(z.string()),
   receipt: receiptShape,

@@ -795,6 +795,12 @@ export type BacktestResult = {
   sortino_ratio: number | null;
   calmar_ratio: number | null;
   max_drawdown: number;
+  largest_trade_share: number | null;
+  intervals: {
+    total_pnl: [number, number];
+    win_rate: [number, number];
+    sharpe_per_market: [number, number] | null;
+  } | null;
   coverage: number;
   equity_curve: ({
     market_id: string;
@@ -854,6 +860,8 @@ export type SweepResult = {
     y: number;
   } | null;
   n_trials: number;
+  n_trials_before: number;
+  n_trials_effective: number | null;
   sharpe_variance: number | null;
   deflated_sharpe: number | null;
   min_track_record_markets: number | null;

@@ -13,19 +13,25 @@ export function Result({ result, jobId }: { result: BacktestResult; jobId: strin
   // As a list is read: what came last stands first.
   const newest = useMemo(() => result.trades.toReversed(), [result]);
   const figures: Figure[] = [
-    ['P&L after fees', usd(result.total_pnl)],
+    ['P&L after fees', usd(result.total_pnl), chance(result.intervals?.total_pnl, usd)],
     ['Fees', usd(result.total_fees)],
     ['Trades', number(result.trades_total)],
-    ['Won', percent(result.win_rate)],
+    ['Won', percent(result.win_rate), chance(result.intervals?.win_rate, percent)],
     ['P&L a trade', usd(result.avg_pnl_per_trade, 3)],
     ['Slippage', cents(result.avg_slippage)],
     // Results of earlier releases do not tell of orders.
     ...(result.orders ? [['Orders filled', percent(result.fill_rate)] satisfies Figure] : []),
     ['Profit factor', number(result.profit_factor)],
+    ['Largest trade', percent(result.largest_trade_share), 'of the P&L'],
+    [
+      'Sharpe a market',
+      number(result.sharpe_per_market),
+      chance(result.intervals?.sharpe_per_market, (bound) => number(bound)),
+    ],
     ['Sharpe a year', number(result.sharpe_ratio)],
     ['Sortino', number(result.sortino_ratio)],
-    ['Calmar', number(result.calmar_ratio)],
-    ['Deepest fall', usd(result.max_drawdown)],
+    ['P&L / max drawdown', number(result.calmar_ratio)],
+    ['Max drawdown', usd(result.max_drawdown)],
     ['Coverage', percent(result.coverage)],
   ];
   return (
@@ -64,6 +70,16 @@ function Section({ title, children }: { title: string; children: ReactNode }): R
       {children}
     </Stack>
   );
+}
+
+/** Where chance alone may have put a figure, e.g. `95 %: −$3.10 to $31.00`; too few markets have none. */
+function chance(
+  interval: readonly [number, number] | null | undefined,
+  print: (bound: number) => string,
+): string {
+  return interval
+    ? `95\u00a0%: ${print(interval[0])} to ${print(interval[1])}`
+    : 'too few markets for an interval';
 }
 
 function skippedText({ markets_skipped }: BacktestResult): string {

@@ -12,7 +12,7 @@ export function Sweep({ result, strategy }: { result: SweepResult; strategy: Str
   const { best, x_axis, y_axis, cells } = result;
   const nameOf = (param: string) => sweepable(strategy)[param] ?? param;
   const figures: Figure[] = [
-    ['Cells tried', number(result.n_trials)],
+    ['Cells tried', number(result.n_trials), triedText(result)],
     ['Deflated Sharpe', percent(result.deflated_sharpe)],
     ['Overfitting (PBO)', percent(result.pbo)],
     ['Markets needed', number(result.min_track_record_markets)],
@@ -60,12 +60,21 @@ export function Sweep({ result, strategy }: { result: SweepResult; strategy: Str
           </table>
         </section>
         <Text size="sm" c="dimmed">
-          The best of many cells looks good by chance. Deflated Sharpe is the probability that it is not; PBO
-          is how often the best on one half of the markets is below the middle on the other.
+          The best cell has the highest Sharpe ratio a market. The best of many looks good by chance: deflated
+          Sharpe is the probability that it is not, given all cells tried; PBO is how often the best on one
+          half of the markets is below the middle on the other.
         </Text>
       </Stack>
     </>
   );
+}
+
+/** E.g. `like 3.2 independent ones; 17 before on this series`. */
+function triedText({ n_trials_effective, n_trials_before }: SweepResult): string {
+  const before = `${number(n_trials_before)} before on this series`;
+  return n_trials_effective === null
+    ? before
+    : `like ${number(n_trials_effective, 1)} independent ones; ${before}`;
 }
 
 function Cell({ cell, largest, isBest }: { cell: SweepCell; largest: number; isBest: boolean }): ReactNode {

@@ -1,0 +1,5 @@
+import { earlierTrialsSuite } from '../../test/backtest/earlierTrialsSuite.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { openDatabase } from '../accounts/database.ts';
+
+earlierTrialsSuite('SQLite', () => openDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));

@@ -1,0 +1,96 @@
+/** What a user has tried on a universe before a job: the best of all of it is what looks good by chance. */
+import { type ExpressionBuilder, sql } from 'kysely';
+import type { Database, Schema } from '../accounts/schema.ts';
+import type { JobSpec, JobStatus } from '../schema/backtest.ts';
+import { cellCount } from './cells.ts';
+
+const PAGE_JOBS = 200;
+/** End of a result that is searched for its receipt, the last member: about 200 characters. */
+const RECEIPT_CHARACTERS = 1_000;
+/** Jobs that show nothing were no trials. */
+const SHOW_NOTHING: readonly JobStatus[] = ['failed', 'cancelled'];
+
+export interface JudgedJob {
+  readonly jobId: string;
+  readonly userId: string;
+  readonly spec: JobSpec;
+  /** Of its receipt. */
+  readonly dataHash: string;
+}
+
+interface Place {
+  readonly submittedMs: number;
+  readonly jobId: string;
+}
+
+/**
+ * Cells that jobs of the same user on the same universe tried, up to the first that asked the same question of the
+ * same data as this one: a repeated job answers the same bytes. Such repeats of other jobs count once. A backtest is
+ * one cell; comparisons of paper strategies, failed and cancelled jobs count nothing.
+ */
+export async function earlierTrials(db: Database, job: JudgedJob): Promise<number> {
+  const own = keyOf(job.spec, job.dataHash);
+  const tried = new Map<string, number>();
+  for await (const { spec, dataHash } of jobsBefore(db, job)) {
+    if (!isSameUniverse(spec, job.spec)) continue;
+    // A job that has not ended yet reads what is there now, as this one did.
+    const key = keyOf(spec, dataHash ?? job.dataHash);
+    if (key === own) break;
+    tried.set(key, spec.kind === 'sweep' ? cellCount(spec) : 1);
+  }
+  return [...tried.values()].reduce((sum, cells) => sum + cells, 0);
+}
+
+/** Oldest first. */
+async function* jobsBefore(
+  db: Database,
+  { jobId, userId }: JudgedJob,
+): AsyncGenerator<{ spec: JobSpec; dataHash: string | null }> {
+  const all = db.selectFrom('backtest_jobs').where('user_id', '=', userId);
+  const found = await all.select('submitted_ms').where('job_id', '=', jobId).executeTakeFirst();
+  if (found === undefined) return;
+  const own: Place = { submittedMs: found.submitted_ms, jobId };
+  for (let after: Place | null = null; ; ) {
+    let query = all
+      .select(['job_id', 'submitted_ms', 'spec'])
+      .select(sql<string | null>`substr(result, length(result) - ${RECEIPT_CHARACTERS})`.as('receipt'))
+      .where('baseline_ms', 'is', null)
+      .where('status', 'not in', SHOW_NOTHING)
+      .where((row) => placed(row, '<', own))
+      .orderBy('submitted_ms')
+      .orderBy('job_id')
+      .limit(PAGE_JOBS);
+    const from = after;
+    if (from !== null) query = query.where((row) => placed(row, '>', from));
+    const rows = await query.execute();
+    for (const { spec, receipt } of rows) {
+      const [, dataHash = null] = /"data_hash":"([0-9a-f]{64})"/.exec(receipt ?? '') ?? [];
+      yield { spec: JSON.parse(spec) as JobSpec, dataHash };
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE_JOBS) return;
+    after = { submittedMs: last.submitted_ms, jobId: last.job_id };
+  }
+}
+
+function placed(
+  row: ExpressionBuilder<Schema, 'backtest_jobs'>,
+  side: '<' | '>',
+  { submittedMs, jobId }: Place,
+) {
+  return row.or([
+    row('submitted_ms', side, submittedMs),
+    row.and([row('submitted_ms', '=', submittedMs), row('job_id', side, jobId)]),
+  ]);
+}
+
+function isSameUniverse({ universe: a }: JobSpec, { universe: b }: JobSpec): boolean {
+  return a.ticker === b.ticker && a.event_type === b.event_type;
+}
+
+/** The question apart from its range of time, which the data stand for: an open end moves with every request. */
+function keyOf(spec: JobSpec, dataHash: string): string {
+  const { strategy, params, sizeUsd } = spec;
+  const axes = spec.kind === 'sweep' ? [spec.xAxis, spec.yAxis] : [];
+  return JSON.stringify([strategy, params, sizeUsd, axes, dataHash]);
+}

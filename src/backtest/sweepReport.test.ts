@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { judgeOutcomes, type Outcome } from '../../test/support/worthlessSweeps.ts';
+import { Random } from '../simulator/random.ts';
+
+const MARKETS = 120;
+
+function noise(seed: string, edge = 0): Outcome[] {
+  const random = new Random(seed);
+  return Array.from({ length: MARKETS }, () => (random.chance(0.5) ? 1 : -1) * 0.9 + edge);
+}
+
+/** Columns of cells as outcomes of markets. */
+function judged(columns: readonly (readonly Outcome[])[]) {
+  return judgeOutcomes(
+    Array.from({ length: MARKETS }, (_, at) => columns.map((column) => column[at] ?? null)),
+  );
+}
+
+describe('the judge of a sweep', () => {
+  test('takes as best the cell with the highest ratio that is shown, though it traded few of the markets', () => {
+    const rare = noise('rare', 0.5).map((value, at) => (at % 3 === 0 ? value : null));
+    const { cells, luck } = judged([noise('often', 0.35), rare]);
+    const shown = cells.map(({ sharpe_per_market: sharpe }) => sharpe ?? 0);
+    expect(shown[1]).toBeGreaterThan(shown[0] as number);
+    expect(luck.best).toBe(1);
+  });
+
+  test('gives forty near copies of the best cell no more than seventeen honest cells', () => {
+    const best = noise('copied', 0.15);
+    const copies = Array.from({ length: 40 }, (_, at) => best.map((value) => (value as number) - at / 1_000));
+    const honest = [best, ...Array.from({ length: 16 }, (_, at) => noise(`honest ${at}`))];
+    const [laundered, plain] = [judged(copies).luck, judged(honest).luck];
+    expect([laundered.best, plain.best]).toEqual([0, 0]);
+    expect(laundered.deflatedSharpe).toBeLessThan(plain.deflatedSharpe as number);
+    expect(laundered.effectiveTrials).toBeLessThan(1.01);
+  });
+});

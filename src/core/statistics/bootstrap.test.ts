@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { Random } from '../../simulator/random.ts';
+import { resultIntervals, type TradedMarket } from './bootstrap.ts';
+
+function markets(seed: string, { count, alike = 1 }: { count: number; alike?: number }): TradedMarket[] {
+  const random = new Random(seed);
+  let pnl = 0;
+  return Array.from({ length: count }, (_, at) => {
+    if (at % alike === 0) pnl = random.normal();
+    return { pnl, trades: 1, won: Number(pnl > 0) };
+  });
+}
+
+const draws = () => new Random('draws');
+
+describe('the intervals of a result', () => {
+  test('repeat to the last bit with the same draws, and move with others', () => {
+    const traded = markets('repeat', { count: 80 });
+    const first = resultIntervals(traded, draws());
+    expect(resultIntervals(traded, draws())).toEqual(first);
+    expect(resultIntervals(traded, new Random('others'))).not.toEqual(first);
+  });
+
+  test('hold the figures they are about', () => {
+    const traded = markets('hold', { count: 80 });
+    const total = traded.reduce((sum, { pnl }) => sum + pnl, 0);
+    const won = traded.filter((market) => market.won).length / 80;
+    const intervals = resultIntervals(traded, draws());
+    expect(intervals?.totalPnl.low).toBeLessThan(total);
+    expect(intervals?.totalPnl.high).toBeGreaterThan(total);
+    expect(intervals?.winRate.low).toBeLessThan(won);
+    expect(intervals?.winRate.high).toBeGreaterThan(won);
+    expect(intervals?.sharpePerMarket?.low).toBeLessThan(intervals?.sharpePerMarket?.high as number);
+  });
+
+  test('are as wide as theory has them for many independent markets', () => {
+    const intervals = resultIntervals(markets('wide', { count: 4_000 }), draws());
+    const { low, high } = intervals?.totalPnl ?? { low: 0, high: 0 };
+    expect(Math.abs((high - low) / (2 * 1.96 * Math.sqrt(4_000)) - 1)).toBeLessThan(0.08);
+  });
+
+  test('widen where neighbours end alike: five alike prove as much as one', () => {
+    const width = (alike: number) => {
+      const { low, high } = resultIntervals(markets('alike', { count: 4_000, alike }), draws())?.totalPnl ?? {
+        low: 0,
+        high: 0,
+      };
+      return high - low;
+    };
+    expect(width(5) / width(1)).toBeGreaterThan(1.8);
+  });
+
+  test('count every trade of a market for the win rate', () => {
+    const traded = markets('many', { count: 40 }).map((market) => ({ ...market, trades: 4, won: 1 }));
+    expect(resultIntervals(traded, draws())?.winRate).toEqual({ low: 0.25, high: 0.25 });
+  });
+
+  test('are null below 30 markets', () => {
+    expect(resultIntervals(markets('few', { count: 29 }), draws())).toBeNull();
+    expect(resultIntervals(markets('few', { count: 30 }), draws())).not.toBeNull();
+  });
+
+  test('have none of a Sharpe ratio that equal results do not have', () => {
+    const equal = Array.from({ length: 40 }, () => ({ pnl: 0.3, trades: 1, won: 1 }));
+    const intervals = resultIntervals(equal, draws());
+    expect(intervals?.sharpePerMarket).toBeNull();
+    expect(intervals?.totalPnl.low).toBeCloseTo(12, 9);
+    expect(intervals?.totalPnl.high).toBeCloseTo(12, 9);
+  });
+});
