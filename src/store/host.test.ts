@@ -122,6 +122,21 @@ describe('cancelling', () => {
     }
   });
 
+  test('a short read that takes long to begin keeps nobody else from being answered, and can be stopped', async () => {
+    const abort = new AbortController();
+    // The engine knows the value before it gives the first row.
+    const read = opened.store.stream(
+      `SELECT (${ENDLESS}) AS x`,
+      {},
+      { format: 'JSONEachRow', short: true, signal: abort.signal },
+    );
+    const rejected = expect(read).rejects.toThrow('enough');
+    await untilRunning(1);
+    abort.abort(new Error('enough'));
+    await rejected;
+    await untilRunning(0);
+  });
+
   test('a stream that is destroyed stops its query and frees its session', async () => {
     for (let i = 0; i < 12; i++) {
       const stream = await opened.store.stream(
