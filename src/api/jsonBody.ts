@@ -1,4 +1,4 @@
-import { Turns } from '../backtest/turns.ts';
+import { Turns } from '../core/turns.ts';
 import { BusyError } from '../errors.ts';
 import { isNestedTooDeeply } from '../schema/api/nesting.ts';
 import { characters } from '../schema/api/types.ts';
