@@ -33,8 +33,8 @@ function rig(places: number) {
     const openFile = () => Promise.reject(new Error('no file is needed'));
     const buffer = new AnswerBuffer(to, { openFile, clock: new FakeClock(), othersWait: () => false });
     const head = { queryId: name, format: 'TabSeparated' };
-    const stream = blocks(name, fails) as unknown as ChdbQueryStream;
-    const rest = await answerStream(to, head, { stream, buffer, turns });
+    const start = () => blocks(name, fails) as unknown as ChdbQueryStream;
+    const rest = await answerStream(to, head, { start, buffer, turns });
     await rest();
     return text(to as unknown as PassThrough);
   };
@@ -56,7 +56,7 @@ test('never more blocks are made at once than there are places', async () => {
 });
 
 test('an answer that fails, or whose reader is gone, gives its turn on', async () => {
-  const { answer } = rig(1);
+  const { answer, order } = rig(1);
   const gone = response();
   const [failed, , whole] = await Promise.allSettled([
     answer('a', { fails: true }),
@@ -65,4 +65,6 @@ test('an answer that fails, or whose reader is gone, gives its turn on', async (
   ]);
   expect(failed).toMatchObject({ status: 'rejected', reason: new Error('no more memory') });
   expect(whole).toMatchObject({ status: 'fulfilled', value: 'c0 c1 c2 c3 c4 ' });
+  // Nothing was begun for the reader that was gone.
+  expect(order).not.toContain('b');
 });

@@ -67,11 +67,11 @@ const BLOCK_SUFFIX_BYTES = 3;
 export async function answerStream(
   response: ServerResponse,
   head: AnswerHead,
-  { stream, buffer, turns }: { stream: ChdbQueryStream; buffer: AnswerBuffer; turns: Turns },
+  { start, buffer, turns }: { start: () => ChdbQueryStream; buffer: AnswerBuffer; turns: Turns },
 ): Promise<() => Promise<void>> {
   let isArray = false;
   let wroteRows = false;
-  for await (const chunk of inTurn(stream, head.queryId, turns)) {
+  for await (const chunk of inTurn(start, { queryId: head.queryId, turns, response })) {
     const raw = chunk.raw();
     const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
     if (bytes.length === 0) continue;
@@ -95,17 +95,28 @@ export async function answerStream(
   };
 }
 
-/** The blocks of an answer; each is made in a turn of the answer, which ends before its reader has the block. */
-async function* inTurn(stream: ChdbQueryStream, queryId: string, turns: Turns): AsyncGenerator<StreamChunk> {
-  const blocks = stream[Symbol.asyncIterator]();
+/**
+ * The blocks of an answer; each is made in a turn of the answer, which ends before its reader has the block. The first turn
+ * begins the query, too: that holds the host's thread for milliseconds, and other requests are read between two turns.
+ */
+async function* inTurn(
+  start: () => ChdbQueryStream,
+  { queryId, turns, response }: { queryId: string; turns: Turns; response: ServerResponse },
+): AsyncGenerator<StreamChunk> {
+  let blocks: AsyncIterator<StreamChunk> | null = null;
   try {
     for (;;) {
-      const { done, value } = await turns.run(queryId, () => blocks.next());
-      if (done) return;
-      yield value;
+      const next = await turns.run(queryId, async () => {
+        // Nothing is begun for a reader that left while it waited.
+        if (blocks === null && response.destroyed) return null;
+        blocks ??= start()[Symbol.asyncIterator]();
+        return await blocks.next();
+      });
+      if (next === null || next.done) return;
+      yield next.value;
     }
   } finally {
     // Ends the query where its reader is gone.
-    await blocks.return?.(undefined);
+    await (blocks as AsyncIterator<StreamChunk> | null)?.return?.(undefined);
   }
 }

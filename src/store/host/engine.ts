@@ -21,7 +21,7 @@ const READ_TRIES_MAX = 8;
  * Blocks of long answers that are made at once: eight answers would else leave a short read a small share of two
  * processors. Two, so that one whose first block takes long does not hold up all others.
  */
-const BLOCKS_AT_ONCE = Math.max(2, Math.floor(availableParallelism() / 2));
+export const BLOCKS_AT_ONCE = Math.max(2, Math.floor(availableParallelism() / 2));
 
 export class Engine {
   readonly #pool: SessionPool;
@@ -161,8 +161,8 @@ export class Engine {
       await withState(session, request.state, async (statements) => {
         if (statements.length > 0) await session.engine.queryAsync(statements.join('; '));
       });
-      const stream = session.engine.queryStream(request.query, { format });
-      return await answerStream(response, head, { stream, buffer, turns: this.#blockTurns });
+      const start = () => session.engine.queryStream(request.query, { format });
+      return await answerStream(response, head, { start, buffer, turns: this.#blockTurns });
     }
     const result = await withState(session, request.state, (statements) =>
       session.engine.queryAsync([...statements, request.query].join('; '), { format }),
