@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { parseJsonBody } from './jsonBody.ts';
+import { JsonBodyParser } from './jsonBody.ts';
 import { RequestRefusedError } from './refusal.ts';
+
+const parseJsonBody = (text: string) => new JsonBodyParser().parse(text, 'a user');
 
 test('reads JSON', async () => {
   expect(await parseJsonBody('{"a":[1,"é"]}')).toEqual({ a: [1, 'é'] });

@@ -13,7 +13,7 @@ import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
 import { limitConnections } from './connectionLimits.ts';
 import { answerError, handleErrors } from './errors.ts';
 import { refuseUnknownHosts } from './hosts.ts';
-import { parseJsonBody } from './jsonBody.ts';
+import { JsonBodyParser } from './jsonBody.ts';
 import { observeRequests, requestIds, STORE_LAG_HEADER } from './lifecycle.ts';
 import { servePages } from './pages/serve.ts';
 import type { ApiParts } from './parts.ts';
@@ -87,10 +87,11 @@ export function createApi(parts: ApiParts): FastifyInstance {
 
 /** Whatever the media type says, a body is JSON: the answer to anything else is where it stops being that. */
 function readBodiesAsJson(app: FastifyInstance): void {
+  const parser = new JsonBodyParser();
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
+  app.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, body: string) =>
     // An empty body is none, as with FastAPI, whatever media type was announced for it.
-    body === '' ? undefined : await parseJsonBody(body),
+    body === '' ? undefined : await parser.parse(body, request.identity?.userId ?? request.ip),
   );
   // A media type that cannot be read would be refused before its body is.
   app.addHook('onRequest', (request, _reply, done) => {

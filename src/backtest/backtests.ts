@@ -1,11 +1,11 @@
 import { type Clock, every, sleep, type Timer } from '../clock.ts';
+import { Turns } from '../core/turns.ts';
 import { BacktestFailedError, StoreUnavailableError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { type JobQueue, LEASE_MS } from './jobQueue.ts';
 import { type RunnerParts, runJob } from './jobRunner.ts';
 import type { Job, JobRepository, NewJob } from './jobs.ts';
-import { Turns } from './turns.ts';
 
 /** Jobs one process has under way; the threads are shared among their users task by task. */
 const JOBS_MAX = 8;

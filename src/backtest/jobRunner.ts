@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Resolution, TapeGap } from '../core/replay/tape.ts';
 import { compileStrategy } from '../core/strategies/compile.ts';
+import type { Turns } from '../core/turns.ts';
 import { VENUE_RULES_VERSION } from '../core/venueRules.ts';
 import { BacktestFailedError } from '../errors.ts';
 import type { BacktestSpec, JobSpec, Receipt, SweepSpec } from '../schema/backtest.ts';
@@ -17,7 +18,6 @@ import { notSwept } from './marketReplay.ts';
 import { backtestResult, type ReplayedMarket } from './report.ts';
 import { checkSwept, sweepResult } from './sweepReport.ts';
 import type { MarketSource } from './task.ts';
-import type { Turns } from './turns.ts';
 import type { Workers } from './workerPool.ts';
 
 /** Of the draws behind the intervals: always the same, so that the same receipt is the same bytes. */

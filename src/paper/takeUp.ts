@@ -1,5 +1,5 @@
-import type { Turns } from '../backtest/turns.ts';
 import { sleep } from '../clock.ts';
+import type { Turns } from '../core/turns.ts';
 import { TooMuchDataError } from '../errors.ts';
 import type { Market } from '../schema/market.ts';
 import { BEFORE_FIRST_SEQ } from '../store/tapes.ts';

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { Turns } from '../backtest/turns.ts';
+import { Turns } from '../core/turns.ts';
 import type { Universe } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
 import { Past } from './past.ts';

@@ -17,6 +17,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
 import { STREAMED_ANSWER_HEADER } from './access.ts';
+import { BLOCKS_AT_ONCE } from './host/engine.ts';
 import { STREAMS_MAX } from './host/sessionPool.ts';
 import { privateName } from './ownerOnly.ts';
 import { socketPath, spoolDirs } from './paths.ts';
@@ -122,6 +123,21 @@ describe('cancelling', () => {
     }
   });
 
+  test('a short read that takes long to begin keeps nobody else from being answered, and can be stopped', async () => {
+    const abort = new AbortController();
+    // The engine knows the value before it gives the first row.
+    const read = opened.store.stream(
+      `SELECT (${ENDLESS}) AS x`,
+      {},
+      { format: 'JSONEachRow', short: true, signal: abort.signal },
+    );
+    const rejected = expect(read).rejects.toThrow('enough');
+    await untilRunning(1);
+    abort.abort(new Error('enough'));
+    await rejected;
+    await untilRunning(0);
+  });
+
   test('a stream that is destroyed stops its query and frees its session', async () => {
     for (let i = 0; i < 12; i++) {
       const stream = await opened.store.stream(
@@ -212,7 +228,8 @@ test('streamed answers leave sessions to short reads', async () => {
     opened.store.stream(ENDLESS, {}, { format: 'JSONEachRow', signal: abort.signal }),
   );
   const rejected = Promise.all(streams.map((stream) => expect(stream).rejects.toThrow('enough')));
-  await untilRunning(STREAMS_MAX);
+  // The others wait, with a session or for one.
+  await untilRunning(BLOCKS_AT_ONCE);
   const short = await opened.store.stream('SELECT 1 AS x', {}, { format: 'JSONEachRow', short: true });
   expect(JSON.parse(await text(short))).toEqual({ x: 1 });
   expect(await opened.store.rows('SELECT 2 AS x')).toEqual([{ x: 2 }]);

@@ -10,7 +10,7 @@ export interface StoreReader {
   rows<T>(query: string, params?: Record<string, unknown>, options?: { signal?: AbortSignal }): Promise<T[]>;
   /**
    * Streams the engine's own bytes in `format`. An answer that is not `short` leaves the last of the engine's sessions to
-   * those that are. Destroying the stream, or aborting, cancels the query; a stream
+   * those that are; a short one comes in one piece. Destroying the stream, or aborting, cancels the query; a stream
    * that the engine could not finish ends with an error, never as if whole. The query must not name a FORMAT.
    */
   stream(

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { parseJsonBody } from '../../api/jsonBody.ts';
+import { JsonBodyParser } from '../../api/jsonBody.ts';
 import { readBody, requiredMember } from './body.ts';
 import { jsonList, jsonObject } from './bodyParts.ts';
 import type { Problem } from './fields.ts';
 import { KEPT_NAMES } from './largeObjects.ts';
 import { boundedProblems, PROBLEMS_MAX, PROBLEMS_MAX_BYTES } from './problems.ts';
 import { strategyType } from './strategies.ts';
+
+const parseJsonBody = (text: string) => new JsonBodyParser().parse(text, 'a user');
 
 const problem = (fields: Partial<Problem>): Problem => ({
   ...{ type: 'extra_forbidden', loc: ['body', 'x'], msg: 'Extra inputs are not permitted', input: 1 },

@@ -1,6 +1,7 @@
 /** Writes what a query gave to the HTTP answer: in one piece, or as it comes. */
 import type { ServerResponse } from 'node:http';
-import type { ChdbQueryStream, ChdbResult } from 'chdb';
+import type { ChdbQueryStream, ChdbResult, StreamChunk } from 'chdb';
+import type { Turns } from '../../core/turns.ts';
 import type { AnswerBuffer } from './answerBuffer.ts';
 
 /**
@@ -59,18 +60,18 @@ const BLOCK_PREFIX_BYTES = 2;
 const BLOCK_SUFFIX_BYTES = 3;
 
 /**
- * Takes blocks as the engine makes them, for a reader that may be slower. The status goes out with the first block, so an
+ * Takes blocks as the engine makes them, in turn with other answers, for a reader that may be slower. The status goes out with the first block, so an
  * error before it still has its own; an error after it throws, and the caller must cut the connection.
  * @returns Sends what the reader has not taken yet; the engine is not needed for it.
  */
 export async function answerStream(
   response: ServerResponse,
   head: AnswerHead,
-  { stream, buffer }: { stream: ChdbQueryStream; buffer: AnswerBuffer },
+  { start, buffer, turns }: { start: () => ChdbQueryStream; buffer: AnswerBuffer; turns: Turns },
 ): Promise<() => Promise<void>> {
   let isArray = false;
   let wroteRows = false;
-  for await (const chunk of stream) {
+  for await (const chunk of inTurn(start, { queryId: head.queryId, turns, response })) {
     const raw = chunk.raw();
     const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
     if (bytes.length === 0) continue;
@@ -92,4 +93,30 @@ export async function answerStream(
     if (!response.headersSent) response.writeHead(200, headers(head));
     response.end(isArray ? '\n]\n' : undefined);
   };
+}
+
+/**
+ * The blocks of an answer; each is made in a turn of the answer, which ends before its reader has the block. The first turn
+ * begins the query, too: that holds the host's thread for milliseconds, and other requests are read between two turns.
+ */
+async function* inTurn(
+  start: () => ChdbQueryStream,
+  { queryId, turns, response }: { queryId: string; turns: Turns; response: ServerResponse },
+): AsyncGenerator<StreamChunk> {
+  let blocks: AsyncIterator<StreamChunk> | null = null;
+  try {
+    for (;;) {
+      const next = await turns.run(queryId, async () => {
+        // Nothing is begun for a reader that left while it waited.
+        if (blocks === null && response.destroyed) return null;
+        blocks ??= start()[Symbol.asyncIterator]();
+        return await blocks.next();
+      });
+      if (next === null || next.done) return;
+      yield next.value;
+    }
+  } finally {
+    // Ends the query where its reader is gone.
+    await (blocks as AsyncIterator<StreamChunk> | null)?.return?.(undefined);
+  }
 }

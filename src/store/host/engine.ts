@@ -1,6 +1,8 @@
 /** Runs requests on pooled sessions of the engine and answers them. */
 import type { ServerResponse } from 'node:http';
+import { availableParallelism } from 'node:os';
 import { type Clock, sleep } from '../../clock.ts';
+import { Turns } from '../../core/turns.ts';
 import type { Logger } from '../../ops/log.ts';
 import { answerStream, answerWhole, canStream } from './answer.ts';
 import { AnswerBuffer } from './answerBuffer.ts';
@@ -15,12 +17,18 @@ const KILL_RETRY_MS = 20;
 const KILL_TRIES_MAX = 100;
 /** Each further try has one broken part less; a full disk breaks the few that were being merged. */
 const READ_TRIES_MAX = 8;
+/**
+ * Blocks of long answers that are made at once: eight answers would else leave a short read a small share of two
+ * processors. Two, so that one whose first block takes long does not hold up all others.
+ */
+export const BLOCKS_AT_ONCE = Math.max(2, Math.floor(availableParallelism() / 2));
 
 export class Engine {
   readonly #pool: SessionPool;
   readonly #spool: Spool;
   readonly #log: Logger;
   readonly #clock: Clock;
+  readonly #blockTurns = new Turns(BLOCKS_AT_ONCE);
   /** Asked after a failed read: true where the cause is out of the way and the read may be tried again. */
   onReadFailure: (error: unknown) => Promise<boolean> = async () => false;
   #lastQuery = 0;
@@ -153,8 +161,8 @@ export class Engine {
       await withState(session, request.state, async (statements) => {
         if (statements.length > 0) await session.engine.queryAsync(statements.join('; '));
       });
-      const stream = session.engine.queryStream(request.query, { format });
-      return await answerStream(response, head, { stream, buffer });
+      const start = () => session.engine.queryStream(request.query, { format });
+      return await answerStream(response, head, { start, buffer, turns: this.#blockTurns });
     }
     const result = await withState(session, request.state, (statements) =>
       session.engine.queryAsync([...statements, request.query].join('; '), { format }),
