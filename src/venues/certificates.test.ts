@@ -6,6 +6,7 @@ import { silentLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import { HttpClient } from './http.ts';
 import { ReconnectingSocket } from './socket.ts';
+import { DirectSocketDriver } from './venueSocket.ts';
 
 const why = opensslAbsent === null ? '' : ` (skipped: ${opensslAbsent})`;
 
@@ -35,7 +36,8 @@ describe.skipIf(opensslAbsent)(`a certificate that nobody vouches for${why}`, ()
   test('is refused over WebSocket, also when the environment switches verification off', async () => {
     const unused = { keepAlive: null, silenceLimitMs: null, onOpen: () => {}, onFrame: () => {} };
     const url = venue.url().replace('https:', 'wss:');
-    const socket = new ReconnectingSocket({ ...shared(), ...unused, url });
+    const sockets = new DirectSocketDriver(new FakeClock());
+    const socket = new ReconnectingSocket({ ...shared(), ...unused, sockets, url });
     await until(() => metrics.venueFeeds.rows().some(({ failures }) => failures > 0));
     expect(metrics.venueFeeds.rows()[0]?.lastFailure?.cause).toBe('self-signed certificate');
     expect(venue.received).toEqual([]);

@@ -5,6 +5,7 @@ import { silentLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
 import { UnderlyingSource, type UnderlyingSourceOptions } from './underlying.ts';
+import { DirectSocketDriver } from './venueSocket.ts';
 
 let binance: LocalVenue;
 let coinbase: LocalVenue;
@@ -31,6 +32,7 @@ function start(options: Partial<UnderlyingSourceOptions> = {}): void {
     spotWsUrl: binance.wsUrl,
     spotFallbackWsUrl: coinbase.wsUrl,
     tickers: ['BTC', 'ETH', 'SOL'],
+    sockets: new DirectSocketDriver(clock),
     clock,
     random: () => 0,
     log: silentLogger,
