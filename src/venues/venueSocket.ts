@@ -1,6 +1,6 @@
 import { type ClientOptions, WebSocket } from 'ws';
 import type { Clock, Timer } from '../clock.ts';
-import { VERIFIED } from './http.ts';
+import { VERIFIED } from './verified.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** The longest frame seen is a batch of 400 whole books at about 4 KB each. */
