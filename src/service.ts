@@ -23,6 +23,7 @@ import { StoreProbe } from './ops/storeProbe.ts';
 import { storeReasons } from './ops/storeReasons.ts';
 import type { EngineAccess } from './store/access.ts';
 import { openStore, type Store } from './store/store.ts';
+import { ReceiveThread } from './venues/receiveThread.ts';
 
 export interface ServiceOptions {
   config: Config;
@@ -57,15 +58,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // What dead runs left goes in once this one records and listens: a long backlog must not keep it from starting.
   const storing = { dataDir, clickhouseUrl, diskReserve, recovery: 'background' } as const;
   const opening = openStore({ ...storing, clock, log, metrics, ...engine });
+  const sockets = new ReceiveThread({ clock, random, log, metrics });
   const [store, { Collector }] = await Promise.all([opening, import('./collect/collector.ts')]);
+  // Loads while the recording of earlier runs is read.
+  if (hasSockets(config)) sockets.start();
   const bus = new Bus({ log, metrics });
   const sink = new PublishingSink(store.writer, bus);
   const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
   const isDropping = () => store.writer.isDropping;
-  const feeds = { venues: config.venues, recorder, isDropping };
+  const feeds = { venues: config.venues, sockets, recorder, isDropping };
   const collector = new Collector({ ...feeds, clock, random, log, metrics });
   const memory = new MarketMemory({ recorder, bus });
-  const recording = { store, recorder, collector, bus, memory };
+  const recording = { store, recorder, sockets, collector, bus, memory };
   try {
     collector.start(await resumeRecording({ store, recorder, clock, log }));
     store.parts.onLost((lost) => coverLostRows(lost, { store, recorder, clock, log }));
@@ -79,6 +83,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 interface Recording {
   store: Store;
   recorder: Recorder;
+  sockets: ReceiveThread;
   collector: Collector;
   bus: Bus;
   memory: MarketMemory;
@@ -170,18 +175,28 @@ async function serveRecording(
   }
   // No new frames, then what was recorded goes to disk; requests are answered from the store until then.
   const close = async () => {
-    await recording.collector.close();
-    recorder.close();
+    await stopFeeds(recording);
     await stopServing();
     await store.close();
   };
   return { url: addressOf(api, config.host), accounts, close };
 }
 
-async function stopRecording({ store, recorder, collector }: Recording): Promise<void> {
+/** Whether any feed comes over a WebSocket. */
+function hasSockets({ venues }: Config): boolean {
+  const { clobWsUrl, rtdsUrl, spotWsUrl, spotFallbackWsUrl } = venues;
+  return [clobWsUrl, rtdsUrl, spotWsUrl, spotFallbackWsUrl].some((url) => url !== null);
+}
+
+async function stopRecording(recording: Recording): Promise<void> {
+  await stopFeeds(recording);
+  await recording.store.close();
+}
+
+async function stopFeeds({ recorder, sockets, collector }: Recording): Promise<void> {
   await collector.close();
+  await sockets.close();
   recorder.close();
-  await store.close();
 }
 
 /** What makes this service not ready, and which feeds are late or silent. */

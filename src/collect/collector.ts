@@ -10,6 +10,7 @@ import { ClobRest } from '../venues/polymarket/clob/rest.ts';
 import { GammaClient } from '../venues/polymarket/gamma/client.ts';
 import { RtdsFeed } from '../venues/polymarket/rtds/feed.ts';
 import { UnderlyingSource } from '../venues/underlying.ts';
+import type { SocketDriver } from '../venues/venueSocket.ts';
 import { FrameRouter } from './frameRouter.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { Recorder } from './recorder.ts';
@@ -26,6 +27,8 @@ interface Closable {
 
 export interface CollectorOptions {
   venues: Config['venues'];
+  /** Where the feeds' connections are made and read; whoever made it closes it. */
+  sockets: SocketDriver;
   recorder: Recorder;
   clock: Clock;
   random: () => number;
@@ -57,6 +60,7 @@ export class Collector {
 
   /** Stops every feed; frames that were received have been recorded. */
   async close(): Promise<void> {
+    this.#options.sockets.receiveWaiting();
     this.#lifecycle?.stop();
     await Promise.all(this.#parts.map((part) => part.close()));
   }
@@ -64,6 +68,7 @@ export class Collector {
   #startPrices(options: CollectorOptions): void {
     const { venues, recorder } = options;
     const common = {
+      sockets: options.sockets,
       clock: options.clock,
       random: options.random,
       log: options.log,

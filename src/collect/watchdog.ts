@@ -103,10 +103,11 @@ export class Watchdog {
   /** Looks at everything once. */
   tick(): void {
     const { clock, recorder, feed } = this.#options;
+    // First: it delivers the frames that wait, before anything is judged by them.
+    feed.tend();
     const [nowAt, nowMs] = [clock.monotonic(), clock.now()];
     const elapsedMs = nowAt - this.#tickedAt;
     this.#tickedAt = nowAt;
-    feed.tend();
     recorder.trust.due(nowMs);
     this.#lookAtClock(nowMs);
     this.#lookAtStore(nowMs);

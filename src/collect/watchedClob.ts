@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { ClobFeed } from '../venues/polymarket/clob/feed.ts';
+import type { SocketDriver } from '../venues/venueSocket.ts';
 import type { Recorder } from './recorder.ts';
 import { Watchdog } from './watchdog.ts';
 import type { AskedBooks } from './watchdogAudit.ts';
@@ -18,6 +19,7 @@ export interface WatchedClobOptions {
   readonly wsUrl: string;
   /** Where books can be asked for; null where that is off. */
   readonly rest: AskedBooks | null;
+  readonly sockets: SocketDriver;
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly random: () => number;
@@ -33,16 +35,24 @@ export class WatchedClob {
   readonly #recorder: Recorder;
 
   constructor(options: WatchedClobOptions) {
-    const { recorder, wsUrl, clock, random, log, metrics } = options;
+    const { recorder, wsUrl, sockets, rest, clock, random, log, metrics } = options;
     this.#recorder = recorder;
     this.#feed = new ClobFeed({
-      ...{ clock, random, log, metrics },
+      ...{ sockets, clock, random, log, metrics },
       url: wsUrl,
       isDoubled: (group) => DOUBLED_GROUP.test(group),
       onFrame: (frame, receivedTimeMs) => recorder.clobFrame(frame, receivedTimeMs),
       onDisconnect: (tokenIds, cause, receivedTimeMs) => this.#down(tokenIds, cause, receivedTimeMs),
     });
-    this.#watchdog = new Watchdog({ ...options, feed: this.#feed });
+    // What an answer is held against includes the frames that were received before it.
+    const asked: AskedBooks | null = rest && {
+      books: async (tokenIds) => {
+        const books = await rest.books(tokenIds);
+        sockets.receiveWaiting();
+        return books;
+      },
+    };
+    this.#watchdog = new Watchdog({ ...options, rest: asked, feed: this.#feed });
     this.#watchdog.start();
   }
 

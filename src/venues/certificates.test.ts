@@ -5,7 +5,9 @@ import { makeCertificate, opensslAbsent, WebhookReceiver } from '../../test/supp
 import { silentLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import { HttpClient } from './http.ts';
+import { ReceiveThread } from './receiveThread.ts';
 import { ReconnectingSocket } from './socket.ts';
+import { DirectSocketDriver } from './venueSocket.ts';
 
 const why = opensslAbsent === null ? '' : ` (skipped: ${opensslAbsent})`;
 
@@ -32,13 +34,19 @@ describe.skipIf(opensslAbsent)(`a certificate that nobody vouches for${why}`, ()
     await client.close();
   });
 
-  test('is refused over WebSocket, also when the environment switches verification off', async () => {
-    const unused = { keepAlive: null, silenceLimitMs: null, onOpen: () => {}, onFrame: () => {} };
-    const url = venue.url().replace('https:', 'wss:');
-    const socket = new ReconnectingSocket({ ...shared(), ...unused, url });
-    await until(() => metrics.venueFeeds.rows().some(({ failures }) => failures > 0));
-    expect(metrics.venueFeeds.rows()[0]?.lastFailure?.cause).toBe('self-signed certificate');
-    expect(venue.received).toEqual([]);
-    await socket.close();
-  });
+  test.each(['direct', 'thread'])(
+    'is refused over WebSocket (%s), also when the environment switches verification off',
+    async (kind) => {
+      const unused = { keepAlive: null, silenceLimitMs: null, onOpen: () => {}, onFrame: () => {} };
+      const url = venue.url().replace('https:', 'wss:');
+      const thread = new ReceiveThread(shared());
+      const sockets = kind === 'thread' ? thread : new DirectSocketDriver(new FakeClock());
+      const socket = new ReconnectingSocket({ ...shared(), ...unused, sockets, url });
+      await until(() => metrics.venueFeeds.rows().some(({ failures }) => failures > 0));
+      expect(metrics.venueFeeds.rows()[0]?.lastFailure?.cause).toBe('self-signed certificate');
+      expect(venue.received).toEqual([]);
+      await socket.close();
+      await thread.close();
+    },
+  );
 });

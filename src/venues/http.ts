@@ -5,6 +5,7 @@ import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { VenueFeed } from '../ops/venueFeeds.ts';
 import { type BackoffLimits, backoffDelayMs } from './backoff.ts';
+import { VERIFIED } from './verified.ts';
 
 /** Polymarket's edge answers 403 (Cloudflare 1010) to requests that do not look like a browser's (seen 2026-08). */
 const USER_AGENT =
@@ -42,9 +43,6 @@ export interface HttpClientOptions {
   /** How often a request that failed in transport, or was told to come back soon, is sent again. */
   readonly retries?: number;
 }
-
-/** Explicit: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would otherwise switch verification off. */
-export const VERIFIED = { rejectUnauthorized: true } as const;
 
 export interface JsonAnswer {
   /** Null stands for 404: the venue knows no such thing. */

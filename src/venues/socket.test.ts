@@ -5,6 +5,7 @@ import { LocalVenue, until } from '../../test/support/localVenue.ts';
 import { silentLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import { type Disconnect, ReconnectingSocket, type ReconnectingSocketOptions } from './socket.ts';
+import { DirectSocketDriver } from './venueSocket.ts';
 
 let venue: LocalVenue;
 let clock: FakeClock;
@@ -29,6 +30,7 @@ afterEach(async () => {
 function open(options: Partial<ReconnectingSocketOptions> = {}): ReconnectingSocket {
   socket = new ReconnectingSocket({
     url: venue.wsUrl,
+    sockets: new DirectSocketDriver(clock),
     feed: 'test',
     clock,
     random: () => 0,

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../test/support/localVenue.ts';
+import { WaitingSockets } from '../../test/support/waitingSockets.ts';
 import { silentLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
 import { UnderlyingSource, type UnderlyingSourceOptions } from './underlying.ts';
+import { DirectSocketDriver } from './venueSocket.ts';
 
 let binance: LocalVenue;
 let coinbase: LocalVenue;
@@ -31,6 +33,7 @@ function start(options: Partial<UnderlyingSourceOptions> = {}): void {
     spotWsUrl: binance.wsUrl,
     spotFallbackWsUrl: coinbase.wsUrl,
     tickers: ['BTC', 'ETH', 'SOL'],
+    sockets: new DirectSocketDriver(clock),
     clock,
     random: () => 0,
     log: silentLogger,
@@ -48,6 +51,23 @@ async function trade(price: string): Promise<void> {
 }
 
 describe('UnderlyingSource', () => {
+  test('delivers prices that wait before it judges the primary silent', async () => {
+    const sockets = new WaitingSockets();
+    start({ sockets });
+    sockets.connections[0]!.onOpen();
+    const data = { e: 'trade', s: 'BTCUSDT', p: '61000.5', T: clock.now() };
+    for (let second = 1; second <= 10; second++) {
+      const frame = JSON.stringify({ stream: 'btcusdt@trade', data: { ...data, T: clock.now() + second } });
+      sockets.wait(() => sockets.connections[0]!.onFrame(frame, clock.now(), frame.length));
+      await clock.advance(1_000);
+    }
+    expect(events).toHaveLength(10);
+    await clock.advance(4_000);
+    expect(sockets.connections).toHaveLength(1);
+    await clock.advance(1_000);
+    expect(sockets.connections).toHaveLength(2);
+  });
+
   test('asks the primary for the trades of all tickers and leaves the fallback alone', async () => {
     start();
     await until(() => binance.connections.length === 1);

@@ -8,6 +8,7 @@ import { BinanceFeed } from './binance/feed.ts';
 import { mapBinanceFrame } from './binance/mapper.ts';
 import { CoinbaseFeed } from './coinbase/feed.ts';
 import { mapCoinbaseFrame } from './coinbase/mapper.ts';
+import type { SocketDriver } from './venueSocket.ts';
 
 /** The primary counts as lost after so long without a price, whatever its socket says. */
 const PRIMARY_SILENCE_LIMIT_MS = 5_000;
@@ -23,6 +24,7 @@ export interface UnderlyingSourceOptions {
   /** Coinbase URL; null = off. */
   readonly spotFallbackWsUrl: string | null;
   readonly tickers: readonly Ticker[];
+  readonly sockets: SocketDriver;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
@@ -68,6 +70,7 @@ export class UnderlyingSource {
 
   #look(): void {
     if (!this.#primary) return;
+    this.#options.sockets.receiveWaiting();
     const now = this.#options.clock.monotonic();
     if (now - this.#lastPrimaryAt >= PRIMARY_SILENCE_LIMIT_MS) {
       this.#primarySince = null;

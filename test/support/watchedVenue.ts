@@ -18,6 +18,7 @@ import { VenueModel, type VenueSink } from '../../src/simulator/model.ts';
 import { HttpRefusedError } from '../../src/venues/http.ts';
 import { mapRestBook } from '../../src/venues/polymarket/clob/rest.ts';
 import { mapGammaEvent } from '../../src/venues/polymarket/gamma/mapper.ts';
+import { DirectSocketDriver } from '../../src/venues/venueSocket.ts';
 import { FakeClock } from './fakeClock.ts';
 import { MemoryNetwork } from './memorySockets.ts';
 
@@ -98,11 +99,19 @@ export class WatchedVenue {
     this.#sockets = new ClobSockets({ model: this.model, faults, clock });
     this.network = new MemoryNetwork(clock, (socket) => this.#sockets.accept(socket));
     const common = { clock, random: () => 0.5, log: silentLogger, metrics };
+    const sockets = new DirectSocketDriver(clock);
     this.recorder = new Recorder({ ...common, sink: this.sink, timeBy: 'clock' });
     const rest = options.hasRest === false ? null : { books: (ids: readonly string[]) => this.#books(ids) };
     const { recorder } = this;
     const isDropping = () => this.isDropping;
-    this.clob = new WatchedClob({ ...common, recorder, rest, isDropping, wsUrl: 'ws://venue/ws/market' });
+    this.clob = new WatchedClob({
+      ...common,
+      sockets,
+      recorder,
+      rest,
+      isDropping,
+      wsUrl: 'ws://venue/ws/market',
+    });
     this.#venueSink = {
       ...Object.fromEntries(['relay', 'spot', 'final', 'stated'].map((name) => [name, () => undefined])),
       clob: (_atMs: number, market: SimulatedMarket | null, frame: string, custom: boolean) => {

@@ -11,7 +11,7 @@ import { compileStrategy } from './compile.ts';
 import { WAIT } from './strategy.ts';
 
 const RESOLUTION = { payoutYes: 0, resolvedTimeMs: START_MS + 400_000 };
-const PARAMS = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985 } as const;
+const PARAMS = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985, max_slippage: null } as const;
 const TAPES = 8;
 const STRATEGIES_A_TAPE = 30;
 /** Around what the tapes show, so that most conditions hold at some rows and not at others. */

@@ -3,6 +3,7 @@ import type { Logger } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Ticker } from '../../schema/market.ts';
 import { ReconnectingSocket } from '../socket.ts';
+import type { SocketDriver } from '../venueSocket.ts';
 import { binanceSymbol } from './mapper.ts';
 
 /** BTC alone trades tens of times a second; half a minute without any trade is a stall. */
@@ -12,6 +13,7 @@ const SILENCE_LIMIT_MS = 30_000;
 export interface PriceFeedOptions {
   readonly url: string;
   readonly tickers: readonly Ticker[];
+  readonly sockets: SocketDriver;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;

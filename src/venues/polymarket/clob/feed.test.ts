@@ -3,6 +3,7 @@ import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { LocalVenue, until, type VenueConnection } from '../../../../test/support/localVenue.ts';
 import { silentLogger } from '../../../ops/log.ts';
 import { Metrics } from '../../../ops/metrics.ts';
+import { DirectSocketDriver } from '../../venueSocket.ts';
 import { ClobFeed } from './feed.ts';
 
 let venue: LocalVenue;
@@ -18,6 +19,7 @@ beforeEach(async () => {
   lost = [];
   feed = new ClobFeed({
     url: `${venue.wsUrl}/ws/market`,
+    sockets: new DirectSocketDriver(clock),
     clock,
     random: () => 0,
     log: silentLogger,

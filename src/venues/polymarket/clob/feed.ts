@@ -87,6 +87,8 @@ export class ClobFeed {
 
   /** Replaces dead twins, and keeps looking for a venue that is away; to be called a few times a second. */
   tend(): void {
+    // After a pause of this thread frames wait that end a silence.
+    this.#options.sockets.receiveWaiting();
     const lanes = [];
     for (const shards of this.#groups.values()) {
       for (const shard of shards) {

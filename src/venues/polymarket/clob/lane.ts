@@ -1,7 +1,8 @@
 import type { Clock } from '../../../clock.ts';
 import type { Logger } from '../../../ops/log.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
-import { type KeepAlive, ReconnectingSocket } from '../../socket.ts';
+import { ReconnectingSocket } from '../../socket.ts';
+import type { KeepAlive, SocketDriver } from '../../venueSocket.ts';
 
 const FEED = 'polymarket.clob';
 /** The answer comes in the data queue: up to 11.4 s late under load (seen 2026-10). */
@@ -11,6 +12,7 @@ const ALL_RESOLVED = /\ball subscribed assets resolved\b/;
 
 export interface LaneOptions {
   readonly url: string;
+  readonly sockets: SocketDriver;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;

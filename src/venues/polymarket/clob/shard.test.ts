@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../../../test/support/localVenue.ts';
+import { WaitingSockets } from '../../../../test/support/waitingSockets.ts';
 import { silentLogger } from '../../../ops/log.ts';
 import { Metrics } from '../../../ops/metrics.ts';
+import { DirectSocketDriver } from '../../venueSocket.ts';
 import { ClobFeed } from './feed.ts';
 
 const GROUP = 'BTC-5m';
@@ -20,6 +22,7 @@ beforeEach(async () => {
   lost = [];
   feed = new ClobFeed({
     url: `${venue.wsUrl}/ws/market`,
+    sockets: new DirectSocketDriver(clock),
     clock,
     random: () => 0,
     log: silentLogger,
@@ -126,4 +129,28 @@ describe('two connections of one group', () => {
     await settled();
     expect(frames).toEqual([first('1', '2'), first('1')]);
   });
+});
+
+test('a connection whose frames wait for this thread is not taken for one that is silent beside its twin', async () => {
+  const sockets = new WaitingSockets();
+  const onFrame = (frame: string) => frames.push(frame);
+  const parts = { url: 'ws://venue', random: () => 0, log: silentLogger, metrics: new Metrics() };
+  const busy = new ClobFeed({
+    ...{ ...parts, sockets, clock, onFrame },
+    isDoubled: () => true,
+    onDisconnect: (tokenIds, cause) => lost.push([tokenIds, cause]),
+  });
+  busy.subscribe(GROUP, ['1', '2']);
+  const [one, other] = sockets.connections;
+  for (const connection of [one, other]) connection!.onOpen();
+  await clock.advance(6_000);
+  for (let n = 0; n < 40; n++) other!.onFrame(change(n), clock.now(), 10);
+  sockets.wait(() => one!.onFrame(change(0), clock.now(), 10));
+  busy.tend();
+  expect(sockets.connections).toHaveLength(2);
+  await clock.advance(6_000);
+  for (let n = 40; n < 80; n++) other!.onFrame(change(n), clock.now(), 10);
+  busy.tend();
+  expect(sockets.connections).toHaveLength(3);
+  await busy.close();
 });

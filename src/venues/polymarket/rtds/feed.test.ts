@@ -3,6 +3,7 @@ import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../../../test/support/localVenue.ts';
 import { silentLogger } from '../../../ops/log.ts';
 import { Metrics } from '../../../ops/metrics.ts';
+import { DirectSocketDriver } from '../../venueSocket.ts';
 import { RtdsFeed } from './feed.ts';
 
 let venue: LocalVenue;
@@ -17,6 +18,7 @@ beforeEach(async () => {
   feed = new RtdsFeed({
     url: venue.wsUrl,
     tickers: ['BTC', 'SOL'],
+    sockets: new DirectSocketDriver(clock),
     clock,
     random: () => 0,
     log: silentLogger,

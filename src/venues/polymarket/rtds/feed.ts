@@ -1,5 +1,6 @@
 import type { PriceFeedOptions } from '../../binance/feed.ts';
-import { type KeepAlive, ReconnectingSocket } from '../../socket.ts';
+import { ReconnectingSocket } from '../../socket.ts';
+import type { KeepAlive } from '../../venueSocket.ts';
 import { rtdsSymbol } from './mapper.ts';
 import { CHAINLINK_TOPIC, TWAP60_TOPIC } from './messages.ts';
 

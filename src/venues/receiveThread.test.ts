@@ -1,0 +1,236 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { LocalVenue, until } from '../../test/support/localVenue.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { blockUntil, VenueThread } from '../../test/support/venueThread.ts';
+import { builtEntry } from '../builtEntry.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { ReceiveThread, type ReceiveThreadOptions } from './receiveThread.ts';
+import { type Disconnect, ReconnectingSocket } from './socket.ts';
+import type { VenueSocketOptions } from './venueSocket.ts';
+
+let metrics: Metrics;
+let thread: ReceiveThread;
+let errors: { err: Error; restartDelayMs: number }[];
+let frames: { text: string; receivedTimeMs: number }[];
+let isOpen: boolean;
+let closed: string[];
+
+beforeEach(() => {
+  metrics = new Metrics();
+  [errors, frames, closed, isOpen] = [[], [], [], false];
+});
+afterEach(() => thread.close());
+
+function start(options: Partial<ReceiveThreadOptions> = {}): void {
+  const log = { ...silentLogger, error: (line: (typeof errors)[0]) => errors.push(line) } as never;
+  thread = new ReceiveThread({ clock: systemClock, random: () => 0, log, metrics, ...options });
+}
+
+function connect(url: string, options: Partial<VenueSocketOptions> = {}) {
+  return thread.connect(
+    { url, keepAlive: null, silenceLimitMs: null, ...options },
+    {
+      onOpen: () => {
+        isOpen = true;
+      },
+      onFrame: (text, receivedTimeMs) => {
+        // Frames that wait behind this one must not be delivered before it is done.
+        thread.receiveWaiting();
+        frames.push({ text: text.trim(), receivedTimeMs });
+      },
+      onClosed: (cause) => closed.push(cause),
+    },
+  );
+}
+
+const counted = async (name: string) =>
+  (await metrics.registry.getSingleMetric(name)!.get()).values.find(({ labels }) => !('le' in labels))?.value;
+/** A built module's file, as an import names it. */
+const built = (name: string) => JSON.stringify(builtEntry(name));
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
+
+describe('while the main thread is blocked', () => {
+  let venue: VenueThread;
+  beforeEach(async () => {
+    venue = await VenueThread.start();
+  });
+  afterEach(() => venue.stop());
+
+  test('frames are stamped when they are received, and wait in their order', async () => {
+    start();
+    connect(venue.url);
+    await until(() => isOpen);
+    const sending = venue.send(20);
+    venue.blockUntilHeard(20);
+    expect(frames).toEqual([]);
+    // The last one may not have been handed over yet, all before it have.
+    thread.receiveWaiting();
+    expect(frames.length).toBeGreaterThanOrEqual(19);
+    const times = await sending;
+    await until(() => frames.length === 20);
+    expect(frames.map(({ text }) => text)).toEqual(numbers(20));
+    for (const [index, { sentMs, heardMs }] of times.entries()) {
+      expect(frames[index]?.receivedTimeMs).toBeGreaterThanOrEqual(sentMs);
+      expect(frames[index]?.receivedTimeMs).toBeLessThanOrEqual(heardMs);
+    }
+  });
+
+  test('the metrics say how long frames waited for it', async () => {
+    start();
+    connect(venue.url);
+    await until(() => isOpen);
+    const sending = venue.send(5);
+    venue.blockUntilHeard(5);
+    expect(thread.waitingBytes).toBeGreaterThan(0);
+    const times = await sending;
+    await until(() => frames.length === 5);
+    const text = await metrics.registry.metrics();
+    const seconds = Number(/^underround_feed_handover_seconds_sum (.*)$/m.exec(text)?.[1]);
+    expect(seconds * 1000).toBeGreaterThanOrEqual(times.at(-1)!.heardMs - times[0]!.heardMs);
+    expect(text).toContain('\nunderround_feed_handover_waiting_bytes 0\n');
+  });
+
+  test('keep-alives go out', async () => {
+    start();
+    connect(venue.url, { keepAlive: { text: 'PING', answer: 'PONG', periodMs: 20, answerLimitMs: null } });
+    await until(() => isOpen);
+    venue.blockUntilPinged(3);
+    await until(() => frames.length >= 3);
+    expect(closed).toEqual([]);
+  });
+
+  test('reading stops at a limit and goes on once half of it is delivered: nothing is lost', async () => {
+    const waitingBytesMax = 1_000_000;
+    start({ waitingBytesMax });
+    connect(venue.url);
+    await until(() => isOpen);
+    const sending = venue.flood(400, 10_000);
+    blockUntil(() => thread.isPaused);
+    expect(thread.waitingBytes).toBeGreaterThan(waitingBytesMax);
+    expect(thread.waitingBytes).toBeLessThan(1.5 * waitingBytesMax);
+    await sending;
+    await until(() => frames.length === 400);
+    expect(frames.map(({ text }) => text)).toEqual(numbers(400));
+    expect(thread.isPaused).toBe(false);
+    expect(await counted('underround_feed_handover_pauses_total')).toBeGreaterThanOrEqual(1);
+    expect(closed).toEqual([]);
+  });
+});
+
+describe('a receive thread that ends by itself', () => {
+  let venue: LocalVenue;
+  let clock: FakeClock;
+  let socket: ReconnectingSocket;
+  let downs: Disconnect[];
+  beforeEach(async () => {
+    venue = await LocalVenue.start();
+    [clock, downs] = [new FakeClock(), []];
+    start({ clock, entry: crashingEntry() });
+    socket = reconnecting(clock);
+    await until(() => socket.isUp);
+  });
+  afterEach(async () => {
+    await socket.close();
+    await venue.stop();
+  });
+
+  /** As built, but ends when it is told to send `crash`. */
+  function crashingEntry(): string {
+    const file = join(temporaryDirectory(), 'crashing.mjs');
+    writeFileSync(
+      file,
+      `import { workerData } from 'node:worker_threads';
+       import ${built('venues/receiveWorker')};
+       workerData.port.on('message', (command) => {
+         if (command.text === 'crash') throw new Error('broken');
+       });`,
+    );
+    return file;
+  }
+
+  function reconnecting(by: Clock): ReconnectingSocket {
+    const parts = { clock: by, random: () => 0.5, log: silentLogger, metrics, sockets: thread };
+    return new ReconnectingSocket({
+      ...{ ...parts, url: venue.wsUrl, feed: 'test', keepAlive: null, silenceLimitMs: null },
+      onOpen: () => undefined,
+      onFrame: (text, receivedTimeMs) => frames.push({ text, receivedTimeMs }),
+      onDown: (disconnect) => downs.push(disconnect),
+    });
+  }
+
+  test('has its connections reported lost, is logged and counted, and is replaced', async () => {
+    venue.latest.socket.send('before');
+    await until(() => frames.length === 1);
+    socket.send('crash');
+    await until(() => downs.length === 1);
+    expect(downs).toEqual([{ cause: 'the receive thread has ended', receivedTimeMs: clock.now() }]);
+    expect(errors.map(({ err, restartDelayMs }) => [err.message, restartDelayMs])).toEqual([['broken', 100]]);
+    expect(await counted('underround_feed_thread_failures_total')).toBe(1);
+    await clock.advance(1_000);
+    await until(() => socket.isUp);
+    venue.latest.socket.send('after');
+    await until(() => frames.length === 2);
+    expect(frames.map(({ text }) => text)).toEqual(['before', 'after']);
+  });
+
+  test('leaves attempts to connect without a hope until it is replaced', async () => {
+    socket.send('crash');
+    await until(() => downs.length === 1);
+    connect(venue.wsUrl);
+    await until(() => closed.length === 1);
+    expect(closed).toEqual(['the receive thread has ended']);
+  });
+});
+
+test('a thread that ends at once is replaced later each time, up to half a minute', async () => {
+  const clock = new FakeClock();
+  const entry = join(temporaryDirectory(), 'ending.mjs');
+  writeFileSync(entry, `throw new Error('broken');`);
+  start({ clock, entry });
+  thread.start();
+  const delays = [100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 15_000, 15_000];
+  for (const [index, delayMs] of delays.entries()) {
+    await until(() => errors.length === index + 1);
+    expect(errors[index]?.restartDelayMs).toBe(delayMs);
+    await clock.advance(delayMs);
+  }
+});
+
+test('once closed, its connections are gone, and it opens no other', async () => {
+  const venue = await LocalVenue.start();
+  start();
+  connect(venue.wsUrl);
+  await until(() => isOpen);
+  await thread.close();
+  await until(() => venue.latest.closed);
+  connect(venue.wsUrl);
+  await until(() => closed.length === 1);
+  expect(venue.connections).toHaveLength(1);
+  expect(errors).toEqual([]);
+  await venue.stop();
+});
+
+test('an open connection does not keep the process running', async () => {
+  const venue = await LocalVenue.start();
+  start();
+  const script = `
+    import { createServer } from 'node:net';
+    import { systemClock } from ${built('clock')};
+    import { Metrics } from ${built('ops/metrics')};
+    import { ReceiveThread } from ${built('venues/receiveThread')};
+    const parts = { clock: systemClock, random: () => 0, log: console, metrics: new Metrics() };
+    const awake = createServer().listen(0, '127.0.0.1');
+    const events = { onOpen: () => awake.close(() => console.log('open')), onFrame() {}, onClosed() {} };
+    new ReceiveThread(parts).connect({ url: '${venue.wsUrl}', keepAlive: null, silenceLimitMs: null }, events);`;
+  const file = join(temporaryDirectory(), 'open.mjs');
+  writeFileSync(file, script);
+  expect(await promisify(execFile)(process.execPath, [file])).toEqual({ stdout: 'open\n', stderr: '' });
+  await venue.stop();
+});

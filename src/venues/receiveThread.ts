@@ -1,0 +1,239 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { builtEntry } from '../builtEntry.ts';
+import type { Clock, Timer } from '../clock.ts';
+import type { Logger } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import { type BackoffLimits, backoffDelayMs } from './backoff.ts';
+import {
+  type ReceiveThreadSettings,
+  type SocketBatch,
+  type SocketCommand,
+  type SocketEvent,
+  WaitingBytes,
+} from './handover.ts';
+import type { SocketDriver, VenueSocket, VenueSocketEvents, VenueSocketOptions } from './venueSocket.ts';
+
+/** Frames may wait for the main thread up to this size: half a minute and more of the busiest hours recorded. */
+const WAITING_BYTES_MAX = 64 * 1024 * 1024;
+const HEAP_MB_MAX = 256;
+const RESTART: BackoffLimits = { firstMs: 200, maxMs: 30_000 };
+/** A thread that lived this long starts the back-off again. */
+const STABLE_AFTER_MS = 60_000;
+const DELAY_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+
+export interface ReceiveThreadOptions {
+  /** The system's clock: the thread reads no other. */
+  readonly clock: Clock;
+  /** 0 <= x < 1, for the jitter of restarts. */
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly entry?: string;
+  readonly waitingBytesMax?: number;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly port: MessagePort;
+  readonly waiting: WaitingBytes;
+  readonly startedAt: number;
+}
+
+/**
+ * Makes and reads connections in one thread of their own, so that receive times are true however busy the main thread
+ * is. Events of all connections are delivered in the order in which they happened. When more waits than the limit, the
+ * thread stops reading all of its connections until half of it has been delivered. Should the thread end, all of its
+ * connections are reported closed and another one is started.
+ */
+export class ReceiveThread implements SocketDriver {
+  readonly #options: ReceiveThreadOptions;
+  readonly #sockets = new Map<number, ThreadSocket>();
+  #nextId = 1;
+  #thread: Thread | null = null;
+  #restart: Timer | null = null;
+  #attempt = 0;
+  #isClosed = false;
+  #isDelivering = false;
+  readonly #delays;
+  readonly #pauses;
+  readonly #failures;
+
+  constructor(options: ReceiveThreadOptions) {
+    this.#options = options;
+    const { metrics } = options;
+    this.#delays = metrics.histogram(
+      'underround_feed_handover_seconds',
+      'From the receipt of a venue’s frame to its delivery to the main thread, the oldest of each batch',
+      { buckets: DELAY_BUCKETS },
+    );
+    metrics.gauge(
+      'underround_feed_handover_waiting_bytes',
+      'Frames that were received and wait for the main thread',
+      [],
+      (gauge) => gauge.set(this.waitingBytes),
+    );
+    this.#pauses = metrics.counter(
+      'underround_feed_handover_pauses_total',
+      'Times that reading from venues stopped because too much was waiting for the main thread',
+    );
+    this.#failures = metrics.counter(
+      'underround_feed_thread_failures_total',
+      'Receive threads that ended by themselves',
+    );
+  }
+
+  get waitingBytes(): number {
+    return this.#thread?.waiting.bytes ?? 0;
+  }
+
+  /** Whether the thread has stopped reading until more has been delivered. */
+  get isPaused(): boolean {
+    return this.#thread?.waiting.isPaused ?? false;
+  }
+
+  /** Starts the thread before it is first needed. */
+  start(): void {
+    if (this.#isClosed || this.#thread !== null || this.#restart !== null) return;
+    const { clock, entry = builtEntry('venues/receiveWorker') } = this.#options;
+    const { waitingBytesMax = WAITING_BYTES_MAX } = this.#options;
+    const { port1: port, port2 } = new MessageChannel();
+    const waiting = new WaitingBytes(waitingBytesMax);
+    const workerData: ReceiveThreadSettings = { port: port2, shared: waiting.shared, waitingBytesMax };
+    // Environment and options are the process's: settings of TLS and DNS hold for sockets as they do for requests.
+    const worker = new Worker(entry, {
+      ...{ workerData, transferList: [port2], name: 'feeds' },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    });
+    const thread: Thread = { worker, port, waiting, startedAt: clock.monotonic() };
+    this.#thread = thread;
+    port.on('message', (batch: SocketBatch) => this.#deliver(thread, batch));
+    // A service without anything else to do ends.
+    port.unref();
+    worker.unref();
+    let failure: unknown = null;
+    worker.once('error', (error) => {
+      failure = error;
+    });
+    worker.once('exit', (code) => this.#ended(thread, failure ?? new Error(`exit status ${code}`)));
+  }
+
+  connect(options: VenueSocketOptions, events: VenueSocketEvents): VenueSocket {
+    const id = this.#nextId++;
+    const socket = new ThreadSocket({ id, events }, (command) => {
+      if (command.do === 'terminate') this.#sockets.delete(id);
+      this.#post(command);
+    });
+    this.#sockets.set(id, socket);
+    this.start();
+    // Without a thread, until it is restarted, an attempt fails at once: whoever wants the connection tries again.
+    if (this.#thread === null) queueMicrotask(() => this.#close(socket, 'the receive thread has ended'));
+    else this.#post({ do: 'connect', id, options });
+    return socket;
+  }
+
+  receiveWaiting(): void {
+    if (this.#thread !== null && !this.#isDelivering) this.#drain(this.#thread);
+  }
+
+  /** Ends the thread and with it every connection; nothing is called any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#restart?.cancel();
+    this.#restart = null;
+    this.#sockets.clear();
+    const thread = this.#thread;
+    this.#thread = null;
+    thread?.port.close();
+    await thread?.worker.terminate();
+  }
+
+  #post(command: SocketCommand): void {
+    this.#thread?.port.postMessage(command);
+  }
+
+  #drain(thread: Thread): void {
+    for (;;) {
+      const waiting = receiveMessageOnPort(thread.port);
+      if (waiting === undefined) return;
+      this.#deliver(thread, waiting.message);
+    }
+  }
+
+  #deliver(thread: Thread, { events, bytes }: SocketBatch): void {
+    const [oldest] = events;
+    const waitedMs = oldest === undefined ? 0 : this.#options.clock.now() - oldest[2];
+    // A wall clock that is set back makes no wait negative.
+    this.#delays.observe(Math.max(0, waitedMs) / 1000);
+    this.#isDelivering = true;
+    try {
+      for (const event of events) this.#tell(event);
+    } finally {
+      this.#isDelivering = false;
+    }
+    if (!thread.waiting.subtract(bytes)) return;
+    this.#pauses.inc();
+    this.#post({ do: 'resume' });
+  }
+
+  /** Events of connections that were given up meanwhile reach nobody. */
+  #tell(event: SocketEvent): void {
+    const socket = this.#sockets.get(event[1]);
+    if (socket === undefined) return;
+    if (event[0] === 'open') socket.events.onOpen();
+    else if (event[0] === 'frame') socket.events.onFrame(event[3], event[2], event[4]);
+    else {
+      this.#sockets.delete(socket.id);
+      socket.events.onClosed(event[3], event[2]);
+    }
+  }
+
+  #close(socket: ThreadSocket, cause: string): void {
+    if (this.#sockets.delete(socket.id)) socket.events.onClosed(cause, this.#options.clock.now());
+  }
+
+  /** What the thread received before its end is delivered first. */
+  #ended(thread: Thread, error: unknown): void {
+    if (thread !== this.#thread) return;
+    const { clock, log, random } = this.#options;
+    this.#drain(thread);
+    thread.port.close();
+    this.#thread = null;
+    if (clock.monotonic() - thread.startedAt >= STABLE_AFTER_MS) this.#attempt = 0;
+    const restartDelayMs = backoffDelayMs(RESTART, this.#attempt++, random);
+    this.#failures.inc();
+    log.error({ err: error, restartDelayMs }, 'feeds.thread_ended');
+    this.#restart = clock.after(restartDelayMs, () => {
+      this.#restart = null;
+      this.start();
+    });
+    for (const socket of [...this.#sockets.values()]) this.#close(socket, 'the receive thread has ended');
+  }
+}
+
+/** The main thread's end of a connection that the receive thread reads. */
+class ThreadSocket implements VenueSocket {
+  readonly id: number;
+  readonly events: VenueSocketEvents;
+  readonly #command: (command: SocketCommand) => void;
+
+  constructor(
+    { id, events }: { id: number; events: VenueSocketEvents },
+    command: (command: SocketCommand) => void,
+  ) {
+    this.id = id;
+    this.events = events;
+    this.#command = command;
+  }
+
+  send(text: string): void {
+    this.#command({ do: 'send', id: this.id, text });
+  }
+
+  close(): void {
+    this.#command({ do: 'close', id: this.id });
+  }
+
+  terminate(): void {
+    this.#command({ do: 'terminate', id: this.id });
+  }
+}

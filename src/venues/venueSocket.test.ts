@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { LocalVenue, until } from '../../test/support/localVenue.ts';
+import { systemClock } from '../clock.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { ReceiveThread } from './receiveThread.ts';
+import {
+  DirectSocketDriver,
+  FRAME_BYTES_MAX,
+  type SocketDriver,
+  type VenueSocket,
+  type VenueSocketOptions,
+} from './venueSocket.ts';
+
+let venue: LocalVenue;
+/** Everything a connection reported, in order, without times. */
+let events: string[];
+let times: number[];
+let sockets: VenueSocket[];
+
+beforeEach(async () => {
+  venue = await LocalVenue.start();
+  [events, times, sockets] = [[], [], []];
+});
+afterEach(async () => {
+  // The end of one that a test leaves open is no event of the next test.
+  for (const socket of sockets) socket.terminate();
+  await venue.stop();
+});
+
+function connect<S extends VenueSocket>(
+  driver: Pick<SocketDriver, 'receiveWaiting'> & { connect(...made: Parameters<SocketDriver['connect']>): S },
+  options: Partial<VenueSocketOptions> = {},
+): S {
+  const note = (event: string, timeMs: number | null) => {
+    events.push(event);
+    if (timeMs !== null) times.push(timeMs);
+  };
+  const socket = driver.connect(
+    { url: venue.wsUrl, keepAlive: null, silenceLimitMs: null, ...options },
+    {
+      onOpen: () => note('open', null),
+      onFrame: (text, timeMs, bytes) => note(`${text} of ${bytes}`, timeMs),
+      onClosed: (cause, timeMs) => note(cause, timeMs),
+    },
+  );
+  sockets.push(socket);
+  return socket;
+}
+const happened = (count: number) => until(() => events.length >= count);
+
+const DRIVERS = [
+  [
+    'in the same thread',
+    () => ({ driver: new DirectSocketDriver(systemClock), stop: async () => undefined }),
+  ],
+  [
+    'in the receive thread',
+    () => {
+      const parts = { clock: systemClock, random: () => 0, log: silentLogger, metrics: new Metrics() };
+      const driver = new ReceiveThread(parts);
+      return { driver, stop: () => driver.close() };
+    },
+  ],
+] as const;
+
+describe.each(DRIVERS)('a connection that is read %s', (_, make) => {
+  let driver: SocketDriver;
+  let stop: () => Promise<unknown>;
+  beforeEach(() => {
+    ({ driver, stop } = make());
+  });
+  afterEach(() => stop());
+
+  test('reports its opening, its frames and its end in order, with wall times', async () => {
+    const beforeMs = systemClock.now();
+    connect(driver);
+    await until(() => venue.connections.length === 1);
+    const { socket } = venue.latest;
+    for (let index = 0; index < 50; index++) socket.send(`frame ${index}`);
+    socket.send('5 €');
+    socket.close(1013, 'slow consumer');
+    await happened(53);
+    const numbered = Array.from({ length: 50 }, (_, index) => `frame ${index} of ${index < 10 ? 7 : 8}`);
+    expect(events).toEqual(['open', ...numbered, '5 € of 5', 'closed 1013 slow consumer']);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(times[0]).toBeGreaterThanOrEqual(beforeMs);
+    expect(times.at(-1)).toBeLessThanOrEqual(systemClock.now());
+  });
+
+  test('sends texts, and passes on no binary frames', async () => {
+    const socket = connect(driver);
+    await happened(1);
+    socket.send('one');
+    socket.send('two');
+    await until(() => venue.latest.received.length === 2);
+    expect(venue.latest.received).toEqual(['one', 'two']);
+    venue.latest.socket.send(Buffer.from('binary'));
+    venue.latest.socket.send('text');
+    await happened(2);
+    expect(events).toEqual(['open', 'text of 4']);
+  });
+
+  test('is ended by close() with the protocol’s handshake, and reports it', async () => {
+    const socket = connect(driver);
+    await happened(1);
+    socket.close();
+    await happened(2);
+    expect(events).toEqual(['open', 'closed 1000']);
+    await until(() => venue.latest.closed);
+  });
+
+  test('reports nothing after terminate(), not even frames on their way', async () => {
+    const socket = connect(driver);
+    await happened(1);
+    venue.latest.socket.send('on its way');
+    socket.terminate();
+    await until(() => venue.latest.closed);
+    connect(driver);
+    await happened(2);
+    expect(events).toEqual(['open', 'open']);
+  });
+
+  test('reports the status of a refused handshake', async () => {
+    venue.refuseUpgrade = 403;
+    connect(driver);
+    await happened(1);
+    expect(events).toEqual(['HTTP 403']);
+  });
+
+  test('reports why it could not connect', async () => {
+    const gone = await LocalVenue.start();
+    const url = gone.wsUrl;
+    await gone.stop();
+    connect(driver, { url });
+    await happened(1);
+    expect(events).toEqual([`connect ECONNREFUSED ${new URL(url).host}`]);
+  });
+
+  test('is given up when PING stays unanswered', async () => {
+    const keepAlive = { text: 'PING', answer: 'PONG', periodMs: 20, answerLimitMs: 50 };
+    connect(driver, { keepAlive });
+    await happened(1);
+    venue.latest.answersPing = false;
+    await until(() => events.at(-1) !== 'open' && !events.at(-1)?.startsWith('PONG'));
+    expect(events.at(-1)).toBe('PING unanswered for 50 ms');
+    await until(() => venue.latest.closed);
+  });
+
+  test('is given up when it brings no data', async () => {
+    connect(driver, { silenceLimitMs: 30 });
+    await happened(2);
+    expect(events).toEqual(['open', 'no data for 30 ms']);
+    await until(() => venue.latest.closed);
+  });
+
+  test('is ended by a frame that is too long', async () => {
+    connect(driver);
+    await happened(1);
+    venue.latest.socket.send('x'.repeat(FRAME_BYTES_MAX + 1));
+    await happened(2);
+    expect(events).toEqual(['open', 'Max payload size exceeded']);
+  });
+});
+
+describe('a connection whose reading is paused', () => {
+  const keepAlive = { text: 'PING', answer: 'PONG', periodMs: 10_000, answerLimitMs: 25_000 };
+
+  test('is not given up for silence, and has all limits begin again when it is read on', async () => {
+    const clock = new FakeClock();
+    const socket = connect(new DirectSocketDriver(clock), { keepAlive, silenceLimitMs: 30_000 });
+    await happened(1);
+    venue.latest.answersPing = false;
+    socket.pause();
+    await clock.advance(120_000);
+    venue.latest.socket.send('meanwhile');
+    expect(events).toEqual(['open']);
+    socket.resume();
+    await happened(2);
+    await clock.advance(29_999);
+    expect(events).toEqual(['open', 'meanwhile of 9']);
+    await clock.advance(1);
+    expect(events).toEqual(['open', 'meanwhile of 9', 'no data for 30000 ms']);
+  });
+
+  test('goes on sending keep-alives', async () => {
+    const clock = new FakeClock();
+    const socket = new DirectSocketDriver(clock).connect(
+      { url: venue.wsUrl, keepAlive, silenceLimitMs: null },
+      { onOpen: () => events.push('open'), onFrame: () => undefined, onClosed: () => undefined },
+    );
+    await happened(1);
+    socket.pause();
+    await clock.advance(50_000);
+    await until(() => venue.latest.received.length === 5);
+    socket.terminate();
+  });
+});

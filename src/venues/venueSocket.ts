@@ -1,0 +1,205 @@
+import { type ClientOptions, WebSocket } from 'ws';
+import type { Clock, Timer } from '../clock.ts';
+import { VERIFIED } from './verified.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** The longest frame seen is a batch of 400 whole books at about 4 KB each. */
+export const FRAME_BYTES_MAX = 16 * 1024 * 1024;
+
+export interface KeepAlive {
+  /** Text frame to send, and the one that answers it; the answer counts as life, not as data. */
+  readonly text: string;
+  readonly answer: string;
+  readonly periodMs: number;
+  /** A connection without any frame for so long after an unanswered `text` is dead; null where the venue need not answer. */
+  readonly answerLimitMs: number | null;
+}
+
+/** Plain data: it is sent to the receive thread. */
+export interface VenueSocketOptions {
+  readonly url: string;
+  readonly keepAlive: KeepAlive | null;
+  /** A connection without a data frame for so long is given up: venues stall with the socket open. Null: never. */
+  readonly silenceLimitMs: number | null;
+}
+
+/** Called in the order in which things happened on the connection. */
+export interface VenueSocketEvents {
+  onOpen(): void;
+  /** A text frame, keep-alive answers too. @param receivedTimeMs Wall time at which it was read. */
+  onFrame(text: string, receivedTimeMs: number, bytes: number): void;
+  /** The last call: never connected, lost, given up, or ended as `close` asked. */
+  onClosed(cause: string, closedTimeMs: number): void;
+}
+
+/** One connection to a venue, from the attempt to its end; it does not come back. */
+export interface VenueSocket {
+  /** Sends a text frame; drops it unless the connection is open. */
+  send(text: string): void;
+  /** Ends the connection by the protocol's handshake; `onClosed` follows. */
+  close(): void;
+  /** Drops the connection at once; nothing is called any more. */
+  terminate(): void;
+}
+
+/** Where connections to venues are made and read. */
+export interface SocketDriver {
+  connect(options: VenueSocketOptions, events: VenueSocketEvents): VenueSocket;
+  /** Delivers every frame that has been received and waits: to be called before silence is judged. */
+  receiveWaiting(): void;
+}
+
+/** Makes and reads connections in the thread and by the clock of the caller. */
+export class DirectSocketDriver implements SocketDriver {
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  connect(options: VenueSocketOptions, events: VenueSocketEvents): DirectSocket {
+    return new DirectSocket(options, events, this.#clock);
+  }
+
+  /** Nothing waits: frames are delivered as they are read. */
+  receiveWaiting(): void {}
+}
+
+/** A WebSocket with a limit on connecting, keep-alive, and a watch over the age of the data. */
+export class DirectSocket implements VenueSocket {
+  readonly #options: VenueSocketOptions;
+  readonly #events: VenueSocketEvents;
+  readonly #clock: Clock;
+  readonly #socket: WebSocket;
+  #isOpen = false;
+  #isOver = false;
+  #isPaused = false;
+  #lastDataAt = 0;
+  /** When the oldest keep-alive that no frame has followed was sent. */
+  #unansweredSince: number | null = null;
+  #keepAliveTimer: Timer | null = null;
+  /** Limits the connecting, then the silence. */
+  #limitTimer: Timer | null;
+
+  constructor(options: VenueSocketOptions, events: VenueSocketEvents, clock: Clock) {
+    this.#options = options;
+    this.#events = events;
+    this.#clock = clock;
+    const settings: ClientOptions = { ...VERIFIED, perMessageDeflate: false, maxPayload: FRAME_BYTES_MAX };
+    const socket = new WebSocket(options.url, settings);
+    this.#socket = socket;
+    let failure: string | null = null;
+    this.#limitTimer = clock.after(CONNECT_TIMEOUT_MS, () =>
+      this.#giveUp(`no connection in ${CONNECT_TIMEOUT_MS} ms`),
+    );
+    socket.on('open', () => this.#opened());
+    socket.on('message', (data, isBinary) => {
+      if (!isBinary) this.#received(data as Buffer);
+    });
+    socket.on('unexpected-response', (request, response) => {
+      request.destroy();
+      this.#giveUp(`HTTP ${response.statusCode}`);
+    });
+    socket.on('error', (error) => {
+      failure = error.message;
+    });
+    socket.on('close', (code, reason) => {
+      this.#ended(failure ?? `closed ${code}${reason.length > 0 ? ` ${reason}` : ''}`);
+    });
+  }
+
+  send(text: string): void {
+    if (this.#isOpen) this.#socket.send(text);
+  }
+
+  close(): void {
+    this.#cancelTimers();
+    this.#isOpen = false;
+    this.#socket.close(1000);
+  }
+
+  terminate(): void {
+    this.#isOver = true;
+    this.#isOpen = false;
+    this.#cancelTimers();
+    this.#socket.terminate();
+  }
+
+  /** Stops reading; the venue waits once the buffers on the way are full. The watch over the age of the data rests. */
+  pause(): void {
+    this.#isPaused = true;
+    if (this.#isOpen) this.#socket.pause();
+  }
+
+  /** Reads on; what came meanwhile is still to be read, so every limit begins again. */
+  resume(): void {
+    this.#isPaused = false;
+    if (!this.#isOpen) return;
+    this.#lastDataAt = this.#clock.monotonic();
+    this.#unansweredSince = null;
+    this.#socket.resume();
+  }
+
+  #opened(): void {
+    if (this.#isOver) return;
+    const { keepAlive, silenceLimitMs } = this.#options;
+    this.#cancelTimers();
+    this.#isOpen = true;
+    this.#lastDataAt = this.#clock.monotonic();
+    if (keepAlive) this.#keepAlive(keepAlive);
+    if (silenceLimitMs !== null) this.#watchSilence(silenceLimitMs);
+    if (this.#isPaused) this.#socket.pause();
+    this.#events.onOpen();
+  }
+
+  #received(data: Buffer): void {
+    if (this.#isOver) return;
+    const receivedTimeMs = this.#clock.now();
+    const text = data.toString('utf8');
+    this.#unansweredSince = null;
+    if (text !== this.#options.keepAlive?.answer) this.#lastDataAt = this.#clock.monotonic();
+    this.#events.onFrame(text, receivedTimeMs, data.length);
+  }
+
+  #keepAlive(keepAlive: KeepAlive): void {
+    const { text, periodMs, answerLimitMs } = keepAlive;
+    const tick = () => {
+      const now = this.#clock.monotonic();
+      const since = this.#isPaused ? null : this.#unansweredSince;
+      if (answerLimitMs !== null && since !== null && now - since >= answerLimitMs)
+        return this.#giveUp(`${text} unanswered for ${answerLimitMs} ms`);
+      this.#socket.send(text);
+      this.#unansweredSince ??= now;
+      this.#keepAliveTimer = this.#clock.after(periodMs, tick);
+    };
+    this.#keepAliveTimer = this.#clock.after(periodMs, tick);
+  }
+
+  #watchSilence(limitMs: number): void {
+    const look = () => {
+      const left = this.#isPaused ? limitMs : this.#lastDataAt + limitMs - this.#clock.monotonic();
+      if (left <= 0) return this.#giveUp(`no data for ${limitMs} ms`);
+      this.#limitTimer = this.#clock.after(left, look);
+    };
+    this.#limitTimer = this.#clock.after(limitMs, look);
+  }
+
+  #giveUp(cause: string): void {
+    this.#ended(cause);
+    this.#socket.terminate();
+  }
+
+  #ended(cause: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#isOpen = false;
+    this.#cancelTimers();
+    this.#events.onClosed(cause, this.#clock.now());
+  }
+
+  #cancelTimers(): void {
+    this.#keepAliveTimer?.cancel();
+    this.#limitTimer?.cancel();
+    this.#keepAliveTimer = this.#limitTimer = null;
+  }
+}

@@ -1,0 +1,40 @@
+/** A venue in a thread of its own: it goes on while the test's thread does nothing. Asked by `VenueThread`. */
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { WebSocketServer } from 'ws';
+
+const counts = new Int32Array(workerData);
+const [HEARD, PINGS] = [0, 1];
+const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+let latest = null;
+
+function count(what) {
+  Atomics.add(counts, what, 1);
+  Atomics.notify(counts, what);
+}
+
+server.on('connection', (socket) => {
+  latest = socket;
+  socket.on('message', (data) => {
+    if (String(data) !== 'PING') return;
+    socket.send('PONG');
+    count(PINGS);
+  });
+});
+server.on('listening', () => parentPort.postMessage(server.address().port));
+parentPort.on('message', async ({ frames, gapMs, frameBytes }) => {
+  const times = [];
+  for (let index = 0; index < frames; index++) {
+    const sentMs = Date.now();
+    latest.send(String(index).padEnd(frameBytes));
+    if (gapMs === null) continue;
+    // The answer says that the frame before it has been read.
+    latest.ping();
+    await once(latest, 'pong');
+    times.push({ sentMs, heardMs: Date.now() });
+    count(HEARD);
+    await pause(gapMs);
+  }
+  parentPort.postMessage(times);
+});

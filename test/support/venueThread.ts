@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { WAIT_MS_MAX } from './waitLimit.ts';
+
+const [HEARD, PINGS] = [0, 1];
+const LOOK_MS = 10;
+
+/** When a frame was sent, and when the receiver had read it at the latest; wall time of the venue. */
+export interface FrameTimes {
+  readonly sentMs: number;
+  readonly heardMs: number;
+}
+
+/** A venue that goes on sending while the thread of the test is blocked. */
+export class VenueThread {
+  readonly url: string;
+  readonly #worker: Worker;
+  readonly #counts: Int32Array;
+
+  private constructor(worker: Worker, counts: Int32Array, port: number) {
+    this.#worker = worker;
+    this.#counts = counts;
+    this.url = `ws://127.0.0.1:${port}`;
+  }
+
+  static async start(): Promise<VenueThread> {
+    const counts = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+    const worker = new Worker(new URL('./venueThread.mjs', import.meta.url), { workerData: counts.buffer });
+    const [port] = await once(worker, 'message');
+    return new VenueThread(worker, counts, port as number);
+  }
+
+  /** Sends numbered frames on the newest connection, each once the one before it has been read. */
+  async send(frames: number): Promise<FrameTimes[]> {
+    return this.#ask({ frames, gapMs: 10, frameBytes: 0 });
+  }
+
+  /** Sends numbered frames on the newest connection without a pause. */
+  async flood(frames: number, frameBytes: number): Promise<void> {
+    await this.#ask({ frames, gapMs: null, frameBytes });
+  }
+
+  /** Blocks the calling thread until so many frames of `send` have been read. */
+  blockUntilHeard(frames: number): void {
+    blockUntil(() => Atomics.load(this.#counts, HEARD) >= frames);
+  }
+
+  /** Blocks the calling thread until so many PINGs have come. */
+  blockUntilPinged(times: number): void {
+    blockUntil(() => Atomics.load(this.#counts, PINGS) >= times);
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  async #ask(request: object): Promise<FrameTimes[]> {
+    const answer = once(this.#worker, 'message');
+    this.#worker.postMessage(request);
+    return (await answer)[0] as FrameTimes[];
+  }
+}
+
+/** Blocks the calling thread, event loop and all, until other threads have made something true. */
+export function blockUntil(happened: () => boolean): void {
+  const nothing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  for (let waitedMs = 0; !happened(); waitedMs += LOOK_MS) {
+    if (waitedMs >= WAIT_MS_MAX / 10) throw new Error('it did not happen while this thread was blocked');
+    Atomics.wait(nothing, 0, 0, LOOK_MS);
+  }
+}

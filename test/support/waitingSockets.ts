@@ -1,0 +1,29 @@
+import type {
+  SocketDriver,
+  VenueSocket,
+  VenueSocketEvents,
+  VenueSocketOptions,
+} from '../../src/venues/venueSocket.ts';
+
+/** Connections without a venue; what a test lets wait is delivered only when it is asked for. */
+export class WaitingSockets implements SocketDriver {
+  readonly connections: VenueSocketEvents[] = [];
+  readonly #waiting: (() => void)[] = [];
+
+  connect(_options: VenueSocketOptions, events: VenueSocketEvents): VenueSocket {
+    this.connections.push(events);
+    return {
+      send: () => undefined,
+      close: () => events.onClosed('closed 1000', 0),
+      terminate: () => undefined,
+    };
+  }
+
+  wait(deliver: () => void): void {
+    this.#waiting.push(deliver);
+  }
+
+  receiveWaiting(): void {
+    for (const deliver of this.#waiting.splice(0)) deliver();
+  }
+}
