@@ -638,6 +638,7 @@ export type BacktestJobList = {
         fill_mode: 'walk_book' | 'mid';
         latency_ms: number;
         max_fill_price: number;
+        max_slippage: number | null;
       };
     };
     error: string | null;
@@ -758,6 +759,7 @@ export type BacktestJob = {
       fill_mode: 'walk_book' | 'mid';
       latency_ms: number;
       max_fill_price: number;
+      max_slippage: number | null;
     };
   };
   error: string | null;
