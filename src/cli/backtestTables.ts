@@ -15,7 +15,7 @@ export function printBacktest(result: BacktestResultBody): string {
     ['trades', `${result.trades_total}, won ${result.trades_won}`],
     ['win rate', withInterval(result.win_rate, result.intervals?.win_rate, percent)],
     ['total P&L', withInterval(result.total_pnl, result.intervals?.total_pnl, usd)],
-    ['largest trade of it', percent(result.largest_trade_share)],
+    ['largest trade', shareText(result.largest_trade_share)],
     ['fees', usd(result.total_fees)],
     ['P&L a trade', usd(result.avg_pnl_per_trade)],
     ['slippage a share', fixed(result.avg_slippage, 5)],
@@ -33,6 +33,10 @@ export function printBacktest(result: BacktestResultBody): string {
     ['data', result.receipt.data_hash.slice(0, 16)],
   ];
   return `${formatTable(['RESULT', ''], rows)}\n\n${tradesTable(result)}`;
+}
+
+function shareText(share: number | null): string | null {
+  return share === null ? null : `${percent(share)} of the P&L`;
 }
 
 function missedText({ orders }: BacktestResultBody): string {

@@ -33,8 +33,9 @@ describe.skipIf(commandAbsent)(`underround backtest ${commandAbsent ? '(skipped:
     const result = JSON.parse(await backtest({ ...BODY, end }, '--json'));
     expect(result).toMatchObject({ markets_total: 6, markets_skipped: [] });
     const table = await backtest({ ...BODY, end });
-    expect(table).toContain(`trades            ${result.trades_total}, won ${result.trades_won}`);
-    expect(table).toContain(`total P&L         ${result.total_pnl.toFixed(2)} USD`);
+    const line = (label: string) => table.split('\n').find((text) => text.startsWith(`${label}  `));
+    expect(line('trades')).toMatch(new RegExp(`^trades +${result.trades_total}, won ${result.trades_won}$`));
+    expect(line('total P&L')).toMatch(new RegExp(`^total P&L +${result.total_pnl.toFixed(2)} USD$`));
   });
 
   test('a sweep is a grid with its trials and warnings', async () => {

@@ -7,7 +7,7 @@ const REQUEST: BacktestJob['request'] = {
   universe: { ticker: 'ETH', event_type: '15m' },
   ...{ size_usd: 25, start: '2026-11-19T10:00:00.123+00:00', end: '2026-11-20T12:00:00.000+00:00' },
   market_limit: 17,
-  params: { fill_mode: 'mid', latency_ms: 120, max_fill_price: 0.9 },
+  params: { fill_mode: 'mid', latency_ms: 120, max_fill_price: 0.9, max_slippage: 0.02 },
 };
 const X_AXIS = { param: 'threshold', start: 0.1, end: 0.5, steps: 9 };
 const Y_AXIS = { param: 'latency_ms', start: 0, end: 500, steps: 3 };

@@ -329,7 +329,7 @@ describe('gaps', () => {
       .book({ at: 150_000, bids: [[0.49, 100]], asks: [[0.51, 100]] })
       .book({ at: 160_000, bids: [[0.49, 100]], asks: [[0.52, 100]] })
       .tape();
-    expect(replay(tape)).toMatchObject({ events: [], missed: { no_depth: 0, untrusted: 0 } });
+    expect(replay(tape)).toMatchObject({ events: [], orders: { placed: 0 } });
   });
 
   test.each([
