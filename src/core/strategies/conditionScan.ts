@@ -52,7 +52,7 @@ class ConditionScan {
 
   /** The first row from one on at which it holds; the end of the window where there is none. */
   next(from: number): number {
-    // What was found holds for all rows up to it, and sessions only go forward.
+    // The last search found nothing before `#next`, and sessions only go forward.
     if (from >= this.#from && from <= this.#next) return this.#next;
     this.#from = from;
     this.#next = this.#search(from);

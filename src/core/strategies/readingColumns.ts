@@ -57,7 +57,7 @@ export class Column {
   }
 }
 
-/** A crossing of one value: what was remembered before a row, and what is read at it. */
+/** A value to be crossed, with the readings that a crossing compares: the remembered one before a row, and the row's own. */
 export interface Crossed {
   readonly before: Column;
   readonly now: Column;
@@ -133,7 +133,7 @@ export class ReadingColumns {
     return row < this.end ? row : this.#rows.count;
   }
 
-  /** What is read at each row with a proven book. */
+  /** The reading at each row with a proven book; NaN at the others. */
   now(reading: Reading, key: string): Column {
     return this.#of(reading, key).now;
   }
@@ -141,7 +141,7 @@ export class ReadingColumns {
   /** What a crossing of this reading remembers before each row. */
   before(reading: Reading, key: string): Column {
     const columns = this.#of(reading, key);
-    columns.before ??= new Column(this.#remembered(reading));
+    columns.before ??= new Column(this.#remembered(columns.now));
     return columns.before;
   }
 
@@ -157,14 +157,13 @@ export class ReadingColumns {
     return columns;
   }
 
-  #remembered(reading: Reading): Float64Array {
+  #remembered(now: Column): Float64Array {
     const { count, trusted } = this.#rows;
-    const read = readerOf(reading, { rows: this.#rows, endTimeMs: this.#endTimeMs });
     const values = new Float64Array(count);
     let before = Number.NaN;
     for (let row = 0; row < count; row++) {
       values[row] = before;
-      before = rememberedAfter(before, read(row), trusted[row] === 1);
+      before = rememberedAfter(before, now.values[row] as number, trusted[row] === 1);
     }
     return values;
   }
