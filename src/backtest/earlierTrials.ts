@@ -3,6 +3,7 @@ import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database, Schema } from '../accounts/schema.ts';
 import type { JobSpec, JobStatus } from '../schema/backtest.ts';
 import { cellCount } from './cells.ts';
+import { storedSpec } from './jobs.ts';
 
 const PAGE_JOBS = 200;
 /** End of a result that is searched for its receipt, the last member: about 200 characters. */
@@ -33,7 +34,7 @@ export async function earlierTrials(db: Database, job: JudgedJob): Promise<numbe
   const tried = new Map<string, number>();
   for await (const { spec, dataHash } of jobsBefore(db, job)) {
     if (!isSameUniverse(spec, job.spec)) continue;
-    // A job that has not ended yet reads what is there now, as this one did.
+    // A job that has not ended is taken to read the same data as this one.
     const key = keyOf(spec, dataHash ?? job.dataHash);
     if (key === own) break;
     tried.set(key, spec.kind === 'sweep' ? cellCount(spec) : 1);
@@ -65,7 +66,7 @@ async function* jobsBefore(
     const rows = await query.execute();
     for (const { spec, receipt } of rows) {
       const [, dataHash = null] = /"data_hash":"([0-9a-f]{64})"/.exec(receipt ?? '') ?? [];
-      yield { spec: JSON.parse(spec) as JobSpec, dataHash };
+      yield { spec: storedSpec(spec), dataHash };
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE_JOBS) return;

@@ -164,15 +164,15 @@ export function toJob(row: Pick<Selectable<BacktestJobsTable>, (typeof SUMMARY)[
     submittedMs: row.submitted_ms,
     startedMs: row.started_ms,
     completedMs: row.completed_ms,
-    spec: specOf(row.spec),
+    spec: storedSpec(row.spec),
     error: row.error,
     attempts: row.attempts,
     isComparison: row.baseline_ms !== null,
   };
 }
 
-/** A job of a release without the limit was asked to fill at any price, and still is. */
-function specOf(text: string): JobSpec {
+/** What a stored job asks for. Releases before `max_slippage` stored none, and their jobs filled without a limit. */
+export function storedSpec(text: string): JobSpec {
   const spec = JSON.parse(text) as JobSpec;
   return { ...spec, params: { ...spec.params, max_slippage: spec.params.max_slippage ?? null } };
 }

@@ -90,6 +90,16 @@ export function earlierTrialsSuite(name: string, open: () => Promise<Database>):
       expect(await trialsBefore(userId, sweep(40))).toBe(17);
     });
 
+    test('know a job again that a release without `max_slippage` stored', async () => {
+      const { user, done, trialsBefore } = await begin();
+      const userId = await user('a@example.com');
+      const { max_slippage: _, ...olderParams } = DEFAULT_PARAMS;
+      await done(userId, sweep(17, { params: olderParams as typeof DEFAULT_PARAMS }));
+      expect(await trialsBefore(userId, sweep(17, { params: { ...olderParams, max_slippage: null } }))).toBe(
+        0,
+      );
+    });
+
     test('count a job that was repeated on the same data once, on other data again', async () => {
       const { user, done, trialsBefore } = await begin();
       const userId = await user('a@example.com');
