@@ -3,7 +3,7 @@
  * same; `BENCH_PATHS` sets the paths a point (two million by default).
  */
 import { probabilityUp, sigmaPerSecond } from '../src/core/pricing/probability.ts';
-import { Random } from '../src/simulator/random.ts';
+import { Random } from '../src/core/random.ts';
 import { sigmaRatio, simulateTwap } from '../test/support/pricePaths.ts';
 import type { Figure } from './figure.ts';
 

@@ -2,13 +2,13 @@
 import { TakerFee } from '../src/core/fees.ts';
 import { LadderSide } from '../src/core/ladderSide.ts';
 import { VolatilityEstimator } from '../src/core/pricing/volatilityEstimator.ts';
+import { Random } from '../src/core/random.ts';
 import { BestHolds } from '../src/core/signals/bestHolds.ts';
 import { detectEndgame } from '../src/core/signals/endgame.ts';
 import { detectLogical } from '../src/core/signals/logical.ts';
 import { MarketModel } from '../src/core/signals/marketModel.ts';
 import { detectMispricing } from '../src/core/signals/mispricing.ts';
 import type { MarketState } from '../src/core/signals/signal.ts';
-import { Random } from '../src/simulator/random.ts';
 import type { Figure } from './figure.ts';
 
 const CHANGES = 2_000_000;

@@ -1,4 +1,6 @@
 /** What a backtest answers: the summary of the core in the words of the API. */
+
+import { Random } from '../core/random.ts';
 import type { SkipReason } from '../core/replay/replay.ts';
 import type { OrderCounts } from '../core/replay/sessionEvents.ts';
 import { summarize, tradedMarkets } from '../core/replay/summary.ts';
@@ -9,7 +11,6 @@ import type { BacktestResultBody } from '../schema/api/backtests.ts';
 import type { BacktestSpec, Receipt } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
-import { Random } from '../simulator/random.ts';
 import { tapeMarketOf } from '../store/tapes.ts';
 import type { MarketOutcome } from './marketReplay.ts';
 import { tradeBody } from './tradeBody.ts';

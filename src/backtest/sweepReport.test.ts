@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { judgeOutcomes, type Outcome } from '../../test/support/worthlessSweeps.ts';
-import { Random } from '../simulator/random.ts';
+import { Random } from '../core/random.ts';
 
 const MARKETS = 120;
 

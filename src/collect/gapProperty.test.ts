@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { MemorySink } from '../../test/support/memorySink.ts';
 import { MARKET, WireMarket } from '../../test/support/wire.ts';
+import { Random } from '../core/random.ts';
 import { silentLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import type { Gap, RowTimes } from '../schema/gap.ts';
-import { Random } from '../simulator/random.ts';
 import type { StoredSide } from '../store/markets.ts';
 import { Recorder } from './recorder.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { START, setUpLifecycle } from '../../test/support/lifecycle.ts';
+import { Random } from '../core/random.ts';
 import { TransportError } from '../errors.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
 import { TICKERS } from '../schema/market.ts';
-import { Random } from '../simulator/random.ts';
 import type { CandleQuery, SpotCandle } from '../venues/binance/klines.ts';
 import { nextWindow, slugOf, windowAt } from '../venues/polymarket/windows.ts';
 

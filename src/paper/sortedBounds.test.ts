@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Random } from '../simulator/random.ts';
+import { Random } from '../core/random.ts';
 import { SortedBounds } from './sortedBounds.ts';
 
 describe.each(['below', 'above'] as const)('values that wait for a reading %s their bound', (side) => {

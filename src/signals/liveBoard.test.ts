@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { bookRecord, type LevelPairs } from '../../test/support/api.ts';
 import { detection } from '../../test/support/detections.ts';
 import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
-import { Random } from '../simulator/random.ts';
+import { Random } from '../core/random.ts';
 import { AuditLog } from './auditLog.ts';
 
 const SECONDS = 700;

@@ -3,10 +3,10 @@
  * and every one of those frames announces the hash and best prices of the state AFTER THE WHOLE ACTION.
  */
 import { bookHash } from '../core/bookHash.ts';
+import type { Random } from '../core/random.ts';
 import { Ladder, type LadderSide, NO_ASK, PRICE_TEXT, sizeText } from './ladder.ts';
 import type { MarketFacts } from './markets.ts';
 import { type PartedDown, partedDown } from './partedBook.ts';
-import type { Random } from './random.ts';
 
 export interface LevelSet {
   readonly side: LadderSide;

@@ -1,7 +1,8 @@
 /** Market-channel frames about markets as such: listed and resolved. */
+
+import type { Random } from '../core/random.ts';
 import { describeMarket, marketTags } from './gammaObjects.ts';
 import type { MarketFacts, SimulatedMarket } from './markets.ts';
-import type { Random } from './random.ts';
 
 export function resolvedFrame({ facts, fate }: SimulatedMarket, timestampMs: number): string {
   return JSON.stringify({

@@ -2,6 +2,8 @@
  * One market in play: makers that follow the fair value, takers, the refined tick, the side that nobody quotes
  * near the end, and the emptying afterwards. It schedules itself; every frame goes to the venue's sink.
  */
+
+import { Random } from '../core/random.ts';
 import { type LevelSet, type Print, WireBook, type WireFrame } from './book.ts';
 import { fairUp } from './fairValue.ts';
 import { type LadderSide, NO_ASK } from './ladder.ts';
@@ -18,7 +20,6 @@ import {
   type Target,
   takenLevels,
 } from './quoting.ts';
-import { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
 import { CENT, changesPerSecond, ordersPerMinute, spreadTicks } from './shape.ts';
 

@@ -2,6 +2,8 @@
  * Which markets the stand-in venue lists. A market's identity and habits depend on the seed and its slug
  * alone, so they are the same whoever asks first. Prices in USD, times in Unix milliseconds.
  */
+
+import { Random } from '../core/random.ts';
 import { EVENT_TYPES, type EventType, type Outcome, TICKERS, type Ticker } from '../schema/market.ts';
 import {
   nextWindow,
@@ -11,7 +13,6 @@ import {
   type Window,
   windowAt,
 } from '../venues/polymarket/windows.ts';
-import { Random } from './random.ts';
 
 const HOUR_MS = 3_600_000;
 /** The venue lists a window 23.85-23.9 h before it opens. */

@@ -3,6 +3,8 @@
  * History generates from it at full speed and the live server goes on from the same instance, so that
  * prices and books are continuous. The same seed, start and calls give the same frames, byte for byte.
  */
+
+import { Random } from '../core/random.ts';
 import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
 import { nextWindow, type Window, windowAt } from '../venues/polymarket/windows.ts';
 import { MINUTE_MS } from './candles.ts';
@@ -13,7 +15,6 @@ import { type LatencyRange, LiveMarket, RECORDED_LATENCY_MS, type VenueContext }
 import { type MarketFacts, MarketRegistry, type SimulatedMarket } from './markets.ts';
 import { PerpBooks } from './perp.ts';
 import { PriceBoard, STEP_MS, TWAP_SECONDS } from './prices.ts';
-import { Random } from './random.ts';
 import { exact, Relay, type RelayPoint } from './relay.ts';
 import { Schedule } from './schedule.ts';
 import { SpotTape, type SpotTrade } from './spotTape.ts';

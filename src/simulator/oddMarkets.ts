@@ -1,7 +1,7 @@
 /** Gamma objects that a collector must not take for today's market, and well-meant ones in odd dress. */
 import { DateTime } from 'luxon';
+import { Random } from '../core/random.ts';
 import type { GammaObject } from './gammaObjects.ts';
-import { Random } from './random.ts';
 
 const VENUE_ZONE = 'America/New_York';
 const MONTHS_DEAD = 8;

@@ -1,6 +1,7 @@
 /** A market whose two tokens are quoted apart for a moment, so that both together cost less than they pay. */
+
+import type { Random } from '../core/random.ts';
 import { type Ladder, NO_ASK, PRICE_TEXT, sizeText } from './ladder.ts';
-import type { Random } from './random.ts';
 import { CENT } from './shape.ts';
 
 /** Down's sides as wire JSON. */

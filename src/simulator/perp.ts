@@ -2,9 +2,10 @@
  * The perpetual's top 50: spread of one tick, about half of the ticks occupied, dust on most levels and size
  * at the touch (recording of 2026-03-13). Books change when they are asked for, as a poller sees them.
  */
+
+import { Random } from '../core/random.ts';
 import type { Ticker } from '../schema/market.ts';
 import type { PriceBoard } from './prices.ts';
-import { Random } from './random.ts';
 
 export const PERP_SYMBOLS: Record<Ticker, string> = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
 const LEVELS = 50;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Random } from '../core/random.ts';
 import { PriceBoard, STEP_MS } from './prices.ts';
-import { Random } from './random.ts';
 import { Schedule } from './schedule.ts';
 
 const START = Date.UTC(2026, 10, 20, 12);

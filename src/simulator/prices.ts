@@ -4,9 +4,9 @@
  * that decide windows. Figures: market statistics of 2026-03 to 2026-10.
  */
 import { YEAR_SECONDS } from '../core/pricing/probability.ts';
+import { Random } from '../core/random.ts';
 import { TICKERS, type Ticker } from '../schema/market.ts';
 import { CandleStore, MINUTE_MS } from './candles.ts';
-import { Random } from './random.ts';
 
 export const STEP_MS = 100;
 /** The venue's averaging window since 2026-08: TWAP60. */

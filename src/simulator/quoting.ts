@@ -1,7 +1,8 @@
 /** How makers and takers change a book: pure functions from a ladder and a wish to the levels that change. */
+
+import type { Random } from '../core/random.ts';
 import type { LevelSet, Print, WireBook } from './book.ts';
 import { type Ladder, type LadderSide, NO_ASK } from './ladder.ts';
-import type { Random } from './random.ts';
 import { CENT, changeDepth, levelSize, orderSize, quietSize, twoSidedShare } from './shape.ts';
 
 /** Best prices wanted, in thousandths; null empties the side. */

@@ -2,9 +2,10 @@
  * The venue's price streams as its relay sends them: 1.1-2.2 s late, with seconds lost and now and then minutes
  * of silence. Binance prices come 0.8 s late on the same relay.
  */
+
+import { Random } from '../core/random.ts';
 import { TICKERS, type Ticker } from '../schema/market.ts';
 import { type PriceBoard, TWAP_SECONDS } from './prices.ts';
-import { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
 
 export type RelayTopic = 'crypto_prices' | 'crypto_prices_chainlink' | 'crypto_prices_twap_sixty';

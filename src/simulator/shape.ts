@@ -2,8 +2,9 @@
  * What a book looks like: sizes by distance from the touch, spreads, trades. All figures are market
  * statistics of 2025-12 to 2026-10; prices in thousandths of a dollar, sizes in hundredths of a share.
  */
+
+import type { Random } from '../core/random.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
-import type { Random } from './random.ts';
 
 export const CENT = 10;
 const WHOLE_SIZES = 0.13;

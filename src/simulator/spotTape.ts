@@ -1,7 +1,8 @@
 /** Trades of the spot market: about 35 a second for BTC, fewer for the others, in bursts round the path. */
+
+import { Random } from '../core/random.ts';
 import type { Ticker } from '../schema/market.ts';
 import type { PriceBoard } from './prices.ts';
-import { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
 
 export interface SpotTrade {

@@ -5,9 +5,9 @@ import { type DiskKind, type LimitedDisk, limitedDisk, mayMount } from '../../te
 import { eventually } from '../../test/support/runningService.ts';
 import { openTestStore, testHostEntry } from '../../test/support/store.ts';
 import { systemClock } from '../clock.ts';
+import { Random } from '../core/random.ts';
 import { silentLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
-import { Random } from '../simulator/random.ts';
 import { StoreClient } from './client.ts';
 import { reachEngine } from './engineAccess.ts';
 import { Spool } from './host/spool.ts';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../src/accounts/schema.ts';
 import { UserRepository } from '../../src/accounts/users.ts';
+import { Random } from '../../src/core/random.ts';
 import type { Trade } from '../../src/core/replay/position.ts';
 import { silentLogger } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
@@ -17,7 +18,6 @@ import {
 } from '../../src/paper/positions.ts';
 import { PositionWriter } from '../../src/paper/positionWriter.ts';
 import { StrategyRepository } from '../../src/paper/strategies.ts';
-import { Random } from '../../src/simulator/random.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 import { TAPE_MARKET } from '../support/tapes.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { probabilityUp, sigmaPerSecond } from '../../src/core/pricing/probability.ts';
-import { Random } from '../../src/simulator/random.ts';
+import { Random } from '../../src/core/random.ts';
 import { noisyPrices, randomBar, sigmaRatio, simulateTwap } from '../support/pricePaths.ts';
 import {
   type Bar,

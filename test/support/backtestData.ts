@@ -1,7 +1,7 @@
 import { TICKS_PER_USDC } from '../../src/core/money.ts';
+import { Random } from '../../src/core/random.ts';
 import type { Market } from '../../src/schema/market.ts';
 import type { RecordSink } from '../../src/schema/records.ts';
-import { Random } from '../../src/simulator/random.ts';
 import { bookRecord, marketRecord } from './api.ts';
 
 export const WINDOW_MS = 300_000;

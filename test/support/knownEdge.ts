@@ -1,11 +1,11 @@
 import { TakerFee } from '../../src/core/fees.ts';
 import { normalCdf } from '../../src/core/pricing/normal.ts';
 import { sigmaPerSecond } from '../../src/core/pricing/probability.ts';
+import { Random } from '../../src/core/random.ts';
 import { MODEL_SECONDS_MIN } from '../../src/core/signals/mispricing.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import type { Detection } from '../../src/signals/detection.ts';
 import { DetectorHost } from '../../src/signals/detectorHost.ts';
-import { Random } from '../../src/simulator/random.ts';
 import { bookRecord, type LevelPairs, marketRecord } from './api.ts';
 import { SteppedClock } from './steppedClock.ts';
 

@@ -1,6 +1,7 @@
 /** Negative controls, counted: how often what is worth nothing passes, and how often intervals hold what is known. */
+
+import { Random } from '../../src/core/random.ts';
 import { resultIntervals } from '../../src/core/statistics/bootstrap.ts';
-import { Random } from '../../src/simulator/random.ts';
 import {
   Coverage,
   type FairPath,

@@ -4,10 +4,10 @@ import { fillTaker, type TakerOrder } from '../../src/core/fills/engine.ts';
 import type { Fill } from '../../src/core/fills/walk.ts';
 import type { LadderSide } from '../../src/core/ladderSide.ts';
 import { Ledger } from '../../src/core/ledger.ts';
+import { Random } from '../../src/core/random.ts';
 import { Position } from '../../src/core/replay/position.ts';
 import { mirroredView } from '../../src/core/replay/tape.ts';
 import type { FeeRule } from '../../src/core/venueRulesTable.ts';
-import { Random } from '../../src/simulator/random.ts';
 import { type Level, ladder } from './tapes.ts';
 
 const RULES: readonly FeeRule[] = [

@@ -1,6 +1,6 @@
 import { sigmaPerSecond } from '../../src/core/pricing/probability.ts';
 import { VolatilityEstimator } from '../../src/core/pricing/volatilityEstimator.ts';
-import type { Random } from '../../src/simulator/random.ts';
+import type { Random } from '../../src/core/random.ts';
 import type { Bar } from '../reference/rangeVariance.ts';
 
 const BASIS_POINT = 1e-4;

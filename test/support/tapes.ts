@@ -1,7 +1,7 @@
 import { LadderSide } from '../../src/core/ladderSide.ts';
+import { Random } from '../../src/core/random.ts';
 import type { MarketTape, TapeGap, TapeMarket, TapeSide } from '../../src/core/replay/tape.ts';
 import type { Levels } from '../../src/schema/events.ts';
-import { Random } from '../../src/simulator/random.ts';
 
 const SHARE = 1_000_000;
 const TICKS = 10_000;

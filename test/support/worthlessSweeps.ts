@@ -3,10 +3,10 @@ import type { Cell } from '../../src/backtest/cells.ts';
 import type { MarketSweep } from '../../src/backtest/marketReplay.ts';
 import { type JudgedSweep, judgeSweep, type SweptMarket } from '../../src/backtest/sweepReport.ts';
 import { normalCdf } from '../../src/core/pricing/normal.ts';
+import type { Random } from '../../src/core/random.ts';
 import { CONFIDENCE } from '../../src/core/statistics/trackRecord.ts';
 import type { Interval } from '../../src/core/statistics/wilson.ts';
 import { DEFAULT_PARAMS } from '../../src/schema/api/strategies.ts';
-import type { Random } from '../../src/simulator/random.ts';
 import { TAPE_MARKET } from './tapes.ts';
 
 const SIZE_USD = 10;

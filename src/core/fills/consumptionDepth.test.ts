@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Level, ladder } from '../../../test/support/tapes.ts';
 import type { SideView } from '../../schema/records.ts';
-import { Random } from '../../simulator/random.ts';
+import { Random } from '../random.ts';
 import { Consumption } from './consumption.ts';
 import type { FilledLevel } from './walk.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { twoScaleVariance } from '../../../test/reference/realizedVariance.ts';
 import { noisyPrices } from '../../../test/support/pricePaths.ts';
-import { Random } from '../../simulator/random.ts';
+import { Random } from '../random.ts';
 import { YEAR_SECONDS } from './probability.ts';
 import { VolatilityEstimator } from './volatilityEstimator.ts';
 

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { END_MS, randomTape, START_MS } from '../../../test/support/tapes.ts';
 import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
-import { Random } from '../../simulator/random.ts';
+import { Random } from '../random.ts';
 import { compileStrategy } from '../strategies/compile.ts';
 import { prepareMarket } from './prepare.ts';
 import { replayMarket } from './replay.ts';

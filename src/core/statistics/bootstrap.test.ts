@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Random } from '../../simulator/random.ts';
+import { Random } from '../random.ts';
 import { resultIntervals, type TradedMarket } from './bootstrap.ts';
 
 function markets(seed: string, { count, alike = 1 }: { count: number; alike?: number }): TradedMarket[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Random } from '../../simulator/random.ts';
+import { Random } from '../random.ts';
 import { blocksFor, overfittingProbability, type TrialResults } from './overfitting.ts';
 
 const TRIALS = 50;

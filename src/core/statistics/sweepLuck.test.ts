@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Random } from '../../simulator/random.ts';
+import { Random } from '../random.ts';
 import { type Moments, momentsOf, sharpeRatio } from './returns.ts';
 import { type SweepLuck, type SweptCells, sweepLuck } from './sweepLuck.ts';
 import { deflatedSharpe } from './trackRecord.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { randomTape } from '../../../test/support/tapes.ts';
 import { CONDITION_METRICS, OPERATORS, type Strategy } from '../../schema/strategy.ts';
-import { Random } from '../../simulator/random.ts';
+import { Random } from '../random.ts';
 import { type PreparedMarket, prepareMarket } from '../replay/prepare.ts';
 import { compileStrategy } from './compile.ts';
 import { readerOf, rememberedAfter } from './condition.ts';

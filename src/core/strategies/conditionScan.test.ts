@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
 import { CONDITION_METRICS, type Condition, type ConditionBased, OPERATORS } from '../../schema/strategy.ts';
-import { Random } from '../../simulator/random.ts';
 import { Ledger } from '../ledger.ts';
+import { Random } from '../random.ts';
 import { type PreparedMarket, prepareMarket } from '../replay/prepare.ts';
 import { replayMarket } from '../replay/replay.ts';
 import { MarketSession, type SessionTerms } from '../replay/session.ts';

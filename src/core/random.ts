@@ -1,7 +1,7 @@
 /**
- * Chance that repeats: the simulator's only source of it, and the bootstrap's. A generator is made from a text, so every market, price path and
- * ladder can have its own stream: what one of them draws never moves another, and the same seed gives the
- * same bytes whatever was asked of the venue in between.
+ * Repeatable pseudo-random numbers: for the simulator, the bootstrap and tests. A generator is seeded with a text, so
+ * every market, price path and ladder can have its own stream: what one of them draws never moves another, and the same
+ * seed gives the same bytes in whatever order streams are used.
  */
 export class Random {
   #a: number;
