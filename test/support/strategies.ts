@@ -33,3 +33,15 @@ export const STRATEGIES: Readonly<Record<string, Strategy>> = {
     max_trades_per_market: 100,
   },
 };
+
+/** Buys Up while it costs less than one price, and sells as soon as more than another is bid. */
+export function buyAndSell(prices: { below: number; above: number; tradesMax: number }): Strategy {
+  return {
+    type: 'condition_based',
+    side: 'buy_yes',
+    entry: [{ metric: 'token_price', operator: 'below', value: prices.below }],
+    take_profit: [{ metric: 'token_price', operator: 'above', value: prices.above }],
+    stop_loss: [],
+    max_trades_per_market: prices.tradesMax,
+  };
+}

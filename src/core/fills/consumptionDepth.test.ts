@@ -96,45 +96,43 @@ test('a level that is gone between others that are shown is new when it returns'
   expect(buyer.bought).toBe(300 * SHARE);
 });
 
-test('after the same fills no depth shows more left of a level than full depth does', () => {
-  const soldTwice: string[] = [];
+/** Every sequence of random books at every depth, before a buyer who sees that depth and one who sees all. */
+function* sequences(name: string) {
   for (let n = 0; n < SEQUENCES; n++) {
     for (const depth of DEPTHS) {
-      const seed = `left ${n}`;
+      const seed = `${name} ${n}`;
       const [next, random] = [randomAsks(seed), new Random(`${seed} orders`)];
       const [shallow, full] = [new Buyer(depth), new Buyer(Number.POSITIVE_INFINITY)];
       for (let book = 0; book < BOOKS; book++) {
         const asks = next();
         for (const buyer of [shallow, full]) buyer.see(asks);
-        const [left, truth] = [shallow.remaining(asks), full.remaining(asks)];
-        const filled: FilledLevel[] = [];
-        for (let at = 0; at < left.count; at++) {
-          const [price, size] = [left.prices[at] as number, left.sizes[at] as number];
-          if (size > (truth.sizes[at] as number)) soldTwice.push(`${seed}, depth ${depth}, book ${book}`);
-          if (size > 0 && random.chance(0.3)) filled.push({ price, size: 1 + random.below(size) });
-        }
-        for (const buyer of [shallow, full]) buyer.take(asks, filled);
+        yield { asks, random, shallow, full, at: `${seed}, depth ${depth}, book ${book}` };
       }
     }
+  }
+}
+
+test('after the same fills no depth shows more left of a level than full depth does', () => {
+  const soldTwice: string[] = [];
+  for (const { asks, random, shallow, full, at } of sequences('left')) {
+    const [left, truth] = [shallow.remaining(asks), full.remaining(asks)];
+    const filled: FilledLevel[] = [];
+    for (let level = 0; level < left.count; level++) {
+      const [price, size] = [left.prices[level] as number, left.sizes[level] as number];
+      if (size > (truth.sizes[level] as number)) soldTwice.push(at);
+      if (size > 0 && random.chance(0.3)) filled.push({ price, size: 1 + random.below(size) });
+    }
+    for (const buyer of [shallow, full]) buyer.take(asks, filled);
   }
   expect(soldTwice).toEqual([]);
 });
 
 test('fills at any depth never exceed those at full depth', () => {
   const more: string[] = [];
-  for (let n = 0; n < SEQUENCES; n++) {
-    for (const depth of DEPTHS) {
-      const seed = `fills ${n}`;
-      const [next, random] = [randomAsks(seed), new Random(`${seed} orders`)];
-      const [shallow, full] = [new Buyer(depth), new Buyer(Number.POSITIVE_INFINITY)];
-      for (let book = 0; book < BOOKS; book++) {
-        const asks = next();
-        for (const buyer of [shallow, full]) buyer.see(asks);
-        if (!random.chance(0.4)) continue;
-        for (const buyer of [shallow, full]) buyer.buyAll(asks);
-        if (shallow.bought > full.bought) more.push(`${seed}, depth ${depth}, book ${book}`);
-      }
-    }
+  for (const { asks, random, shallow, full, at } of sequences('fills')) {
+    if (!random.chance(0.4)) continue;
+    for (const buyer of [shallow, full]) buyer.buyAll(asks);
+    if (shallow.bought > full.bought) more.push(at);
   }
   expect(more).toEqual([]);
 });

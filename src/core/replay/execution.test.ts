@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { buyAndSell } from '../../../test/support/strategies.ts';
 import { START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
 import type { ReplayParams, Strategy } from '../../schema/strategy.ts';
@@ -10,14 +11,7 @@ import { summarize } from './summary.ts';
 const USD = 1_000_000;
 const RESOLUTION = { payoutYes: 1, resolvedTimeMs: START_MS + 420_000 };
 const BELOW_030: Strategy = { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' };
-const BUY_AND_SELL: Strategy = {
-  type: 'condition_based',
-  side: 'buy_yes',
-  entry: [{ metric: 'token_price', operator: 'below', value: 0.3 }],
-  take_profit: [{ metric: 'token_price', operator: 'above', value: 0.5 }],
-  stop_loss: [],
-  max_trades_per_market: 1,
-};
+const BUY_AND_SELL = buyAndSell({ below: 0.3, above: 0.5, tradesMax: 1 });
 
 function replay(
   writer: TapeWriter,
@@ -92,7 +86,7 @@ describe('the limit of an order', () => {
   });
 });
 
-describe('what is reported of the execution', () => {
+describe('the execution report', () => {
   test('a trade says when and at which price it was decided, levels walked, and the slippage of each side', () => {
     const bids = [
       [0.59, 20],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { buyAndSell } from '../../../test/support/strategies.ts';
 import { START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import type { ReplayParams, Strategy } from '../../schema/strategy.ts';
 import { Ledger } from '../ledger.ts';
@@ -131,14 +132,7 @@ describe('a taker order', () => {
   });
 
   test('trap 8: takes no displayed size twice, on either token, until others refill it', () => {
-    const strategy: Strategy = {
-      type: 'condition_based',
-      side: 'buy_yes',
-      entry: [{ metric: 'token_price', operator: 'below', value: 0.4 }],
-      take_profit: [{ metric: 'token_price', operator: 'above', value: 0 }],
-      stop_loss: [],
-      max_trades_per_market: 10,
-    };
+    const strategy = buyAndSell({ below: 0.4, above: 0, tradesMax: 10 });
     const tape = new TapeWriter();
     const shown = { bids: [[0.2, 1_000]], asks: [[0.25, 40]] } as const;
     for (let at = 0; at < 8_000; at += 200) tape.book({ at, ...shown, bids: [[0.2, 1_000 + at]] });
@@ -159,14 +153,7 @@ describe('a taker order', () => {
   });
 
   test('trap 8: a level that only an unproven book does not show was not refilled', () => {
-    const strategy: Strategy = {
-      type: 'condition_based',
-      side: 'buy_yes',
-      entry: [{ metric: 'token_price', operator: 'below', value: 0.4 }],
-      take_profit: [{ metric: 'token_price', operator: 'above', value: 0 }],
-      stop_loss: [],
-      max_trades_per_market: 10,
-    };
+    const strategy = buyAndSell({ below: 0.4, above: 0, tradesMax: 10 });
     const bids = [[0.2, 1_000]] as const;
     const tape = new TapeWriter();
     for (let at = 0; at < 4_000; at += 200) {
@@ -299,14 +286,7 @@ describe('gaps', () => {
   });
 
   test('a sale that is taken back leaves the position open, to be paid out', () => {
-    const strategy: Strategy = {
-      type: 'condition_based',
-      side: 'buy_yes',
-      entry: [{ metric: 'token_price', operator: 'below', value: 0.3 }],
-      take_profit: [{ metric: 'token_price', operator: 'above', value: 0.5 }],
-      stop_loss: [],
-      max_trades_per_market: 1,
-    };
+    const strategy = buyAndSell({ below: 0.3, above: 0.5, tradesMax: 1 });
     const base = () =>
       later(cheapAt(10_000))
         .book({ at: 30_000, bids: [[0.6, 500]], asks: [[0.7, 1]] })
