@@ -15,10 +15,10 @@ import type { Tier } from '../src/schema/tier.ts';
 import { StoreClient } from '../src/store/client.ts';
 import { socketPath } from '../src/store/paths.ts';
 import { openStore } from '../src/store/store.ts';
+import { ServiceProcess } from '../test/crash/faults/serviceProcess.ts';
 import { marketRecord } from '../test/support/api.ts';
 import type { Clients } from './attackClients.ts';
 import type { Figure } from './figure.ts';
-import { startService } from './serviceProcess.ts';
 import { bookSource } from './storeBooks.ts';
 
 const PHASE_MS = 15_000;
@@ -83,19 +83,23 @@ export async function run(): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-attack-'));
   const marketId = await recordHistory(dataDir);
   // Venues and attackers have threads of their own: their work must not look like the service's.
-  const venues = new Worker(new URL('./attackVenue.js', import.meta.url));
+  const venues = new Worker(new URL('./venueThread.js', import.meta.url));
   const attackers = new Worker(new URL('./attackClients.js', import.meta.url));
   const [urls] = (await once(venues, 'message')) as [Record<string, string>];
-  const service = await startService(dataDir, urls);
+  // Requests are limited as they are for users.
+  const environment = { ...urls, UNDERROUND_RATE_LIMITS: 'on' };
+  const service = new ServiceProcess({ dataDir, environment, key: '' });
+  service.start();
   const store = storeOf(dataDir);
   try {
-    const target = { ...(await makeKeys(dataDir)), port: service.port, marketId };
+    if (!(await service.whenReady())) throw new Error(`the service did not start: ${service.log}`);
+    const port = Number(new URL(service.url as string).port);
+    const target = { ...(await makeKeys(dataDir)), port, marketId };
     await measure(target, store);
     const figures: Figure[] = [];
     for (const attack of ATTACKS) {
       // Each has its own comparison: what else the machine does changes over minutes.
       const alone = await measure(target, store);
-      const { port } = target;
       attackers.postMessage({ port, texts: attack.requests(target), reads: attack.reads } satisfies Clients);
       const attacked = await measure(target, store);
       attackers.postMessage(null);
@@ -104,8 +108,7 @@ export async function run(): Promise<Figure[]> {
     return figures;
   } finally {
     await store.close();
-    service.child.kill('SIGTERM');
-    await once(service.child, 'exit');
+    await service.end('SIGTERM');
     await Promise.all([venues.terminate(), attackers.terminate()]);
     await rm(dataDir, { recursive: true, force: true });
   }

@@ -8,8 +8,8 @@ import { sleep, systemClock } from '../src/clock.ts';
 import { silentLogger } from '../src/ops/log.ts';
 import { Metrics } from '../src/ops/metrics.ts';
 import { openStore } from '../src/store/store.ts';
+import { ServiceProcess } from '../test/crash/faults/serviceProcess.ts';
 import type { Figure } from './figure.ts';
-import { type StartedService, startService } from './serviceProcess.ts';
 import { bookSource } from './storeBooks.ts';
 
 /** Segments are closed once a second. */
@@ -18,7 +18,7 @@ const BOOKS_A_SEGMENT = 300;
 const RECORDED_POLL_MS = 20;
 
 export async function run(): Promise<Figure[]> {
-  const venues = new Worker(new URL('./attackVenue.js', import.meta.url));
+  const venues = new Worker(new URL('./venueThread.js', import.meta.url));
   const [urls] = (await once(venues, 'message')) as [Record<string, string>];
   const dataDirs = await Promise.all(
     ['empty', 'waiting'].map((name) => mkdtemp(join(tmpdir(), `underround-${name}-`))),
@@ -62,20 +62,19 @@ async function startSeconds(
   dataDir: string,
   urls: Readonly<Record<string, string>>,
 ): Promise<{ ready: number; recorded: number }> {
+  const service = new ServiceProcess({ dataDir, environment: urls, key: '' });
   const begun = performance.now();
-  const service = await startService(dataDir, urls);
+  service.start();
+  if (!(await service.whenReady())) throw new Error(`the service did not start: ${service.log}`);
+  const ready = (performance.now() - begun) / 1_000;
   await firstBook(service);
   const recorded = (performance.now() - begun) / 1_000;
-  service.child.kill('SIGTERM');
-  await once(service.child, 'exit');
-  return { ready: service.readyMs / 1_000, recorded };
+  await service.end('SIGTERM');
+  return { ready, recorded };
 }
 
 /** Until a frame of the books has come in. */
-async function firstBook({ port }: StartedService): Promise<void> {
-  for (;;) {
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    if (/^underround_venue_frames_total\{feed="polymarket.clob"\} [1-9]/m.test(text)) return;
-    await sleep(systemClock, RECORDED_POLL_MS);
-  }
+async function firstBook(service: ServiceProcess): Promise<void> {
+  const hasFrame = /^underround_venue_frames_total\{feed="polymarket.clob"\} [1-9]/m;
+  while (!hasFrame.test((await service.get('/metrics')).body)) await sleep(systemClock, RECORDED_POLL_MS);
 }

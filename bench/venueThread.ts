@@ -1,4 +1,4 @@
-/** The venues of the attack benchmark, in a thread of their own; the first message is the environment for the service. */
+/** Stand-in venues in a thread of their own; its first message is the environment that points a service at them. */
 import { parentPort } from 'node:worker_threads';
 import { systemClock } from '../src/clock.ts';
 import { silentLogger } from '../src/ops/log.ts';
@@ -12,7 +12,7 @@ const STEP_MS = 2;
 
 const model = new VenueModel({
   ...{ seed: 'attack', startTimeMs: systemClock.now() - 1000, density: DENSITY },
-  // Frames state the moment they are sent, so that what is measured is the service's part alone.
+  // Frames are stamped when they are sent: the time to their receipt is then the service's alone.
   latencyMs: { low: 0, high: 0 },
 });
 const venues = new VenueServer({ model, clock: systemClock, logger: silentLogger, stepMs: STEP_MS });
