@@ -108,7 +108,7 @@ describe('the comparison of a recording with the venue that sent it', () => {
     );
     expect(found).toMatchObject({ rows: 7, found: 6, missing: 1, coveredByGaps: 0 });
     expect(found.examples).toEqual([
-      '0xmarket sent book at 14:13:23.000 is missing; nearest gap, 500 ms away: process_down 14:13:23.500 to 14:13:24.000',
+      '0xmarket sent book at 14:13:23.000 is missing; row 4 of 6, found before it: 14:13:22.000, after it: 14:13:24.000; nearest gap, 500 ms away: process_down 14:13:23.500 to 14:13:24.000',
     ]);
   });
 

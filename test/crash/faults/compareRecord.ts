@@ -92,7 +92,7 @@ export function compareMarket(
   };
   const books = served.books.map((book) => ({ ...book, tsMs: Date.parse(book.ts), digest: digestOf(book) }));
   const judge = (kind: string, rows: readonly JudgedRow[], firstServedMs: number) => {
-    for (const row of rows) {
+    for (const [index, row] of rows.entries()) {
       counts.rows++;
       if (row.isFound) counts.found++;
       else if (gaps.some(({ startMs, endMs }) => startMs <= row.tsMs && row.tsMs <= endMs))
@@ -101,7 +101,7 @@ export function compareMarket(
       else {
         counts.missing++;
         note(
-          `${row.isSent ? 'sent' : 'unfollowed'} ${kind} at ${timeText(row.tsMs)} is missing; ${nearest(gaps, row.tsMs)}`,
+          `${row.isSent ? 'sent' : 'unfollowed'} ${kind} at ${timeText(row.tsMs)} is missing; ${neighbours(rows, index)}; ${nearest(gaps, row.tsMs)}`,
         );
       }
     }
@@ -179,6 +179,14 @@ function nearest(gaps: readonly Interval[], tsMs: number): string {
   const away = ({ startMs, endMs }: Interval) => Math.max(startMs - tsMs, tsMs - endMs);
   const [gap] = gaps.toSorted((a, b) => away(a) - away(b));
   return gap === undefined ? 'the market has no gap' : `nearest gap, ${away(gap)} ms away: ${gap.text}`;
+}
+
+/** Where in the record a row stands, and the nearest rows about it that are served. */
+function neighbours(rows: readonly JudgedRow[], index: number): string {
+  const before = rows.slice(0, index).findLast(({ isFound }) => isFound);
+  const after = rows.slice(index + 1).find(({ isFound }) => isFound);
+  const text = (row: JudgedRow | undefined) => (row === undefined ? 'none' : timeText(row.tsMs));
+  return `row ${index + 1} of ${rows.length}, found before it: ${text(before)}, after it: ${text(after)}`;
 }
 
 function timeText(timeMs: number): string {

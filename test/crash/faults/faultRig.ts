@@ -29,6 +29,11 @@ const SETTLE_LIMIT_MS = 90_000;
 const SETTLE_PAUSE_MS = 2_000;
 const POLL_MS = 50;
 const EXAMPLES_MAX = 10;
+/** Of the service's log, where rows are missing. */
+const LOG_CHARACTERS_MAX = 6_000;
+/** Counters of `/metrics` that show on which way a row may have been lost. */
+const COUNTERS_OF_LOSS =
+  /^underround_(mismatches|book_audits|frames|actions|gaps|feed_handover|feed_lag|clob|store_dropped|store_insert_retries|journal)/;
 /** Looks at its parent now and then, so that it ends with it however that dies. */
 const SPIN = 'const p=process.ppid;for(;;){for(let i=0;i<2e8;i++);if(process.ppid!==p)process.exit()}';
 
@@ -183,11 +188,19 @@ export class FaultRig {
       if (open.length === 0 || clock.monotonic() > deadline || !service.isRunning) {
         for (const line of [...found.errors, ...found.examples, ...examples].slice(0, EXAMPLES_MAX))
           this.say(line);
+        if (found.rest.missing > 0) await this.#sayWhatIsKnown(service);
         this.endpointErrors += found.errors.length;
         return addCounts(whole, found.rest);
       }
       await sleep(clock, SETTLE_PAUSE_MS);
     }
+  }
+
+  /** For whoever looks for the cause of missing rows: counters, and the end of the service's log. */
+  async #sayWhatIsKnown(service: ServiceProcess): Promise<void> {
+    const { body } = await service.get('/metrics');
+    for (const line of body.split('\n')) if (COUNTERS_OF_LOSS.test(line)) this.say(line);
+    this.say(`the service's log ends: ${service.log.slice(-LOG_CHARACTERS_MAX)}`);
   }
 
   /** Waits until the store has what dead runs left: until then the service says how far behind it is. */

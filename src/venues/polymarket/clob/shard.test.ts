@@ -131,6 +131,68 @@ describe('two connections of one group', () => {
   });
 });
 
+describe('a connection that joins another', () => {
+  const MARKET_ID = '0xabc';
+  const book = (timestamp: number, ...tokens: string[]) =>
+    JSON.stringify(
+      tokens.map((asset_id) => ({
+        ...{ event_type: 'book', asset_id, market: MARKET_ID },
+        ...{ timestamp: String(timestamp), last_trade_price: '0.500' },
+      })),
+    );
+  const changed = (timestamp: number) =>
+    JSON.stringify({ market: MARKET_ID, timestamp: String(timestamp), event_type: 'price_change' });
+
+  test('is not ahead of it: changes are passed in their order, though the later connection is read first', async () => {
+    say(0, book(400, '1', '2'));
+    await settled();
+    say(1, book(456, '1', '2'), changed(500));
+    await settled();
+    expect(frames).toEqual([book(400, '1', '2')]);
+    say(0, changed(405), changed(456), changed(500), changed(510));
+    await settled();
+    say(1, changed(510), changed(520));
+    await settled();
+    const order = [405, 456, 500, 510, 520].map(changed);
+    expect(frames).toEqual([book(400, '1', '2'), ...order]);
+  });
+
+  test('waits for nothing where both were answered with the same book', async () => {
+    say(0, book(400, '1', '2'));
+    await settled();
+    say(1, book(400, '1', '2'), changed(500));
+    await settled();
+    expect(frames).toEqual([book(400, '1', '2'), changed(500)]);
+  });
+
+  test('goes on with its own book where the other brings nothing for a second', async () => {
+    say(0, book(400, '1', '2'));
+    await settled();
+    say(1, book(456, '1', '2'), changed(500));
+    await settled();
+    await clock.advance(999);
+    feed.tend();
+    expect(frames).toEqual([book(400, '1', '2')]);
+    await clock.advance(1);
+    feed.tend();
+    expect(frames).toEqual([book(400, '1', '2'), book(456, '1', '2'), changed(500)]);
+    say(0, changed(405), changed(510));
+    await settled();
+    expect(frames.slice(3)).toEqual([changed(405), changed(510)]);
+  });
+
+  test('cannot stand for it: what the other had not brought when it died is lost, and told', async () => {
+    say(0, book(400, '1', '2'));
+    await settled();
+    say(1, book(456, '1', '2'), changed(500));
+    await settled();
+    venue.connections[0]?.socket.close(1013);
+    await until(() => lost.length === 1);
+    expect(lost).toEqual([[['1', '2'], 'closed 1013']]);
+    expect(frames).toEqual([book(400, '1', '2'), book(456, '1', '2'), changed(500)]);
+  });
+});
+
 test('a connection whose frames wait for this thread is not taken for one that is silent beside its twin', async () => {
   const sockets = new WaitingSockets();
   const onFrame = (frame: string) => frames.push(frame);

@@ -1,4 +1,5 @@
 import type { Counter } from 'prom-client';
+import { type FirstBook, type HeldFrame, JoinBuffer, type LaneIndex, otherOf } from './joinBuffer.ts';
 import { ClobLane, type LaneOptions } from './lane.ts';
 import { LaneMerge } from './laneMerge.ts';
 
@@ -20,18 +21,20 @@ export class ClobShard {
   readonly #options: ShardOptions;
   readonly #group: string;
   readonly #merge = new LaneMerge();
+  readonly #joins: JoinBuffer;
   readonly #framesSeen: number[];
   readonly #repeated: Counter;
 
   constructor(options: ShardOptions, group: string, tokenIds: readonly string[], laneCount: 1 | 2) {
     this.#options = options;
+    this.#joins = new JoinBuffer(options.clock);
     this.#group = group;
     this.tokens = new Set(tokenIds);
     this.#repeated = options.metrics.counter(
       'underround_clob_second_copies_total',
       'Frames that the other of two connections had brought already',
     );
-    this.lanes = Array.from({ length: laneCount }, (_, i) => this.#open(i));
+    this.lanes = Array.from({ length: laneCount }, (_, i) => this.#open(i as LaneIndex));
     this.#framesSeen = this.lanes.map(() => 0);
   }
 
@@ -48,11 +51,13 @@ export class ClobShard {
 
   remove(tokenIds: readonly string[]): void {
     const removed = tokenIds.filter((tokenId) => this.tokens.delete(tokenId));
+    this.#joins.forget(removed);
     if (removed.length > 0) for (const lane of this.lanes) lane.remove(removed);
   }
 
   renew(tokenIds: readonly string[]): void {
     const ours = tokenIds.filter((tokenId) => this.tokens.has(tokenId));
+    this.#joins.forget(ours);
     if (ours.length > 0) for (const lane of this.lanes) lane.renew(ours);
   }
 
@@ -60,6 +65,7 @@ export class ClobShard {
   tend(): void {
     const [a, b] = this.lanes;
     if (a === undefined || b === undefined) return;
+    for (const index of [0, 1] as const) this.#takeOver(index, 'due');
     const nowMs = this.#options.clock.monotonic();
     for (const [i, lane, other] of [[0, a, b] as const, [1, b, a] as const]) {
       // What the other brought since this one last spoke is counted from there.
@@ -75,50 +81,69 @@ export class ClobShard {
     await Promise.all(this.lanes.map((lane) => lane.close()));
   }
 
-  #open(index: number): ClobLane {
+  #open(index: LaneIndex): ClobLane {
     return new ClobLane(this.#options, this.#group, this.tokens, {
       onFrame: (text, receivedTimeMs) => this.#received(index, text, receivedTimeMs),
       onDown: (cause, receivedTimeMs) => this.#down(index, cause, receivedTimeMs),
     });
   }
 
-  #received(index: number, text: string, receivedTimeMs: number): void {
-    const { onFrame, clock } = this.#options;
-    const other = this.lanes[1 - index];
+  #received(index: LaneIndex, text: string, receivedTimeMs: number): void {
+    const { onFrame } = this.#options;
+    const other = this.lanes[otherOf(index)];
     const snapshots = text.startsWith('[') ? firstBooks(text) : null;
     if (snapshots !== null) {
       const lane = this.lanes[index];
-      const news = snapshots.filter(({ asset_id }) => !other?.served.has(asset_id));
+      const [news, repeated]: [FirstBook[], FirstBook[]] = [[], []];
+      for (const book of snapshots) (other?.served.has(book.asset_id) ? repeated : news).push(book);
       for (const { asset_id } of snapshots) lane?.served.add(asset_id);
       // The other lane brings these books' changes already: a snapshot in between could only skip some.
+      if (other !== undefined) this.#joins.onBooks(index, { news, repeated }, receivedTimeMs);
       if (news.length > 0)
         onFrame(news.length === snapshots.length ? text : JSON.stringify(news), receivedTimeMs);
       return;
     }
     // Keep-alive answers and other texts are each connection's own.
-    if (other !== undefined && (text.startsWith('{') || text.startsWith('['))) {
-      if (!this.#merge.offer(index === 0 ? 0 : 1, text, clock.monotonic(), other.isUp)) {
-        this.#repeated.inc();
-        return;
-      }
+    if (other === undefined || !(text.startsWith('{') || text.startsWith('['))) {
+      onFrame(text, receivedTimeMs);
+      return;
     }
-    onFrame(text, receivedTimeMs);
+    if (this.#joins.holds(index, text, receivedTimeMs)) return;
+    this.#pass(index, { text, receivedTimeMs });
+    for (const held of this.#joins.releasedBy(index, text))
+      this.#pass(otherOf(index), { text: held.text, receivedTimeMs });
   }
 
-  #down(index: number, cause: string, receivedTimeMs: number): void {
-    const other = this.lanes[1 - index];
-    this.#merge.lost(index === 0 ? 0 : 1);
+  /** Passes a frame that the other lane has not brought. */
+  #pass(index: LaneIndex, { text, receivedTimeMs }: HeldFrame): void {
+    const { clock, onFrame } = this.#options;
+    const isOtherUp = this.lanes[otherOf(index)]?.isUp ?? false;
+    if (this.#merge.offer(index, text, clock.monotonic(), isOtherUp)) onFrame(text, receivedTimeMs);
+    else this.#repeated.inc();
+  }
+
+  /** Goes on with the books of a lane that the other has not caught up with: what lies between is lost. */
+  #takeOver(index: LaneIndex, which: 'all' | 'due'): void {
+    const { clock, onFrame } = this.#options;
+    for (const { text } of this.#joins.takeOver(index, which)) {
+      if (text.startsWith('[')) onFrame(text, clock.now());
+      else this.#pass(index, { text, receivedTimeMs: clock.now() });
+    }
+  }
+
+  #down(index: LaneIndex, cause: string, receivedTimeMs: number): void {
+    const other = this.lanes[otherOf(index)];
+    this.#merge.lost(index);
+    this.#joins.onDown(index);
     const served = this.lanes[index]?.served;
+    const joining = this.#joins.joiningTokens(otherOf(index));
     const lost = [...this.tokens].filter((tokenId) => {
-      if (other === undefined || !other.isUp) return true;
+      if (other === undefined || !other.isUp || joining.has(tokenId)) return true;
       return !other.served.has(tokenId) && served?.has(tokenId) === true;
     });
     if (lost.length > 0) this.#options.onDisconnect(lost, cause, receivedTimeMs);
+    this.#takeOver(otherOf(index), 'all');
   }
-}
-
-interface FirstBook {
-  readonly asset_id: string;
 }
 
 /** The books that answer a subscription; null for any other frame. Only they carry the last trade. */
