@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Logger } from '../ops/log.ts';
 import type { AccountAction } from '../schema/accountAction.ts';
 import { createId, type RowSources } from './ids.ts';
+import { beyondPlace } from './keyset.ts';
 import type { AccountEventsTable, Database } from './schema.ts';
 
 const DAY_MS = 86_400_000;
@@ -71,12 +72,11 @@ export class AccountEvents {
   }): Promise<StoredAccountEvent[]> {
     let query = this.#db.selectFrom('account_events').selectAll();
     if (after !== null) {
-      query = query.where((event) =>
-        event.or([
-          event('at_ms', '<', after.atMs),
-          event.and([event('at_ms', '=', after.atMs), event('event_id', '<', after.eventId)]),
-        ]),
-      );
+      const place = [
+        ['at_ms', after.atMs],
+        ['event_id', after.eventId],
+      ] as const;
+      query = query.where((row) => beyondPlace(row, '<', place));
     }
     const rows = await query.orderBy('at_ms', 'desc').orderBy('event_id', 'desc').limit(limit).execute();
     return rows.map(toEvent);

@@ -1,6 +1,7 @@
 /** What a user has tried on a universe before a job: the best of all of it is what looks good by chance. */
-import { type ExpressionBuilder, sql } from 'kysely';
-import type { Database, Schema } from '../accounts/schema.ts';
+import { sql } from 'kysely';
+import { beyondPlace } from '../accounts/keyset.ts';
+import type { Database } from '../accounts/schema.ts';
 import type { JobSpec, JobStatus } from '../schema/backtest.ts';
 import { cellCount } from './cells.ts';
 import { storedSpec } from './jobs.ts';
@@ -57,12 +58,12 @@ async function* jobsBefore(
       .select(sql<string | null>`substr(result, length(result) - ${RECEIPT_CHARACTERS})`.as('receipt'))
       .where('baseline_ms', 'is', null)
       .where('status', 'not in', SHOW_NOTHING)
-      .where((row) => placed(row, '<', own))
+      .where((row) => beyondPlace(row, '<', orderOf(own)))
       .orderBy('submitted_ms')
       .orderBy('job_id')
       .limit(PAGE_JOBS);
     const from = after;
-    if (from !== null) query = query.where((row) => placed(row, '>', from));
+    if (from !== null) query = query.where((row) => beyondPlace(row, '>', orderOf(from)));
     const rows = await query.execute();
     for (const { spec, receipt } of rows) {
       const [, dataHash = null] = /"data_hash":"([0-9a-f]{64})"/.exec(receipt ?? '') ?? [];
@@ -74,15 +75,11 @@ async function* jobsBefore(
   }
 }
 
-function placed(
-  row: ExpressionBuilder<Schema, 'backtest_jobs'>,
-  side: '<' | '>',
-  { submittedMs, jobId }: Place,
-) {
-  return row.or([
-    row('submitted_ms', side, submittedMs),
-    row.and([row('submitted_ms', '=', submittedMs), row('job_id', side, jobId)]),
-  ]);
+function orderOf({ submittedMs, jobId }: Place) {
+  return [
+    ['submitted_ms', submittedMs],
+    ['job_id', jobId],
+  ] as const;
 }
 
 function isSameUniverse({ universe: a }: JobSpec, { universe: b }: JobSpec): boolean {

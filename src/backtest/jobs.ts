@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import { createId, type RowSources } from '../accounts/ids.ts';
+import { beyondPlace } from '../accounts/keyset.ts';
 import type { Database, Schema } from '../accounts/schema.ts';
 import type { BacktestJobsTable } from '../accounts/schemaJobs.ts';
 import type { JobKind, JobSpec, JobStatus } from '../schema/backtest.ts';
@@ -107,12 +108,11 @@ export class JobRepository {
     if (after === null) query = query.offset(offset);
     else {
       const { submittedMs, jobId } = after;
-      query = query.where((job) =>
-        job.or([
-          job('submitted_ms', '<', submittedMs),
-          job.and([job('submitted_ms', '=', submittedMs), job('job_id', '<', jobId)]),
-        ]),
-      );
+      const place = [
+        ['submitted_ms', submittedMs],
+        ['job_id', jobId],
+      ] as const;
+      query = query.where((row) => beyondPlace(row, '<', place));
     }
     return (await query.execute()).map(toJob);
   }

@@ -76,7 +76,8 @@ export function printSweep(result: SweepResultBody): string {
   ]);
   const judged: [string, string | null][] = [
     ['trials', String(result.n_trials)],
-    ['trials before', String(result.n_trials_before)],
+    // The command has no account whose jobs could be counted.
+    ['trials before', 'not counted: a command has no account'],
     ['effective trials', fixed(result.n_trials_effective, 1)],
     ['variance of their Sharpe ratios', fixed(result.sharpe_variance, 4)],
     ['best Sharpe a market', fixed(bestCell?.sharpe_per_market ?? null, 4)],

@@ -59,7 +59,7 @@ async function run(
     const { dataDir } = config;
     await finishRecovery({ ...parts, dataDir, client: store, metrics, onRecovery: recoveryProgress() });
     const turns = new Turns(workers.threads);
-    // A file's job is nobody's: no earlier jobs are counted with it.
+    // A data directory has many accounts, and commands keep no jobs: there are no earlier trials to count.
     const trialsBefore = async () => 0;
     const runner = { store, workers, turns, codeVersion: codeVersion(API_VERSION), trialsBefore };
     progress.update(0, '');

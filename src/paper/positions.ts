@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
+import { beyondPlace } from '../accounts/keyset.ts';
 import type { Database, Schema } from '../accounts/schema.ts';
 import type { PaperPositionsTable } from '../accounts/schemaPaper.ts';
 import type { Trade } from '../core/replay/position.ts';
@@ -133,13 +134,11 @@ export class PositionReader {
       .orderBy('position_id')
       .limit(limit);
     if (after !== null) {
-      const { openedMs, positionId: id } = after;
-      query = query.where((row) =>
-        row.or([
-          row('opened_ms', '>', openedMs),
-          row.and([row('opened_ms', '=', openedMs), row('position_id', '>', id)]),
-        ]),
-      );
+      const place = [
+        ['opened_ms', after.openedMs],
+        ['position_id', after.positionId],
+      ] as const;
+      query = query.where((row) => beyondPlace(row, '>', place));
     }
     return await query.execute();
   }

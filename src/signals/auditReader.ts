@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { beyondPlace } from '../accounts/keyset.ts';
 import type { Database, Schema } from '../accounts/schema.ts';
 import type { AuditKind, AuditRowsTable } from '../accounts/schemaAudit.ts';
 import type { SignalTier } from '../core/signals/signal.ts';
@@ -77,12 +78,11 @@ export class AuditReader {
     let query = filtered(this.#db.selectFrom('audit_rows').selectAll(), filter);
     if (filter.sinceMs !== null) query = query.where('detected_ms', '>=', filter.sinceMs);
     if (after !== null) {
-      query = query.where((row: ExpressionBuilder<Schema, 'audit_rows'>) =>
-        row.or([
-          row('detected_ms', '<', after.detectedMs),
-          row.and([row('detected_ms', '=', after.detectedMs), row('seq', '<', after.seq)]),
-        ]),
-      );
+      const place = [
+        ['detected_ms', after.detectedMs],
+        ['seq', after.seq],
+      ] as const;
+      query = query.where((row: ExpressionBuilder<Schema, 'audit_rows'>) => beyondPlace(row, '<', place));
       // The same bound as the index knows it.
       query = query.where('detected_ms', '<=', after.detectedMs);
     }

@@ -1,5 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { RowSources } from '../accounts/ids.ts';
+import { beyondPlace } from '../accounts/keyset.ts';
 import type { Database, Schema } from '../accounts/schema.ts';
 import type { DeliveryState } from '../accounts/schemaWebhooks.ts';
 import { InvalidInputError } from '../errors.ts';
@@ -72,12 +73,11 @@ export class DeliveryLog {
       .limit(limit);
     if (after !== null) {
       const { createdMs, deliveryId } = after;
-      query = query.where((row) =>
-        row.or([
-          row('delivery.created_ms', '<', createdMs),
-          row.and([row('delivery.created_ms', '=', createdMs), row('delivery.delivery_id', '<', deliveryId)]),
-        ]),
-      );
+      const place = [
+        ['delivery.created_ms', createdMs],
+        ['delivery.delivery_id', deliveryId],
+      ] as const;
+      query = query.where((row) => beyondPlace(row, '<', place));
     }
     const rows = await query.execute();
     return rows.map((row) => ({

@@ -29,7 +29,7 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       await clock.advance(1);
       return await jobs.create({ userId, spec: SPEC, isComparison, cap });
     };
-    return { clock, jobs, user, queue, submit };
+    return { database, clock, jobs, user, queue, submit };
   };
 
   describe(`jobs in ${name}`, () => {
@@ -51,6 +51,21 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
         expect(await submit(userId, 3, isComparison)).toBeNull();
       },
     );
+
+    test('a job stored before there was `max_slippage` has no limit, and one stored with it keeps its own', async () => {
+      const { database, jobs, user, submit } = await begin();
+      const userId = await user('a@example.com');
+      const older = (await submit(userId))?.jobId as string;
+      const newer = (await submit(userId))?.jobId as string;
+      const { max_slippage: _, ...params } = SPEC.params;
+      const spec = JSON.stringify({ ...SPEC, params });
+      await database.updateTable('backtest_jobs').set({ spec }).where('job_id', '=', older).execute();
+      expect((await jobs.find(older, { userId }))?.spec).toEqual({
+        ...SPEC,
+        params: { ...params, max_slippage: null },
+      });
+      expect((await jobs.find(newer, { userId }))?.spec).toEqual(SPEC);
+    });
 
     test('newest first, paged by offset and by place; another user’s are not there', async () => {
       const { jobs, user, submit } = await begin();

@@ -43,6 +43,7 @@ describe.skipIf(commandAbsent)(`underround backtest ${commandAbsent ? '(skipped:
     const grid = await backtest({ ...BODY, x_axis });
     expect(grid).toMatch(/^threshold +0\.3 +0\.4 +0\.5 +0\.6$/m);
     expect(grid).toMatch(/^trials +4$/m);
+    expect(grid).toMatch(/^trials before +not counted: a command has no account$/m);
     expect(grid).toMatch(/^warning: /m);
   });
 

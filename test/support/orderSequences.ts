@@ -1,5 +1,5 @@
 import { TakerFee } from '../../src/core/fees.ts';
-import { type BookSide, Consumption, type ReadSide } from '../../src/core/fills/consumption.ts';
+import { type BookSide, Consumption } from '../../src/core/fills/consumption.ts';
 import { fillTaker, type TakerOrder } from '../../src/core/fills/engine.ts';
 import type { Fill } from '../../src/core/fills/walk.ts';
 import type { LadderSide } from '../../src/core/ladderSide.ts';
@@ -7,6 +7,7 @@ import { Ledger } from '../../src/core/ledger.ts';
 import { Random } from '../../src/core/random.ts';
 import { Position } from '../../src/core/replay/position.ts';
 import { mirroredView } from '../../src/core/replay/tape.ts';
+import type { Token } from '../../src/core/signals/signal.ts';
 import type { FeeRule } from '../../src/core/venueRulesTable.ts';
 import { type Level, ladder } from './tapes.ts';
 
@@ -35,7 +36,7 @@ export function runOrderSequence(seed: number): void {
   const ledger = new Ledger(random.below(1_000_000_000));
   const books: Books = { cash: BigInt(ledger.deposit), others: 0n, fees: 0n };
   const yes = randomBook(random);
-  const read: ReadSide = (token, side) =>
+  const read = (token: Token, side: BookSide) =>
     token === 'yes' ? yes[side] : mirroredView(yes[side === 'bids' ? 'asks' : 'bids']);
   const consumption = new Consumption();
   const left = { bids: shown(yes.bids), asks: shown(yes.asks) };

@@ -5,19 +5,21 @@
  */
 import type { SideView } from '../../schema/records.ts';
 import { TICKS_PER_USDC } from '../money.ts';
+import type { Ladders } from '../replay/tape.ts';
 import type { Token } from '../signals/signal.ts';
 import type { FilledLevel } from './walk.ts';
 
 export type BookSide = 'bids' | 'asks';
 
-/** Where the levels of a book are read. */
-export type ReadSide = (token: Token, side: BookSide) => SideView;
-
+/** One level of one fill. */
 interface Taken {
   /** Whose book the order met, as it showed the level. */
-  readonly own: Level;
+  readonly token: Token;
+  readonly side: BookSide;
+  readonly price: number;
   /** The venue keeps one book, so an order that met a level of one token met its mirror of the other. */
-  readonly yes: Level;
+  readonly yesSide: BookSide;
+  readonly yesPrice: number;
   /** When it was dealt. */
   readonly timeMs: number;
   shown: number;
@@ -25,7 +27,7 @@ interface Taken {
 }
 
 export class Consumption {
-  /** One entry a fill and level, oldest first. */
+  /** Oldest first. */
   #taken: Taken[] = [];
 
   get isEmpty(): boolean {
@@ -35,21 +37,24 @@ export class Consumption {
   /**
    * Has to see every proven book while anything is taken. A level worse than the last one shown may only have been cut
    * off with the depth: it stays taken.
-   * @param mirrored NO is the mirror of YES: then only YES is read, which costs nothing to show.
+   * Where NO is the mirror of YES only YES is read, which costs nothing to show.
    */
-  observe(read: ReadSide, mirrored: boolean): void {
+  observe(ladders: Ladders, book: number): void {
+    const mirrored = ladders.isMirrored(book);
+    const all = this.#taken;
     let kept = 0;
-    for (const entry of this.#taken) {
-      const { token, side, price } = mirrored ? entry.yes : entry.own;
-      const view = read(token, side);
+    for (const entry of all) {
+      const side = mirrored ? entry.yesSide : entry.side;
+      const price = mirrored ? entry.yesPrice : entry.price;
+      const view = ladders.side(book, mirrored ? 'yes' : entry.token, side);
       if (isInRange(view, side, price)) {
         const shown = shownAt(view, price);
         if (shown === 0 || shown > entry.shown) continue;
         entry.shown = shown;
       }
-      this.#taken[kept++] = entry;
+      all[kept++] = entry;
     }
-    this.#taken.length = kept;
+    if (kept < all.length) all.length = kept;
   }
 
   /** The levels of one side less what was taken; a view of the same kind, to be used at once. */
@@ -69,9 +74,12 @@ export class Consumption {
 
   /** @param view As shown, not as remaining. */
   take({ token, side, view, filled, timeMs }: Take): void {
+    const isYes = token === 'yes';
+    const yesSide = isYes ? side : mirrorSide(side);
     for (const { price, size } of filled) {
-      const own = { token, side, price };
-      this.#taken.push({ own, yes: asYes(own), timeMs, shown: shownAt(view, price), taken: size });
+      const yesPrice = isYes ? price : TICKS_PER_USDC - price;
+      const shown = shownAt(view, price);
+      this.#taken.push({ token, side, price, yesSide, yesPrice, timeMs, shown, taken: size });
     }
   }
 
@@ -83,17 +91,11 @@ export class Consumption {
   /** Of a level as YES shows it. */
   #takenAt(side: BookSide, price: number): number {
     let sum = 0;
-    for (const { yes, taken } of this.#taken) {
-      if (yes.price === price && yes.side === side) sum += taken;
+    for (const { yesPrice, yesSide, taken } of this.#taken) {
+      if (yesPrice === price && yesSide === side) sum += taken;
     }
     return sum;
   }
-}
-
-interface Level {
-  readonly token: Token;
-  readonly side: BookSide;
-  readonly price: number;
 }
 
 interface Take {
@@ -102,12 +104,6 @@ interface Take {
   readonly view: SideView;
   readonly filled: readonly FilledLevel[];
   readonly timeMs: number;
-}
-
-/** A level as the book of YES shows it where the two are mirrors. */
-function asYes(level: Level): Level {
-  if (level.token === 'yes') return level;
-  return { token: 'yes', side: mirrorSide(level.side), price: TICKS_PER_USDC - level.price };
 }
 
 function mirrorSide(side: BookSide): BookSide {

@@ -28,7 +28,7 @@ class Buyer {
   }
 
   see(asks: SideView): void {
-    this.consumption.observe(() => cut(asks, this.#depth), true);
+    this.consumption.observe({ side: () => cut(asks, this.#depth), isMirrored: () => true }, 0);
   }
 
   remaining(asks: SideView): SideView {

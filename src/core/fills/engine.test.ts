@@ -75,7 +75,10 @@ describe('consumption', () => {
     return consumption;
   };
   const observe = (consumption: Consumption, shares: number) =>
-    consumption.observe((_, side) => (side === 'asks' ? asksOf(shares) : bids), true);
+    consumption.observe(
+      { side: (_, __, side) => (side === 'asks' ? asksOf(shares) : bids), isMirrored: () => true },
+      0,
+    );
 
   test('of 100 shown, 30 taken leaves 70, and 50 more leaves 20', () => {
     expect(remaining(taken(30), 100)).toBe(70);
@@ -134,11 +137,17 @@ describe('consumption', () => {
     const noAsks = ladder('asks', [[0.7, 10]]);
     const filled = [{ price: 7_000, size: 4 * SHARE }];
     consumption.take({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
-    consumption.observe((token) => (token === 'no' ? noAsks : bids), false);
+    consumption.observe({ side: (_, token) => (token === 'no' ? noAsks : bids), isMirrored: () => false }, 0);
     expect(consumption.remaining('no', 'asks', noAsks).sizes[0]).toBe(6 * SHARE);
-    consumption.observe((token) => (token === 'no' ? ladder('asks', [[0.69, 1]]) : bids), false);
+    consumption.observe(
+      { side: (_, token) => (token === 'no' ? ladder('asks', [[0.69, 1]]) : bids), isMirrored: () => false },
+      0,
+    );
     expect(consumption.isEmpty, 'deeper than what is shown').toBe(false);
-    consumption.observe((token) => (token === 'no' ? ladder('asks', [[0.71, 1]]) : bids), false);
+    consumption.observe(
+      { side: (_, token) => (token === 'no' ? ladder('asks', [[0.71, 1]]) : bids), isMirrored: () => false },
+      0,
+    );
     expect(consumption.isEmpty).toBe(true);
   });
 

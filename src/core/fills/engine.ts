@@ -3,10 +3,10 @@
  * Orders are of the fill-and-kill kind: what the book in force gives within the limit, the rest is cancelled.
  */
 import type { SideView } from '../../schema/records.ts';
-import { TakerFee } from '../fees.ts';
+import type { TakerFee } from '../fees.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Token } from '../signals/signal.ts';
-import { averagePrice, buyForBudget, buyShares, displayed, type Fill, sellShares } from './walk.ts';
+import { averagePrice, buyForBudget, displayed, type Fill, sellShares } from './walk.ts';
 
 /** Buys for an amount of money, or sells shares. */
 export type TakerOrder =
@@ -23,15 +23,12 @@ export interface Best {
 
 /** More than any order takes: at the mid, size is not asked for. */
 const BOTTOMLESS = 1e15;
-const NO_FEE = new TakerFee({ rate: 0, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' });
 
 /** What an order gets from the levels it meets; null: nothing. */
 export function fillTaker(order: TakerOrder, side: SideView, fee: TakerFee): Fill | null {
   const { limitPrice } = order;
   if (order.kind === 'sell') return sellShares(side, { size: order.size, fee, limitPrice });
-  const { budget } = order;
-  const free = buyForBudget(side, { budget, fee: NO_FEE, limitPrice });
-  return free === null ? null : buyShares(side, { size: free.size, fee, limitPrice });
+  return buyForBudget(side, { budget: order.budget, fee, feeOnTop: true, limitPrice });
 }
 
 /** Why an order got nothing of the levels it met: nothing was shown, or all of it beyond its limit. */

@@ -3,11 +3,12 @@
  * of 1/1,000,000 share, prices ticks of 1/10000 USDC; what has to be rounded is rounded against the taker.
  */
 import type { SideView } from '../../schema/records.ts';
-import type { TakerFee } from '../fees.ts';
+import { TakerFee } from '../fees.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 
 /** Ticks times units in one micro-USD. */
 const TICK_UNITS_PER_MICRO = 10_000;
+const NO_FEE = new TakerFee({ rate: 0, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' });
 
 export interface FilledLevel {
   readonly price: number;
@@ -69,21 +70,23 @@ export function sellShares(
 }
 
 /**
- * Buys for an amount of money, fees included.
- * @param budget Micro-USD, > 0; principal and fee together never exceed it.
+ * Buys for an amount of money.
+ * @param budget Micro-USD, > 0; never exceeded by principal and fee together.
+ * @param feeOnTop The budget is for the principal alone.
  * @returns Null when nothing is for sale within the limit, or the budget buys no unit.
  */
 export function buyForBudget(
   asks: SideView,
-  { budget, fee, limitPrice = 10_000 }: Terms & { budget: number },
+  { budget, fee, feeOnTop = false, limitPrice = 10_000 }: Terms & { budget: number; feeOnTop?: boolean },
 ): Fill | null {
   const walk = new Walk(fee, Math.ceil);
+  const feeInside = feeOnTop ? NO_FEE : fee;
   for (let i = 0; i < asks.count; i++) {
     const price = asks.prices[i] as number;
     if (price > limitPrice) break;
-    const left = budget - walk.spent;
+    const left = budget - (feeOnTop ? walk.principal : walk.spent);
     const all = displayed(asks, i);
-    const size = Math.min(all, affordable(price, { left, fee }));
+    const size = Math.min(all, affordable(price, { left, fee: feeInside }));
     walk.take(price, size);
     if (size < all) break;
   }
@@ -144,7 +147,7 @@ function totalOf(price: number, size: number, fee: TakerFee): number {
 /** Adds up what one order takes. */
 class Walk {
   size = 0;
-  #principal = 0;
+  principal = 0;
   #feePaid = 0;
   readonly #levels: FilledLevel[] = [];
   readonly #fee: TakerFee;
@@ -156,19 +159,19 @@ class Walk {
   }
 
   get spent(): number {
-    return this.#principal + this.#feePaid;
+    return this.principal + this.#feePaid;
   }
 
   take(price: number, size: number): void {
     if (size <= 0) return;
     this.size += size;
-    this.#principal += this.#round((price * size) / TICK_UNITS_PER_MICRO);
+    this.principal += this.#round((price * size) / TICK_UNITS_PER_MICRO);
     this.#feePaid += this.#fee.charged({ price, size });
     this.#levels.push({ price, size });
   }
 
   fill(): Fill | null {
     if (this.size === 0) return null;
-    return { size: this.size, principal: this.#principal, fee: this.#feePaid, levels: this.#levels };
+    return { size: this.size, principal: this.principal, fee: this.#feePaid, levels: this.#levels };
   }
 }

@@ -47,9 +47,8 @@ export interface Exiting {
   readonly sinceMs: number;
 }
 
-interface Exit {
-  /** Of a sale; null: a payout. */
-  readonly slippage: number | null;
+/** Shares that left a position, with what they gave. */
+interface Leaving {
   readonly timeMs: number;
   readonly size: number;
   /** At which prices; `proceeds` are rounded. */
@@ -57,10 +56,14 @@ interface Exit {
   readonly proceeds: number;
   readonly fee: number;
   readonly reason: ExitReason;
-  readonly posting: Posting;
+  /** Of a sale; null: a payout. */
+  readonly slippage: number | null;
 }
 
-const UNSOLD = { exitSlippage: null, exitLevels: null } as const;
+interface Exit {
+  readonly of: Leaving;
+  readonly posting: Posting;
+}
 
 /** Shares of one token from their purchase to the last one's end, with everything posted to a ledger. */
 export class Position {
@@ -101,7 +104,7 @@ export class Position {
 
   /** Orders that filled: its purchase and its sales. */
   get fills(): number {
-    return 1 + this.#sales().length;
+    return 1 + this.#exits.filter(isSale).length;
   }
 
   /** @param payout USDC a share of this token pays; null: annulled, the shares are taken back at their cost. */
@@ -124,11 +127,11 @@ export class Position {
    * @returns What became of the position.
    */
   takeBackSince(timeMs: number): 'kept' | 'reopened' | 'gone' {
-    const kept = this.#exits.filter((exit) => exit.timeMs <= timeMs);
+    const kept = this.#exits.filter(({ of }) => of.timeMs <= timeMs);
     const changed = kept.length < this.#exits.length;
     for (const exit of this.#exits.slice(kept.length)) {
       this.#ledger.takeBack(exit.posting);
-      this.left += exit.size;
+      this.left += exit.of.size;
       this.#costLeft -= exit.posting.positions;
     }
     this.#exits = kept;
@@ -142,56 +145,67 @@ export class Position {
 
   trade(): Trade {
     const { size, principal } = this.#entry;
-    const last = this.left === 0 ? this.#exits.at(-1) : undefined;
-    const proceeds = this.#exits.reduce((sum, exit) => sum + exit.proceeds, 0);
-    const fees = this.#exits.reduce((sum, exit) => sum + exit.fee, this.#entry.fee);
+    const exits = this.#exits;
+    const last = this.left === 0 ? exits.at(-1) : undefined;
+    let [proceeds, fees] = [0, this.#entry.fee];
+    for (const { of } of exits) {
+      proceeds += of.proceeds;
+      fees += of.fee;
+    }
+    const sold = last === undefined ? null : soldOf(exits);
     return {
       token: this.token,
       decidedMs: this.#decidedMs,
       openedMs: this.openedMs,
-      closedMs: last?.timeMs ?? null,
+      closedMs: last?.of.timeMs ?? null,
       size,
       entryPrice: averagePrice(this.#entry),
-      exitPrice: last === undefined ? null : averagePrice({ levels: this.#soldLevels(), size }),
-      exitReason: last?.reason ?? null,
+      exitPrice: last === undefined ? null : averagePrice({ levels: levelsOf(exits), size }),
+      exitReason: last?.of.reason ?? null,
       principal,
       fees,
       decisionPrice: this.#best / TICKS_PER_USDC,
       entrySlippage: slippageOf('buy', this.#entry, this.#best),
-      ...(last === undefined ? UNSOLD : this.#exitExecution()),
+      exitSlippage: sold?.slippage ?? null,
       entryLevels: this.#entry.levels.length,
+      exitLevels: sold?.levels ?? null,
       pnl: last === undefined ? null : proceeds - principal - fees,
     };
   }
 
-  #exitExecution(): Pick<Trade, 'exitSlippage' | 'exitLevels'> {
-    const sales = this.#sales();
-    const [first] = sales;
-    if (first === undefined) return UNSOLD;
-    const exitLevels = sales.reduce((sum, { levels }) => sum + levels.length, 0);
-    // Of one sale to the last bit, not through its shares.
-    if (sales.length === 1) return { exitSlippage: first.slippage, exitLevels };
-    const size = sales.reduce((sum, sale) => sum + sale.size, 0);
-    const weighted = sales.reduce((sum, sale) => sum + (sale.slippage ?? 0) * sale.size, 0);
-    return { exitSlippage: weighted / size, exitLevels };
-  }
-
-  #sales(): Exit[] {
-    return this.#exits.filter(({ slippage }) => slippage !== null);
-  }
-
-  #soldLevels(): FilledLevel[] {
-    return this.#exits.flatMap(({ levels }) => levels);
-  }
-
-  #exit(exit: Omit<Exit, 'posting'>): void {
-    const { size, proceeds, fee } = exit;
+  #exit(of: Leaving): void {
+    const { size, proceeds, fee } = of;
     const cost = size === this.left ? this.#costLeft : partOf(this.#costLeft, size, this.left);
-    const posting = this.#ledger.close({ proceeds, fee, cost });
-    this.#exits.push({ ...exit, posting });
+    this.#exits.push({ of, posting: this.#ledger.close({ proceeds, fee, cost }) });
     this.left -= size;
     this.#costLeft -= cost;
   }
+}
+
+function isSale({ of }: Exit): boolean {
+  return of.slippage !== null;
+}
+
+/** Average slippage of the sales by their shares, and the levels they walked; null where nothing was sold. */
+function soldOf(exits: readonly Exit[]): { slippage: number; levels: number } | null {
+  let [sales, size, weighted, levels] = [0, 0, 0, 0];
+  let slippage = 0;
+  for (const { of } of exits) {
+    if (of.slippage === null) continue;
+    sales++;
+    slippage = of.slippage;
+    size += of.size;
+    weighted += of.slippage * of.size;
+    levels += of.levels.length;
+  }
+  if (sales === 0) return null;
+  // Of one sale to the last bit, not through its shares.
+  return { slippage: sales === 1 ? slippage : weighted / size, levels };
+}
+
+function levelsOf(exits: readonly Exit[]): readonly FilledLevel[] {
+  const [first] = exits;
+  return exits.length === 1 && first !== undefined ? first.of.levels : exits.flatMap(({ of }) => of.levels);
 }
 
 /** floor(amount x part / whole), exact where the product is beyond 2^53. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { PlainReplay } from '../../../test/support/plainReplay.ts';
 import { START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
 import { CONDITION_METRICS, type Condition, type ConditionBased, OPERATORS } from '../../schema/strategy.ts';
 import { Ledger } from '../ledger.ts';
@@ -147,4 +148,30 @@ test('a replay by search deals, misses and takes back what a session that sees e
     for (const { kind } of searched) kinds[kind]++;
   }
   for (const [kind, count] of Object.entries(kinds)) expect(count, kind).toBeGreaterThan(10);
+});
+
+test('every trade and order of a replay is that of a plain one, level by level', () => {
+  const seen = { trades: 0, several: 0, placed: 0, missed: 0, takenBack: 0 };
+  const variants = [
+    [60_000_000, PARAMS, 0],
+    [250_000_000, { ...PARAMS, max_slippage: 0.02 }, 1],
+    [7_000_001, { ...PARAMS, latency_ms: 0 }, null],
+  ] as const;
+  let n = 0;
+  for (const { prepared, strategy, name } of cases()) {
+    const [size, params, payoutYes] = variants[n++ % variants.length] as (typeof variants)[number];
+    const terms: SessionTerms = { strategy: compileStrategy(strategy), size, params };
+    const resolution = { ...RESOLUTION, payoutYes };
+    const { trades, orders } = replayMarket(prepared, terms, { resolution });
+    expect({ trades, orders }, name).toEqual(new PlainReplay(prepared, terms).run(resolution));
+    const { missed } = orders;
+    seen.trades += trades.length;
+    seen.several += trades.filter(
+      ({ entryLevels, exitLevels }) => (entryLevels ?? 0) * (exitLevels ?? 0) > 1,
+    ).length;
+    seen.placed += orders.placed;
+    seen.missed += missed.no_depth + missed.price + missed.untrusted;
+    seen.takenBack += orders.takenBack;
+  }
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(10);
 });
