@@ -24,7 +24,7 @@ export function registerAudit(program: Command): void {
 }
 
 function verify(options: VerifyOptions): Promise<void> {
-  return withControl(options, async ({ database }) => {
+  return withControl(options, 'read', async ({ database }) => {
     const { verifyAudit } = await import('../signals/auditVerify.ts');
     const known = options.head === undefined ? {} : { knownHash: options.head };
     const { ok, entries, rows, head: hash, fault } = await verifyAudit(database, known);
@@ -41,7 +41,7 @@ function verify(options: VerifyOptions): Promise<void> {
 }
 
 function head(options: ControlOptions): Promise<void> {
-  return withControl(options, async ({ database }) => {
+  return withControl(options, 'read', async ({ database }) => {
     const { readHead } = await import('../signals/auditChain.ts');
     const { seq, hash } = await readHead(database);
     console.log(options.json ? JSON.stringify({ seq, hash }) : `${hash}  after ${seq} entries`);

@@ -1,21 +1,16 @@
-import { createWriteStream, existsSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { systemClock } from '../clock.ts';
-import { loadConfig } from '../config.ts';
 import { InvalidInputError } from '../errors.ts';
-import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
 import { exportFields, exportSubject } from '../schema/api/exports.ts';
 import { readFields } from '../schema/api/fields.ts';
 import type { ExportSubject } from '../schema/export.ts';
-import { StoreClient } from '../store/client.ts';
-import { reachEngine } from '../store/engineAccess.ts';
+import type { StoreClient } from '../store/client.ts';
 import { openExport, whyTooLong } from '../store/export.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
-import { finishRecovery } from '../store/recovery.ts';
 import { interruptible } from './failure.ts';
-import { recoveryProgress } from './progress.ts';
+import { openRecording } from './openRecording.ts';
+import { readSettings } from './settings.ts';
 
 export interface ExportOptions {
   readonly marketId?: string;
@@ -63,19 +58,10 @@ async function write(
   { out, dataDir }: ExportOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const loaded = loadConfig();
-  const config = { ...loaded, dataDir: dataDir ?? loaded.dataDir };
-  if (config.clickhouseUrl === null && !existsSync(config.dataDir)) {
-    throw new InvalidInputError(`there is no data directory ${config.dataDir}`);
-  }
-  // A running service's engine is found and used; else one is started and ended with us.
-  const parts = { clock: systemClock, log: silentLogger };
-  const metrics = new Metrics();
-  const access = await reachEngine({ ...config, ...parts, metrics });
-  const store = new StoreClient({ access, ...parts });
+  const config = await readSettings({ dataDir, use: 'read recording' });
+  const recording = await openRecording(config);
+  const { store } = recording;
   try {
-    const { dataDir } = config;
-    await finishRecovery({ ...parts, dataDir, client: store, metrics, onRecovery: recoveryProgress() });
     await checkMarket(store, asked.subject, signal);
     const { subject, ...range } = { ...asked, signal };
     const tooLong = await whyTooLong(store, subject, range);
@@ -84,8 +70,7 @@ async function write(
     if (out === undefined) await pipeline(rows, process.stdout, { end: false, signal });
     else await writeFile(rows, out, signal);
   } finally {
-    await store.close();
-    await access.close();
+    await recording.close();
   }
 }
 
