@@ -189,3 +189,28 @@ it.each(['export', 'backtest'])(
     expect(readdirSync(dataDir)).toEqual(['photographs']);
   },
 );
+
+it.each([
+  [['audit', 'verify', '--head', 'nonsense'], '--head "nonsense" must be 64 hexadecimal digits'],
+  [['audit', 'verify', '--head', ''], '--head "" must be 64 hexadecimal digits'],
+])('%j is refused', async (words, line) => {
+  const dataDir = temporaryDirectory();
+  const { out, err, exit } = await runWhole(...words, '--data-dir', dataDir);
+  const lines = [`underround: data directory ${dataDir}`, `underround: ${line}`];
+  expect({ out, err, exit }).toEqual({ out: [], err: lines, exit: 1 });
+});
+
+it.each([
+  ['/nonexistent/out.jsonl', '--out: there is no directory /nonexistent'],
+  ['/', '--out "/" must name a file'],
+  ['', '--out "" must name a file'],
+])('export --out %j is refused before the recording is opened', async (out, line) => {
+  const words = ['export', 'perp_depth', '--ticker', 'BTC', '--out', out, '--data-dir', temporaryDirectory()];
+  expect(await runWhole(...words)).toEqual({ out: [], err: [`underround: ${line}`], exit: 1 });
+});
+
+it('NATS_URL is read and has no effect, which is said', async () => {
+  process.env = { ...process.env, NATS_URL: 'nats://127.0.0.1:4222' };
+  const { err } = await runWhole('keys', 'list');
+  expect(err[0]).toBe('underround: warning: NATS_URL has no effect yet');
+});

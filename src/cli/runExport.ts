@@ -1,5 +1,6 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { InvalidInputError } from '../errors.ts';
 import { exportFields, exportSubject } from '../schema/api/exports.ts';
@@ -27,7 +28,9 @@ export interface ExportOptions {
 export async function runExport(dataset: string, options: ExportOptions): Promise<void> {
   await interruptible(async (signal) => {
     try {
-      await write(read(dataset, options), options, signal);
+      const asked = read(dataset, options);
+      if (options.out !== undefined) checkOut(options.out);
+      await write(asked, options, signal);
     } catch (error) {
       // Whoever reads standard output has enough.
       if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
@@ -48,6 +51,14 @@ function read(dataset: string, { marketId, ticker, source, start, end, format }:
     throw new InvalidInputError('--start must not be after --end');
   }
   return { subject, startMs: values.start, endMs: values.end, format: values.format };
+}
+
+/** @throws {InvalidInputError} When no file can have this name: found only after the whole export otherwise. */
+function checkOut(out: string): void {
+  if (!existsSync(dirname(out))) throw new InvalidInputError(`--out: there is no directory ${dirname(out)}`);
+  if (out === '' || statSync(out, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new InvalidInputError(`--out ${JSON.stringify(out)} must name a file`);
+  }
 }
 
 const optionOf = (name: string | number | undefined) =>
