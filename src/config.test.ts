@@ -1,70 +1,114 @@
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from './config.ts';
+import { CONFIG_VARIABLES, loadConfig, readConfig } from './config.ts';
 import { ConfigError } from './errors.ts';
 
-describe('UNDERROUND_METRICS_ADDRESS', () => {
-  const read = (text: string) => loadConfig({ UNDERROUND_METRICS_ADDRESS: text }).metricsAddress;
+describe('a variable that cannot be used is one line with its value, the rule and the next step', () => {
+  const DISK = 'must be a size such as 8MiB or 2GiB, or a share of the disk of at most 50%';
+  const PORT = 'must be a port number, 0 to 65535';
+  const ADDRESS = 'must be host:port with a port of at most 65535, such as 127.0.0.1:9100';
+  const HOSTS = 'must be host names without ports, separated by commas';
+  const HTTP = 'must be `off` or a URL starting with https:// or http://';
+  const SOCKET = 'must be `off` or a URL starting with wss:// or ws://';
 
   test.each([
-    ['127.0.0.1:9100', { host: '127.0.0.1', port: 9100 }],
-    ['localhost:0', { host: 'localhost', port: 0 }],
-    ['[::1]:9100', { host: '::1', port: 9100 }],
-    ['', null],
-  ])('%j is read', (text, address) => {
-    expect(read(text)).toEqual(address);
+    ['UNDERROUND_PORT', ['banana', '-1', '65536', '80.5', ' 80', '0x50'], PORT, '8080'],
+    [
+      'UNDERROUND_METRICS_ADDRESS',
+      ['9100', '127.0.0.1', '127.0.0.1:', '::1:9100', 'http://a:1', 'a:65536'],
+      ADDRESS,
+    ],
+    ['UNDERROUND_PUBLIC_HOST', ['a:8080', 'https://a', 'a,', '*.a', '.a', 'a..b', '[::1]', 'a b'], HOSTS],
+    ['UNDERROUND_DISK_RESERVE', ['8', '8MB', '0MiB', '-1GiB', '51%', '0%', '8 MiB', 'MiB', 'off'], DISK],
+    [
+      'UNDERROUND_LOG_LEVEL',
+      ['verbose', 'INFO', 'info '],
+      'must be trace, debug, info, warn, error or silent',
+      'info',
+    ],
+    ['UNDERROUND_RATE_LIMITS', ['true', '0', 'ON'], 'must be on or off', 'on'],
+    ['UNDERROUND_SIGN_UP', ['no'], 'must be open or closed', 'open'],
+    ['UNDERROUND_ALLOW_PLAIN_HTTP', ['1'], 'must be on or off', 'off'],
+    ['UNDERROUND_KEY_ENV', ['prod'], 'must be live or test', 'live'],
+    ['UNDERROUND_GAMMA_URL', ['x', 'wss://a', 'OFF', 'https:'], HTTP, 'https://gamma-api.polymarket.com'],
+    ['UNDERROUND_CLOB_URL', ['x'], HTTP, 'https://clob.polymarket.com'],
+    ['UNDERROUND_CLOB_WS_URL', ['https://a'], SOCKET, 'wss://ws-subscriptions-clob.polymarket.com/ws/market'],
+    ['UNDERROUND_RTDS_URL', ['x'], SOCKET, 'wss://ws-live-data.polymarket.com'],
+    ['UNDERROUND_PERP_URL', ['ftp://a'], HTTP, 'https://api.bybit.com'],
+    ['UNDERROUND_SPOT_WS_URL', ['x'], SOCKET, 'wss://data-stream.binance.vision'],
+    ['UNDERROUND_SPOT_REST_URL', ['x'], HTTP, 'https://data-api.binance.vision'],
+    ['UNDERROUND_SPOT_FALLBACK_WS_URL', ['x'], SOCKET, 'wss://ws-feed.exchange.coinbase.com'],
+  ])('%s', (name, values, rule, fallback: string | null = null) => {
+    for (const value of values) {
+      const next = `correct it, or unset it${fallback === null ? '' : ` for ${fallback}`}`;
+      const line = `${name}=${JSON.stringify(value)} ${rule}; ${next}`;
+      expect(readConfig({ [name]: value })).toEqual({ problems: [line] });
+    }
   });
 
-  test.each(['9100', '127.0.0.1', '127.0.0.1:', '::1:9100', 'http://127.0.0.1:9100'])(
-    '%j is refused by its name',
-    (text) => {
-      expect(() => read(text)).toThrow(
-        new ConfigError('configuration: UNDERROUND_METRICS_ADDRESS must be host:port'),
-      );
-    },
+  test.each([
+    ['CLICKHOUSE_URL', 'tcp://u:hunter2@a', 'http:// or https://'],
+    ['DATABASE_URL', 'mysql://u:hunter2@a', 'postgres:// or postgresql://'],
+    ['NATS_URL', 'hunter2', 'nats:// or tls://'],
+  ])('%s, which may have a password in it, is not shown', (name, value, schemes) => {
+    const line = `${name} (value not shown) must be a URL starting with ${schemes}; correct it, or unset it`;
+    expect(readConfig({ [name]: value })).toEqual({ problems: [line] });
+  });
+
+  test('what has a password in it is not shown, and a long value is cut', () => {
+    const { problems } = readConfig({
+      UNDERROUND_CLOB_URL: 'ftp://user:hunter2@a',
+      UNDERROUND_PORT: '9'.repeat(500),
+    }) as { problems: string[] };
+    expect(problems.join('\n')).not.toContain('hunter2');
+    expect(problems.map((line) => line.split(' ')[0])).toEqual([
+      `UNDERROUND_PORT="${'9'.repeat(120)}..."`,
+      'UNDERROUND_CLOB_URL',
+    ]);
+  });
+});
+
+test('every variable that cannot be used is a line of one refusal', () => {
+  const load = () => loadConfig({ UNDERROUND_PORT: 'x', UNDERROUND_SIGN_UP: 'y', NATS_URL: 'z' });
+  expect(load).toThrow(
+    new ConfigError([
+      'UNDERROUND_PORT="x" must be a port number, 0 to 65535; correct it, or unset it for 8080',
+      'UNDERROUND_SIGN_UP="y" must be open or closed; correct it, or unset it for open',
+      'NATS_URL (value not shown) must be a URL starting with nats:// or tls://; correct it, or unset it',
+    ]),
   );
 });
 
-describe('UNDERROUND_PUBLIC_HOST', () => {
-  const read = (text: string) => loadConfig({ UNDERROUND_PUBLIC_HOST: text }).publicHosts;
-
-  test.each([
-    ['', []],
-    ['books.example.com', ['books.example.com']],
-    ['books.example.com, Recorder_1', ['books.example.com', 'Recorder_1']],
-  ])('%j is read', (text, names) => {
-    expect(read(text)).toEqual(names);
-  });
-
-  test.each(['a:8080', 'https://a', 'a,', '*.a', '.a', 'a..b', '[::1]', 'a b'])('%j is refused', (text) => {
-    const line = 'configuration: UNDERROUND_PUBLIC_HOST must be host names without ports';
-    expect(() => read(text)).toThrow(new ConfigError(line));
-  });
+test('an empty variable counts as unset', () => {
+  const empty = Object.fromEntries([...CONFIG_VARIABLES.keys()].map((name) => [name, '']));
+  expect(loadConfig(empty)).toEqual(loadConfig({}));
 });
 
-describe('UNDERROUND_DISK_RESERVE', () => {
-  const read = (text: string) => loadConfig({ UNDERROUND_DISK_RESERVE: text }).diskReserve;
+test.each([
+  ['127.0.0.1:9100', { host: '127.0.0.1', port: 9100 }],
+  ['localhost:0', { host: 'localhost', port: 0 }],
+  ['[::1]:9100', { host: '::1', port: 9100 }],
+  ['', null],
+])('UNDERROUND_METRICS_ADDRESS %j is read', (text, address) => {
+  expect(loadConfig({ UNDERROUND_METRICS_ADDRESS: text }).metricsAddress).toEqual(address);
+});
 
-  test.each([
-    ['8MiB', { bytes: 8_388_608 }],
-    ['1.5GiB', { bytes: 1_610_612_736 }],
-    ['512KiB', { bytes: 524_288 }],
-    ['1TiB', { bytes: 1_099_511_627_776 }],
-    ['5%', { share: 0.05 }],
-    ['0.5%', { share: 0.005 }],
-    ['50%', { share: 0.5 }],
-    ['', null],
-  ])('%j is read', (text, reserve) => {
-    expect(read(text)).toEqual(reserve);
-  });
+test.each([
+  ['', []],
+  ['books.example.com', ['books.example.com']],
+  ['books.example.com, Recorder_1', ['books.example.com', 'Recorder_1']],
+])('UNDERROUND_PUBLIC_HOST %j is read', (text, names) => {
+  expect(loadConfig({ UNDERROUND_PUBLIC_HOST: text }).publicHosts).toEqual(names);
+});
 
-  test.each(['8', '8MB', '0MiB', '-1GiB', '51%', '0%', '8 MiB', 'MiB', 'off'])(
-    '%j is refused by its name',
-    (text) => {
-      expect(() => read(text)).toThrow(
-        new ConfigError(
-          'configuration: UNDERROUND_DISK_RESERVE must be a size such as 8MiB or 2GiB, or a share of the disk of at most 50%',
-        ),
-      );
-    },
-  );
+test.each([
+  ['8MiB', { bytes: 8_388_608 }],
+  ['1.5GiB', { bytes: 1_610_612_736 }],
+  ['512KiB', { bytes: 524_288 }],
+  ['1TiB', { bytes: 1_099_511_627_776 }],
+  ['5%', { share: 0.05 }],
+  ['0.5%', { share: 0.005 }],
+  ['50%', { share: 0.5 }],
+  ['', null],
+])('UNDERROUND_DISK_RESERVE %j is read', (text, reserve) => {
+  expect(loadConfig({ UNDERROUND_DISK_RESERVE: text }).diskReserve).toEqual(reserve);
 });

@@ -50,27 +50,34 @@ export interface Config {
   natsUrl: string | null;
 }
 
+const hasScheme = (text: string, schemes: readonly string[]) =>
+  URL.canParse(text) && schemes.includes(new URL(text).protocol);
+/** @param schemes As URLs have them, e.g. `https:`. */
+const urlOf = (...schemes: readonly string[]) =>
+  z
+    .string()
+    .refine((text) => hasScheme(text, schemes), `must be a URL starting with ${schemes.join('// or ')}//`);
 const venueUrl = (schemes: readonly string[], defaultUrl: string) =>
   z
     .string()
+    .refine(
+      (text) => text === 'off' || hasScheme(text, schemes),
+      `must be \`off\` or a URL starting with ${schemes.join('// or ')}//`,
+    )
     .default(defaultUrl)
-    .transform((text, context): VenueUrl => {
-      if (text === 'off') return null;
-      const scheme = URL.canParse(text) ? new URL(text).protocol : '';
-      if (!schemes.includes(scheme)) {
-        context.addIssue(`must be \`off\` or a URL starting with ${schemes.join('// or ')}//`);
-        return z.NEVER;
-      }
-      return text.replace(/\/+$/, '');
-    });
+    .transform((text): VenueUrl => (text === 'off' ? null : text.replace(/\/+$/, '')));
 const http = (defaultUrl: string) => venueUrl(['https:', 'http:'], defaultUrl);
 const webSocket = (defaultUrl: string) => venueUrl(['wss:', 'ws:'], defaultUrl);
-const optionalUrl = z.url().optional();
+const oneOf = <const T extends string>(...words: readonly T[]) =>
+  z.enum(words, `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
+const PORT_MAX = 65_535;
 const port = z
   .string()
-  .regex(/^\d{1,5}$/, 'must be a port number')
-  .transform(Number)
-  .refine((value) => value <= 65535, 'must be at most 65535');
+  .refine(
+    (text) => /^\d{1,5}$/.test(text) && Number(text) <= PORT_MAX,
+    `must be a port number, 0 to ${PORT_MAX}`,
+  )
+  .transform(Number);
 
 const UNIT_BYTES: Readonly<Record<string, number>> = {
   KiB: 1024,
@@ -94,25 +101,30 @@ const diskReserve = z.string().transform((text, context): DiskReserve => {
 
 const address = z
   .string()
-  .regex(/^(?:\[[^\]]+\]|[^:]+):\d{1,5}$/, 'must be host:port')
+  .refine((text) => {
+    const [, port = ''] = /^(?:\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text) ?? [];
+    return port !== '' && Number(port) <= PORT_MAX;
+  }, `must be host:port with a port of at most ${PORT_MAX}, such as 127.0.0.1:9100`)
   .transform((text) => {
     const colon = text.lastIndexOf(':');
     return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
-  })
-  .refine((value) => value.port <= 65535, 'must have a port of at most 65535');
+  });
 
 const HOST_NAME = /^[a-z\d_](?:[a-z\d_-]*[a-z\d_])?(?:\.[a-z\d_](?:[a-z\d_-]*[a-z\d_])?)*$/i;
 const hostNames = z
   .string()
   .transform((text) => text.split(',').map((name) => name.trim()))
-  .refine((names) => names.every((name) => HOST_NAME.test(name)), 'must be host names without ports');
+  .refine(
+    (names) => names.every((name) => HOST_NAME.test(name)),
+    'must be host names without ports, separated by commas',
+  );
 
 const environment = z.object({
   UNDERROUND_DATA_DIR: z.string().min(1).default('./data'),
   UNDERROUND_DISK_RESERVE: diskReserve.optional(),
   UNDERROUND_HOST: z.string().min(1).default('127.0.0.1'),
   UNDERROUND_PORT: port.default(8080),
-  UNDERROUND_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  UNDERROUND_LOG_LEVEL: oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent').default('info'),
   UNDERROUND_GAMMA_URL: http('https://gamma-api.polymarket.com'),
   UNDERROUND_CLOB_URL: http('https://clob.polymarket.com'),
   UNDERROUND_CLOB_WS_URL: webSocket('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
@@ -123,35 +135,80 @@ const environment = z.object({
   UNDERROUND_SPOT_FALLBACK_WS_URL: webSocket('wss://ws-feed.exchange.coinbase.com'),
   UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: z.string().default(''),
   UNDERROUND_SECRET_KEY: z.string().optional(),
-  UNDERROUND_RATE_LIMITS: z.enum(['on', 'off']).default('on'),
-  UNDERROUND_SIGN_UP: z.enum(['open', 'closed']).default('open'),
+  UNDERROUND_RATE_LIMITS: oneOf('on', 'off').default('on'),
+  UNDERROUND_SIGN_UP: oneOf('open', 'closed').default('open'),
   UNDERROUND_TLS_CERT: z.string().optional(),
   UNDERROUND_TLS_KEY: z.string().optional(),
   UNDERROUND_TRUST_PROXY: z.string().optional(),
   UNDERROUND_PUBLIC_HOST: hostNames.optional(),
-  UNDERROUND_ALLOW_PLAIN_HTTP: z.enum(['on', 'off']).default('off'),
+  UNDERROUND_ALLOW_PLAIN_HTTP: oneOf('on', 'off').default('off'),
   UNDERROUND_METRICS_ADDRESS: address.optional(),
   UNDERROUND_TIERS_FILE: z.string().optional(),
-  UNDERROUND_KEY_ENV: z.enum(['live', 'test']).default('live'),
-  CLICKHOUSE_URL: optionalUrl,
-  DATABASE_URL: optionalUrl,
-  NATS_URL: optionalUrl,
+  UNDERROUND_KEY_ENV: oneOf('live', 'test').default('live'),
+  CLICKHOUSE_URL: urlOf('http:', 'https:').optional(),
+  DATABASE_URL: urlOf('postgres:', 'postgresql:').optional(),
+  NATS_URL: urlOf('nats:', 'tls:').optional(),
 });
 
+type Environment = z.output<typeof environment>;
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+const DEFAULTS = environment.parse({});
+
+/** Every variable that is read, with what an unset one counts as; null: nothing. */
+export const CONFIG_VARIABLES: ReadonlyMap<string, string | null> = new Map(
+  Object.keys(environment.shape).map((name) => [
+    name,
+    String(DEFAULTS[name as keyof Environment] ?? '') || null,
+  ]),
+);
+
+/** Values that are secrets or have passwords in them. */
+const SECRETS: ReadonlySet<string> = new Set([
+  'UNDERROUND_SECRET_KEY',
+  'CLICKHOUSE_URL',
+  'DATABASE_URL',
+  'NATS_URL',
+]);
+const SHOWN_CHARACTERS_MAX = 120;
+
 /**
- * Parses the environment.
- * @throws {ConfigError} Naming every variable that cannot be used and why; empty ones count as unset.
+ * One line about a variable that cannot be used.
+ * @param rule What it must be, e.g. `must be live or test`.
  */
-export function loadConfig(variables: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function variableProblem(name: string, value: string, rule: string): string {
+  const isSecret = SECRETS.has(name) || value.includes('@');
+  const shown = value.length > SHOWN_CHARACTERS_MAX ? `${value.slice(0, SHOWN_CHARACTERS_MAX)}...` : value;
+  const subject = isSecret ? `${name} (value not shown)` : `${name}=${JSON.stringify(shown)}`;
+  const fallback = CONFIG_VARIABLES.get(name) ?? null;
+  return `${subject} ${rule}; correct it, or unset it${fallback === null ? '' : ` for ${fallback}`}`;
+}
+
+/**
+ * The configuration of an environment, or one line for each variable that cannot be used. Empty variables count as
+ * unset. Files are not read here.
+ */
+export function readConfig(variables: Variables): { config: Config } | { problems: readonly string[] } {
   const set = Object.fromEntries(
     Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
   );
   const parsed = environment.safeParse(set);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
-    throw new ConfigError(`configuration: ${problems.join('; ')}`);
-  }
-  const env = parsed.data;
+  if (parsed.success) return { config: toConfig(parsed.data) };
+  const rules = new Map(parsed.error.issues.map(({ path, message }) => [String(path[0]), message]));
+  return { problems: [...rules].map(([name, rule]) => variableProblem(name, set[name] ?? '', rule)) };
+}
+
+/**
+ * Reads the environment.
+ * @throws {ConfigError} With one line for each variable that cannot be used.
+ */
+export function loadConfig(variables: Variables = process.env): Config {
+  const read = readConfig(variables);
+  if ('problems' in read) throw new ConfigError(read.problems);
+  return read.config;
+}
+
+function toConfig(env: Environment): Config {
   return {
     dataDir: env.UNDERROUND_DATA_DIR,
     diskReserve: env.UNDERROUND_DISK_RESERVE ?? null,
@@ -168,7 +225,7 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
       spotRestUrl: env.UNDERROUND_SPOT_REST_URL,
       spotFallbackWsUrl: env.UNDERROUND_SPOT_FALLBACK_WS_URL,
     },
-    webhookAllowedNetworks: env.UNDERROUND_WEBHOOK_ALLOWED_NETWORKS.split(',').filter((cidr) => cidr !== ''),
+    webhookAllowedNetworks: networksIn(env.UNDERROUND_WEBHOOK_ALLOWED_NETWORKS),
     secretKey: env.UNDERROUND_SECRET_KEY ?? null,
     rateLimits: env.UNDERROUND_RATE_LIMITS === 'on',
     signUpOpen: env.UNDERROUND_SIGN_UP === 'open',
@@ -184,4 +241,12 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
     databaseUrl: env.DATABASE_URL ?? null,
     natsUrl: env.NATS_URL ?? null,
   };
+}
+
+/** The items of a list of networks. */
+export function networksIn(text: string): string[] {
+  return text
+    .split(',')
+    .map((cidr) => cidr.trim())
+    .filter((cidr) => cidr !== '');
 }

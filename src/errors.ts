@@ -19,6 +19,14 @@ export class InvalidInputError extends UnderroundError {
 /** The configuration cannot be used; the operator must change it. */
 export class ConfigError extends UnderroundError {
   readonly code = 'config_invalid';
+  /** One line for each problem; the message has them all. */
+  readonly problems: readonly string[];
+
+  constructor(problems: string | readonly string[], options?: { cause?: unknown }) {
+    const lines = typeof problems === 'string' ? [problems] : problems;
+    super(lines.join('\n'), options);
+    this.problems = lines;
+  }
 }
 
 /** A venue sent something that is not what its protocol says. Set aside and counted, never stored. */

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PROJECT_ROOT } from './support/sourceFiles.ts';
+import { CONFIG_VARIABLES } from '../src/config.ts';
+import { PROJECT_ROOT, sourceFiles } from './support/sourceFiles.ts';
 
 const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
 
@@ -17,19 +18,32 @@ function tableRows(page: string): Map<string, string> {
 
 describe('docs/CONFIGURATION.md', () => {
   const rows = tableRows('docs/CONFIGURATION.md');
-  const declared = [...read('src/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+): (.*),$/gm)];
 
-  it('has each variable of src/config.ts and no other', () => {
-    expect(declared.length).toBeGreaterThan(10);
-    expect([...rows.keys()].sort()).toEqual(declared.map(([, name]) => name).sort());
+  it('has each variable that the code reads and no other', () => {
+    expect(CONFIG_VARIABLES.size).toBeGreaterThan(10);
+    expect([...rows.keys()].sort()).toEqual([...CONFIG_VARIABLES.keys()].sort());
   });
 
-  it('gives the defaults of src/config.ts', () => {
-    for (const [, name = '', schema = ''] of declared) {
-      const [, text = ''] = /(?:default|http|webSocket)\((?!\))'?([^')]*)'?\)$/.exec(schema) ?? [];
+  it('gives the defaults that the code uses', () => {
+    for (const [name, fallback] of CONFIG_VARIABLES) {
       const shown = rows.get(name)?.split('|')[0]?.trim();
-      expect({ name, shown }).toEqual({ name, shown: text === '' ? '(none)' : `\`${text}\`` });
+      expect({ name, shown }).toEqual({ name, shown: fallback === null ? '(none)' : `\`${fallback}\`` });
     }
+  });
+
+  it('has every variable that a source, a script or a page names', () => {
+    const files = [
+      ...sourceFiles('src')
+        .map(({ path }) => path)
+        .filter((path) => !path.endsWith('.test.ts')),
+      ...['docs', 'scripts', 'bin'].flatMap((folder) =>
+        readdirSync(join(PROJECT_ROOT, folder)).map((name) => `${folder}/${name}`),
+      ),
+      'README.md',
+    ].filter((path) => /\.(?:ts|mjs|md)$/.test(path));
+    const named = files.flatMap((path) => read(path).match(/\bUNDERROUND_[A-Z][A-Z_]*(?<!_)\b/g) ?? []);
+    const unknown = new Set(named.filter((name) => !CONFIG_VARIABLES.has(name)));
+    expect([...unknown]).toEqual([]);
   });
 });
 

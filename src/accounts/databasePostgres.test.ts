@@ -5,13 +5,13 @@ import { repositorySuite } from '../../test/accounts/repositorySuite.ts';
 import { sessionSuite } from '../../test/accounts/sessionSuite.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { openTestPostgres } from '../../test/support/postgres.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { ConfigError, StoreUnavailableError } from '../errors.ts';
 import { openDatabase } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 const postgres = await openTestPostgres();
-const openAt = (databaseUrl: string) => openDatabase({ dataDir: '/nonexistent', databaseUrl }, systemClock);
+const openAt = (databaseUrl: string) => openDatabase({ dataDir: '/nonexistent', databaseUrl });
 
 describe.skipIf(postgres.absent)(
   `on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,
@@ -92,7 +92,7 @@ describe('a PostgreSQL that is not there', () => {
     };
     const databaseUrl = 'postgres://u:hunter2@127.0.0.1:1/accounts';
     let error: unknown = null;
-    void openDatabase({ dataDir: '/nonexistent', databaseUrl }, clock).catch((caught: unknown) => {
+    void openDatabase({ dataDir: '/nonexistent', databaseUrl }, { clock }).catch((caught: unknown) => {
       error = caught;
     });
     while (error === null) await fake.advance(2_000);

@@ -1,7 +1,8 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, closeSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import SqliteDriver from 'better-sqlite3';
 import { Kysely, Migrator, SqliteDialect, type SqliteStatement } from 'kysely';
+import { makeDirectories } from '../makeDirectories.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Database, Schema } from './schema.ts';
 import { outward } from './sqliteFailure.ts';
@@ -11,9 +12,12 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Distinct statements kept prepared. The queries of this folder are about fifty; the rest is head room. */
 const MAX_PREPARED_STATEMENTS = 200;
 
+/** A database that no file holds. */
+export const IN_MEMORY = ':memory:';
+
 /** Opens the file, made if absent, and brings its tables up to date. Rejects with the driver's own errors. */
 export async function openSqlite(path: string): Promise<Database> {
-  createPrivateFile(path);
+  if (path !== IN_MEMORY) createPrivateFile(path);
   const file = new SqliteDriver(path, { timeout: BUSY_TIMEOUT_MS });
   const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: withStatementCache(file) }) });
   try {
@@ -31,7 +35,7 @@ export async function openSqlite(path: string): Promise<Database> {
 
 /** Only the owner may read it: it tells who the users are. SQLite gives its side files the same mode. */
 function createPrivateFile(path: string): void {
-  mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
+  makeDirectories(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
 }

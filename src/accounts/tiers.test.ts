@@ -79,10 +79,12 @@ describe('a file', () => {
     const load = () => loadTiers(path);
     expect(load).toThrow(ConfigError);
     expect(load).toThrow(message);
-    expect(load).toThrow(`UNDERROUND_TIERS_FILE ${path}: `);
+    expect(load).toThrow(`UNDERROUND_TIERS_FILE="${path}" `);
   });
 
   it('that is not there is refused', () => {
-    expect(() => loadTiers('/nonexistent/tiers.json')).toThrow(/^UNDERROUND_TIERS_FILE .*ENOENT/);
+    expect(() => loadTiers('/nonexistent/tiers.json')).toThrow(
+      /^UNDERROUND_TIERS_FILE="\/nonexistent\/tiers\.json" cannot be read as JSON: ENOENT/,
+    );
   });
 });

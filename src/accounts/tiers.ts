@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { variableProblem } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 import { TIERS, type Tier, tierLimitsShape } from '../schema/tier.ts';
 
@@ -76,7 +77,7 @@ export function loadTiers(path: string | null): TierTable {
     const problems = parsed.error.issues.map(
       (issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`,
     );
-    throw new ConfigError(`UNDERROUND_TIERS_FILE ${path}: ${problems.join('; ')}`);
+    throw new ConfigError(problems.map((problem) => tiersProblem(path, `does not fit: ${problem}`)));
   }
   const merged = TIERS.map((tier) => [tier, { ...DEFAULT_TIERS[tier], ...parsed.data[tier] }]);
   return Object.fromEntries(merged) as Record<Tier, TierLimits>;
@@ -86,6 +87,12 @@ function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new ConfigError(`UNDERROUND_TIERS_FILE ${path}: ${(cause as Error).message}`, { cause });
+    throw new ConfigError(tiersProblem(path, `cannot be read as JSON: ${(cause as Error).message}`), {
+      cause,
+    });
   }
+}
+
+function tiersProblem(path: string, rule: string): string {
+  return variableProblem('UNDERROUND_TIERS_FILE', path, `${rule} (docs/CONFIGURATION.md has the tier table)`);
 }

@@ -42,7 +42,7 @@ describe('a proxy is believed', () => {
     '%s is refused',
     (text) => {
       expect(() => trust(text)).toThrow(ConfigError);
-      expect(() => trust(text)).toThrow(/^UNDERROUND_TRUST_PROXY: /);
+      expect(() => trust(text)).toThrow(/^UNDERROUND_TRUST_PROXY=".*" must be addresses, /);
     },
   );
 
@@ -95,13 +95,21 @@ describe('TLS', () => {
     expect([response.statusCode, body]).toEqual([200, '{"ok":true}']);
     await app.close();
     const swapped = { ...NONE, tlsKeyFile: tlsCertFile, tlsCertFile: tlsKeyFile };
-    expect(() => loadTransport(swapped)).toThrow(/^UNDERROUND_TLS_CERT, UNDERROUND_TLS_KEY: /);
+    expect(() => loadTransport(swapped)).toThrow(
+      /^UNDERROUND_TLS_CERT=".*" and UNDERROUND_TLS_KEY=".*" must be a PEM certificate and its own key /,
+    );
   });
 
   test('half of it, or what is not there, is refused', () => {
     const half = () => loadTransport({ ...NONE, tlsCertFile: 'cert.pem' });
-    expect(half).toThrow(new ConfigError('UNDERROUND_TLS_CERT and UNDERROUND_TLS_KEY go together'));
+    expect(half).toThrow(
+      new ConfigError(
+        'UNDERROUND_TLS_CERT is set and UNDERROUND_TLS_KEY is not: set both, or neither for plain HTTP',
+      ),
+    );
     const gone = { ...NONE, tlsCertFile: '/nonexistent/c', tlsKeyFile: '/nonexistent/k' };
-    expect(() => loadTransport(gone)).toThrow(/ENOENT/);
+    expect(() => loadTransport(gone)).toThrow(
+      /^UNDERROUND_TLS_CERT="\/nonexistent\/c" must be a PEM file that can be read \(ENOENT/,
+    );
   });
 });

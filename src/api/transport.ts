@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import type { Config } from '../config.ts';
+import { type Config, variableProblem } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 
 /** How requests reach the service. */
@@ -33,25 +33,47 @@ export function loadTransport(
   };
 }
 
-function loadTls(certFile: string | null, keyFile: string | null): Transport['tls'] {
+/** @throws {ConfigError} When one is missing, cannot be read, or they do not belong together. */
+export function loadTls(certFile: string | null, keyFile: string | null): Transport['tls'] {
   if (certFile === null && keyFile === null) return null;
   if (certFile === null || keyFile === null) {
-    throw new ConfigError('UNDERROUND_TLS_CERT and UNDERROUND_TLS_KEY go together');
+    const set = certFile === null ? 'UNDERROUND_TLS_KEY' : 'UNDERROUND_TLS_CERT';
+    const missing = certFile === null ? 'UNDERROUND_TLS_CERT' : 'UNDERROUND_TLS_KEY';
+    throw new ConfigError(`${set} is set and ${missing} is not: set both, or neither for plain HTTP`);
   }
+  const pair = {
+    cert: readPem('UNDERROUND_TLS_CERT', certFile),
+    key: readPem('UNDERROUND_TLS_KEY', keyFile),
+  };
   try {
-    const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
     createSecureContext(pair);
     return pair;
   } catch (cause) {
-    throw new ConfigError(`UNDERROUND_TLS_CERT, UNDERROUND_TLS_KEY: ${(cause as Error).message}`, { cause });
+    const files = `UNDERROUND_TLS_CERT="${certFile}" and UNDERROUND_TLS_KEY="${keyFile}"`;
+    const reason = (cause as Error).message;
+    throw new ConfigError(
+      `${files} must be a PEM certificate and its own key (${reason}); correct them, or unset both for plain HTTP`,
+      { cause },
+    );
   }
 }
 
-/** Addresses and networks, a number of hops, or both: `10.0.0.0/8, 127.0.0.1, 2`. */
-function parseTrust(text: string): NonNullable<Transport['trustProxy']> {
-  const refused = new ConfigError(
-    `UNDERROUND_TRUST_PROXY: addresses, networks in CIDR notation and at most one number of hops (1 to ${HOPS_MAX}), separated by commas`,
-  );
+function readPem(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const rule = `must be a PEM file that can be read (${(cause as Error).message})`;
+    throw new ConfigError(variableProblem(name, path, rule), { cause });
+  }
+}
+
+/**
+ * Addresses and networks, a number of hops, or both: `10.0.0.0/8, 127.0.0.1, 2`.
+ * @throws {ConfigError} When the text is something else.
+ */
+export function parseTrust(text: string): NonNullable<Transport['trustProxy']> {
+  const rule = `must be addresses, networks in CIDR notation and at most one number of hops (1 to ${HOPS_MAX}), separated by commas`;
+  const refused = new ConfigError(variableProblem('UNDERROUND_TRUST_PROXY', text, rule));
   const list = new BlockList();
   let [addresses, hops] = [0, Number.POSITIVE_INFINITY];
   for (const item of text.split(',').map((part) => part.trim())) {

@@ -1,6 +1,6 @@
 /**
- * Negative controls: what is worth nothing must not pass, and intervals must hold as often as they say.
- * `npm run bench -- honesty` counts more of them.
+ * Negative controls: worthless strategies must not pass, and confidence intervals must cover the true value at their
+ * stated rate. `npm run bench -- honesty` runs more of them.
  */
 import { describe, expect, test } from 'vitest';
 import { fairMarketPasses, shuffledCoverage, shuffledPasses } from '../../test/support/negativeControls.ts';

@@ -1,5 +1,9 @@
 import type { Command } from 'commander';
+import { InvalidInputError } from '../errors.ts';
 import { type ControlOptions, withControl } from './control.ts';
+
+/** A hash as `audit head` prints it. */
+const HEAD = /^[0-9a-f]{64}$/;
 
 interface VerifyOptions extends ControlOptions {
   readonly head?: string;
@@ -24,7 +28,11 @@ export function registerAudit(program: Command): void {
 }
 
 function verify(options: VerifyOptions): Promise<void> {
-  return withControl(options, async ({ database }) => {
+  return withControl(options, 'read', async ({ database }) => {
+    // Else a slip of the pen would read like a changed audit.
+    if (options.head !== undefined && !HEAD.test(options.head)) {
+      throw new InvalidInputError(`--head ${JSON.stringify(options.head)} must be 64 hexadecimal digits`);
+    }
     const { verifyAudit } = await import('../signals/auditVerify.ts');
     const known = options.head === undefined ? {} : { knownHash: options.head };
     const { ok, entries, rows, head: hash, fault } = await verifyAudit(database, known);
@@ -41,7 +49,7 @@ function verify(options: VerifyOptions): Promise<void> {
 }
 
 function head(options: ControlOptions): Promise<void> {
-  return withControl(options, async ({ database }) => {
+  return withControl(options, 'read', async ({ database }) => {
     const { readHead } = await import('../signals/auditChain.ts');
     const { seq, hash } = await readHead(database);
     console.log(options.json ? JSON.stringify({ seq, hash }) : `${hash}  after ${seq} entries`);

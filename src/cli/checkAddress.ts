@@ -1,39 +1,85 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { Config } from '../config.ts';
-import { ConfigError } from '../errors.ts';
+import { join } from 'node:path';
+import { type Clock, sleep, systemClock } from '../clock.ts';
+import type { Config, Variables } from '../config.ts';
+import { LEAVE_LIMIT_MS, otherWriter } from '../store/runDirectory.ts';
 
 /** As `UNDERROUND_HOST` names this machine alone. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
+const POLL_MS = 100;
 
-/**
- * Keeps passwords and keys off the network in plain text.
- * @throws {ConfigError} When plain HTTP would be served to other machines and nobody said that this is meant.
- */
-export function checkPlainHttp(
-  config: Pick<Config, 'host' | 'tlsCertFile' | 'tlsKeyFile' | 'trustProxy' | 'allowPlainHttp'>,
-): void {
-  const { host, tlsCertFile, tlsKeyFile, trustProxy, allowPlainHttp } = config;
-  if (LOOPBACK.test(host) || allowPlainHttp || trustProxy !== null) return;
-  // One without the other is refused where they are read.
-  if (tlsCertFile !== null || tlsKeyFile !== null) return;
-  throw new ConfigError(
+/** Why passwords and keys would cross the network in plain text without anyone having asked for it; else nothing. */
+export function plainHttpProblem(variables: Variables): string[] {
+  const host = variables.UNDERROUND_HOST || '127.0.0.1';
+  if (LOOPBACK.test(host) || variables.UNDERROUND_ALLOW_PLAIN_HTTP === 'on') return [];
+  // One file without the other, or one that cannot be read, is a problem of its own.
+  const { UNDERROUND_TRUST_PROXY, UNDERROUND_TLS_CERT, UNDERROUND_TLS_KEY } = variables;
+  if (UNDERROUND_TRUST_PROXY || UNDERROUND_TLS_CERT || UNDERROUND_TLS_KEY) return [];
+  return [
     `UNDERROUND_HOST=${host} would serve plain HTTP to other machines: set UNDERROUND_TLS_CERT and UNDERROUND_TLS_KEY, UNDERROUND_TRUST_PROXY behind a TLS proxy, or UNDERROUND_ALLOW_PLAIN_HTTP=on`,
-  );
+  ];
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
 }
 
 /**
- * Tries the address for a moment, for commands that work for a while before they listen.
- * @throws {ConfigError} When it cannot be listened on.
+ * One line for each address that cannot be listened on: the API's and that of the metrics. Where the service before
+ * is still stopping, it gets the time a stop may take to free its port.
  */
-export async function checkAddress({ host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
+export async function addressProblems(
+  { host, port, metricsAddress, dataDir }: Pick<Config, 'host' | 'port' | 'metricsAddress' | 'dataDir'>,
+  clock: Clock = systemClock,
+): Promise<string[]> {
+  const wanted: { address: Address; variables: string }[] = [
+    { address: { host, port }, variables: 'UNDERROUND_HOST or UNDERROUND_PORT' },
+  ];
+  if (metricsAddress !== null) {
+    wanted.push({ address: metricsAddress, variables: 'UNDERROUND_METRICS_ADDRESS' });
+    if (port !== 0 && metricsAddress.port === port && metricsAddress.host === host)
+      return [`UNDERROUND_METRICS_ADDRESS is the address of the API, ${host}:${port}; give it another port`];
+  }
+  const problems = wanted.map(async ({ address, variables }) => {
+    const reason = await whyNotFree(address, dataDir, clock);
+    return reason === null ? [] : [`cannot listen on ${textOf(address)}: ${reason}; set ${variables}`];
+  });
+  return (await Promise.all(problems)).flat();
+}
+
+async function whyNotFree(address: Address, dataDir: string, clock: Clock): Promise<string | null> {
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+    const refusal = await tryListening(address);
+    if (refusal === null) return null;
+    if (refusal.code !== 'EADDRINUSE') return refusal.message;
+    const pid = await otherWriter(join(dataDir, 'journal'), 'main').catch(() => null);
+    if (pid === null) return 'another program uses this port';
+    const user = `process ${pid}, which records into the same data directory,`;
+    if (waitedMs >= LEAVE_LIMIT_MS) return `${user} uses this port: stop it first`;
+    if (waitedMs === 0) {
+      const wait = `waiting up to ${LEAVE_LIMIT_MS / 1000} s for it to stop`;
+      console.error(`underround: ${user} uses ${textOf(address)}: ${wait}`);
+    }
+    await sleep(clock, POLL_MS);
+  }
+}
+
+/** Listens for a moment; null: the address is free. */
+async function tryListening(address: Address): Promise<NodeJS.ErrnoException | null> {
   const server = createServer();
   try {
     const listening = once(server, 'listening');
-    server.listen({ host, port });
+    server.listen(address);
     await listening;
-  } catch (cause) {
-    throw new ConfigError(`${(cause as Error).message}; set UNDERROUND_HOST or UNDERROUND_PORT`, { cause });
+  } catch (error) {
+    return error as NodeJS.ErrnoException;
   }
   await new Promise((resolve) => server.close(resolve));
+  return null;
+}
+
+function textOf({ host, port }: Address): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

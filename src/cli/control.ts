@@ -22,6 +22,8 @@ export interface Control {
   settled(): Promise<void>;
 }
 
+export type ControlAccess = 'make' | 'change' | 'read';
+
 export interface ControlOptions {
   readonly dataDir?: string;
   readonly json?: boolean;
@@ -30,13 +32,15 @@ export interface ControlOptions {
 /**
  * Opens the control plane, runs one command on it and closes it. A refusal is one line on standard error and
  * exit status 1. Imports wait until here so that `--help` and the other commands do not pay for them.
+ * @param access `make` makes what is missing, `change` needs a data directory, `read` also writes no file to it.
  */
 export async function withControl(
   options: ControlOptions,
+  access: ControlAccess,
   run: (control: Control) => Promise<void>,
 ): Promise<void> {
   try {
-    const control = await openControl(options);
+    const control = await openControl(options, access);
     try {
       await run(control);
     } finally {
@@ -48,12 +52,15 @@ export async function withControl(
   }
 }
 
-async function openControl(options: ControlOptions): Promise<Control> {
+async function openControl(options: ControlOptions, access: ControlAccess): Promise<Control> {
   const { OWNER_ONLY_UMASK } = await import('../store/ownerOnly.ts');
   process.umask(OWNER_ONLY_UMASK);
-  const [configModule, time, databaseModule, users, keys, sessions, maintenance, freshness, events, crypto] =
+  // Judged before the rest is loaded.
+  const settings = await import('./settings.ts');
+  const use = access === 'make' ? 'make accounts' : 'use accounts';
+  const config = await settings.readSettings({ dataDir: options.dataDir, use });
+  const [time, databaseModule, users, keys, sessions, maintenance, freshness, events, crypto] =
     await Promise.all([
-      import('../config.ts'),
       import('../clock.ts'),
       import('../accounts/database.ts'),
       import('../accounts/users.ts'),
@@ -64,10 +71,9 @@ async function openControl(options: ControlOptions): Promise<Control> {
       import('../accounts/accountEvents.ts'),
       import('node:crypto'),
     ]);
-  const loaded = configModule.loadConfig();
-  const config = { ...loaded, dataDir: options.dataDir ?? loaded.dataDir };
+  if (access === 'make' && config.databaseUrl === null) settings.makeDataDirectory(config.dataDir);
   const clock = time.systemClock;
-  const database = await databaseModule.openDatabase(config);
+  const database = await databaseModule.openDatabase(config, { isReader: access === 'read' });
   const sources = { clock, randomBytes: crypto.randomBytes };
   return {
     config,

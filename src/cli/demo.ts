@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { InvalidInputError } from '../errors.ts';
 import { runUntilStopped } from './running.ts';
 
 interface DemoCommandOptions {
+  dataDir?: string;
   hours: string;
   seed: string;
   density: string;
@@ -20,14 +22,17 @@ export function registerDemo(program: Command): void {
       'underround',
     )
     .option('--density <x>', 'live book changes as a share of the real venue', '0.1')
+    .option(
+      '--data-dir <dir>',
+      'directory for the simulated data, emptied first (default: UNDERROUND_DATA_DIR with -demo appended)',
+    )
     .action((options: DemoCommandOptions) =>
       runUntilStopped(async (modules) => {
+        const hours = numberIn('--hours', options.hours, { min: 0, max: 48 });
+        const density = numberIn('--density', options.density, { min: 0.001, max: 1 });
         const { runDemo } = await import('./runDemo.ts');
-        return runDemo(modules, {
-          hours: numberIn('--hours', options.hours, { min: 0, max: 48 }),
-          density: numberIn('--density', options.density, { min: 0.001, max: 1 }),
-          seed: options.seed,
-        });
+        const { seed, dataDir } = options;
+        return runDemo(modules, { hours, density, seed, dataDir });
       }),
     );
 }
@@ -35,5 +40,5 @@ export function registerDemo(program: Command): void {
 function numberIn(name: string, text: string, { min, max }: { min: number; max: number }): number {
   const value = Number(text);
   if (text.trim() !== '' && value >= min && value <= max) return value;
-  throw new Error(`${name} must be a number from ${min} to ${max}`);
+  throw new InvalidInputError(`${name} ${JSON.stringify(text)} must be a number from ${min} to ${max}`);
 }

@@ -1,7 +1,13 @@
-/** Says on one line what a command failed with. */
+import { ConfigError } from '../errors.ts';
+
+/** Prints on standard error why a command failed: one line, or one for each problem of the configuration. */
 export function printFailure(error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
-  console.error(`underround: ${message.replaceAll(/\s*\n\s*/g, ' ')}`);
+  const lines = error instanceof ConfigError ? error.problems : [messageOf(error)];
+  for (const line of lines) console.error(`underround: ${line.replaceAll(/\s*\n\s*/g, ' ')}`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Runs what Ctrl-C may stop; a failure is one line on standard error and exit status 1. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { withControl } from './control.ts';
+import { printFailure } from './failure.ts';
 
 interface ImportOptions {
   dataDir?: string;
@@ -12,17 +12,30 @@ export function registerImport(program: Command): void {
     .command('import')
     .argument('<file|dir>', 'recorded frames: JSONL of {"received_ms", "frame"} or bare frames, .gz too')
     .description('play recorded frames through the recorder into the store')
-    .option('--data-dir <dir>', 'instead of UNDERROUND_DATA_DIR')
+    .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
     .option('--again', 'import files that were imported before; their rows are then stored twice')
     .option('--json', 'print the result as JSON')
-    .action((target: string, options: ImportOptions) =>
-      withControl(options, async ({ config }) => {
-        const { importInto } = await import('./importInto.ts');
-        const result = await importInto(config, target, { again: options.again === true });
-        if (options.json) console.log(JSON.stringify(result));
-        else printResult(result);
-      }),
-    );
+    .action(async (target: string, options: ImportOptions) => {
+      try {
+        await runImport(target, options);
+      } catch (error) {
+        printFailure(error);
+        process.exitCode = 1;
+      }
+    });
+}
+
+async function runImport(target: string, { dataDir, json, again = false }: ImportOptions): Promise<void> {
+  const [{ readSettings }, { importInto }, { OWNER_ONLY_UMASK }] = await Promise.all([
+    import('./settings.ts'),
+    import('./importInto.ts'),
+    import('../store/ownerOnly.ts'),
+  ]);
+  process.umask(OWNER_ONLY_UMASK);
+  const config = await readSettings({ dataDir, use: 'record' });
+  const result = await importInto(config, target, { again });
+  if (json) console.log(JSON.stringify(result));
+  else printResult(result);
 }
 
 function printResult(result: Awaited<ReturnType<typeof import('./importInto.ts')['importInto']>>): void {

@@ -12,6 +12,7 @@ import { createLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import { openStore } from '../store/store.ts';
 import { recoveryProgress } from './progress.ts';
+import { makeDataDirectory } from './settings.ts';
 
 /**
  * Plays recordings into the store of a data directory; a server may be running on it. A file that was imported
@@ -20,6 +21,7 @@ import { recoveryProgress } from './progress.ts';
  */
 export async function importInto(config: Config, target: string, { again }: { again: boolean }) {
   const files = await recordingsUnder(target);
+  makeDataDirectory(config.dataDir);
   const log = createLogger(config.logLevel);
   const common = { clock: systemClock, log, metrics: new Metrics() };
   const { dataDir, clickhouseUrl, diskReserve } = config;

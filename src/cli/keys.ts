@@ -43,7 +43,7 @@ export function registerKeys(program: Command): void {
 }
 
 function create(options: CreateOptions): Promise<void> {
-  return withControl(options, async ({ database, sources, config, settled }) => {
+  return withControl(options, 'make', async ({ database, sources, config, settled }) => {
     const { issueKey } = await import('../accounts/keys.ts');
     const tier = options.tier === undefined ? null : await parseTier(options.tier);
     const wanted = { email: options.email, tier, label: options.label, environment: config.keyEnvironment };
@@ -63,7 +63,7 @@ function create(options: CreateOptions): Promise<void> {
 }
 
 function list(options: ListOptions): Promise<void> {
-  return withControl(options, async ({ users, keys }) => {
+  return withControl(options, 'read', async ({ users, keys }) => {
     const rows = await listOf(options.email);
     console.log(options.json ? JSON.stringify({ keys: rows.map(toJson) }) : toTable(rows));
 
@@ -76,7 +76,7 @@ function list(options: ListOptions): Promise<void> {
 }
 
 function revoke(keyId: string, options: ControlOptions): Promise<void> {
-  return withControl(options, async ({ keys, settled }) => {
+  return withControl(options, 'change', async ({ keys, settled }) => {
     const { revokedMs } = await keys.revoke(keyId);
     await settled();
     const revokedAt = revokedMs === null ? null : formatTime(revokedMs);

@@ -28,7 +28,7 @@ export function registerMaintenance(program: Command): void {
 }
 
 function on(options: OnOptions): Promise<void> {
-  return withControl(options, async (control) => {
+  return withControl(options, 'change', async (control) => {
     const retryAfterSeconds = Number(options.retryAfter.trim() === '' ? Number.NaN : options.retryAfter);
     const message = options.message ?? null;
     await control.maintenance.close({ retryAfterSeconds, message });
@@ -40,7 +40,7 @@ function on(options: OnOptions): Promise<void> {
 }
 
 function off(options: ControlOptions): Promise<void> {
-  return withControl(options, async (control) => {
+  return withControl(options, 'change', async (control) => {
     await control.maintenance.open();
     const { COMMAND_LINE } = await import('../accounts/accountEvents.ts');
     await control.events.record({ action: 'maintenance_off', actor: COMMAND_LINE });
@@ -50,7 +50,7 @@ function off(options: ControlOptions): Promise<void> {
 }
 
 function status(options: ControlOptions): Promise<void> {
-  return withControl(options, (control) => show(options, control));
+  return withControl(options, 'read', (control) => show(options, control));
 }
 
 async function show(options: ControlOptions, { maintenance }: Control): Promise<void> {

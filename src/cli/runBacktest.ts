@@ -1,25 +1,23 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { axisProblems, specOf } from '../backtest/asked.ts';
 import { codeVersion } from '../backtest/codeVersion.ts';
 import { runJob } from '../backtest/jobRunner.ts';
 import { startWorkers } from '../backtest/service.ts';
 import { systemClock } from '../clock.ts';
-import { loadConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { Turns } from '../core/turns.ts';
 import { InvalidInputError } from '../errors.ts';
 import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
 import { backtestMembers, MARKET_LIMIT_DEFAULT, sweepMembers } from '../schema/api/backtests.ts';
 import { type Members, type MemberValues, readBody } from '../schema/api/body.ts';
 import type { Problem } from '../schema/api/fields.ts';
 import type { JobSpec } from '../schema/backtest.ts';
 import { API_VERSION } from '../schema/version.ts';
-import { StoreClient } from '../store/client.ts';
-import { reachEngine } from '../store/engineAccess.ts';
-import { finishRecovery } from '../store/recovery.ts';
 import { printBacktest, printSweep } from './backtestTables.ts';
 import { interruptible } from './failure.ts';
-import { Progress, recoveryProgress } from './progress.ts';
+import { openRecording } from './openRecording.ts';
+import { Progress } from './progress.ts';
+import { readSettings } from './settings.ts';
 
 /** Whoever may read the data directory has no tier. */
 const OWN = { jobId: 'bt_command', userId: 'command' };
@@ -31,8 +29,7 @@ export async function runBacktest(
 ): Promise<void> {
   await interruptible(async (signal) => {
     const spec = readSpec(path);
-    const loaded = loadConfig();
-    const config = { ...loaded, dataDir: options.dataDir ?? loaded.dataDir };
+    const config = await readSettings({ dataDir: options.dataDir, use: 'read recording' });
     const result = await run(spec, config, signal);
     if (options.json) console.log(result);
     else
@@ -40,24 +37,12 @@ export async function runBacktest(
   });
 }
 
-async function run(
-  spec: JobSpec,
-  config: ReturnType<typeof loadConfig>,
-  signal: AbortSignal,
-): Promise<string> {
-  if (config.clickhouseUrl === null && !existsSync(config.dataDir)) {
-    throw new InvalidInputError(`there is no data directory ${config.dataDir}`);
-  }
-  // A running service's engine is found and used; else one is started and ended with us.
-  const parts = { clock: systemClock, log: silentLogger };
-  const metrics = new Metrics();
-  const access = await reachEngine({ ...config, ...parts, metrics });
-  const store = new StoreClient({ access, ...parts });
+async function run(spec: JobSpec, config: Config, signal: AbortSignal): Promise<string> {
+  const recording = await openRecording(config);
+  const { store } = recording;
   const workers = startWorkers({ config, log: silentLogger });
   const progress = new Progress(spec.kind);
   try {
-    const { dataDir } = config;
-    await finishRecovery({ ...parts, dataDir, client: store, metrics, onRecovery: recoveryProgress() });
     const turns = new Turns(workers.threads);
     // A data directory has many accounts, and commands keep no jobs: there are no earlier trials to count.
     const trialsBefore = async () => 0;
@@ -70,8 +55,7 @@ async function run(
   } finally {
     progress.done();
     await workers.close();
-    await store.close();
-    await access.close();
+    await recording.close();
   }
 }
 

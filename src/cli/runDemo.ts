@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { randomBase62 } from '../accounts/base62.ts';
@@ -9,7 +9,7 @@ import { systemClock } from '../clock.ts';
 import { FrameRouter, type RoutedFeed } from '../collect/frameRouter.ts';
 import { Recorder } from '../collect/recorder.ts';
 import { Strikes } from '../collect/strikes.ts';
-import type { Config } from '../config.ts';
+import { type Config, loadConfig } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 import type { Logger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
@@ -17,8 +17,8 @@ import { type Service, startService } from '../service.ts';
 import { generateHistory, type RecordedFeed } from '../simulator/history.ts';
 import { VenueModel } from '../simulator/model.ts';
 import { VenueServer } from '../simulator/server.ts';
+import { otherWriter } from '../store/runDirectory.ts';
 import { openStore } from '../store/store.ts';
-import { checkAddress, checkPlainHttp } from './checkAddress.ts';
 import { Progress } from './progress.ts';
 import type { RunningModules } from './running.ts';
 
@@ -47,6 +47,8 @@ export interface DemoOptions {
   hours: number;
   seed: string;
   density: number;
+  /** As it was given; undefined: the configured one with `-demo` appended. */
+  dataDir: string | undefined;
 }
 
 /** Records simulated history, goes live against the simulated venues, and says how to look at it. */
@@ -54,18 +56,18 @@ export async function runDemo(
   modules: RunningModules,
   options: DemoOptions,
 ): Promise<{ close(): Promise<void> }> {
-  const asked = modules.loadConfig();
-  const config: Config = {
-    ...asked,
-    dataDir: `${asked.dataDir.replace(/\/+$/, '')}-demo`,
-    clickhouseUrl: null,
-    databaseUrl: null,
-  };
+  const config = await modules.readSettings({
+    ...{ dataDir: options.dataDir, use: 'record', listens: true },
+    adjust: (asked) => ({
+      ...asked,
+      dataDir: options.dataDir ?? `${asked.dataDir.replace(/\/+$/, '')}-demo`,
+      clickhouseUrl: null,
+      databaseUrl: null,
+    }),
+  });
   // The demo's reader wants its own words, not the recorder's; problems still show.
-  const log = modules.createLogger(process.env.UNDERROUND_LOG_LEVEL ? asked.logLevel : 'error');
-  checkPlainHttp(config);
-  await checkAddress(config);
-  await freshDirectory(config.dataDir);
+  const log = modules.createLogger(process.env.UNDERROUND_LOG_LEVEL ? config.logLevel : 'error');
+  await freshDirectory(config.dataDir, modules);
   const startTimeMs = systemClock.now() - options.hours * HOUR_MS;
   const model = new VenueModel({
     seed: options.seed,
@@ -77,7 +79,7 @@ export async function runDemo(
   model.density = options.density;
   const venues = new VenueServer({ model, clock: systemClock, logger: log });
   await venues.start();
-  const live = modules.loadConfig({ ...process.env, ...venues.urls() });
+  const live = loadConfig(venues.urls());
   const service = await startService({
     config: { ...config, venues: live.venues },
     log,
@@ -97,14 +99,25 @@ export async function runDemo(
  * Empties the demo's directory: another run simulates the same windows along other paths, and the two must not mix.
  * @throws {ConfigError} When the directory holds anything a demo did not make.
  */
-async function freshDirectory(dataDir: string): Promise<void> {
+async function freshDirectory(
+  dataDir: string,
+  { makeDataDirectory }: Pick<RunningModules, 'makeDataDirectory'>,
+): Promise<void> {
   const marker = path.join(dataDir, MARKER);
   const entries = await readdir(dataDir).catch(() => []);
   if (entries.length > 0 && !existsSync(marker)) {
-    throw new ConfigError(`${dataDir} is not a demo's directory; set UNDERROUND_DATA_DIR to another`);
+    throw new ConfigError(
+      `${dataDir} is not a demo's directory; set UNDERROUND_DATA_DIR to another, or name one with --data-dir`,
+    );
   }
-  await rm(dataDir, { recursive: true, force: true });
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const owner = await otherWriter(path.join(dataDir, 'journal'), 'main').catch(() => null);
+  if (owner !== null) {
+    throw new ConfigError(
+      `process ${owner} records into ${dataDir}; stop it, or name another with --data-dir`,
+    );
+  }
+  for (const entry of entries) await rm(path.join(dataDir, entry), { recursive: true, force: true });
+  makeDataDirectory(dataDir);
   await writeFile(marker, 'Simulated data. The next demo empties this directory.\n');
 }
 

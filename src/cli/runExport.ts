@@ -1,21 +1,17 @@
-import { createWriteStream, existsSync } from 'node:fs';
+import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { systemClock } from '../clock.ts';
-import { loadConfig } from '../config.ts';
 import { InvalidInputError } from '../errors.ts';
-import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
 import { exportFields, exportSubject } from '../schema/api/exports.ts';
 import { readFields } from '../schema/api/fields.ts';
 import type { ExportSubject } from '../schema/export.ts';
-import { StoreClient } from '../store/client.ts';
-import { reachEngine } from '../store/engineAccess.ts';
+import type { StoreClient } from '../store/client.ts';
 import { openExport, whyTooLong } from '../store/export.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
-import { finishRecovery } from '../store/recovery.ts';
 import { interruptible } from './failure.ts';
-import { recoveryProgress } from './progress.ts';
+import { openRecording } from './openRecording.ts';
+import { readSettings } from './settings.ts';
 
 export interface ExportOptions {
   readonly marketId?: string;
@@ -32,7 +28,9 @@ export interface ExportOptions {
 export async function runExport(dataset: string, options: ExportOptions): Promise<void> {
   await interruptible(async (signal) => {
     try {
-      await write(read(dataset, options), options, signal);
+      const asked = read(dataset, options);
+      if (options.out !== undefined) checkOut(options.out);
+      await write(asked, options, signal);
     } catch (error) {
       // Whoever reads standard output has enough.
       if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
@@ -55,6 +53,14 @@ function read(dataset: string, { marketId, ticker, source, start, end, format }:
   return { subject, startMs: values.start, endMs: values.end, format: values.format };
 }
 
+/** @throws {InvalidInputError} When no file can have this name: found only after the whole export otherwise. */
+function checkOut(out: string): void {
+  if (!existsSync(dirname(out))) throw new InvalidInputError(`--out: there is no directory ${dirname(out)}`);
+  if (out === '' || statSync(out, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new InvalidInputError(`--out ${JSON.stringify(out)} must name a file`);
+  }
+}
+
 const optionOf = (name: string | number | undefined) =>
   name === 'dataset' ? 'dataset' : `--${String(name).replace('_', '-')}`;
 
@@ -63,19 +69,10 @@ async function write(
   { out, dataDir }: ExportOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const loaded = loadConfig();
-  const config = { ...loaded, dataDir: dataDir ?? loaded.dataDir };
-  if (config.clickhouseUrl === null && !existsSync(config.dataDir)) {
-    throw new InvalidInputError(`there is no data directory ${config.dataDir}`);
-  }
-  // A running service's engine is found and used; else one is started and ended with us.
-  const parts = { clock: systemClock, log: silentLogger };
-  const metrics = new Metrics();
-  const access = await reachEngine({ ...config, ...parts, metrics });
-  const store = new StoreClient({ access, ...parts });
+  const config = await readSettings({ dataDir, use: 'read recording' });
+  const recording = await openRecording(config);
+  const { store } = recording;
   try {
-    const { dataDir } = config;
-    await finishRecovery({ ...parts, dataDir, client: store, metrics, onRecovery: recoveryProgress() });
     await checkMarket(store, asked.subject, signal);
     const { subject, ...range } = { ...asked, signal };
     const tooLong = await whyTooLong(store, subject, range);
@@ -84,8 +81,7 @@ async function write(
     if (out === undefined) await pipeline(rows, process.stdout, { end: false, signal });
     else await writeFile(rows, out, signal);
   } finally {
-    await store.close();
-    await access.close();
+    await recording.close();
   }
 }
 

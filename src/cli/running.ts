@@ -2,14 +2,14 @@ import { printFailure } from './failure.ts';
 
 /** What every long-running command needs first; imported late so that the short ones start fast. */
 async function load() {
-  const [config, log, metrics, { OWNER_ONLY_UMASK }] = await Promise.all([
-    import('../config.ts'),
+  const [settings, log, metrics, { OWNER_ONLY_UMASK }] = await Promise.all([
+    import('./settings.ts'),
     import('../ops/log.ts'),
     import('../ops/metrics.ts'),
     import('../store/ownerOnly.ts'),
   ]);
   process.umask(OWNER_ONLY_UMASK);
-  return { ...config, ...log, ...metrics };
+  return { ...settings, ...log, ...metrics };
 }
 
 export type RunningModules = Awaited<ReturnType<typeof load>>;

@@ -9,13 +9,13 @@ link, which works once. Start again for another, or make an existing user the op
 export function registerServe(program: Command): void {
   program
     .command('serve')
-    .description('record the venues and serve the API until stopped; options are environment variables')
+    .description('record the venues and serve the API until stopped; settings are environment variables')
+    .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
     .addHelpText('after', FIRST_OPERATOR_HELP)
-    .action(() =>
-      runUntilStopped(async ({ loadConfig, createLogger, Metrics }) => {
-        const config = loadConfig();
-        const { checkPlainHttp } = await import('./checkAddress.ts');
-        checkPlainHttp(config);
+    .action((options: { dataDir?: string }) =>
+      runUntilStopped(async ({ readSettings, makeDataDirectory, createLogger, Metrics }) => {
+        const config = await readSettings({ dataDir: options.dataDir, use: 'record', listens: true });
+        makeDataDirectory(config.dataDir);
         const log = createLogger(config.logLevel);
         const metrics = new Metrics();
         const { reachEngine } = await import('../store/engineAccess.ts');

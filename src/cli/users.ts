@@ -62,13 +62,13 @@ function common(command: Command): Command {
 }
 
 function create(options: TierOptions): Promise<void> {
-  return withControl(options, async ({ users }) => {
+  return withControl(options, 'make', async ({ users }) => {
     show(options, await users.create(options.email, await parseTier(options.tier)));
   });
 }
 
 function setTier(options: TierOptions): Promise<void> {
-  return withControl(options, async (control) => {
+  return withControl(options, 'change', async (control) => {
     const user = await control.users.setTier(options.email, await parseTier(options.tier));
     await note(control, 'set_tier', user, user.tier);
     await control.settled();
@@ -77,7 +77,7 @@ function setTier(options: TierOptions): Promise<void> {
 }
 
 function setOperator(email: string, options: ControlOptions): Promise<void> {
-  return withControl(options, async (control) => {
+  return withControl(options, 'change', async (control) => {
     const user = await control.users.setOperator(email);
     await note(control, 'set_operator', user);
     await control.settled();
@@ -86,7 +86,7 @@ function setOperator(email: string, options: ControlOptions): Promise<void> {
 }
 
 function resetTotp(email: string, options: ControlOptions): Promise<void> {
-  return withControl(options, async (control) => {
+  return withControl(options, 'change', async (control) => {
     const { removeSecondFactor } = await import('../accounts/secondFactors.ts');
     const { InvalidInputError } = await import('../errors.ts');
     const user = await control.users.find(email);
@@ -100,7 +100,7 @@ function resetTotp(email: string, options: ControlOptions): Promise<void> {
 }
 
 function setSuspended(options: UserOptions, suspended: boolean): Promise<void> {
-  return withControl(options, async (control) => {
+  return withControl(options, 'change', async (control) => {
     const user = await control.users.update(options, { suspended });
     await note(control, suspended ? 'suspend' : 'unsuspend', user);
     await control.settled();
@@ -109,7 +109,7 @@ function setSuspended(options: UserOptions, suspended: boolean): Promise<void> {
 }
 
 function setPassword(options: UserOptions): Promise<void> {
-  return withControl(options, async (control) => {
+  return withControl(options, 'change', async (control) => {
     const { users, sessions } = control;
     const { Passwords, checkPassword } = await import('../accounts/passwords.ts');
     const { normaliseEmail } = await import('../accounts/users.ts');
@@ -122,7 +122,7 @@ function setPassword(options: UserOptions): Promise<void> {
 }
 
 function list(options: ControlOptions): Promise<void> {
-  return withControl(options, async ({ users }) => {
+  return withControl(options, 'read', async ({ users }) => {
     const all = await users.list();
     console.log(options.json ? JSON.stringify({ users: all.map(toJson) }) : toTable(all));
   });

@@ -4,7 +4,7 @@ import type { PushedTier } from '../schema/opportunity.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import type { Webhook } from '../webhooks/registration.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
-import { type Control, type ControlOptions, withControl } from './control.ts';
+import { type Control, type ControlAccess, type ControlOptions, withControl } from './control.ts';
 import { formatTable } from './table.ts';
 
 interface CreateOptions extends ControlOptions {
@@ -77,7 +77,7 @@ function common(command: Command): Command {
 }
 
 function create(options: CreateOptions): Promise<void> {
-  return withWebhooks(options, async ({ registry }, { users, config }) => {
+  return withWebhooks(options, 'change', async ({ registry }, { users, config }) => {
     const user = await users.find(options.email);
     const { InvalidInputError } = await import('../errors.ts');
     if (!user) throw new InvalidInputError('no user with this e-mail address');
@@ -102,7 +102,7 @@ function create(options: CreateOptions): Promise<void> {
 }
 
 function list(options: ListOptions): Promise<void> {
-  return withWebhooks(options, async ({ registry }, { users }) => {
+  return withWebhooks(options, 'read', async ({ registry }, { users }) => {
     const found = await listed(options.email);
     console.log(options.json ? JSON.stringify({ webhooks: found.map(toJson) }) : toTable(found));
 
@@ -128,21 +128,21 @@ function update(webhookId: string, options: UpdateOptions): Promise<void> {
 
 function change(run: (webhookId: string, webhooks: Webhooks) => Promise<Webhook>) {
   return (webhookId: string, options: ControlOptions): Promise<void> =>
-    withWebhooks(options, async (webhooks) => {
+    withWebhooks(options, 'change', async (webhooks) => {
       const webhook = await run(webhookId, webhooks);
       console.log(options.json ? JSON.stringify(toJson(webhook)) : toTable([webhook]));
     });
 }
 
 function remove(webhookId: string, options: ControlOptions): Promise<void> {
-  return withWebhooks(options, async ({ registry }) => {
+  return withWebhooks(options, 'change', async ({ registry }) => {
     await registry.delete({ webhookId });
     console.log(options.json ? JSON.stringify({ webhook_id: webhookId }) : `${webhookId} is deleted`);
   });
 }
 
 function rotate(webhookId: string, options: ControlOptions): Promise<void> {
-  return withWebhooks(options, async ({ registry }) => {
+  return withWebhooks(options, 'change', async ({ registry }) => {
     const { secret, webhook } = await registry.rotate({ webhookId });
     if (options.json) console.log(JSON.stringify({ ...toJson(webhook), secret }));
     else console.log(`${secret}\n\nThis is the only time the secret is shown.`);
@@ -150,7 +150,7 @@ function rotate(webhookId: string, options: ControlOptions): Promise<void> {
 }
 
 function test(webhookId: string, options: ControlOptions): Promise<void> {
-  return withWebhooks(options, async ({ registry, log }) => {
+  return withWebhooks(options, 'change', async ({ registry, log }) => {
     const webhook = await registry.find({ webhookId });
     const { InvalidInputError } = await import('../errors.ts');
     if (webhook === null)
@@ -163,11 +163,12 @@ function test(webhookId: string, options: ControlOptions): Promise<void> {
 
 function withWebhooks(
   options: ControlOptions,
+  access: ControlAccess,
   run: (webhooks: Webhooks, control: Control) => Promise<void>,
 ): Promise<void> {
-  return withControl(options, async (control) => {
+  return withControl(options, access, async (control) => {
     const { openWebhooks } = await import('../webhooks/webhooks.ts');
-    await run(openWebhooks(control.database, control), control);
+    await run(openWebhooks(control.database, { ...control, isReader: access === 'read' }), control);
   });
 }
 

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { DiskReserve } from '../config.ts';
 import { ConfigError, StoreUnavailableError } from '../errors.ts';
+import { makeDirectories } from '../makeDirectories.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { EngineAccess } from './access.ts';
@@ -48,7 +49,7 @@ export async function reachEngine(options: EngineOptions): Promise<EngineAccess>
 /** Said at once and by its name: the engine would only say that it does not start, after many tries. */
 async function makeWritable(dataDir: string, log: Logger): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    makeDirectories(dataDir);
     await tryWriting(dataDir).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOSPC' || !(await giveStartRoom(dataDir, log))) throw error;
       await tryWriting(dataDir);

@@ -103,7 +103,7 @@ export class BatchSender {
     const batch: SocketBatch = { events: this.#events, bytes: this.#bytes };
     this.#events = [];
     this.#bytes = 0;
-    // Counted first: what is taken is never more than what was counted.
+    // Counted before posting, so that the receiver never subtracts more bytes than were added.
     const isFull = this.#waiting.add(batch.bytes);
     this.#port.postMessage(batch);
     if (isFull) this.#onFull();

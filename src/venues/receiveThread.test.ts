@@ -141,7 +141,7 @@ describe('a receive thread that ends by itself', () => {
     await venue.stop();
   });
 
-  /** As built, but ends when it is told to send `crash`. */
+  /** The built thread, which throws when it is asked to send `crash`. */
   function crashingEntry(): string {
     const file = join(temporaryDirectory(), 'crashing.mjs');
     writeFileSync(

@@ -125,13 +125,13 @@ export class DirectSocket implements VenueSocket {
     this.#socket.terminate();
   }
 
-  /** Stops reading; the venue waits once the buffers on the way are full. The watch over the age of the data rests. */
+  /** Stops reading; the venue waits once the buffers in between are full. The age of the data is not watched meanwhile. */
   pause(): void {
     this.#isPaused = true;
     if (this.#isOpen) this.#socket.pause();
   }
 
-  /** Reads on; what came meanwhile is still to be read, so every limit begins again. */
+  /** Reads again. Data that arrived during the pause is still unread, so every time limit restarts. */
   resume(): void {
     this.#isPaused = false;
     if (!this.#isOpen) return;

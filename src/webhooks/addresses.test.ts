@@ -89,7 +89,7 @@ describe('networks the operator allows', () => {
   });
 
   it.each(['10.0.0.0', '10.0.0.0/33', 'nonsense', '/8'])('%j is no network', (text) => {
-    const message = `UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: ${text} is no network in CIDR notation`;
+    const message = `UNDERROUND_WEBHOOK_ALLOWED_NETWORKS="${text}" must be networks in CIDR notation, separated by commas, such as 10.1.2.0/24; correct it, or unset it`;
     expect(() => new AddressPolicy([text])).toThrow(new ConfigError(message));
   });
 });

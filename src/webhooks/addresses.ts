@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { variableProblem } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 
 /**
@@ -60,7 +61,8 @@ export class AddressPolicy {
   constructor(allowedNetworks: readonly string[]) {
     this.#allowed = allowedNetworks.map((text) => {
       if (!ipaddr.isValidCIDR(text.trim())) {
-        throw new ConfigError(`UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: ${text} is no network in CIDR notation`);
+        const rule = 'must be networks in CIDR notation, separated by commas, such as 10.1.2.0/24';
+        throw new ConfigError(variableProblem('UNDERROUND_WEBHOOK_ALLOWED_NETWORKS', text, rule));
       }
       return network(text.trim());
     });

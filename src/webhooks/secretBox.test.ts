@@ -43,7 +43,11 @@ test.each([['short'], [''], ['0'.repeat(63)]])(
   (text) => {
     const dataDir = temporaryDirectory();
     const open = () => openSecretBox({ secretKey: text, dataDir }, randomBytes);
-    expect(open).toThrow(new ConfigError('UNDERROUND_SECRET_KEY must be 32 bytes in base64 or hexadecimal'));
+    expect(open).toThrow(
+      new ConfigError(
+        'UNDERROUND_SECRET_KEY (value not shown) must be 32 bytes in base64 or hexadecimal, such as `openssl rand -base64 32` prints; correct it, or unset it',
+      ),
+    );
     writeFileSync(join(dataDir, SECRET_KEY_FILE_NAME), text);
     expect(() => openSecretBox({ secretKey: null, dataDir }, randomBytes)).toThrow(ConfigError);
   },

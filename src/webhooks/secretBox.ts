@@ -1,9 +1,10 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RandomBytes } from '../accounts/base62.ts';
-import type { Config } from '../config.ts';
+import { type Config, variableProblem } from '../config.ts';
 import { ConfigError } from '../errors.ts';
+import { makeDirectories } from '../makeDirectories.ts';
 import { makeFileOnce } from '../makeFileOnce.ts';
 
 export const SECRET_KEY_FILE_NAME = 'secret.key';
@@ -59,19 +60,50 @@ export function openSecretBox(
   { secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>,
   randomBytes: RandomBytes,
 ): SecretBox {
-  if (secretKey !== null) return new SecretBox(parseKey(secretKey, 'UNDERROUND_SECRET_KEY'), randomBytes);
+  const key = secretKey === null ? storedSecretKey(dataDir) : parseSecretKey(secretKey);
+  if (key !== null) return new SecretBox(key, randomBytes);
   const path = join(dataDir, SECRET_KEY_FILE_NAME);
-  if (!existsSync(path)) {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    makeFileOnce(path, `${Buffer.from(randomBytes(KEY_BYTES)).toString('base64')}\n`);
-  }
-  return new SecretBox(parseKey(readFileSync(path, 'utf8'), path), randomBytes);
+  makeDirectories(dataDir);
+  makeFileOnce(path, `${Buffer.from(randomBytes(KEY_BYTES)).toString('base64')}\n`);
+  return new SecretBox(readKeyFile(path), randomBytes);
+}
+
+/** A box under a key that is kept nowhere, for readers that open and seal nothing. */
+export function passingSecretBox(randomBytes: RandomBytes): SecretBox {
+  return new SecretBox(randomBytes(KEY_BYTES), randomBytes);
+}
+
+/**
+ * The key in `UNDERROUND_SECRET_KEY`.
+ * @throws {ConfigError} When the text is no key.
+ */
+export function parseSecretKey(text: string): Buffer {
+  const key = decodeKey(text);
+  if (key !== null) return key;
+  const rule = 'must be 32 bytes in base64 or hexadecimal, such as `openssl rand -base64 32` prints';
+  throw new ConfigError(variableProblem('UNDERROUND_SECRET_KEY', text, rule));
+}
+
+/**
+ * The key in the file of a data directory; null where there is none yet.
+ * @throws {ConfigError} When the file holds no key.
+ */
+export function storedSecretKey(dataDir: string): Buffer | null {
+  const path = join(dataDir, SECRET_KEY_FILE_NAME);
+  return existsSync(path) ? readKeyFile(path) : null;
 }
 
 /** @throws {ConfigError} */
-function parseKey(text: string, place: string): Buffer {
+function readKeyFile(path: string): Buffer {
+  const key = decodeKey(readFileSync(path, 'utf8'));
+  if (key !== null) return key;
+  throw new ConfigError(
+    `${path} must hold 32 bytes in base64 or hexadecimal; restore it from a backup, or set UNDERROUND_SECRET_KEY`,
+  );
+}
+
+/** Null for a text that is no key. It is never repeated in a message: it may be half of a key. */
+function decodeKey(text: string): Buffer | null {
   const key = Buffer.from(text.trim(), /^[0-9a-fA-F]{64}$/.test(text.trim()) ? 'hex' : 'base64');
-  // The text is not repeated: it may be half of a key.
-  if (key.length !== KEY_BYTES) throw new ConfigError(`${place} must be 32 bytes in base64 or hexadecimal`);
-  return key;
+  return key.length === KEY_BYTES ? key : null;
 }

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { AddressPolicy } from './addresses.ts';
 import { DeliveryLog } from './deliveryLog.ts';
 import { WebhookRegistry } from './registry.ts';
-import { openSecretBox, type SecretBox } from './secretBox.ts';
+import { openSecretBox, passingSecretBox, type SecretBox } from './secretBox.ts';
 import { SendQuotas } from './sendQuotas.ts';
 import { type ResolveHost, TargetGuard } from './target.ts';
 
@@ -33,14 +33,16 @@ export function openWebhooks(
   parts: {
     config: Pick<Config, 'dataDir' | 'secretKey' | 'webhookAllowedNetworks'>;
     sources: WebhookSources;
+    /** Makes no file for the key: secrets are neither read nor made. */
+    isReader?: boolean;
     /** Instead of the name servers and of this machine's own resolver. */
     resolve?: ResolveHost;
   },
 ): Webhooks {
-  const { config, sources, resolve } = parts;
+  const { config, sources, resolve, isReader = false } = parts;
   const policy = new AddressPolicy(config.webhookAllowedNetworks);
   const guard = resolve === undefined ? new TargetGuard(policy) : new TargetGuard(policy, resolve, resolve);
-  const box = openSecretBox(config, sources.randomBytes);
+  const box = isReader ? passingSecretBox(sources.randomBytes) : openSecretBox(config, sources.randomBytes);
   const registry = new WebhookRegistry(database, { sources, guard, box });
   const log = new DeliveryLog(database, sources, new SendQuotas(sources.clock));
   return { registry, log, guard, box };

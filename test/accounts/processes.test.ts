@@ -55,11 +55,12 @@ describe.skipIf(commandAbsent)('several processes on one control database (needs
   });
 
   it('a refusal is one line and exit status 1', async () => {
-    const refused = underround(['keys', 'revoke', 'key_none'], { UNDERROUND_DATA_DIR: temporaryDirectory() });
+    const dataDir = temporaryDirectory();
+    const refused = underround(['keys', 'revoke', 'key_none'], { UNDERROUND_DATA_DIR: dataDir });
     await expect(refused).rejects.toMatchObject({
       code: 1,
       stdout: '',
-      stderr: 'underround: no key with this id; `keys list` shows the ids\n',
+      stderr: `underround: data directory ${dataDir}\nunderround: no key with this id; \`keys list\` shows the ids\n`,
     });
   });
 });

@@ -8,7 +8,9 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () => {
   it('records history, goes live, and prints curl lines that work as they stand', async () => {
     const environment = { UNDERROUND_DATA_DIR: path.join(temporaryDirectory(), 'data') };
-    const demo = await startCommand(['demo', '--hours', '0.3'], environment);
+    const dataDir = path.join(temporaryDirectory(), 'shown');
+    const demo = await startCommand(['demo', '--hours', '0.3', '--data-dir', dataDir], environment);
+    expect(demo.log()).toContain(`underround: data directory ${dataDir}\n`);
     const lines = demo
       .out()
       .split('\n')

@@ -43,7 +43,6 @@ describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: n
     [['nonsense'], "dataset: Input should be 'snapshots', 'quotes', 'trades', 'underlying' or 'perp_depth'"],
     [['trades'], 'trades needs --market-id'],
     [['underlying'], 'underlying needs --ticker'],
-    [['trades', '--market-id', '0xdead'], 'no market 0xdead was recorded'],
     [
       ['perp_depth', '--ticker', 'DOGE', '--format', 'xml'],
       "--ticker: Input should be 'BTC', 'ETH' or 'SOL'; --format: Input should be 'jsonl', 'csv' or 'parquet'",
@@ -55,5 +54,12 @@ describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: n
   ])('%j is one line and exit 1', async (words, line) => {
     const refused = await run(...words).catch((error) => error);
     expect([refused.code, refused.stderr]).toEqual([1, `underround: ${line}\n`]);
+  });
+
+  test('a market that was not recorded is one line after the data directory, and exit 1', async () => {
+    const refused = await run('trades', '--market-id', '0xdead').catch((error) => error);
+    const lines = [`data directory ${store.dataDir}`, 'no market 0xdead was recorded'];
+    const said = lines.map((line) => `underround: ${line}\n`).join('');
+    expect([refused.code, refused.stderr]).toEqual([1, said]);
   });
 });

@@ -20,8 +20,8 @@ export function commandLine(...registrations: readonly ((program: Command) => vo
     vi.restoreAllMocks();
   });
 
-  /** Runs one command line as the binary would. */
-  async function run(...words: string[]) {
+  /** Runs one command line as the binary would. @returns All lines of both streams, and the exit status. */
+  async function runWhole(...words: string[]) {
     const out = vi.spyOn(console, 'log').mockImplementation(() => {});
     const err = vi.spyOn(console, 'error').mockImplementation(() => {});
     process.exitCode = undefined;
@@ -37,6 +37,12 @@ export function commandLine(...registrations: readonly ((program: Command) => vo
     return result;
   }
 
+  /** The same without the line that names the data directory, which every command prints. */
+  async function run(...words: string[]) {
+    const { err, ...result } = await runWhole(...words);
+    return { ...result, err: err.filter((line) => !line.startsWith('underround: data directory /')) };
+  }
+
   /** The same, with `--json`; fails where the command is refused. */
   async function json(...words: string[]) {
     const { out, err, exit } = await run(...words, '--json');
@@ -44,5 +50,5 @@ export function commandLine(...registrations: readonly ((program: Command) => vo
     return JSON.parse(out[0] ?? '');
   }
 
-  return { run, json, dataDir: () => dataDir };
+  return { run, runWhole, json, dataDir: () => dataDir };
 }

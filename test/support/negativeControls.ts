@@ -1,4 +1,4 @@
-/** Negative controls, counted: how often what is worth nothing passes, and how often intervals hold what is known. */
+/** Rates of the negative controls: how often worthless strategies pass, and how often intervals cover the known value. */
 
 import { Random } from '../../src/core/random.ts';
 import { resultIntervals } from '../../src/core/statistics/bootstrap.ts';

@@ -94,8 +94,8 @@ function poisoned(truth: MarketTape, garbage: MarketTape, timeMs: number): Marke
 }
 
 /**
- * The tape with one stream received at other times, null: never; then numbered anew in the order of receipt. What
- * recorded nothing at all is null, as a loader leaves it.
+ * The tape with one stream at other receive times (null: never received), renumbered in the order of receipt. A stream
+ * without rows is null, as a loader leaves it.
  */
 function arriving(
   tape: MarketTape,

@@ -1,4 +1,4 @@
-/** What a session says of what it does. */
+/** The events that a session emits. */
 import type { TakerOrder } from '../fills/engine.ts';
 import type { Fill } from '../fills/walk.ts';
 
@@ -13,7 +13,7 @@ export type MissReason =
   /** No later message of the market came. */
   | 'unconfirmed';
 
-/** What became of the orders of a session, or of several. */
+/** Outcomes of the orders of one session or of several. */
 export interface OrderCounts {
   readonly placed: number;
   /** In whole or in part, and not taken back. */

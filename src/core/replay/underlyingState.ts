@@ -12,7 +12,7 @@ export class UnderlyingState {
   #estimator = new VolatilityEstimator();
   #seconds = new SecondPrices();
   readonly #sigmaFromMs: number;
-  /** Who sent what is known; null: nothing is. */
+  /** Source of the known prices; null: no price is known. */
   #from: 'feed' | 'quotes' | null = null;
   #price = Number.NaN;
   #receivedMs = Number.NEGATIVE_INFINITY;

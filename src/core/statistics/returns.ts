@@ -7,8 +7,8 @@
 const ROUNDING = 1e-14;
 
 /**
- * Fewest returns from which luck is judged: below it no interval, no annualised Sharpe ratio and no deflated one. The
- * normal approximations behind them fail for fewer, and pass what is worth nothing.
+ * Fewest returns that give an interval, an annualised Sharpe ratio and a deflated Sharpe ratio. With fewer, the normal
+ * approximations behind them fail and let worthless strategies pass.
  */
 export const RETURNS_MIN = 30;
 

@@ -116,7 +116,7 @@ describe('the bar that the best cell must pass', () => {
     expect(laundered.deflatedSharpe).toBeLessThanOrEqual(honest.deflatedSharpe as number);
   });
 
-  test('is that of the published formula on what is shown, with every cell tried', () => {
+  test('follows the published formula for the Sharpe ratio shown and the number of all tried cells', () => {
     const given = swept([edge, ...noise]);
     const luck = judge(given, 100);
     const at = luck.best as number;
@@ -129,7 +129,7 @@ describe('the bar that the best cell must pass', () => {
     expect(luck).toMatchObject({ trials: 17, trialsBefore: 100 });
   });
 
-  test('rises with what was tried before', () => {
+  test('rises with the number of earlier trials', () => {
     const given = swept([edge, ...noise]);
     expect(judge(given, 1_000).deflatedSharpe).toBeLessThan(judge(given).deflatedSharpe as number);
   });

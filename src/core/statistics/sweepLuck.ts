@@ -37,9 +37,9 @@ export interface SweepLuck {
   readonly effectiveTrials: number | null;
   /** Cell with the highest Sharpe ratio shown, of equal ones that with the highest P&L; null where none has one. */
   readonly best: number | null;
-  /** What deflates: variance over the cells of the ratio shown, at least what chance alone gives the best one's. */
+  /** Variance used to deflate: that of the cells' shown ratios, but at least the variance that chance gives the best cell. */
   readonly sharpeVariance: number | null;
-  /** Of what is shown; a record too short or too lopsided is judged with one more stake lost, and a warning says so. */
+  /** Of the best cell's shown ratio. A record that is too short or too lopsided is judged with one more lost stake; a warning says so. */
   readonly deflatedSharpe: number | null;
   readonly overfittingProbability: number | null;
   /** Traded markets before the best ratio is above what so many worthless cells would show, with 95 % confidence. */

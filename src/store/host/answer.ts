@@ -60,9 +60,10 @@ const BLOCK_PREFIX_BYTES = 2;
 const BLOCK_SUFFIX_BYTES = 3;
 
 /**
- * Takes blocks as the engine makes them, in turn with other answers, for a reader that may be slower. The status goes out with the first block, so an
- * error before it still has its own; an error after it throws, and the caller must cut the connection.
- * @returns Sends what the reader has not taken yet; the engine is not needed for it.
+ * Streams an answer block by block as the engine makes it, taking turns with other answers. The reader may be slower.
+ * The status is sent with the first block, so an error before it has its own status. A later error throws, and the
+ * caller must cut the connection.
+ * @returns Sends the blocks that the reader has not received yet; this does not need the engine.
  */
 export async function answerStream(
   response: ServerResponse,

@@ -132,7 +132,7 @@ export class PartRepair {
   async settleDetached(): Promise<LostPart[]> {
     const isActive = ({ active }: ListedPart) => active === 1;
     await this.#resumeRepairs(await this.#detached(), (await this.parts()).filter(isActive));
-    // Listed again: the names of what was resumed are others now.
+    // Listed again: resumed repairs have renamed their parts.
     const detached = await this.#detached();
     const active = (await this.parts()).filter(isActive);
     const lost: LostPart[] = [];

@@ -150,8 +150,8 @@ export class FaultRig {
   }
 
   /**
-   * Asks for a row of each market whose recording is not known to have begun. A starved service receives what was sent
-   * seconds ago: only a row that is served shows that recording has begun.
+   * Requests a row of each market whose recording is not confirmed. A starved service receives frames seconds after they
+   * were sent, so only a served row shows that recording has begun.
    * @returns Whether every market has one.
    */
   async settle(service: ServiceProcess): Promise<boolean> {

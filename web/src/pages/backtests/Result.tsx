@@ -10,7 +10,7 @@ import { TradedMarkets } from './TradedMarkets.tsx';
 
 /** What a strategy would have made. */
 export function Result({ result, jobId }: { result: BacktestResult; jobId: string }): ReactNode {
-  // As a list is read: what came last stands first.
+  // Newest first.
   const newest = useMemo(() => result.trades.toReversed(), [result]);
   const figures: Figure[] = [
     ['P&L after fees', usd(result.total_pnl), chance(result.intervals?.total_pnl, usd)],

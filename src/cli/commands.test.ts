@@ -1,0 +1,216 @@
+import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { commandLine } from '../../test/support/commandLine.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { registerCommands } from './commands.ts';
+
+const { runWhole } = commandLine(registerCommands);
+
+/** Commands that run until they are stopped: `test/service/settings.test.ts` starts them. */
+const LONG_RUNNING = ['demo', 'serve'];
+const EMAIL = ['--email', 'a@example.com'];
+const HOOK = [...EMAIL, '--url', 'https://93.184.215.14/in'];
+
+/** Every other command with arguments that it accepts, and whether it makes a missing data directory. */
+const COMMANDS: readonly (readonly [string, { words?: readonly string[]; makes?: boolean }])[] = [
+  ['import', { words: ['recording.jsonl'], makes: true }],
+  ['export', { words: ['perp_depth', '--ticker', 'BTC'] }],
+  ['backtest', { words: ['spec.json'] }],
+  ['keys create', { words: EMAIL, makes: true }],
+  ['keys list', {}],
+  ['keys revoke', { words: ['key_1'] }],
+  ['users create', { words: EMAIL, makes: true }],
+  ['users set-tier', { words: [...EMAIL, '--tier', 'pro'] }],
+  ['users suspend', { words: EMAIL }],
+  ['users unsuspend', { words: EMAIL }],
+  ['users set-password', { words: EMAIL }],
+  ['users set-operator', { words: ['a@example.com'] }],
+  ['users reset-totp', { words: ['a@example.com'] }],
+  ['users list', {}],
+  ['webhooks create', { words: HOOK }],
+  ['webhooks list', {}],
+  ['webhooks update', { words: ['wh_1', '--label', 'x'] }],
+  ['webhooks resume', { words: ['wh_1'] }],
+  ['webhooks pause', { words: ['wh_1'] }],
+  ['webhooks delete', { words: ['wh_1'] }],
+  ['webhooks rotate', { words: ['wh_1'] }],
+  ['webhooks test', { words: ['wh_1'] }],
+  ['maintenance on', {}],
+  ['maintenance off', {}],
+  ['maintenance status', {}],
+  ['audit verify', {}],
+  ['audit head', {}],
+];
+
+const READERS = [
+  'keys list',
+  'users list',
+  'webhooks list',
+  'maintenance status',
+  'audit verify',
+  'audit head',
+];
+
+/** Runs a command of the table; files it names are in the working directory of the test. */
+function runCommand(name: string, words: readonly string[], ...more: string[]) {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, 'recording.jsonl'), '');
+  const strategy = { type: 'threshold_entry', threshold: 0.4, direction: 'below', side: 'buy_yes' };
+  const spec = { strategy, universe: { ticker: 'BTC', event_type: '5m' } };
+  writeFileSync(join(directory, 'spec.json'), JSON.stringify(spec));
+  const given = words.map((word) => (/\.jsonl?$/.test(word) ? join(directory, word) : word));
+  return runWhole(...name.split(' '), ...given, ...more);
+}
+
+function leaves(command: Command, path: readonly string[] = []): { name: string; command: Command }[] {
+  if (command.commands.length === 0) return [{ name: path.join(' '), command }];
+  return command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
+}
+
+const program = new Command('underround');
+registerCommands(program);
+
+it('the table below has every command', () => {
+  const names = [...COMMANDS.map(([name]) => name), ...LONG_RUNNING];
+  expect(names.sort()).toEqual(
+    leaves(program)
+      .map(({ name }) => name)
+      .sort(),
+  );
+});
+
+it.each(leaves(program))('$name takes --data-dir', ({ command }) => {
+  expect(command.options.map(({ long }) => long)).toContain('--data-dir');
+});
+
+describe.each(COMMANDS)('%s', (name, { words = [] }) => {
+  it('names every variable that cannot be used, warns of unknown ones, and makes nothing', async () => {
+    const parent = temporaryDirectory();
+    const tiers = join(parent, 'tiers.json');
+    process.env = {
+      UNDERROUND_DATA_DIR: join(parent, 'data'),
+      UNDERROUND_PORT: 'banana',
+      UNDERROUND_TIERS_FILE: tiers,
+      UNDERROUND_SECRET_KEY: 'short',
+      UNDERROUND_PROT: '1',
+    };
+    const { out, err, exit } = await runCommand(name, words);
+    expect([out, exit]).toEqual([[], 1]);
+    expect(err).toEqual([
+      'underround: warning: UNDERROUND_PROT is not a known variable and has no effect; did you mean UNDERROUND_PORT?',
+      'underround: UNDERROUND_PORT="banana" must be a port number, 0 to 65535; correct it, or unset it for 8080',
+      `underround: UNDERROUND_TIERS_FILE="${tiers}" cannot be read as JSON: ENOENT: no such file or directory, open '${tiers}' (docs/CONFIGURATION.md has the tier table); correct it, or unset it`,
+      'underround: UNDERROUND_SECRET_KEY (value not shown) must be 32 bytes in base64 or hexadecimal, such as `openssl rand -base64 32` prints; correct it, or unset it',
+    ]);
+    expect(readdirSync(parent)).toEqual([]);
+  });
+
+  it('refuses a file as its data directory', async () => {
+    const dataDir = join(temporaryDirectory(), 'file');
+    writeFileSync(dataDir, '');
+    expect(await runCommand(name, words, '--data-dir', dataDir)).toEqual({
+      out: [],
+      err: [
+        `underround: data directory ${dataDir} cannot be used: it is a file; name another with --data-dir or UNDERROUND_DATA_DIR`,
+      ],
+      exit: 1,
+    });
+  });
+
+  it('refuses an empty --data-dir', async () => {
+    const line = 'underround: --data-dir "" must name a directory; name one, or leave the option out';
+    expect(await runCommand(name, words, '--data-dir', '')).toEqual({ out: [], err: [line], exit: 1 });
+  });
+});
+
+it.each(COMMANDS.filter(([, { makes }]) => !makes))(
+  '%s says that a data directory is missing, and makes none',
+  async (name, { words = [] }) => {
+    const dataDir = join(temporaryDirectory(), 'missing');
+    const line = `underround: there is no data directory ${dataDir}; name the directory of a service with --data-dir or UNDERROUND_DATA_DIR`;
+    expect(await runCommand(name, words, '--data-dir', dataDir)).toEqual({ out: [], err: [line], exit: 1 });
+    expect(existsSync(dataDir)).toBe(false);
+  },
+);
+
+describe.skipIf(!existsSync('/proc/self'))('below /proc', () => {
+  it.each(COMMANDS.filter(([, { makes }]) => makes))(
+    '%s names a data directory that cannot be made',
+    async (name, { words = [] }) => {
+      expect(await runCommand(name, words, '--data-dir', '/proc/nope/data')).toEqual({
+        out: [],
+        err: [
+          'underround: data directory /proc/nope/data cannot be made in /proc: ENOENT: no such file or directory; name another with --data-dir or UNDERROUND_DATA_DIR',
+        ],
+        exit: 1,
+      });
+    },
+  );
+});
+
+it.each(READERS)('%s reads an empty data directory, says which, and writes nothing', async (name) => {
+  const dataDir = temporaryDirectory();
+  const { err, out, exit } = await runCommand(name, [], '--data-dir', dataDir);
+  expect(err).toEqual([`underround: data directory ${dataDir}`]);
+  expect([out.length, exit]).toEqual([1, undefined]);
+  expect(readdirSync(dataDir)).toEqual([]);
+});
+
+describe.skipIf(process.getuid?.() !== 0)("another user's data directory (skipped: needs root)", () => {
+  it.each(COMMANDS)('is refused by %s', async (name, { words = [] }) => {
+    const dataDir = temporaryDirectory();
+    chownSync(dataDir, 12_345, 12_345);
+    const { err, exit } = await runCommand(name, words, '--data-dir', dataDir);
+    expect([err, exit]).toEqual([
+      [
+        `underround: data directory ${dataDir} belongs to user 12345 and this process runs as user 0: run it as that user; name another with --data-dir or UNDERROUND_DATA_DIR`,
+      ],
+      1,
+    ]);
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+});
+
+it.each(['export', 'backtest'])(
+  '%s refuses a directory without a recording, and writes nothing',
+  async (name) => {
+    const dataDir = temporaryDirectory();
+    mkdirSync(join(dataDir, 'photographs'));
+    const words = COMMANDS.find(([known]) => known === name)?.[1].words ?? [];
+    const { err, exit } = await runCommand(name, words, '--data-dir', dataDir);
+    expect([err, exit]).toEqual([
+      [
+        `underround: data directory ${dataDir} has no recording; name the directory of a service with --data-dir or UNDERROUND_DATA_DIR`,
+      ],
+      1,
+    ]);
+    expect(readdirSync(dataDir)).toEqual(['photographs']);
+  },
+);
+
+it.each([
+  [['audit', 'verify', '--head', 'nonsense'], '--head "nonsense" must be 64 hexadecimal digits'],
+  [['audit', 'verify', '--head', ''], '--head "" must be 64 hexadecimal digits'],
+])('%j is refused', async (words, line) => {
+  const dataDir = temporaryDirectory();
+  const { out, err, exit } = await runWhole(...words, '--data-dir', dataDir);
+  const lines = [`underround: data directory ${dataDir}`, `underround: ${line}`];
+  expect({ out, err, exit }).toEqual({ out: [], err: lines, exit: 1 });
+});
+
+it.each([
+  ['/nonexistent/out.jsonl', '--out: there is no directory /nonexistent'],
+  ['/', '--out "/" must name a file'],
+  ['', '--out "" must name a file'],
+])('export --out %j is refused before the recording is opened', async (out, line) => {
+  const words = ['export', 'perp_depth', '--ticker', 'BTC', '--out', out, '--data-dir', temporaryDirectory()];
+  expect(await runWhole(...words)).toEqual({ out: [], err: [`underround: ${line}`], exit: 1 });
+});
+
+it('NATS_URL is read and has no effect, which is said', async () => {
+  process.env = { ...process.env, NATS_URL: 'nats://127.0.0.1:4222' };
+  const { err } = await runWhole('keys', 'list');
+  expect(err[0]).toBe('underround: warning: NATS_URL has no effect yet');
+});

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { registerAudit } from './audit.ts';
+import { registerBacktest } from './backtest.ts';
+import { registerDemo } from './demo.ts';
+import { registerExport } from './export.ts';
+import { registerImport } from './import.ts';
+import { registerKeys } from './keys.ts';
+import { registerMaintenance } from './maintenance.ts';
+import { registerServe } from './serve.ts';
+import { registerUsers } from './users.ts';
+import { registerWebhooks } from './webhooks.ts';
+
+const SETTINGS_HELP = `
+Settings are environment variables (UNDERROUND_...); docs/CONFIGURATION.md lists them all. Every command judges all of
+them before it does anything, and says on standard error which data directory it uses.`;
+
+/** Adds every command of `underround`. */
+export function registerCommands(program: Command): void {
+  registerDemo(program);
+  registerServe(program);
+  registerImport(program);
+  registerExport(program);
+  registerBacktest(program);
+  registerKeys(program);
+  registerUsers(program);
+  registerWebhooks(program);
+  registerMaintenance(program);
+  registerAudit(program);
+  program.addHelpText('after', SETTINGS_HELP);
+}

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { silentLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { StoreClient } from '../store/client.ts';
+import { reachEngine } from '../store/engineAccess.ts';
+import { finishRecovery } from '../store/recovery.ts';
+import { serverAccess } from '../store/serverAccess.ts';
+import { recoveryProgress } from './progress.ts';
+
+/** The recording of a data directory or of a ClickHouse server, opened to be read. */
+export interface OpenRecording {
+  readonly store: StoreClient;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens what was recorded, with the rows that a crash left in the journal. A running service's engine is found and
+ * used; else one is started and ended with this process. No data directory is made.
+ * @throws {StoreUnavailableError} When no engine answers.
+ */
+export async function openRecording(config: Config): Promise<OpenRecording> {
+  const { dataDir, clickhouseUrl } = config;
+  const parts = { clock: systemClock, log: silentLogger };
+  const metrics = new Metrics();
+  const isServerAlone = clickhouseUrl !== null && !existsSync(dataDir);
+  const access = isServerAlone
+    ? serverAccess(clickhouseUrl, systemClock)
+    : await reachEngine({ ...config, ...parts, metrics });
+  const store = new StoreClient({ access, ...parts });
+  const close = async () => {
+    await store.close();
+    await access.close();
+  };
+  try {
+    const recovering = { ...parts, dataDir, client: store, metrics };
+    if (!isServerAlone) await finishRecovery({ ...recovering, onRecovery: recoveryProgress() });
+    return { store, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,165 @@
+/** Reads and judges everything a command was configured with, before it opens or makes anything. */
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { loadTiers } from '../accounts/tiers.ts';
+import { loadTls, parseTrust } from '../api/transport.ts';
+import { type Config, networksIn, readConfig, type Variables } from '../config.ts';
+import { ConfigError, InvalidInputError } from '../errors.ts';
+import { makeDirectories } from '../makeDirectories.ts';
+import { AddressPolicy } from '../webhooks/addresses.ts';
+import { parseSecretKey, storedSecretKey } from '../webhooks/secretBox.ts';
+import { addressProblems, plainHttpProblem } from './checkAddress.ts';
+import { unknownVariables } from './unknownVariables.ts';
+
+/** How a command uses the data directory. */
+export type DirectoryUse =
+  /** Writes recordings: makes a missing directory, whatever else is configured. */
+  | 'record'
+  /** Reads recordings: the directory must have one, unless a ClickHouse server is configured. */
+  | 'read recording'
+  /** Writes accounts: makes a missing directory, unless PostgreSQL is configured. */
+  | 'make accounts'
+  /** Reads or changes existing accounts: the directory must exist, unless PostgreSQL is configured. */
+  | 'use accounts';
+
+export interface SettingsOptions {
+  /** Value of `--data-dir`; goes before `UNDERROUND_DATA_DIR`. */
+  readonly dataDir?: string | undefined;
+  readonly use: DirectoryUse;
+  /** The command listens on the configured addresses. */
+  readonly listens?: boolean;
+  /** What to change before the rest is judged. */
+  readonly adjust?: (config: Config) => Config;
+}
+
+/**
+ * The configuration of a command. Warns of unknown variables and names the data directory on standard error.
+ * @throws {ConfigError} With one line for each problem: variables, files they name, addresses, data directory.
+ * @throws {InvalidInputError} When the command reads a data directory and there is none.
+ */
+export async function readSettings(
+  options: SettingsOptions,
+  variables: Variables = process.env,
+): Promise<Config> {
+  for (const line of unknownVariables(variables)) console.error(`underround: warning: ${line}`);
+  const { use, listens = false, adjust = (config: Config) => config } = options;
+  const problems = fileProblems(variables);
+  if (listens) problems.push(...plainHttpProblem(variables));
+  const read = readConfig(variables);
+  if ('problems' in read) throw new ConfigError([...read.problems, ...problems, ...emptyName(options)]);
+  const named = emptyName(options);
+  const dataDir = options.dataDir ?? read.config.dataDir;
+  const config = adjust({ ...read.config, dataDir });
+  if (listens) problems.push(...(await addressProblems(config)));
+  problems.push(...(named.length > 0 ? named : directoryProblems(config, use)));
+  if (problems.length > 0) throw new ConfigError(problems);
+  requireDirectory(config, use);
+  if (config.natsUrl !== null) console.error('underround: warning: NATS_URL has no effect yet');
+  sayPlace(config, use);
+  return config;
+}
+
+/** @throws {ConfigError} When the system refuses to make the directory. */
+export function makeDataDirectory(dataDir: string): void {
+  try {
+    makeDirectories(dataDir);
+  } catch (cause) {
+    throw new ConfigError(directoryProblem(dataDir, `cannot be made: ${(cause as Error).message}`), {
+      cause,
+    });
+  }
+}
+
+/** What is wrong with the files and lists that variables name. */
+function fileProblems(variables: Variables): string[] {
+  const value = (name: string) => variables[name] || null;
+  const [certFile, keyFile] = [value('UNDERROUND_TLS_CERT'), value('UNDERROUND_TLS_KEY')];
+  const trustProxy = value('UNDERROUND_TRUST_PROXY');
+  const secretKey = value('UNDERROUND_SECRET_KEY');
+  return [
+    () => loadTiers(value('UNDERROUND_TIERS_FILE')),
+    () => loadTls(certFile, keyFile),
+    () => trustProxy !== null && parseTrust(trustProxy),
+    () => new AddressPolicy(networksIn(value('UNDERROUND_WEBHOOK_ALLOWED_NETWORKS') ?? '')),
+    () => secretKey !== null && parseSecretKey(secretKey),
+  ].flatMap(problemsOf);
+}
+
+function problemsOf(judge: () => unknown): readonly string[] {
+  try {
+    judge();
+    return [];
+  } catch (error) {
+    return error instanceof ConfigError ? error.problems : [(error as Error).message];
+  }
+}
+
+/** An empty `--data-dir` would be the working directory. */
+function emptyName({ dataDir }: SettingsOptions): string[] {
+  return dataDir === '' ? ['--data-dir "" must name a directory; name one, or leave the option out'] : [];
+}
+
+/** Why the data directory cannot be used as it is. Nothing is written: what is missing is not made here. */
+function directoryProblems(config: Config, use: DirectoryUse): readonly string[] {
+  if (!usesDirectory(config, use)) return [];
+  const { dataDir } = config;
+  const path = resolve(dataDir);
+  const isMade = use === 'record' || use === 'make accounts';
+  const reason = existsSync(path) ? whyUnusable(path) : isMade ? whyNotMade(path) : null;
+  if (reason !== null) return [directoryProblem(dataDir, reason)];
+  return config.secretKey === null ? problemsOf(() => storedSecretKey(dataDir)) : [];
+}
+
+function directoryProblem(dataDir: string, reason: string): string {
+  return `data directory ${resolve(dataDir)} ${reason}; name another with --data-dir or UNDERROUND_DATA_DIR`;
+}
+
+function whyUnusable(path: string): string | null {
+  try {
+    const stats = statSync(path);
+    if (!stats.isDirectory()) return 'cannot be used: it is a file';
+    const us = process.getuid?.();
+    if (us !== undefined && stats.uid !== us) {
+      return `belongs to user ${stats.uid} and this process runs as user ${us}: run it as that user`;
+    }
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    return `cannot be written to: ${(error as Error).message}`;
+  }
+}
+
+/** Makes and removes another directory where it would be: permissions alone do not say what `/proc` refuses. */
+function whyNotMade(path: string): string | null {
+  let parent = dirname(path);
+  while (!existsSync(parent)) parent = dirname(parent);
+  try {
+    rmdirSync(mkdtempSync(join(parent, '.underround-')));
+    return null;
+  } catch (error) {
+    const [reason] = (error as Error).message.split(', mkdtemp');
+    return `cannot be made in ${parent}: ${reason}`;
+  }
+}
+
+function usesDirectory({ clickhouseUrl, databaseUrl }: Config, use: DirectoryUse): boolean {
+  if (use === 'record') return true;
+  return use === 'read recording' ? clickhouseUrl === null : databaseUrl === null;
+}
+
+/** @throws {InvalidInputError} */
+function requireDirectory(config: Config, use: DirectoryUse): void {
+  if (use === 'record' || use === 'make accounts' || !usesDirectory(config, use)) return;
+  const path = resolve(config.dataDir);
+  const next = 'name the directory of a service with --data-dir or UNDERROUND_DATA_DIR';
+  if (!existsSync(path)) throw new InvalidInputError(`there is no data directory ${path}; ${next}`);
+  if (use === 'read recording' && !['engine', 'journal'].some((name) => existsSync(join(path, name)))) {
+    throw new InvalidInputError(`data directory ${path} has no recording; ${next}`);
+  }
+}
+
+function sayPlace(config: Config, use: DirectoryUse): void {
+  const isRemote = config.databaseUrl !== null && use.endsWith('accounts');
+  const database = isRemote ? ` (accounts are in the database of DATABASE_URL)` : '';
+  console.error(`underround: data directory ${resolve(config.dataDir)}${database}`);
+}

@@ -1,0 +1,41 @@
+import { CONFIG_VARIABLES, type Variables } from '../config.ts';
+
+const PREFIX = 'UNDERROUND_';
+/** More edits than this make another word. */
+const EDITS_MAX = 6;
+
+/** One line for each variable of our prefix that nothing reads, with the nearest name that is read. */
+export function unknownVariables(variables: Variables): string[] {
+  const unknown = Object.keys(variables).filter(
+    (name) => name.startsWith(PREFIX) && !CONFIG_VARIABLES.has(name),
+  );
+  return unknown.sort().map((name) => {
+    const nearest = nearestName(name);
+    const hint = nearest === null ? 'docs/CONFIGURATION.md lists all' : `did you mean ${nearest}?`;
+    return `${name} is not a known variable and has no effect; ${hint}`;
+  });
+}
+
+function nearestName(name: string): string | null {
+  let best: { name: string; edits: number } | null = null;
+  for (const known of CONFIG_VARIABLES.keys()) {
+    const edits = editDistance(name.toUpperCase(), known);
+    if (edits <= EDITS_MAX && edits < (best?.edits ?? Number.POSITIVE_INFINITY))
+      best = { name: known, edits };
+  }
+  return best?.name ?? null;
+}
+
+/** Insertions, deletions and replacements of one character that lead from one text to the other (Levenshtein). */
+function editDistance(from: string, to: string): number {
+  let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (previous[j - 1] as number) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      row.push(Math.min(replaced, (previous[j] as number) + 1, (row[j - 1] as number) + 1));
+    }
+    previous = row;
+  }
+  return previous[to.length] as number;
+}
