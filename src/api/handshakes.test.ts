@@ -58,7 +58,7 @@ describe.each([
   ['websocket, where there is none', WEBSOCKET],
 ])('an offer of %s is ignored', (_name, headers) => {
   test('a long answer comes whole, and the connection serves on', async () => {
-    const answer = await ask('/v1/perp/depth?ticker=BTC', { headers });
+    const answer = await ask('/v1/perp/depth?ticker=BTC&limit=1001', { headers });
     expect([answer.status, answer.text.length > ROWS.length]).toEqual([200, true]);
     expect(answer.text).toContain(ROWS);
     expect(answer.headers).toMatchObject({ connection: 'keep-alive' });

@@ -154,16 +154,9 @@ test('a cursor goes on while the window slides, and never beyond it', async () =
   const asked: Asked[] = [];
   const moving = new FakeClock();
   const identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier: 'free' as const };
-  const rows = stubStore({ asked });
-  const two = { found: 2, first: ['1792497600000', '1'], last: ['1792497600000', '1'] };
+  const key: [string, string] = ['1792497600000', '1'];
   const app = testApi({
-    store: {
-      ...rows,
-      rows: async <T>(query: string, params: Record<string, unknown> = {}) => {
-        const answer = await rows.rows<T>(query, params as never);
-        return query.includes('AS first, ') ? ([two] as T[]) : answer;
-      },
-    },
+    store: stubStore({ asked, page: { found: 2, first: key, last: key, revision: '0' } }),
     clock: moving,
     accounts: {
       moment: () => 0,

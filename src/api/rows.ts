@@ -1,5 +1,13 @@
 import { type Duplex, pipeline, Readable } from 'node:stream';
-import { countRows, findPage, type Page, type PageRequest, pageRows } from '../store/queries/keyset.ts';
+import { buffer, text } from 'node:stream/consumers';
+import {
+  countRows,
+  findPage,
+  type Page,
+  type PageRequest,
+  pageRows,
+  plainRows,
+} from '../store/queries/keyset.ts';
 import { pagedRows } from '../store/queries/pagedRows.ts';
 import type { QueryParams, Source } from '../store/queries/sql.ts';
 import type { StoreReader } from '../store/reader.ts';
@@ -9,6 +17,15 @@ import { type HistoryWindow, START_END } from './history.ts';
 import { badRequest } from './refusal.ts';
 import type { Answer, RawRequest } from './route.ts';
 import { rowsBody } from './rowsBody.ts';
+import {
+  bookKeyColumn,
+  isShort,
+  lineKeyColumns,
+  type PrintedPage,
+  pageOfBooks,
+  pageOfLines,
+  type ShortRequest,
+} from './shortPages.ts';
 import { isStreamed } from './streamedAnswers.ts';
 
 /** How the engine gives the rows. */
@@ -26,6 +43,12 @@ export const OBJECT_ARRAY: RowFormat = {
     output_format_json_escape_forward_slashes: 0,
     query_plan_optimize_lazy_materialization: 0,
   },
+};
+
+/** The same objects, one a line. */
+export const OBJECT_LINES: RowFormat = {
+  format: OBJECT_ARRAY.format,
+  settings: { ...OBJECT_ARRAY.settings, output_format_json_array_of_rows: 0 },
 };
 
 /** The paging parameters of one list as a request gave them. */
@@ -52,7 +75,7 @@ export interface RowList {
   tail?(counts: { count: number; total: number }): Record<string, unknown>;
 }
 
-/** A list the engine does not print itself. */
+/** A list of books, which the engine does not print itself. */
 export interface PrintedList extends RowList {
   /** Makes the body of what the engine gives for a statement of `pagedRows`. */
   print(): PrintedBody;
@@ -62,7 +85,8 @@ export interface PrintedList extends RowList {
 export interface PrintedBody extends Duplex {
   /** Null where no row is selected; then there is no body. Rejects with what the engine's answer failed with. */
   page(request: PageRequest): Promise<Page | null>;
-  begin(page: Page, around: Around): void;
+  /** @param behind Rows that come behind those of the page, and are not printed; none if left out. */
+  begin(page: Page, around: Around, behind?: number): void;
 }
 
 /** What a request asks for of a list. */
@@ -113,17 +137,16 @@ export function checkRange(start: number | null, end: number | null, names = STA
   throw badRequest(`${names[0]} must not be after ${names[1]}`);
 }
 
-/** A page of a list, found first by its keys, so that its count and cursor are known before its rows stream. */
-export interface FoundPage {
+/** A page of a list, and how many rows its range holds; 0 where that is not answered. */
+interface FoundPage {
   readonly page: Page | null;
   readonly total: number;
 }
 
-export async function findRows(
+async function findRows(
   store: StoreReader,
   source: Source,
-  request: PageRequest,
-  { withTotal, signal }: { withTotal: boolean; signal: AbortSignal },
+  { request, withTotal = false, raw: { signal } }: ListTerms,
 ): Promise<FoundPage> {
   // A limit of 0 asks for the count alone.
   const [page, total] = await Promise.all([
@@ -138,6 +161,10 @@ export interface AnswerTerms extends AskedPage {
   readonly raw: Pick<RawRequest, 'signal' | 'headOnly' | 'conditions'>;
 }
 
+interface ListTerms extends AnswerTerms {
+  readonly withTotal?: boolean;
+}
+
 /** Reads the source's revision only for answers that may be kept: it costs a millisecond. */
 export function sourceOf(
   source: Source,
@@ -149,21 +176,46 @@ export function sourceOf(
   return rest;
 }
 
-/** Streams the rows of a found page inside the list's object. */
-export async function answerRows(
+/** A page of a list that the engine prints: whole where it is short, else its rows stream. */
+export async function answerRows(store: StoreReader, list: RowList, terms: ListTerms): Promise<Answer> {
+  const { request, withTotal, raw } = terms;
+  if (!isShort(request)) {
+    return streamRows(store, list, { found: await findRows(store, list.source, terms), ...terms });
+  }
+  const [{ page, rows }, total] = await Promise.all([
+    readLines(store, list, { ...terms, request }),
+    withTotal ? countRows(store, list.source, request, raw.signal) : 0,
+  ]);
+  const frame = frameOf(list, { page, total }, terms);
+  const { prefix, suffix } = frame.text;
+  return (
+    withoutRows(frame, page, raw) ?? { headers: frame.headers, body: wholeBody(`${prefix}${rows}${suffix}`) }
+  );
+}
+
+async function readLines(
+  store: StoreReader,
+  { source, columns, columnParams }: RowList,
+  terms: AnswerTerms & { request: ShortRequest },
+): Promise<PrintedPage> {
+  const { query, params } = plainRows(source, terms.request, `${columns}, ${lineKeyColumns(source)}`);
+  const list = { format: OBJECT_LINES, ...(columnParams ? { columnParams } : {}) };
+  return pageOfLines(await text(await streamOf(store, list, { query, params, ...terms })), terms.request);
+}
+
+/** Streams the rows of a page that was found by its keys, so that its count and cursor are known before its rows. */
+async function streamRows(
   store: StoreReader,
   list: RowList,
   { found, ...terms }: AnswerTerms & { found: FoundPage },
 ): Promise<Answer> {
-  const { text, headers, notModified } = frameOf(list, found, terms);
+  const frame = frameOf(list, found, terms);
   const { page } = found;
-  if (notModified) return { status: 304, headers, body: '' };
-  if (!page) return { headers, body: `${text.prefix}[]${text.suffix}` };
-  // The head of a streamed answer carries no length, so nothing needs to be read for it.
-  if (terms.raw.headOnly) return { headers, body: Readable.from([]) };
+  const bare = withoutRows(frame, page, terms.raw);
+  if (bare || !page) return bare as Answer;
   const { query, params } = pageRows(list.source, terms.request, page, list.columns);
   const rows = await streamOf(store, list, { query, params, ...terms });
-  return { headers, body: rowsBody(rows, text) };
+  return { headers: frame.headers, body: rowsBody(rows, frame.text) };
 }
 
 /** The same of a list without a total that the API prints: its page is found by the statement that reads its rows. */
@@ -174,11 +226,12 @@ export async function answerPrinted(
 ): Promise<Answer> {
   const { request, raw } = terms;
   const source = sourceOf(list.source, terms, raw.conditions);
+  if (isShort(request)) return answerShortPrinted(store, { ...list, source }, { ...terms, request });
   // No row may be needed.
   if (request.limit === 0 || raw.headOnly || raw.conditions.ifNoneMatch !== undefined) {
-    const found = await findRows(store, source, request, { withTotal: false, signal: raw.signal });
+    const found = await findRows(store, source, terms);
     if (found.page === null || raw.headOnly || frameOf(list, found, terms).notModified) {
-      return answerRows(store, list, { found, ...terms });
+      return streamRows(store, list, { found, ...terms });
     }
   }
   const { query, params } = pagedRows(source, request, list.columns);
@@ -186,15 +239,44 @@ export async function answerPrinted(
   // Either end's failure, and a body nobody reads any more, destroys the other end.
   const body = pipeline(given, list.print(), () => {});
   const page = await body.page(request);
-  const { text, headers } = frameOf(list, { page, total: 0 }, terms);
-  if (!page) return { headers, body: `${text.prefix}[]${text.suffix}` };
-  body.begin(page, text);
+  const { text: around, headers } = frameOf(list, { page, total: 0 }, terms);
+  if (!page) return { headers, body: `${around.prefix}[]${around.suffix}` };
+  body.begin(page, around);
   return { headers, body };
+}
+
+async function answerShortPrinted(
+  store: StoreReader,
+  list: PrintedList,
+  terms: AnswerTerms & { request: ShortRequest },
+): Promise<Answer> {
+  const { request, raw } = terms;
+  const { query, params } = plainRows(list.source, request, `${list.columns}, ${bookKeyColumn(list.source)}`);
+  const given = await buffer(await streamOf(store, list, { query, params, ...terms }));
+  const page = pageOfBooks(given, request);
+  const frame = frameOf(list, { page, total: 0 }, terms);
+  const bare = withoutRows(frame, page, raw);
+  if (bare || !page) return bare as Answer;
+  const body = pipeline(Readable.from([given]), list.print(), () => {});
+  body.begin(page, frame.text, page.next === null ? 0 : 1);
+  return { headers: frame.headers, body };
+}
+
+/** The answer that needs no row; null where rows are needed. There is one where there is no page. */
+function withoutRows(
+  { text: { prefix, suffix }, headers, notModified }: Frame,
+  page: Page | null,
+  { headOnly }: Pick<RawRequest, 'headOnly'>,
+): Answer | null {
+  if (notModified) return { status: 304, headers, body: '' };
+  if (!page) return { headers, body: `${prefix}[]${suffix}` };
+  // The head of a streamed answer carries no length, so nothing needs to be read for it.
+  return headOnly ? { headers, body: Readable.from([]) } : null;
 }
 
 function streamOf(
   store: StoreReader,
-  { columnParams, format }: RowList,
+  { columnParams, format }: Pick<RowList, 'columnParams' | 'format'>,
   {
     query,
     params,
@@ -209,18 +291,30 @@ function streamOf(
   );
 }
 
+interface Frame {
+  readonly text: Around;
+  readonly headers: Answer['headers'] & object;
+  readonly notModified: boolean;
+}
+
 /** What stands around the rows, and whether the client has them already. */
 function frameOf(
   list: RowList,
   { page, total }: FoundPage,
   { request, scope, settlesMs, raw }: AnswerTerms,
-): { text: Around; headers: Answer['headers'] & object; notModified: boolean } {
+): Frame {
   const counts = { count: request.limit === 0 ? total : (page?.count ?? 0), total };
   const next = page?.next ? encodeCursor(scope, { timeMs: page.next.timeMs, tie: page.next.seq }) : null;
-  const text = around(list.key, list.head(counts), { ...list.tail?.(counts), next_cursor: next });
+  const { key, head, tail } = list;
+  const frame = around(key, head(counts), { ...tail?.(counts), next_cursor: next });
   const { conditions } = raw;
   const validity = validityOf([counts, page?.low, page?.high, page?.revision], { settlesMs, conditions });
-  return { text, headers: validity?.headers ?? {}, notModified: validity?.notModified ?? false };
+  return { text: frame, headers: validity?.headers ?? {}, notModified: validity?.notModified ?? false };
+}
+
+/** A body that is sent as a streamed one is: packed whatever its length, and without a length of its own. */
+export function wholeBody(json: string): Readable {
+  return Readable.from([Buffer.from(json)], { objectMode: false });
 }
 
 /** The text before and after the array of a list. */

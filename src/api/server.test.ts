@@ -35,6 +35,8 @@ afterEach(async () => {
 });
 
 const DEPTH = '/v1/perp/depth?ticker=BTC';
+/** A page that is too long to be read before it is sent. */
+const STREAMED = `${DEPTH}&limit=1001`;
 
 describe('refusals', () => {
   test.each([
@@ -319,7 +321,7 @@ describe('health', () => {
 });
 
 describe('compression and HEAD', () => {
-  const whole = `{"ticker":"BTC","total":1,"limit":200,"offset":0,"snapshots":[${JSON.stringify(STUB_DEPTH)}]\n,"next_cursor":null}`;
+  const whole = `{"ticker":"BTC","total":1,"limit":200,"offset":0,"snapshots":[\n${JSON.stringify(STUB_DEPTH)}\n]\n,"next_cursor":null}`;
 
   test.each([
     ['gzip, deflate', 'gzip'],
@@ -353,7 +355,7 @@ describe('compression and HEAD', () => {
     const stream = vi.fn();
     const response = await api({ store: stubStore({ stream }) }).inject({
       method: 'HEAD',
-      url: DEPTH,
+      url: STREAMED,
       headers: KEY,
     });
     expect([response.statusCode, response.body]).toEqual([200, '']);
@@ -372,7 +374,7 @@ describe('streamed bodies', () => {
   async function listening(source: Readable): Promise<string> {
     const app = api({ store: streaming(source) });
     await app.listen({ port: 0, host: '127.0.0.1' });
-    return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${DEPTH}`;
+    return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${STREAMED}`;
   }
 
   test('a failure of the engine in the middle cuts the connection', async () => {
@@ -426,7 +428,7 @@ describe('streamed bodies', () => {
     const app = api({ store: stubStore({ rows }) });
     await app.listen({ port: 0, host: '127.0.0.1' });
     const leaving = new AbortController();
-    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${DEPTH}`;
+    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${STREAMED}`;
     const request = fetch(url, { headers: KEY, signal: leaving.signal });
     const signal = await query;
     leaving.abort();
@@ -447,7 +449,9 @@ describe('streamed bodies', () => {
     const app = api({ store: streaming(source) });
     await app.listen({ port: 0, host: '127.0.0.1' });
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
-    socket.write(`GET ${DEPTH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${KEY.authorization}\r\n\r\n`);
+    socket.write(
+      `GET ${STREAMED} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${KEY.authorization}\r\n\r\n`,
+    );
     await once(socket, 'readable');
     // Buffers of the kernel fill first; then nothing moves although the engine always has more.
     for (let still = 0, before = pushed; still < 1000; before = pushed) {
@@ -478,7 +482,9 @@ describe('closing', () => {
     const app = api({ clock, store: stubStore({ stream: async () => source }) });
     await app.listen({ port: 0, host: '127.0.0.1' });
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
-    socket.write(`GET ${DEPTH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${KEY.authorization}\r\n\r\n`);
+    socket.write(
+      `GET ${STREAMED} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${KEY.authorization}\r\n\r\n`,
+    );
     await once(socket, 'readable');
     const closed = app.close();
     while (clock.waiting === 0) await new Promise(setImmediate);

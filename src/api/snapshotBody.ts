@@ -23,6 +23,8 @@ export class SnapshotBody extends Duplex implements PrintedBody {
   #fail: (error: Error) => void = () => {};
   #frame: (Around & Pick<Page, 'count'>) | null = null;
   #printed = 0;
+  /** Rows that come behind those of the page, and are not printed. */
+  #behind = 0;
   /** Asks for the next bytes; null while there are none to print. */
   #more: (() => void) | null = null;
   #isWanted = false;
@@ -49,8 +51,9 @@ export class SnapshotBody extends Duplex implements PrintedBody {
     return null;
   }
 
-  begin({ count }: Pick<Page, 'count'>, around: Around): void {
+  begin({ count }: Pick<Page, 'count'>, around: Around, behind = 0): void {
     this.#frame = { ...around, count };
+    this.#behind = behind;
     this.#print();
   }
 
@@ -71,7 +74,7 @@ export class SnapshotBody extends Duplex implements PrintedBody {
 
   override _final(done: (error?: Error | null) => void): void {
     const [frame, printed] = [this.#frame, this.#printed];
-    if (!this.#rows.isWhole || printed !== (frame?.count ?? 0)) {
+    if (!this.#rows.isWhole || printed !== (frame?.count ?? 0) || this.#behind > 0) {
       done(new StoreUnavailableError(CUT));
       return;
     }
@@ -121,10 +124,14 @@ export class SnapshotBody extends Duplex implements PrintedBody {
   }
 
   /** @returns Whether all that came is printed. */
-  #printTurn({ prefix }: Around): boolean {
+  #printTurn({ prefix, count }: Around & Pick<Page, 'count'>): boolean {
     for (let left = ROWS_A_TURN; left > 0; left--) {
       const row = this.#rows.next();
       if (row === null) return true;
+      if (this.#printed === count && this.#behind > 0) {
+        this.#behind--;
+        continue;
+      }
       if (this.#printed === 0) this.push(prefix);
       const piece = this.#printer.print(row, this.#printed++ === 0 ? '[' : ',');
       if (piece) this.#send(piece);

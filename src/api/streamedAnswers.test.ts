@@ -94,11 +94,12 @@ test.each([
   expect(isStreamed(limit)).toBe(expected);
 });
 
-/** An API at which a user has two places, and whose store gives rows that never end. */
+/** An API at which a user has two places, and whose store gives rows that never end; a short page has none. */
 async function rig() {
   const clock = new FakeClock();
   const sources: Readable[] = [];
-  const stream = async () => {
+  const stream = async (query: string) => {
+    if (query.includes('AS page_key')) return Readable.from([]);
     const source = new Readable({ read: () => undefined });
     source.push('[\n');
     sources.push(source);

@@ -7,7 +7,7 @@ import { STUB_DEPTH, stubStore } from './stubStore.ts';
 let app: FastifyInstance;
 afterEach(() => app.close());
 
-function ask(rows: unknown[], url = '/v1/perp/depth?ticker=BTC', headers = {}) {
+function ask(rows: unknown[], url = '/v1/perp/depth?ticker=BTC&limit=1001', headers = {}) {
   const stream = async () => Readable.from([Buffer.from(JSON.stringify(rows))]);
   app = testApi({ store: stubStore({ stream }) });
   return app.inject({ url, headers: { ...KEY, ...headers } });

@@ -7,16 +7,20 @@ export const STUB_MARKET = '0xaa';
 
 const TS = '2026-11-20T12:00:00.000+00:00';
 const SEQ = 1;
-/** One book: one YES bid of 1 share at 0.5, mirrored; it is a page. */
-const BOOK = nativeBooks(
-  [
-    {
-      ...{ timeMs: Date.parse(TS), trusted: true, mirrored: true, underlying: 97_000.12, wide: false },
-      sides: [[[5000, 1]], [], [], []],
-    },
-  ],
-  [1, Date.parse(TS), SEQ, Date.parse(TS), SEQ, 0],
-);
+/** One book: one YES bid of 1 share at 0.5, mirrored. */
+const bookWith = (extra: readonly number[]) =>
+  nativeBooks(
+    [
+      {
+        ...{ timeMs: Date.parse(TS), trusted: true, mirrored: true, underlying: 97_000.12, wide: false },
+        sides: [[[5000, 1]], [], [], []],
+      },
+    ],
+    extra,
+  );
+/** The book as a short page, where its key stands behind it, and as a page that was found first. */
+const SHORT_BOOK = bookWith([SEQ, 0]);
+const BOOK = bookWith([1, Date.parse(TS), SEQ, Date.parse(TS), SEQ, 0]);
 const MARKET = {
   market_id: STUB_MARKET,
   event_id: '1',
@@ -84,6 +88,7 @@ const ROWS: readonly (readonly [mark: string, row: object])[] = [
 const STREAMS: readonly (readonly [mark: string, row: object | Buffer])[] = [
   ['trade_count', { ts: TS, open: 0.5, high: 0.5, low: 0.5, close: 0.5, volume: 1, trade_count: 1 }],
   ['FROM perp_depth', STUB_DEPTH],
+  ['[t.seq,', SHORT_BOOK],
   ['FROM books', BOOK],
   ['FROM quotes', { ts: TS, mid_yes: 0.5, spread_yes: null, underlying_price: 97_000.12 }],
   ['FROM trades', { ts: TS, side: 'BUY_YES', price: 0.5, size: 1, trade_id: 't1' }],
@@ -93,11 +98,15 @@ const STREAMS: readonly (readonly [mark: string, row: object | Buffer])[] = [
 /** A statement the stub was asked, with its parameters. */
 export type Asked = readonly [query: string, params: object];
 
-/** A store in which every list has exactly one row, without an engine; `asked` gets every statement. */
+/**
+ * A store in which every list has exactly one row, without an engine; `asked` gets every statement. `page` says where the
+ * short pages of lists begin and end.
+ */
 export function stubStore({
   asked,
+  page = STUB_PAGE,
   ...overrides
-}: Partial<StoreReader> & { asked?: Asked[] } = {}): StoreReader {
+}: Partial<StoreReader> & { asked?: Asked[]; page?: typeof STUB_PAGE } = {}): StoreReader {
   return {
     rows: async <T>(query: string, params: Record<string, unknown> = {}) => {
       asked?.push([query, params]);
@@ -108,10 +117,17 @@ export function stubStore({
     stream: async (query, params) => {
       asked?.push([query, params]);
       const row = find<object | Buffer>(STREAMS, query);
+      if (query.includes('AS page_key')) return Readable.from([Buffer.from(linesOf(row, page))]);
       return Readable.from([Buffer.isBuffer(row) ? row : Buffer.from(`${JSON.stringify([row])}\n`)]);
     },
     ...overrides,
   };
+}
+
+/** A short page: each row with its key. */
+function linesOf(row: object, { found, first, last, revision }: typeof STUB_PAGE): string {
+  const keys = Array.from({ length: found }, (_, index) => [...(index === 0 ? first : last), revision]);
+  return keys.map((page_key) => `${JSON.stringify({ ...row, page_key })}\n`).join('');
 }
 
 function find<R extends object>(answers: readonly (readonly [string, R])[], query: string): R {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { datetime } from '../../schema/api/datetime.ts';
 import { required } from '../../schema/api/fields.ts';
 import * as parameter from '../../schema/api/parameters.ts';
@@ -8,16 +9,19 @@ import {
   type CandlePage,
   type CandleRequest,
   candleRows,
+  candlesWithNext,
   countCandles,
   findCandles,
 } from '../../store/queries/candles.ts';
+import { TRUST_REVISION } from '../../store/queries/trust.ts';
 import { validityOf } from '../caching.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../cursor.ts';
 import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
-import { around, checkRange, OBJECT_ARRAY } from '../rows.ts';
+import { around, checkRange, OBJECT_ARRAY, OBJECT_LINES, wholeBody } from '../rows.ts';
 import { rowsBody } from '../rowsBody.ts';
+import { keyColumns, pageOfLines } from '../shortPages.ts';
 import { isStreamed } from '../streamedAnswers.ts';
 
 const MINUTE_MS = 60_000;
@@ -60,7 +64,9 @@ export function candlesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
       const startMs = after ? Math.max(allowed, after.timeMs + timeframeMs) : allowed;
       const request = { marketId, startMs, endMs: Math.max(startMs, end), timeframeMs, limit };
       const market = await knownMarket(parts, marketId, signal);
-      const page = limit === 0 ? null : await findCandles(parts.store, request, signal);
+      const short = limit === 0 || isStreamed(limit) ? null : await shortCandles(parts, request, signal);
+      const page =
+        short || limit === 0 ? (short?.page ?? null) : await findCandles(parts.store, request, signal);
       const count = limit === 0 ? await countCandles(parts.store, request, signal) : (page?.count ?? 0);
       const next = page?.more ? encodeCursor(scope, { timeMs: page.lastMs, tie: NO_TIE }) : null;
       const wrap = around('candles', { market_id: market.marketId, timeframe, count }, { next_cursor: next });
@@ -69,9 +75,28 @@ export function candlesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
       const headers = validity?.headers ?? {};
       if (validity?.notModified) return { status: 304, headers, body: '' };
       if (headOnly) return { headers, body: Readable.from([]) };
+      if (short && page) return { headers, body: wholeBody(`${wrap.prefix}${short.rows}${wrap.suffix}`) };
       return { headers, body: await candlesBody(parts, { request, page, wrap, signal }) };
     },
   });
+}
+
+/** A short page and its candles, read by one statement. */
+async function shortCandles(
+  { store }: Pick<ApiParts, 'store'>,
+  request: CandleRequest,
+  signal: AbortSignal,
+): Promise<{ page: CandlePage | null; rows: string }> {
+  const key = keyColumns({ timeMs: 'bucket', seq: '0', revision: TRUST_REVISION });
+  const { query, params } = candlesWithNext(request, key);
+  const given = await text(await store.stream(query, params, { ...OBJECT_LINES, short: true, signal }));
+  const { page, rows } = pageOfLines(given, { limit: request.limit, descending: false });
+  if (page === null) return { page, rows };
+  const { count, low, high, next, revision } = page;
+  return {
+    page: { count, firstMs: low.timeMs, lastMs: high.timeMs, more: next !== null, revision },
+    rows,
+  };
 }
 
 async function candlesBody(

@@ -3,7 +3,7 @@ import { perpDepthShape } from '../../schema/api/resources.ts';
 import { PERP_DEPTH_COLUMNS, perpDepthOf } from '../../store/queries/lists.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
-import { answerRows, findRows, OBJECT_ARRAY, pageRequest } from '../rows.ts';
+import { answerRows, OBJECT_ARRAY, pageRequest } from '../rows.ts';
 
 export function perpDepthRoute({ store }: Pick<ApiParts, 'store'>): Route {
   return route({
@@ -27,7 +27,6 @@ export function perpDepthRoute({ store }: Pick<ApiParts, 'store'>): Route {
       const { ticker, limit, offset } = query;
       const asked = pageRequest(['perp_depth', ticker], query, history);
       const source = perpDepthOf(ticker);
-      const found = await findRows(store, source, asked.request, { withTotal: true, signal });
       return answerRows(
         store,
         {
@@ -37,7 +36,7 @@ export function perpDepthRoute({ store }: Pick<ApiParts, 'store'>): Route {
           key: 'snapshots',
           head: ({ total }) => ({ ticker, total, limit, offset }),
         },
-        { found, ...asked, raw: { signal, headOnly, conditions } },
+        { ...asked, withTotal: true, raw: { signal, headOnly, conditions } },
       );
     },
   });

@@ -4,7 +4,7 @@ import { TIMESERIES_COLUMNS, yesQuotesOf } from '../../store/queries/lists.ts';
 import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
-import { answerRows, findRows, OBJECT_ARRAY, pageRequest, sourceOf } from '../rows.ts';
+import { answerRows, OBJECT_ARRAY, pageRequest, sourceOf } from '../rows.ts';
 
 export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
   return route({
@@ -30,7 +30,6 @@ export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route 
       const asked = pageRequest(['timeseries', path.market_id], query, history);
       const source = sourceOf(yesQuotesOf(path.market_id), asked, conditions);
       const market = await knownMarket(parts, path.market_id, signal);
-      const found = await findRows(parts.store, source, asked.request, { withTotal: true, signal });
       return answerRows(
         parts.store,
         {
@@ -41,7 +40,7 @@ export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route 
           head: () => ({ market: { market_id: market.marketId, market_type: market.eventType } }),
           tail: ({ total }) => ({ total, limit, offset }),
         },
-        { found, ...asked, raw: { signal, headOnly, conditions } },
+        { ...asked, withTotal: true, raw: { signal, headOnly, conditions } },
       );
     },
   });

@@ -7,7 +7,7 @@ import { TRADE_COLUMNS, tradesOf, UNDERLYING_COLUMNS, underlyingOf } from '../..
 import { knownMarket } from '../marketLookup.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, route } from '../route.ts';
-import { answerRows, findRows, OBJECT_ARRAY, pageRequest } from '../rows.ts';
+import { answerRows, OBJECT_ARRAY, pageRequest } from '../rows.ts';
 
 const paging = {
   start: parameter.start,
@@ -31,7 +31,6 @@ export function tradesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
       const asked = pageRequest(['trades', query.market_id], query, history);
       const source = tradesOf(query.market_id);
       const market = await knownMarket(parts, query.market_id, signal);
-      const found = await findRows(parts.store, source, asked.request, { withTotal: false, signal });
       return answerRows(
         parts.store,
         {
@@ -41,7 +40,7 @@ export function tradesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
           key: 'trades',
           head: ({ count }) => ({ market_id: market.marketId, count }),
         },
-        { found, ...asked, raw: { signal, headOnly, conditions } },
+        { ...asked, raw: { signal, headOnly, conditions } },
       );
     },
   });
@@ -65,7 +64,6 @@ export function underlyingRoute({ store }: Pick<ApiParts, 'store'>): Route {
       const { ticker, source: feed } = query;
       const asked = pageRequest(['underlying', ticker, feed], query, history);
       const source = underlyingOf(ticker, feed);
-      const found = await findRows(store, source, asked.request, { withTotal: false, signal });
       return answerRows(
         store,
         {
@@ -75,7 +73,7 @@ export function underlyingRoute({ store }: Pick<ApiParts, 'store'>): Route {
           key: 'points',
           head: ({ count }) => ({ ticker, source: feed, count }),
         },
-        { found, ...asked, raw: { signal, headOnly, conditions } },
+        { ...asked, raw: { signal, headOnly, conditions } },
       );
     },
   });

@@ -69,11 +69,27 @@ export async function countCandles(
   return row?.total ?? 0;
 }
 
+const CANDLE_COLUMNS = `
+  ${isoTime("fromUnixTimestamp64Milli(bucket, 'UTC')")} AS ts, open, high, low, close, volume, trade_count`;
+
+/**
+ * The statement that reads the earliest `limit` candles and the one after them. The engine makes all candles of the range
+ * in any case, and to find the page first would have it make them twice.
+ * @param keyColumns Columns behind those of a candle, of its `bucket`, in Unix milliseconds.
+ */
+export function candlesWithNext(request: CandleRequest, keyColumns: string): Statement {
+  const { query, params } = candles(request);
+  return {
+    query: `SELECT ${CANDLE_COLUMNS}, ${keyColumns} FROM (${query}) ORDER BY bucket LIMIT {limit:UInt32} + 1`,
+    params: { ...params, limit: request.limit },
+  };
+}
+
 /** The statement that reads a found page, oldest first. */
 export function candleRows(request: CandleRequest, page: CandlePage): Statement {
   const { query, params } = candles(request);
   return {
-    query: `SELECT ${isoTime("fromUnixTimestamp64Milli(bucket, 'UTC')")} AS ts, open, high, low, close, volume, trade_count
+    query: `SELECT ${CANDLE_COLUMNS}
       FROM (${query}) WHERE bucket >= {first_ms:Int64} AND bucket <= {last_ms:Int64} ORDER BY bucket`,
     params: { ...params, first_ms: page.firstMs, last_ms: page.lastMs },
   };

@@ -30,6 +30,11 @@ export interface Page {
   readonly revision: string;
 }
 
+interface Statement {
+  query: string;
+  params: Record<string, string | number>;
+}
+
 /** Pairs of Unix milliseconds and sequence number, as text. */
 type Key = [timeMs: string, seq: string];
 
@@ -44,14 +49,9 @@ interface HeadRow {
  * The keys of a page's rows and of the one after it, `(Unix ms, seq)` as one array `keys` in the page's order: cheap
  * beside the rows themselves.
  */
-export function pageKeys(
-  source: Source,
-  request: PageRequest,
-): { query: string; params: Record<string, string | number> } {
-  const { limit, offset, after, descending, intervalMs } = request;
-  const range = rangeConditions('t.ts', request);
-  const seen = after ? afterConditions(request) : [];
-  const conditions = [...source.conditions, ...range.conditions, ...seen];
+export function pageKeys(source: Source, request: PageRequest): Statement {
+  const { descending, intervalMs } = request;
+  const { conditions, params } = selection(source, request);
   const key = '(toUnixTimestamp64Milli(t.ts), t.seq)';
   const selected =
     intervalMs === null
@@ -61,14 +61,45 @@ export function pageKeys(
   const sort = descending ? 'arrayReverseSort' : 'arraySort';
   return {
     query: `SELECT ${sort}(groupArray(k)) AS keys
-      FROM (${selected} LIMIT {limit:UInt32} + 1 OFFSET {offset:UInt32})`,
+      FROM (${selected} ${ONE_MORE})`,
+    params: { ...params, ...(intervalMs === null ? {} : { interval_ms: intervalMs }) },
+  };
+}
+
+/**
+ * A page's rows and the row after it, in the page's order, by a plain statement: the engine analyses it in half the time
+ * of one that finds the page first. For short pages of every row, because it reads the columns of rows it skips.
+ */
+export function plainRows(
+  source: Source,
+  request: PageRequest & { readonly intervalMs: null },
+  columns: string,
+): Statement {
+  const { conditions, params } = selection(source, request);
+  return {
+    query: `SELECT ${columns} FROM ${source.table} AS t ${where(conditions)} ORDER BY ${order(request.descending)} ${ONE_MORE}`,
+    params,
+  };
+}
+
+const ONE_MORE = 'LIMIT {limit:UInt32} + 1 OFFSET {offset:UInt32}';
+
+/** The rows from which a page is counted off, and the parameters of `ONE_MORE`. */
+function selection(
+  source: Source,
+  request: PageRequest,
+): { conditions: string[]; params: Statement['params'] } {
+  const { limit, offset, after } = request;
+  const range = rangeConditions('t.ts', request);
+  const seen = after ? afterConditions(request) : [];
+  return {
+    conditions: [...source.conditions, ...range.conditions, ...seen],
     params: {
       ...source.params,
       ...range.params,
       limit,
       offset: after ? 0 : Math.min(offset, 0xffff_ffff),
       ...(after ? { after_ms: after.timeMs, after_seq: after.seq } : {}),
-      ...(intervalMs === null ? {} : { interval_ms: intervalMs }),
     },
   };
 }
@@ -104,7 +135,7 @@ export async function findPage(
 
 /** @param keys How many keys there are, the page's first and last one, in its order, and the source's revision. */
 export function pageOf(
-  { limit, descending }: PageRequest,
+  { limit, descending }: Pick<PageRequest, 'limit' | 'descending'>,
   { found, first, last, revision }: { found: number; first: Position; last: Position; revision: string },
 ): Page | null {
   if (found === 0) return null;
@@ -148,7 +179,7 @@ export function pageRows(
   request: PageRequest,
   page: Pick<Page, 'low' | 'high'>,
   columns: string,
-): { query: string; params: Record<string, string | number> } {
+): Statement {
   return {
     query: rowsBetween(source, request, {
       columns,

@@ -36,8 +36,8 @@ export const YES_MID = '(toUInt32(assumeNotNull(t.yes_bid)) + toUInt32(assumeNot
 
 export const TIMESERIES_COLUMNS = `
   ${isoTime('t.ts')} AS ts,
-  if(${HAS_MID}, ${YES_MID}, NULL) AS mid_yes,
-  if(${HAS_MID}, (toInt32(assumeNotNull(t.yes_ask)) - toInt32(assumeNotNull(t.yes_bid))) / 10000, NULL) AS spread_yes,
+  if(${HAS_MID} AS has_mid, ${YES_MID}, NULL) AS mid_yes,
+  if(has_mid, (toInt32(assumeNotNull(t.yes_ask)) - toInt32(assumeNotNull(t.yes_bid))) / 10000, NULL) AS spread_yes,
   t.underlying AS underlying_price`;
 
 export const TRADE_COLUMNS = `

@@ -13,7 +13,7 @@ const GAPS = `(
  * Whether a row lies inside a gap. Rows of an earlier or a later time do not, whatever our clock said of them; among
  * those stamped like the rows at its ends the receipt decides. Gaps of earlier releases are known by receipts alone.
  */
-const IS_INSIDE = `gap -> if(gap.5, t.received > gap.3 AND t.received < gap.4,
+const IS_INSIDE = `if(gap.5, t.received > gap.3 AND t.received < gap.4,
   (t.ts > gap.1 AND t.ts < gap.2)
     OR (t.ts >= gap.1 AND t.ts <= gap.2 AND t.received > gap.3 AND t.received < gap.4))`;
 
@@ -26,11 +26,11 @@ export const TRUST_REVISION =
  * only after rows that came out of it were stored as good, and the gap then begins at the last proven row before them.
  * The rows at a gap's two ends are good ones. Parameter: `market_id`.
  */
-export const TRUSTED = `(t.trusted AND NOT arrayExists(${IS_INSIDE}, ${GAPS}))`;
+export const TRUSTED = `(t.trusted AND NOT arrayExists(gap -> ${IS_INSIDE}, ${GAPS}))`;
 
 /**
  * The same of the row in force at a time of the venue: within a gap the last good state says nothing any more of that
  * time. Parameters: `market_id`, `at_ms`.
  */
-export const TRUSTED_AT = `(${TRUSTED} AND NOT arrayExists(
-  gap -> gap.1 < ${timeParam('at_ms')} AND ${timeParam('at_ms')} < gap.2, ${GAPS}))`;
+export const TRUSTED_AT = `(t.trusted AND NOT arrayExists(
+  gap -> ${IS_INSIDE} OR (gap.1 < ${timeParam('at_ms')} AND ${timeParam('at_ms')} < gap.2), ${GAPS}))`;
