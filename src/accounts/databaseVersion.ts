@@ -18,12 +18,11 @@ export interface DatabaseVersion {
  */
 export function watchVersion(path: string): DatabaseVersion {
   const file = new SqliteFile(path, { readOnly: true });
-  const statement = file.prepare('PRAGMA data_version');
+  const version = file.value('PRAGMA data_version');
   return {
     read: () => {
       try {
-        const [row] = statement.all([]) as [{ data_version: number }];
-        return row.data_version;
+        return version() as number;
       } catch (cause) {
         throw new StoreUnavailableError('control database: its version cannot be read', { cause });
       }

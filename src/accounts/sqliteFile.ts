@@ -7,6 +7,8 @@ import { outward } from './sqliteFailure.ts';
 const BUSY_TIMEOUT_MS = 5_000;
 /** Distinct statements kept prepared. The queries of this folder are about fifty; the rest is head room. */
 const MAX_PREPARED_STATEMENTS = 200;
+/** After these, Node 22 answers a statement that was prepared before with the columns of before. */
+const CHANGES_TABLES = /^\s*(?:create|alter|drop)\b/i;
 /** Node 22 prints this text on standard error when the module is first loaded. */
 const EXPERIMENTAL = 'SQLite is an experimental feature';
 
@@ -38,11 +40,23 @@ export class SqliteFile {
   /** Runs statements without values and drops what they answer. @throws The driver's own error. */
   exec(sql: string): void {
     this.#file.exec(sql);
+    this.#prepared.clear();
   }
 
   /** The rows that a statement without values answers. @throws The driver's own error. */
   rows<Row>(sql: string): Row[] {
     return this.#file.prepare(sql).all() as Row[];
+  }
+
+  /**
+   * A statement without values that answers one value and stays prepared. The value comes in a list, which costs a
+   * quarter less than in a row with names.
+   * @returns Runs the statement. @throws The driver's own error.
+   */
+  value(sql: string): () => unknown {
+    const statement = this.#file.prepare(sql);
+    statement.setReturnArrays(true);
+    return () => (statement.get() as unknown as [unknown])[0];
   }
 
   /**
@@ -69,14 +83,17 @@ export class SqliteFile {
   #newStatement(sql: string): SqliteStatement {
     const statement = outward(() => this.#file.prepare(sql));
     const isRollback = sql.toLowerCase() === 'rollback';
+    const changesTables = CHANGES_TABLES.test(sql);
     return {
       reader: statement.columns().length > 0,
       all: (values) => outward(() => statement.all(...bindable(values))),
-      // A full disk has rolled the transaction back already; a second time would hide why.
-      run: (values) =>
-        isRollback && !this.isInTransaction
-          ? { changes: 0, lastInsertRowid: 0 }
-          : outward(() => statement.run(...bindable(values))),
+      run: (values) => {
+        // A full disk has rolled the transaction back already; a second time would hide why.
+        if (isRollback && !this.isInTransaction) return { changes: 0, lastInsertRowid: 0 };
+        const counts = outward(() => statement.run(...bindable(values)));
+        if (changesTables) this.#prepared.clear();
+        return counts;
+      },
       iterate: (values) => outward(() => statement.iterate(...bindable(values))),
     };
   }
