@@ -90,7 +90,7 @@ async function measureBare({ port, ca, report }: WebhookRig): Promise<number> {
   const connect = { ca };
   const pools = Array.from(
     { length: ENDPOINTS },
-    () => new Pool(`https://127.0.0.1:${port}`, { connections: CONCURRENCY_MAX, connect }),
+    () => new Pool(`https://127.0.0.1:${port}`, { connections: CONCURRENCY_MAX, connect, allowH2: false }),
   );
   let left = DELIVERIES;
   const post = async (pool: Pool) => {

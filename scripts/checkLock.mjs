@@ -1,5 +1,5 @@
 // Fails when the lock file would have anything installed that it does not name by its hash, or from an address of its
-// own. Plain Node, because it judges what is to be installed. Usage: `checkLock.mjs [FILE]`.
+// own, or anything that a user needs and that an install script has to finish. Plain Node, because it judges what is to be installed. Usage: `checkLock.mjs [FILE]`.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -16,10 +16,14 @@ const UNKNOWN = [
   ...['darwin-arm64', 'darwin-x64', 'linux-arm64-gnu'].map(
     (platform) => `@chdb/lib-${platform}@26.7.3-stable.1`,
   ),
-  ...['darwin-arm64', 'darwin-x64', 'freebsd-x64', 'linux-arm64-gnu', 'linux-arm64-musl'].map(
-    (platform) => `@toondepauw/node-zstd-${platform}@1.2.0`,
-  ),
-  '@toondepauw/node-zstd-win32-x64-msvc@1.2.0',
+];
+/**
+ * Packages for users whose install script need not run, with the reason. npm skips install scripts where it is set to,
+ * as `.npmrc` does here, and a script that compiles fails on a machine without a compiler.
+ */
+const NEEDLESS_SCRIPTS = [
+  // `node -e ""`: it keeps npm from compiling, and the library comes as a package of its own.
+  'chdb@3.4.0',
 ];
 /** What npm verifies a package by; older and weaker hashes are refused. */
 const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/;
@@ -27,11 +31,15 @@ const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/;
 const file = process.argv[2] ?? fileURLToPath(new URL('../package-lock.json', import.meta.url));
 const { packages } = JSON.parse(readFileSync(file, 'utf8'));
 const problems = [];
-const unused = new Set(UNKNOWN);
+const unused = new Set([...UNKNOWN, ...NEEDLESS_SCRIPTS]);
 for (const [path, entry] of Object.entries(packages)) {
   // The project itself, its workspaces, and the links to them.
   if (!path.includes('node_modules/') || entry.link === true) continue;
   const name = `${entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${entry.version}`;
+  if (entry.hasInstallScript === true && entry.dev !== true) {
+    if (NEEDLESS_SCRIPTS.includes(name)) unused.delete(name);
+    else problems.push(`${name} has an install script`);
+  }
   if (entry.resolved !== undefined) problems.push(`${name} names an address: ${entry.resolved}`);
   if (entry.integrity === undefined && entry.optional === true && UNKNOWN.includes(name)) unused.delete(name);
   else if (!INTEGRITY.test(entry.integrity ?? '')) problems.push(`${name} has no sha512 integrity`);

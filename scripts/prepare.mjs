@@ -26,7 +26,6 @@ const DASHBOARD = {
   inputs: ['web/src', 'web/public', 'web/index.html', 'web/vite.config.ts', 'web/package.json', 'src/core'],
 };
 const BUILDS = [SERVICE, DASHBOARD];
-const NEEDED_BINARY = path.join(ROOT, 'node_modules/better-sqlite3/build/Release/better_sqlite3.node');
 
 let holdsLock = false;
 process.on('exit', unlock);
@@ -54,11 +53,8 @@ function missing() {
 }
 
 function install() {
-  say('installing dependencies (first run: about two minutes, better-sqlite3 compiles)...');
+  say('installing dependencies (first run: about a minute)...');
   run('npm', ['ci', '--no-audit', '--no-fund']);
-  if (fs.existsSync(NEEDED_BINARY)) return;
-  say('building better-sqlite3, which the npm settings of this machine skipped...');
-  run('npm', ['rebuild', '--ignore-scripts=false', 'better-sqlite3']);
 }
 
 function build({ script, saying, stamp }) {
@@ -74,7 +70,7 @@ function build({ script, saying, stamp }) {
 function isInstalled() {
   const installed = packagesOf('node_modules/.package-lock.json');
   const wanted = packagesOf('package-lock.json');
-  if (!installed || !wanted || !fs.existsSync(NEEDED_BINARY)) return false;
+  if (!installed || !wanted) return false;
   return Object.entries(wanted).every(([name, asked]) => {
     if (!name.startsWith('node_modules/') || asked.link) return true;
     const found = installed[name];

@@ -6,7 +6,17 @@ import { PROJECT_ROOT } from './support/sourceFiles.ts';
 import { temporaryDirectory } from './support/temporaryDirectory.ts';
 
 interface LockFile {
-  packages: Record<string, { version?: string; integrity?: string; resolved?: string; optional?: boolean }>;
+  packages: Record<
+    string,
+    {
+      version?: string;
+      integrity?: string;
+      resolved?: string;
+      optional?: boolean;
+      hasInstallScript?: boolean;
+      dev?: boolean;
+    }
+  >;
 }
 
 /** What the check says of the project's lock file with a change in it. */
@@ -51,10 +61,40 @@ describe('the check of the lock file', () => {
       { version: '1.0.0', integrity: HASH, resolved: 'https://mirror.example/a.tgz' },
       'names an address: https://mirror.example/a.tgz',
     ],
+    [
+      'an install script',
+      { version: '1.0.0', integrity: HASH, hasInstallScript: true },
+      'has an install script',
+    ],
+    [
+      'an install script, optional',
+      { version: '1.0.0', integrity: HASH, hasInstallScript: true, optional: true },
+      'has an install script',
+    ],
   ])('refuses a package with %s', (_, entry, problem) => {
     expect(check((packages) => Object.assign(packages, { [planted]: entry }))).toEqual({
       status: 1,
       problems: [`package-lock.json: @planted/package@1.0.0 ${problem}`],
+    });
+  });
+
+  test('accepts an install script of a package for development', () => {
+    const entry = { version: '1.0.0', integrity: HASH, hasInstallScript: true, dev: true };
+    const added = check((packages) => Object.assign(packages, { [planted]: entry }));
+    expect(added).toEqual({ status: 0, problems: [] });
+  });
+
+  test('refuses another version of a package whose install script is needless', () => {
+    const newer = check((packages) => {
+      const excused = packages['node_modules/chdb'];
+      if (excused) excused.version = '99.0.0';
+    });
+    expect(newer).toEqual({
+      status: 1,
+      problems: [
+        'package-lock.json: chdb@99.0.0 has an install script',
+        'package-lock.json: chdb@3.4.0 is excused in scripts/checkLock.mjs and need not be',
+      ],
     });
   });
 

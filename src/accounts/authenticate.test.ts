@@ -9,6 +9,7 @@ import { type Accounts, openAccounts } from './accounts.ts';
 import { isAuthFailure } from './authenticate.ts';
 import { createKey } from './keyFormat.ts';
 import { issueKey } from './keys.ts';
+import { SqliteFile } from './sqliteFile.ts';
 
 let clock: FakeClock;
 let metrics: Metrics;
@@ -234,8 +235,7 @@ describe('last use', () => {
   it('a write that fails is counted, and the next request tries again', async () => {
     const { key } = await issue();
     await authenticate(`Bearer ${key}`);
-    const { default: SqliteDriver } = await import('better-sqlite3');
-    const file = new SqliteDriver(`${dataDir}/control.sqlite`);
+    const file = new SqliteFile(`${dataDir}/control.sqlite`);
     file.exec("CREATE TRIGGER refuse BEFORE UPDATE ON api_keys BEGIN SELECT RAISE(ABORT, 'no'); END");
     await clock.advance(1_000);
     const name = 'underround_key_last_used_write_failures_total';

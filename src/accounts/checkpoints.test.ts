@@ -1,6 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import SqliteDriver from 'better-sqlite3';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
@@ -9,35 +8,70 @@ import { checkpointWhenDue } from './checkpoint.ts';
 import { checkpointBeside } from './checkpoints.ts';
 import { openSqlite } from './databaseSqlite.ts';
 import type { Database } from './schema.ts';
+import { SqliteFile } from './sqliteFile.ts';
+
+const PAGE_BYTES = 4_096;
+/** Of a log that is due in these tests. */
+const PAGES_DUE = 30;
 
 /** A file in write-ahead mode whose writer moves nothing by itself, and a second connection to it. */
 function writerAndBeside() {
   const path = join(temporaryDirectory(), 'control.sqlite');
-  const writer = new SqliteDriver(path);
-  writer.pragma('journal_mode = WAL');
-  writer.pragma('wal_autocheckpoint = 0');
+  const writer = new SqliteFile(path);
+  for (const setting of ['journal_mode = WAL', 'wal_autocheckpoint = 0']) writer.exec(`PRAGMA ${setting}`);
   writer.exec('CREATE TABLE rows (id INTEGER PRIMARY KEY, body TEXT)');
-  const beside = new SqliteDriver(path);
+  const beside = new SqliteFile(path);
   onTestFinished(() => {
-    writer.close();
     beside.close();
+    writer.close();
   });
-  const write = (id: number) => writer.prepare('INSERT INTO rows VALUES (?, ?)').run(id, 'x'.repeat(4_000));
-  const logged = () => beside.pragma('wal_checkpoint(NOOP)') as [{ log: number; checkpointed: number }];
-  return { writer, beside, write, logged };
+  const write = (id: number) => writer.prepare('INSERT INTO rows VALUES (?, ?)').run([id, 'x'.repeat(4_000)]);
+  const pagesIn = (ending: string) => Math.floor(statSync(path + ending).size / PAGE_BYTES);
+  /** The file has the last page of the database only once the whole log was moved. */
+  const isMoved = () => {
+    const [{ page_count }] = writer.rows<{ page_count: number }>('PRAGMA page_count') as [
+      { page_count: number },
+    ];
+    return pagesIn('') === page_count;
+  };
+  return { path, writer, beside, write, isMoved, logPages: () => pagesIn('-wal') };
 }
 
 test('the log is moved once enough pages have gathered, and not before', () => {
-  const { beside, write, logged } = writerAndBeside();
-  for (let id = 0; logged()[0].log < 30; id++) {
-    expect(checkpointWhenDue(beside, 30)).toBe(false);
+  const { beside, write, isMoved, logPages } = writerAndBeside();
+  for (let id = 0; logPages() < PAGES_DUE; id++) {
+    checkpointWhenDue(beside, PAGES_DUE);
+    expect(isMoved()).toBe(false);
     write(id);
   }
-  expect(logged()[0].checkpointed).toBe(0);
-  expect(checkpointWhenDue(beside, 30)).toBe(true);
-  const [{ log, checkpointed }] = logged();
-  expect(checkpointed).toBe(log);
-  expect(checkpointWhenDue(beside, 30)).toBe(false);
+  checkpointWhenDue(beside, PAGES_DUE);
+  expect(isMoved()).toBe(true);
+});
+
+test('a log that began again is moved once it is as long again, however long its file is', () => {
+  const { beside, write, isMoved, logPages } = writerAndBeside();
+  for (let id = 0; id < 100; id++) write(id);
+  const length = logPages();
+  checkpointWhenDue(beside, PAGES_DUE);
+  write(100);
+  checkpointWhenDue(beside, PAGES_DUE);
+  expect(isMoved()).toBe(false);
+  for (let id = 101; id < 140; id++) write(id);
+  expect(logPages()).toBe(length);
+  checkpointWhenDue(beside, PAGES_DUE);
+  expect(isMoved()).toBe(true);
+});
+
+test('nothing is due where there is no log', () => {
+  const file = new SqliteFile(join(temporaryDirectory(), 'control.sqlite'));
+  onTestFinished(() => file.close());
+  const asked: string[] = [];
+  const rows = <Row>(text: string): Row[] => {
+    asked.push(text);
+    return file.rows(text);
+  };
+  checkpointWhenDue({ path: file.path, rows }, 1);
+  expect(asked).toEqual(['PRAGMA page_size']);
 });
 
 test('it waits for nobody: a transaction goes on across it, and commits', () => {
@@ -45,43 +79,45 @@ test('it waits for nobody: a transaction goes on across it, and commits', () => 
   for (let id = 0; id < 40; id++) write(id);
   writer.exec('BEGIN IMMEDIATE');
   write(40);
-  expect(checkpointWhenDue(beside, 30)).toBe(true);
+  checkpointWhenDue(beside, PAGES_DUE);
   write(41);
   writer.exec('COMMIT');
-  expect(beside.prepare('SELECT count(*) AS n FROM rows').get()).toEqual({ n: 42 });
+  expect(beside.rows('SELECT count(*) AS n FROM rows')).toEqual([{ n: 42 }]);
 });
 
 test.each([
-  ['catches up with what is committed meanwhile', [40, 12, 3, 0], 3],
+  ['catches up with what is committed meanwhile', [40, 12, 3, 0], 4],
   ['gives up where writers keep ahead', Array(99).fill(40), 20],
+  ['gives up where another connection is at it', [-1, -1], 1],
 ])('it %s', (_, left, passes) => {
-  const asked: string[] = [];
-  const passesOf = () => asked.filter((text) => text.includes('PASSIVE')).length;
-  const file = {
-    pragma: (text: string) => {
-      asked.push(text);
-      const log = 100 + passesOf() * 40;
-      return [{ log, checkpointed: log - (left[passesOf()] ?? 0) }];
-    },
+  const { path, write } = writerAndBeside();
+  for (let id = 0; id < 40; id++) write(id);
+  let passed = 0;
+  const rows = <Row>(text: string): Row[] => {
+    if (text === 'PRAGMA page_size') return [{ page_size: PAGE_BYTES } as Row];
+    const log = 100 + passed * 40;
+    const state =
+      left[passed] === -1 ? { log: -1, checkpointed: -1 } : { log, checkpointed: log - left[passed] };
+    passed++;
+    return [state as Row];
   };
-  expect(checkpointWhenDue(file as unknown as SqliteDriver.Database, 30)).toBe(true);
-  expect(passesOf()).toBe(passes);
+  checkpointWhenDue({ path, rows }, PAGES_DUE);
+  expect(passed).toBe(passes);
 });
 
 test('it waits for no reader that needs what the log holds', () => {
-  const { writer, beside, write, logged } = writerAndBeside();
+  const { path, beside, write, isMoved } = writerAndBeside();
   write(0);
-  const reader = new SqliteDriver(writer.name, { readonly: true });
-  onTestFinished(() => void reader.close());
+  const reader = new SqliteFile(path, { readOnly: true });
+  onTestFinished(() => reader.close());
   reader.exec('BEGIN');
-  reader.prepare('SELECT count(*) FROM rows').get();
+  reader.rows('SELECT count(*) FROM rows');
   for (let id = 1; id < 40; id++) write(id);
-  const [{ log }] = logged();
-  checkpointWhenDue(beside, 30);
-  expect(logged()[0].checkpointed).toBeLessThan(log);
+  checkpointWhenDue(beside, PAGES_DUE);
+  expect(isMoved()).toBe(false);
   reader.exec('COMMIT');
-  checkpointWhenDue(beside, 30);
-  expect(logged()[0].checkpointed).toBe(log);
+  checkpointWhenDue(beside, PAGES_DUE);
+  expect(isMoved()).toBe(true);
 });
 
 const pagesAlone = async (db: Database) =>

@@ -5,11 +5,13 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { repositorySuite } from '../../test/accounts/repositorySuite.ts';
 import { sessionSuite } from '../../test/accounts/sessionSuite.ts';
+import { valueSuite } from '../../test/accounts/valueSuite.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { ConfigError, StoreUnavailableError } from '../errors.ts';
 import { openDatabase } from './database.ts';
 import { issueKey } from './keys.ts';
+import { SqliteFile } from './sqliteFile.ts';
 
 const openIn = (dataDir: string) => openDatabase({ dataDir, databaseUrl: null });
 const pragma = async (db: Awaited<ReturnType<typeof openIn>>, name: string) =>
@@ -17,6 +19,7 @@ const pragma = async (db: Awaited<ReturnType<typeof openIn>>, name: string) =>
 
 repositorySuite('SQLite', () => openIn(temporaryDirectory()));
 sessionSuite('SQLite', () => openIn(temporaryDirectory()));
+valueSuite('SQLite', () => openIn(temporaryDirectory()));
 
 describe('openDatabase', () => {
   it('makes the directory and a file that only its owner can read', async () => {
@@ -40,12 +43,13 @@ describe('openDatabase', () => {
     expect(statSync(join(dataDir, 'control.sqlite')).mode & 0o777).toBe(0o600);
   });
 
-  it('runs in write-ahead mode, waits for other writers, enforces foreign keys', async () => {
+  it('runs in write-ahead mode, waits for other writers, enforces foreign keys, keeps 16 MB', async () => {
     const db = await openIn(temporaryDirectory());
     expect(await pragma(db, 'journal_mode')).toBe('wal');
     expect(await pragma(db, 'synchronous')).toBe(1);
     expect(await pragma(db, 'busy_timeout')).toBe(5000);
     expect(await pragma(db, 'foreign_keys')).toBe(1);
+    expect(await pragma(db, 'cache_size')).toBe(-16_000);
     await db.destroy();
   });
 
@@ -94,7 +98,7 @@ describe('openDatabase', () => {
     expect((error as StoreUnavailableError).message).toMatch(
       /control\.sqlite cannot be opened: file is not a database$/,
     );
-    expect((error as StoreUnavailableError).cause).toMatchObject({ code: 'SQLITE_NOTADB' });
+    expect((error as StoreUnavailableError).cause).toMatchObject({ errcode: 26 });
   });
 
   it('a directory that cannot be made is a store failure', async () => {
@@ -106,12 +110,11 @@ describe('openDatabase', () => {
   it('a migration that fails leaves nothing behind', async () => {
     const dataDir = temporaryDirectory();
     mkdirSync(dataDir, { recursive: true });
-    const { default: SqliteDriver } = await import('better-sqlite3');
-    const file = new SqliteDriver(join(dataDir, 'control.sqlite'));
+    const file = new SqliteFile(join(dataDir, 'control.sqlite'));
     file.exec('CREATE TABLE api_keys (x)');
     await expect(openIn(dataDir)).rejects.toThrow(/table "?api_keys"? already exists/);
-    const tables = file.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();
-    expect(tables).toEqual(['api_keys']);
+    const tables = file.rows("SELECT name FROM sqlite_master WHERE type = 'table'");
+    expect(tables).toEqual([{ name: 'api_keys' }]);
     file.close();
   });
 });

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { repositorySuite } from '../../test/accounts/repositorySuite.ts';
 import { sessionSuite } from '../../test/accounts/sessionSuite.ts';
+import { valueSuite } from '../../test/accounts/valueSuite.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { openTestPostgres } from '../../test/support/postgres.ts';
 import type { Clock } from '../clock.ts';
@@ -18,6 +19,7 @@ describe.skipIf(postgres.absent)(
   () => {
     repositorySuite('PostgreSQL', async () => openAt(await postgres.createDatabase()));
     sessionSuite('PostgreSQL', async () => openAt(await postgres.createDatabase()));
+    valueSuite('PostgreSQL', async () => openAt(await postgres.createDatabase()));
 
     it('times and counts are numbers', async () => {
       const db = await openAt(await postgres.createDatabase());

@@ -1,5 +1,5 @@
-import SqliteDriver from 'better-sqlite3';
 import { StoreUnavailableError } from '../errors.ts';
+import { SqliteFile } from './sqliteFile.ts';
 
 /** Tells commits to a SQLite file apart. */
 export interface DatabaseVersion {
@@ -17,16 +17,16 @@ export interface DatabaseVersion {
  * @see https://www.sqlite.org/pragma.html#pragma_data_version
  */
 export function watchVersion(path: string): DatabaseVersion {
-  const file = new SqliteDriver(path, { readonly: true });
-  const statement = file.prepare('PRAGMA data_version').pluck();
+  const file = new SqliteFile(path, { readOnly: true });
+  const version = file.value('PRAGMA data_version');
   return {
     read: () => {
       try {
-        return statement.get() as number;
+        return version() as number;
       } catch (cause) {
         throw new StoreUnavailableError('control database: its version cannot be read', { cause });
       }
     },
-    close: () => void file.close(),
+    close: () => file.close(),
   };
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import SqliteDriver from 'better-sqlite3';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
@@ -9,6 +8,7 @@ import { Metrics } from '../ops/metrics.ts';
 import { type Accounts, openAccounts } from './accounts.ts';
 import { SQLITE_FILE_NAME } from './database.ts';
 import { SESSION_IDLE_MS } from './sessions.ts';
+import { SqliteFile } from './sqliteFile.ts';
 import type { User } from './users.ts';
 
 let clock: FakeClock;
@@ -34,7 +34,7 @@ beforeEach(async () => {
 const ask = (of = token) => accounts.access.signedIn(of, accounts.access.moment());
 /** What another process does to the database. */
 function elsewhere(sql: string): void {
-  const file = new SqliteDriver(join(dataDir, SQLITE_FILE_NAME));
+  const file = new SqliteFile(join(dataDir, SQLITE_FILE_NAME));
   file.exec(sql);
   file.close();
 }

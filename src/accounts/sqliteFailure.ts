@@ -1,11 +1,16 @@
 import { StoreUnavailableError } from '../errors.ts';
 
-/** SQLite's codes that say "not now" and nothing about the statement: no space, a failing disk, another's lock. */
-const UNAVAILABLE = /^SQLITE_(?:FULL|IOERR|CANTOPEN|BUSY)/;
+/**
+ * SQLite's primary result codes that say "not now" and nothing about the statement: another's lock (BUSY), a failing
+ * disk (IOERR), no space (FULL), no file descriptor or directory (CANTOPEN).
+ * @see https://www.sqlite.org/rescode.html
+ */
+const UNAVAILABLE: readonly number[] = [5, 10, 13, 14];
 
 export function isUnavailable(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && UNAVAILABLE.test(code);
+  const { errcode } = error as { errcode?: unknown };
+  // The low byte of an extended code is the primary one.
+  return typeof errcode === 'number' && UNAVAILABLE.includes(errcode & 0xff);
 }
 
 /** Runs a call of the driver. @throws {StoreUnavailableError} Where the database could not do it now. */

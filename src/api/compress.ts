@@ -1,18 +1,23 @@
-import { finished, PassThrough, pipeline, Readable } from 'node:stream';
-import { constants, createBrotliCompress, createGzip } from 'node:zlib';
+import { pipeline, Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { constants, createBrotliCompress, createGzip, createZstdCompress, zstdCompress } from 'node:zlib';
 
 export type Encoding = 'zstd' | 'br' | 'gzip';
 
 /** Below this a compressed body saves less than a packet. */
 const COMPRESS_MIN_BYTES = 1024;
-/** The zstd encoder packs whole bodies only, so a longer one is streamed in the client's next choice. */
-export const ZSTD_MAX_BYTES = 4 * 1024 * 1024;
-const ZSTD_LEVEL = 3;
 const CHUNK_BYTES = 64 * 1024;
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
-const zstd = await loadZstd();
 /** In our order of liking: zstd is the fastest; brotli at level 1 is as fast as gzip and smaller. */
-const ENCODINGS: readonly Encoding[] = zstd ? ['zstd', 'br', 'gzip'] : ['br', 'gzip'];
+const ENCODINGS: readonly Encoding[] = ['zstd', 'br', 'gzip'];
+const ENCODERS = {
+  zstd: () => createZstdCompress({ ...ZSTD, chunkSize: CHUNK_BYTES }),
+  br: () => createBrotliCompress({ ...BROTLI, chunkSize: CHUNK_BYTES }),
+  gzip: () => createGzip({ chunkSize: CHUNK_BYTES }),
+};
+const packZstd = promisify<string, typeof ZSTD, Buffer>(zstdCompress);
 
 /** A body and the encoding it is in; null for none. */
 export interface Encoded {
@@ -43,60 +48,12 @@ export function worthCompressing(body: string | Readable): boolean {
   return typeof body !== 'string' || body.length >= COMPRESS_MIN_BYTES;
 }
 
-/**
- * Compresses off the event loop, into one member or frame. Destroying the result destroys a streamed `body`.
- * @throws What a streamed `body` fails with before it is known whether it is short enough for zstd.
- */
+/** Compresses off the event loop, into one member or frame. Destroying the result destroys a streamed `body`. */
 export async function compress(body: string | Readable, accepted: readonly Encoding[]): Promise<Encoded> {
-  const streaming = accepted.find((encoding) => encoding !== 'zstd') ?? null;
-  if (accepted[0] !== 'zstd' || !zstd) return encodeStream(body, streaming);
-  const held = typeof body === 'string' ? Buffer.from(body) : await holdBack(body, ZSTD_MAX_BYTES);
-  if (Buffer.isBuffer(held)) return { encoding: 'zstd', body: await zstd.encode(held) };
-  return encodeStream(held, streaming);
-}
-
-function encodeStream(body: string | Readable, encoding: 'br' | 'gzip' | null): Encoded {
+  const [encoding = null] = accepted;
   if (encoding === null) return { encoding, body };
-  const encoder =
-    encoding === 'gzip'
-      ? createGzip({ chunkSize: CHUNK_BYTES })
-      : createBrotliCompress({
-          chunkSize: CHUNK_BYTES,
-          params: { [constants.BROTLI_PARAM_QUALITY]: 1 },
-        });
+  // A whole body in one piece costs less than a stream of one.
+  if (encoding === 'zstd' && typeof body === 'string') return { encoding, body: await packZstd(body, ZSTD) };
   const source = typeof body === 'string' ? Readable.from([body], { objectMode: false }) : body;
-  return { encoding, body: pipeline(source, encoder, () => {}) };
-}
-
-/** The whole body when it is no longer than `maxBytes`; otherwise a stream of it, what was read in front. */
-function holdBack(body: Readable, maxBytes: number): Promise<Buffer | Readable> {
-  return new Promise((resolve, reject) => {
-    const held: Buffer[] = [];
-    let bytes = 0;
-    const hold = (chunk: Buffer) => {
-      held.push(chunk);
-      bytes += chunk.length;
-      if (bytes <= maxBytes) return;
-      body.off('data', hold);
-      forget();
-      const rest = new PassThrough();
-      for (const piece of held) rest.write(piece);
-      resolve(pipeline(body, rest, () => {}));
-    };
-    const forget = finished(body, { writable: false }, (error) => {
-      if (error) reject(error);
-      else resolve(Buffer.concat(held));
-    });
-    body.on('data', hold);
-  });
-}
-
-/** Null on a platform the encoder is not built for: there zstd is not offered. */
-async function loadZstd(): Promise<{ encode(data: Buffer): Promise<Buffer> } | null> {
-  try {
-    const { Encoder } = await import('@toondepauw/node-zstd');
-    return new Encoder(ZSTD_LEVEL);
-  } catch {
-    return null;
-  }
+  return { encoding, body: pipeline(source, ENCODERS[encoding](), () => {}) };
 }

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../test/support/localVenue.ts';
 import { TransportError, VenueMessageError, VenueRefusedError } from '../errors.ts';
@@ -54,6 +55,23 @@ describe('HttpClient', () => {
     await expect(get()).rejects.toThrow('test: 500 for /a: no');
     const lastFailure = { cause: 'test: 500 for /a: no', timeMs: clock.now() };
     expect(metrics.venueFeeds.rows()).toMatchObject([{ ...row, up: 0, failures: 1, lastFailure }]);
+  });
+
+  test('begins connections to one host at once, whatever the first one comes to', async () => {
+    connect({ retries: 0 });
+    const silent = createServer();
+    const accepted: Socket[] = [];
+    silent.on('connection', (socket) => accepted.push(socket));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const url = `https://127.0.0.1:${port}/`;
+    let ended = 0;
+    const answers = Array.from({ length: 4 }, () => failing(client.get(url)).finally(() => ended++));
+    await until(() => accepted.length === 4);
+    expect(ended).toBe(0);
+    for (const socket of accepted) socket.destroy();
+    expect(await Promise.all(answers)).toEqual(Array(4).fill(expect.any(TransportError)));
   });
 
   test('posts JSON', async () => {

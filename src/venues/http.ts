@@ -66,6 +66,8 @@ export class HttpClient {
     this.#agent = new Agent({
       connections: options.connections ?? 4,
       connect: VERIFIED,
+      // Otherwise requests wait for the first connection's handshake, which decides on the protocol for all.
+      allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Our clock, not the library's, ends a slow request.
       headersTimeout: 0,

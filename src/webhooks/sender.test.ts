@@ -1,9 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
+import { until } from '../../test/support/localVenue.ts';
 import { opportunity } from '../../test/support/opportunity.ts';
 import {
   type Certificate,
@@ -17,7 +18,7 @@ import type { Delivery } from './delivery.ts';
 import { REPLY_BYTES_MAX } from './exchange.ts';
 import type { SigningWebhook } from './registration.ts';
 
-import { DEADLINE_MS, WebhookSender } from './sender.ts';
+import { CONCURRENCY_MAX, DEADLINE_MS, WebhookSender } from './sender.ts';
 import { createSecret } from './signature.ts';
 import { TargetGuard } from './target.ts';
 
@@ -67,6 +68,25 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     senders.push(made);
     return made;
   }
+
+  it('begins as many connections at once as attempts, whatever the first one comes to', async () => {
+    const silent = createServer();
+    const accepted: Socket[] = [];
+    silent.on('connection', (socket) => accepted.push(socket));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const one = sender();
+    let ended = 0;
+    const attempts = Array.from({ length: CONCURRENCY_MAX + 1 }, () =>
+      one.attempt(webhook(`https://127.0.0.1:${port}/`), delivery()).finally(() => ended++),
+    );
+    await until(() => accepted.length >= CONCURRENCY_MAX);
+    expect(ended).toBe(0);
+    for (const socket of accepted) socket.destroy();
+    await one.close();
+    await Promise.all(attempts);
+  });
 
   it('posts the bytes with every header of the interface', async () => {
     const clock = standing();

@@ -101,6 +101,8 @@ export class WebhookSender {
       connections: CONCURRENCY_MAX,
       pipelining: 1,
       connect: this.#connect,
+      // Otherwise attempts wait for the first connection's handshake, which decides on the protocol for all.
+      allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
       // The deadline over everything is ours.

