@@ -76,7 +76,7 @@ function isRunning(id) {
 
 /** Has npm put a package's archive into a folder: out of its cache where it is there, which works offline. */
 function download(spec, folder) {
-  const words = ['pack', spec, '--ignore-scripts', '--loglevel=error'];
+  const words = ['pack', spec, '--ignore-scripts', '--no-update-notifier', '--loglevel=error'];
   const options = {
     // A setting and no word, because the shell that npm needs on Windows would split a path.
     env: { ...process.env, npm_config_pack_destination: folder },
