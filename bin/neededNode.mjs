@@ -31,9 +31,8 @@ export async function neededNode(major) {
     process.env.PATH = [path.dirname(program), process.env.PATH].filter(Boolean).join(path.delimiter);
     return program;
   } catch (error) {
-    say(
-      `${reason}, and ${error.message}; install Node ${floor} or later (https://nodejs.org) and run this again`,
-    );
+    const wanted = major ?? `${floor} or later`;
+    say(`${reason}, and ${error.message}; install Node ${wanted} (https://nodejs.org) and run this again`);
     process.exit(1);
   }
 }

@@ -51,7 +51,7 @@ async function launch(script: string): Promise<Launched> {
 
 const END = { exit: null, signal: null, out: '', err: '' };
 /** Keeps a process running. */
-const STAY = 'setInterval(() => {}, 1000);';
+const STAY = "new MessageChannel().port1.on('message', () => {});";
 /** Notes every signal and ends after the given one. */
 const noteUntil = (last: string) => `
   for (const signal of ${JSON.stringify(SIGNALS)}) {
