@@ -4,19 +4,21 @@ import { constants } from 'node:os';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const LAUNCHED = fileURLToPath(new URL('./launched.mjs', import.meta.url));
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** The signals that are passed on to the launched process. */
+export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /**
- * A signal that came to this process is passed on this much later. A terminal, a service manager and `kill` of a group
- * give it to the launched process, too: by then that one knows, and does not count it twice. npm passes on what the
- * terminal has sent already: what comes again within this time is the same signal.
+ * How long after this process got a signal it passes the signal on. A terminal, a service manager and `kill` of a group
+ * signal both processes: by then the launched one has noted the signal, and does not count it twice. npm repeats what
+ * the terminal sent: a signal that comes again within this time counts once.
  */
 const PASS_ON_AFTER_MS = 100;
 /** For this process to end by the signal that ended the launched one. */
 const END_LIMIT_MS = 1000;
 
 /**
- * Runs a script as if it had been started by itself: in this process, or in one of another Node, which shares the
- * standard streams, gets every signal once, ends when this process does, however that is, and whose end is this one's.
+ * Runs a script as if it had been started by itself: in this process, or in a process of another Node. That one shares
+ * the standard streams and gets every signal once. Its exit code or signal becomes that of this process. It stops in
+ * order when this process ends in any way, even by SIGKILL.
  * @param {string | null} program The other Node, as `neededNode` gives it.
  * @param {string} script Path of the script.
  * @param {readonly string[]} words Its arguments.

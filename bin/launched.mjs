@@ -1,11 +1,11 @@
-// What `launch.mjs` starts in the Node that a script needs: runs the script, and passes the
-// launcher's signals and end on to it.
+// The program that `launch.mjs` starts in the Node that a script needs. It runs the script, raises the launcher's signals
+// in this process, and stops when the launcher ends.
 // Usage: node launched.mjs SCRIPT [WORD...], with a pipe from the launcher as file descriptor 3.
 import { Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
+import { SIGNALS } from './launch.mjs';
 
 const CHANNEL = 3;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** A signal that came to this process itself and one that the launcher passes on within this time are the same. */
 const SAME_MS = 5000;
 /** More than an ordinary stop takes. */
@@ -19,7 +19,7 @@ const raised = new Set();
 for (const signal of SIGNALS) process.on(signal, note);
 const channel = new Socket({ fd: CHANNEL, writable: false });
 channel.setEncoding('utf8');
-channel.on('data', (lines) => lines.split('\n').filter(Boolean).forEach(take));
+channel.on('data', (lines) => lines.split('\n').filter(Boolean).forEach(deliver));
 channel.on('error', () => undefined);
 channel.on('close', stop);
 // The script alone decides how long this process runs.
@@ -37,7 +37,8 @@ function note(signal) {
   process.kill(process.pid, signal);
 }
 
-function take(signal) {
+/** Raises a signal of the launcher in this process, unless it has come here already. */
+function deliver(signal) {
   // After the signals that the system delivered to this process meanwhile.
   setImmediate(() => {
     received = received.filter(({ ms }) => performance.now() - ms < SAME_MS);

@@ -52,7 +52,7 @@ function readJson(file) {
   return JSON.parse(readFileSync(path.join(ROOT, file), 'utf8'));
 }
 
-/** Outside `node_modules`, which `npm ci` removes. An installed package may not be writable, and is soon another. */
+/** Outside `node_modules`, which `npm ci` removes. The folder of an installed package may be read-only. */
 function cacheFolder() {
   if (existsSync(path.join(ROOT, 'scripts/prepare.mjs'))) return path.join(ROOT, '.cache');
   return path.join(userCacheFolder(), 'underround');
