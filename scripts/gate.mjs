@@ -1,8 +1,8 @@
-// Runs the tests and the checks, each by its command, and decides whether both are good: only then the exit status is
-// 0. Prints one line `N passed, N failed[, N skipped]` at the end.
-// Usage: node scripts/gate.mjs RUNNER CHECKS [MINUTES]
-// The runner's status and its results must agree: an error outside any test, a test that never ended, a run without
-// results and one that takes longer than MINUTES each count as a failed test.
+// Runs the checks and one or more runs of tests, each by its command, and decides whether all are good: only then the
+// exit status is 0. Prints one line `N passed, N failed[, N skipped]` at the end, which counts the tests of all runs.
+// Usage: node scripts/gate.mjs [--minutes N] CHECKS RUNNER [RUNNER...]
+// A runner's status and its results must agree: an error outside any test, a test that never ended, a run without
+// results and one that takes longer than the minutes each count as a failed test.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
@@ -14,19 +14,26 @@ const MINUTES_MAX = 180;
 const GRACE_MS = 10_000;
 const SIGNALS = ['SIGINT', 'SIGTERM'];
 
-const [runner, checks, minutes = String(MINUTES_MAX)] = process.argv.slice(2);
-if (runner === undefined || checks === undefined || !(Number(minutes) > 0)) {
-  console.error('usage: node scripts/gate.mjs RUNNER CHECKS [MINUTES]');
+const words = process.argv.slice(2);
+const [, minutes] = words[0] === '--minutes' ? words.splice(0, 2) : ['', String(MINUTES_MAX)];
+const [checks, ...runners] = words;
+if (runners.length === 0 || !(Number(minutes) > 0)) {
+  console.error('usage: node scripts/gate.mjs [--minutes N] CHECKS RUNNER [RUNNER...]');
   process.exit(2);
 }
 const folder = mkdtempSync(path.join(tmpdir(), 'underround-gate-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-const file = path.join(folder, 'results.json');
 
-const testStatus = await run(`${runner} --reporter=default --reporter=json --outputFile.json="${file}"`);
+const sum = { passed: 0, failed: 0, skipped: 0 };
+for (const [index, runner] of runners.entries()) {
+  const file = path.join(folder, `results-${index}.json`);
+  const status = await run(`${runner} --reporter=default --reporter=json --outputFile.json="${file}"`);
+  const counts = judge(file, status);
+  for (const kind of Object.keys(sum)) sum[kind] += counts[kind];
+}
 const checkStatus = await run(checks);
-const { passed, failed, skipped } = judge(testStatus);
 if (checkStatus !== 0) say(`the checks ended with status ${checkStatus}`);
+const { passed, failed, skipped } = sum;
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exitCode = failed > 0 || checkStatus !== 0 ? 1 : 0;
 
@@ -66,9 +73,9 @@ function signalGroup(id, signal) {
   }
 }
 
-/** Counts the tests, so that the count never looks better than the run. */
-function judge(status) {
-  const counts = readCounts();
+/** Counts the tests of a run, so that the count never looks better than the run. */
+function judge(file, status) {
+  const counts = readCounts(file);
   if (counts === null) return { passed: 0, failed: 1, skipped: 0 };
   if (counts.failed === 0 && status !== 0) {
     say(`no test failed, but the test runner ended with status ${status}`);
@@ -83,7 +90,7 @@ function judge(status) {
 }
 
 /** Counts the results that the runner wrote; null where there are none. */
-function readCounts() {
+function readCounts(file) {
   try {
     const { testResults } = JSON.parse(readFileSync(file, 'utf8'));
     const tests = testResults.flatMap((module) => module.assertionResults.map(({ status }) => status));

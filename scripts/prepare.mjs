@@ -1,11 +1,15 @@
-// Brings a checkout to where the service can run: installs and builds what is missing or out of date, and says
-// so. Plain Node without dependencies, because it runs before there are any. Does nothing, fast, when nothing
-// is missing; two at once are safe.
+// Brings a checkout to where the service can run: fetches a Node where the running one is too old, installs and builds
+// what is missing or out of date, and says so. Then runs what its arguments name, as `scripts/withNode.mjs` does. Plain
+// Node 18 without dependencies, because it runs before there are any. Does nothing, fast, when nothing is missing; two
+// at once are safe.
+// Usage: node scripts/prepare.mjs [--node MAJOR] [SCRIPT [WORD...]]; MAJOR is one of `bin/nodeReleases.json`.
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { neededNode } from '../bin/neededNode.mjs';
+import { runNamed } from './runNamed.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = path.join(ROOT, 'dist/.prepare-lock');
@@ -29,7 +33,10 @@ const BUILDS = [SERVICE, DASHBOARD];
 
 let holdsLock = false;
 process.on('exit', unlock);
-checkNode();
+const words = process.argv.slice(2);
+const [, major] = words[0] === '--node' ? words.splice(0, 2) : [];
+// Before everything else, because it changes PATH.
+const program = await neededNode(major);
 if (missing().length > 0) {
   await lock();
   // Asked again: whoever held the lock may have done the work.
@@ -37,13 +44,7 @@ if (missing().length > 0) {
   unlock();
 }
 linkCommand();
-
-function checkNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major < 20 || (major === 20 && minor < 19)) {
-    fail(`Node ${process.versions.node} is too old, 20.19 or later is needed`);
-  }
-}
+if (words.length > 0) await runNamed(program, words);
 
 /** The steps that are due, in order. A build is due after every installation: types may have changed. */
 function missing() {

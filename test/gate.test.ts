@@ -8,8 +8,8 @@ import { PROJECT_ROOT } from './support/sourceFiles.ts';
 import { temporaryDirectory } from './support/temporaryDirectory.ts';
 
 const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
-/** What `npm test` runs once everything is built. */
-const RUNNER = JSON.parse(read('package.json')).scripts.test.split(' && ').at(-1);
+/** What `npm test` runs once everything is installed and built. */
+const RUNNER = 'vitest run';
 const POSTGRES = JSON.stringify(join(PROJECT_ROOT, 'test/support/postgres.ts'));
 const CONFIG = JSON.stringify(join(PROJECT_ROOT, 'vitest.config.ts'));
 
@@ -49,8 +49,9 @@ function plant(body: string): string {
 }
 
 /** The status of the gate, its last line, and what it says of the runner and the checks. */
-async function gate(runner: string, checks = 'true', ...minutes: readonly string[]): Promise<object> {
-  const { status, out, log } = await run('node', ['scripts/gate.mjs', runner, checks, ...minutes]);
+async function gate(runners: string | readonly string[], checks = 'true', minutes = '60'): Promise<object> {
+  const words = ['scripts/gate.mjs', '--minutes', minutes, checks, ...[runners].flat()];
+  const { status, out, log } = await run('node', words);
   const lines = log.split('\n').filter((line) => line.startsWith('gate: '));
   return { status, line: out.trimEnd().split('\n').at(-1), lines };
 }
@@ -60,11 +61,20 @@ const OUTSIDE = 'gate: no test failed, but the test runner ended with status 1';
 const NO_RESULTS = 'gate: the test runner wrote no results (ENOENT)';
 const WITHOUT_RESULTS = { status: 1, line: '0 passed, 1 failed', lines: [NO_RESULTS] };
 
-it('.ci/run ends with the gate of the tests and the checks', () => {
-  expect(RUNNER).toBe('vitest run');
-  expect(read('.ci/run').trimEnd().split('\n').at(-1)).toBe(
-    "node scripts/gate.mjs 'npm test --' 'npm run check'",
+it('.ci/run ends with the gate of the checks, of all tests, and of the service in each other supported Node', () => {
+  expect(JSON.parse(read('package.json')).scripts.test).toBe(`node scripts/prepare.mjs ${RUNNER}`);
+  const [, last] = read('.ci/run').split('node scripts/gate.mjs ');
+  const others = ['22', '24'].map(
+    (major) => `node scripts/prepare.mjs --node ${major} ${RUNNER} test/service`,
   );
+  const commands = ['npm run check', 'npm test --', ...others];
+  expect(last).toBe(
+    `${commands
+      .map((command) => `'${command}'`)
+      .join(' ')
+      .replaceAll("' 'node", "' \\\n  'node")}\n`,
+  );
+  expect(Object.keys(JSON.parse(read('bin/nodeReleases.json'))).sort()).toEqual(['22', '24', '26']);
 });
 
 it.each([
@@ -254,6 +264,21 @@ it.each([
   expect(await gate(fakeRunner(results, status), checks)).toEqual(expected);
 });
 
+it('counts the tests of all runs, and is red where one of them is', async () => {
+  const [green, red] = [fakeRunner(GREEN, 0), fakeRunner(resultsOf('failed', 'passed', 'failed'), 1)];
+  expect(await gate([green, green])).toEqual({ status: 0, line: '4 passed, 0 failed', lines: [] });
+  expect(await gate([red, green])).toEqual({ status: 1, line: '3 passed, 1 failed', lines: [] });
+  expect(await gate([green, 'true'])).toEqual({ status: 1, line: '2 passed, 1 failed', lines: [NO_RESULTS] });
+});
+
+it('refuses to run checks alone', async () => {
+  const { status, log } = await run('node', ['scripts/gate.mjs', 'true']);
+  expect([status, log]).toEqual([
+    2,
+    'usage: node scripts/gate.mjs [--minutes N] CHECKS RUNNER [RUNNER...]\n',
+  ]);
+});
+
 it('is red after a runner that leaves no results', async () => {
   expect(await gate('true')).toEqual(WITHOUT_RESULTS);
 });
@@ -266,18 +291,14 @@ it('ends a runner that does not end, with everything it started', async () => {
 it('ends what the runner left running', async () => {
   const results = fakeRunner(GREEN, 0);
   const file = join(temporaryDirectory(), 'pid');
-  const { status } = await run('node', [
-    'scripts/gate.mjs',
-    `sleep 1000000 & echo $! > "${file}"; ${results}`,
-    'true',
-  ]);
-  expect(status).toBe(0);
+  const runner = `sleep 1000000 & echo $! > "${file}"; ${results}`;
+  expect((await run('node', ['scripts/gate.mjs', 'true', runner])).status).toBe(0);
   await eventually('end of the process', async () => !isRunning(Number(readFileSync(file, 'utf8'))));
 });
 
 it('ends the runner when it is itself ended', async () => {
   const file = join(temporaryDirectory(), 'pid');
   const runner = `sleep 1000000 & echo $! > "${file}"; kill -TERM $PPID; wait; exit #`;
-  expect((await run('node', ['scripts/gate.mjs', runner, 'true'])).status).toBe(143);
+  expect((await run('node', ['scripts/gate.mjs', 'true', runner])).status).toBe(143);
   await eventually('end of the process', async () => !isRunning(Number(readFileSync(file, 'utf8'))));
 });

@@ -1,17 +1,8 @@
 import { spawn } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { existsSync, readFileSync, symlinkSync, utimesSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { PROJECT_ROOT } from './support/sourceFiles.ts';
-import { temporaryDirectory } from './support/temporaryDirectory.ts';
+import { type CheckoutCopy, copyCheckout } from './support/checkoutCopy.ts';
 
 const INSTALLING = 'underround: installing dependencies (first run: about a minute)...';
 const BUILDING = 'underround: building (a few seconds)...';
@@ -48,10 +39,7 @@ fi
 `;
 
 let root: string;
-const write = (path: string, text: string) => {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-};
+let write: CheckoutCopy['write'];
 const npmCalls = () =>
   (existsSync(join(root, 'npm.log')) ? readFileSync(join(root, 'npm.log'), 'utf8') : '')
     .split('\n')
@@ -60,28 +48,24 @@ const npmCalls = () =>
 const touchLater = (path: string) => utimesSync(join(root, path), 4e9, 4e9);
 
 beforeEach(() => {
-  root = temporaryDirectory();
+  ({ root, write } = copyCheckout('18.0'));
   write('package-lock.json', JSON.stringify(LOCK));
   write('src/a.ts', '');
   write('src/a.test.ts', '');
   write('tsconfig.json', '{}');
   write('tsconfig.build.json', '{}');
-  write('bin/underround.mjs', '');
   write('src/core/a.ts', '');
   for (const path of WEB_INPUTS) write(path, '');
-  write('path/npm', NPM);
-  chmodSync(join(root, 'path/npm'), 0o755);
+  write('path/npm', NPM, 0o755);
   // The folders must be older than the build that follows, whatever the file system's resolution.
   const inputs = ['src/a.ts', 'src/core/a.ts', 'src/core', 'src', 'tsconfig.json', 'tsconfig.build.json'];
   for (const path of [...inputs, ...WEB_INPUTS, 'web/src', 'web/public'])
     utimesSync(join(root, path), 1e9, 1e9);
-  mkdirSync(join(root, 'scripts'));
-  copyFileSync(join(PROJECT_ROOT, 'scripts/prepare.mjs'), join(root, 'scripts/prepare.mjs'));
 });
 
-async function prepare(): Promise<{ exit: number | null; said: string[] }> {
+async function prepare(...words: readonly string[]): Promise<{ exit: number | null; said: string[] }> {
   const env = { PATH: `${join(root, 'path')}${delimiter}${process.env.PATH ?? ''}` };
-  const child = spawn(process.execPath, [join(root, 'scripts/prepare.mjs')], { env });
+  const child = spawn(process.execPath, [join(root, 'scripts/prepare.mjs'), ...words], { env });
   let said = '';
   child.stderr.on('data', (chunk) => {
     said += chunk;
@@ -97,6 +81,17 @@ describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
     expect(existsSync(join(root, 'node_modules/.bin/underround'))).toBe(true);
     expect(await prepare()).toEqual({ exit: 0, said: [] });
     expect(npmCalls()).toHaveLength(3);
+  });
+
+  it('then runs the script or the installed command that its arguments name, whose exit code is its own', async () => {
+    write('some/script.mjs', 'console.error(...process.argv.slice(1)); process.exitCode = 3;');
+    const said = [INSTALLING, BUILDING, BUILDING_WEB, `${join(root, 'some/script.mjs')} a --b`];
+    expect(await prepare('some/script.mjs', 'a', '--b')).toEqual({ exit: 3, said });
+    write('node_modules/some/command.js', "throw new Error('planted');");
+    symlinkSync('../some/command.js', join(root, 'node_modules/.bin/command'));
+    const failed = await prepare('command');
+    expect(failed.exit).toBe(1);
+    expect(failed.said).toContain('Error: planted');
   });
 
   it.each(['src/a.ts', 'src', 'tsconfig.json'])('builds again when %s changed', async (path) => {
