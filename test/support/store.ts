@@ -23,7 +23,7 @@ export async function bundle(entry: string): Promise<string> {
     platform: 'node',
     external: [
       /^node:/,
-      'chdb',
+      /^chdb(?:\/|$)/,
       'pino',
       'prom-client',
       '@clickhouse/client',
