@@ -120,5 +120,6 @@ async function startStandInServer(): Promise<string> {
   });
   await Promise.race([once(host.stdout, 'data'), ended]);
   if (!existsSync(socket)) throw new Error('the stand-in for a ClickHouse server did not start');
-  return `http://127.0.0.1:${(door.address() as { port: number }).port}`;
+  // With credentials, as a server wants them.
+  return `http://underround:secret@127.0.0.1:${(door.address() as { port: number }).port}`;
 }
