@@ -9,6 +9,8 @@ COPY client/package.json client/
 COPY web/package.json web/
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
+COPY bin bin
+COPY scripts scripts
 COPY src src
 COPY web web
 RUN npm run build && find dist -name '*.map' -delete

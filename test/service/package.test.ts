@@ -2,7 +2,7 @@ import { type ExecFileException, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { commandAbsent } from '../support/builtCommand.ts';
@@ -22,7 +22,13 @@ const { version, optionalDependencies } = JSON.parse(
 describe.skipIf(absent)(`the installed package${absent ? ` (skipped: ${absent})` : ''}`, () => {
   const own = installed ?? fail();
   const run = promisify(execFile);
-  const environment = () => ({ UNDERROUND_DATA_DIR: join(temporaryDirectory(), 'data'), ...VENUES_OFF });
+  // The linked command runs in the first Node of the path: the one that runs this.
+  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
+  const environment = () => ({
+    PATH,
+    UNDERROUND_DATA_DIR: join(temporaryDirectory(), 'data'),
+    ...VENUES_OFF,
+  });
 
   it('brings no package of the dashboard or of development, and nothing of the workspaces', () => {
     const names = readdirSync(join(own.folder, 'node_modules'));
@@ -42,22 +48,24 @@ describe.skipIf(absent)(`the installed package${absent ? ` (skipped: ${absent})`
 
   it('runs by its link, by a link to that, by its absolute path and by npx', async () => {
     const elsewhere = temporaryDirectory();
+    const env = { ...process.env, PATH };
     const link = join(elsewhere, 'anyName');
     symlinkSync(own.command, link);
     const versionOf = async (program: string, ...words: string[]) =>
-      (await run(program, [...words, '--version'], { cwd: elsewhere, timeout: WAIT_MS_MAX })).stdout;
+      (await run(program, [...words, '--version'], { cwd: elsewhere, env, timeout: WAIT_MS_MAX })).stdout;
     expect(await versionOf(own.command)).toBe(`${version}\n`);
     expect(await versionOf(link)).toBe(`${version}\n`);
     expect(await versionOf(process.execPath, join(own.root, 'bin/underround.mjs'))).toBe(`${version}\n`);
     const npx = await run('npx', ['--no', '--', 'underround', '--version'], {
       cwd: own.folder,
+      env,
       timeout: WAIT_MS_MAX,
     });
     expect(npx.stdout).toBe(`${version}\n`);
   });
 
   it.each(['serve', 'demo'])('%s without chdb names the next step in one line', async (word) => {
-    const env = { PATH: process.env.PATH ?? '', UNDERROUND_PORT: '0', ...environment() };
+    const env = { UNDERROUND_PORT: '0', ...environment() };
     const refused: ExecFileException = await run(own.command, [word], { env, timeout: WAIT_MS_MAX }).catch(
       (error) => error,
     );
@@ -81,7 +89,7 @@ describe.skipIf(absent)(`the installed package${absent ? ` (skipped: ${absent})`
   it('demo runs with chdb, answers /health and gives the dashboard', async () => {
     for (const name of ['chdb', 'better-sqlite3']) addFromCheckout(own, name);
     const demo = await startProgram([own.command, 'demo', '--hours', '0.05'], {
-      UNDERROUND_DATA_DIR: join(temporaryDirectory(), 'data'),
+      ...environment(),
     });
     const health = await fetch(`${demo.url}/health`);
     expect([health.status, health.headers.get('x-data-source')]).toEqual([200, 'simulated']);
