@@ -59,8 +59,8 @@ describe('docs/DEPENDENCIES.md', () => {
   const packages = Object.assign(
     {},
     ...['package.json', 'web/package.json'].flatMap((file) => {
-      const { dependencies, devDependencies } = JSON.parse(read(file));
-      return [dependencies, devDependencies];
+      const { dependencies, optionalDependencies, devDependencies } = JSON.parse(read(file));
+      return [dependencies, optionalDependencies, devDependencies];
     }),
   );
 

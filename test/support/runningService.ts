@@ -62,8 +62,17 @@ export interface RunningCommand {
  * Starts the built command as a user would, and waits until it is ready.
  * @param whenOver Takes what ends it at the latest; after the running test where it is left out.
  */
-export async function startCommand(
+export function startCommand(
   words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  whenOver: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<RunningCommand> {
+  return startProgram([process.execPath, COMMAND, ...words], environment, whenOver);
+}
+
+/** The same of any copy of the command. */
+export async function startProgram(
+  [program = '', ...words]: readonly string[],
   environment: Readonly<Record<string, string>>,
   whenOver: (end: () => Promise<void>) => void = onTestFinished,
 ): Promise<RunningCommand> {
@@ -73,7 +82,7 @@ export async function startCommand(
     UNDERROUND_DISK_RESERVE: '16MiB',
     ...environment,
   };
-  const child = spawn(process.execPath, [COMMAND, ...words], { env });
+  const child = spawn(program, words, { env });
   let [out, log] = ['', ''];
   child.stdout.on('data', (chunk) => {
     out += chunk;

@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { commandAbsent } from './support/builtCommand.ts';
+import { importsOf, PROJECT_ROOT, sourceFiles } from './support/sourceFiles.ts';
+
+const description = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
+
+describe('package.json', () => {
+  it('describes a package that may be published, with a command and no library', () => {
+    const { name, license, type, bin, exports, main, types, repository } = description;
+    expect(description.private).toBeUndefined();
+    expect({ name, license, type, bin, exports, main, types, repository }).toEqual({
+      ...{ name: 'underround', license: 'Apache-2.0', type: 'module' },
+      bin: { underround: 'bin/underround.mjs' },
+      exports: { './package.json': './package.json' },
+    });
+  });
+
+  it('has the packages that the service imports as dependencies, and no other', () => {
+    const modules = sourceFiles('src').filter(({ path }) => /(?<!\.test)\.ts$/.test(path));
+    const targets = modules.flatMap(importsOf).filter((target) => !/^(?:src\/|node:)/.test(target));
+    // Leaves out the texts after a FROM of SQL.
+    const packages = targets.flatMap(
+      (target) => /^((?:@[\w-]+\/)?[\w.-]+)(?:\/[\w-]+)?$/.exec(target)?.[1] ?? [],
+    );
+    const { dependencies, optionalDependencies } = description;
+    const declared = Object.keys({ ...dependencies, ...optionalDependencies });
+    expect([...new Set(packages)].sort()).toEqual(declared.sort());
+  });
+
+  it('has the embedded engine alone as an optional dependency', () => {
+    expect(Object.keys(description.optionalDependencies)).toEqual(['chdb']);
+  });
+});
+
+describe.skipIf(commandAbsent)('what npm packs (skipped without a build)', () => {
+  const words = ['pack', '--dry-run', '--ignore-scripts', '--json', '--silent'];
+  const answer = commandAbsent ? '[]' : execFileSync('npm', words, { cwd: PROJECT_ROOT, encoding: 'utf8' });
+  const [packed] = Object.values<{ files: { path: string }[] }>(JSON.parse(answer));
+  const paths = (packed?.files ?? []).map(({ path }) => path);
+  const below = (folder: string) => paths.filter((path) => path.startsWith(folder)).sort();
+
+  it('is the command, the build, the documents and these files', () => {
+    const rest = paths.filter((path) => !/^(?:dist|docs)\//.test(path));
+    const command = readdirSync(join(PROJECT_ROOT, 'bin')).map((name) => `bin/${name}`);
+    const files = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
+    expect(rest.sort()).toEqual([...files, ...command].sort());
+  });
+
+  it('has every document', () => {
+    const files = readdirSync(join(PROJECT_ROOT, 'docs'), { recursive: true, withFileTypes: true });
+    expect(files.length).toBeGreaterThan(20);
+    const names = files.filter((file) => file.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    expect(below('docs/')).toEqual(names.map((name) => name.slice(PROJECT_ROOT.length + 1)).sort());
+  });
+
+  it('has the dashboard, and of the build nothing but modules of the service', () => {
+    const built = below('dist/');
+    const page = /^dist\/web\/(?:index\.html|favicon\.svg|assets\/[\w-]+\.(?:js|css))$/;
+    expect(built).toEqual(expect.arrayContaining(['dist/web/index.html', 'dist/cli/main.js']));
+    expect(built.filter((path) => !page.test(path) && !isModule(path))).toEqual([]);
+  });
+
+  it('has every program that runs in a process or a thread of its own', () => {
+    const programs = [
+      'store/host/main',
+      'backtest/worker',
+      'venues/receiveWorker',
+      'accounts/checkpointWorker',
+    ];
+    expect(paths).toEqual(expect.arrayContaining(programs.map((name) => `dist/${name}.js`)));
+  });
+});
+
+/** Whether a built file comes from a module; the build of a module that is gone stays in `dist` until `npm pack` removes it. */
+function isModule(path: string): boolean {
+  const [, name = ''] = /^dist\/((?:[a-z]\w*\/)*[a-z]\w*)\.js$/.exec(path) ?? [];
+  return name !== '' && existsSync(join(PROJECT_ROOT, 'src', `${name}.ts`));
+}

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { PROJECT_ROOT } from './sourceFiles.ts';
+import { WAIT_MS_MAX } from './waitLimit.ts';
+
+/** npm's words for a registry that cannot be reached, or for a package that only a registry could give. */
+const UNREACHABLE =
+  /npm error code (?:E(?:AI_AGAIN|CONNREFUSED|CONNRESET|HOSTUNREACH|NETUNREACH|NOTCACHED|NOTFOUND|TIMEDOUT|5\d\d)|ERR_SOCKET_TIMEOUT)/;
+/** Set by npm for the scripts it runs; they would have the npm of a test work on the checkout. */
+const OF_THIS_RUN = /^npm_(?:package_|lifecycle_|config_(?:local_prefix|prefix|omit|include)$)/;
+const NPM_QUIET = ['--no-audit', '--no-fund', '--no-update-notifier'];
+
+/** The project as a user gets it: packed, and installed in a folder of its own. */
+export interface InstalledPackage {
+  /** Why it could not be installed; null: it is there. Tests skip by it, except in CI, where they fail. */
+  readonly absent: string | null;
+  /** The folder it was installed in. */
+  readonly folder: string;
+  /** The installed package. */
+  readonly root: string;
+  /** The command as npm links it. */
+  readonly command: string;
+}
+
+/**
+ * Packs what is built and installs it with production dependencies and without install scripts. The embedded engine is
+ * left out: its library is 0.5 GB.
+ * @param folder An empty one.
+ */
+export async function installPackage(folder: string): Promise<InstalledPackage> {
+  const root = join(folder, 'node_modules/underround');
+  const installed = { folder, root, command: join(folder, 'node_modules/.bin/underround') };
+  // The build is what `npm test` made: another one now would take it away from the tests that run beside this.
+  await npm(PROJECT_ROOT, 'pack', '--ignore-scripts', '--pack-destination', folder);
+  const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+  const stub = join(folder, 'noEngine');
+  mkdirSync(stub);
+  writeFileSync(join(stub, 'package.json'), '{ "name": "chdb", "version": "0.0.0" }');
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ private: true, overrides: { chdb: `file:${stub}` } }),
+  );
+  try {
+    await npm(folder, 'install', `./${archive}`, '--omit=dev', '--ignore-scripts', '--prefer-offline');
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string };
+    if (process.env.CI !== undefined || !UNREACHABLE.test(stderr)) throw error;
+    return { absent: 'the npm registry cannot be reached', ...installed };
+  }
+  rmSync(join(folder, 'node_modules/chdb'), { recursive: true });
+  return { absent: null, ...installed };
+}
+
+/** Adds a package of the checkout to the installed ones. */
+export function addFromCheckout({ folder }: InstalledPackage, name: string): void {
+  const target = join(folder, 'node_modules', name);
+  rmSync(target, { recursive: true, force: true });
+  symlinkSync(join(PROJECT_ROOT, 'node_modules', name), target);
+}
+
+/** Runs npm in a folder; rejects when it fails, with what it wrote. */
+async function npm(cwd: string, ...words: readonly string[]): Promise<void> {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THIS_RUN.test(name)));
+  await promisify(execFile)('npm', [...words, ...NPM_QUIET], { cwd, env, timeout: WAIT_MS_MAX });
+}
