@@ -11,9 +11,9 @@ export function registerDemo(program: Command): void {
   program
     .command('demo')
     .description(
-      'everything at once without the internet: simulated venues, some hours of history, then live',
+      'everything at once without the internet: simulated venues, live at once, their history recorded behind it',
     )
-    .option('--hours <n>', 'simulated history to record first', '3')
+    .option('--hours <n>', 'simulated history to record', '1')
     .option(
       '--seed <text>',
       'what the simulation is made from; the same seed gives the same venues',
@@ -21,13 +21,14 @@ export function registerDemo(program: Command): void {
     )
     .option('--density <x>', 'live book changes as a share of the real venue', '0.1')
     .action((options: DemoCommandOptions) =>
-      runUntilStopped(async (modules) => {
+      runUntilStopped(async (modules, starting) => {
         const { runDemo } = await import('./runDemo.ts');
-        return runDemo(modules, {
+        const asked = {
           hours: numberIn('--hours', options.hours, { min: 0, max: 48 }),
           density: numberIn('--density', options.density, { min: 0.001, max: 1 }),
           seed: options.seed,
-        });
+        };
+        return runDemo(modules, asked, starting);
       }),
     );
 }

@@ -21,7 +21,8 @@ export function liveRoutes({ live, clock }: Pick<ApiParts, 'live' | 'clock'>): R
       handle: () => {
         const { ok, reasons, degraded } = live.ready();
         const lagSeconds = Math.round(live.storeLagMs() / 100) / 10;
-        const state = { store_lag_seconds: lagSeconds, ready: ok, reasons, degraded };
+        const history = live.history?.() ?? null;
+        const state = { store_lag_seconds: lagSeconds, ready: ok, reasons, degraded, history };
         return { body: JSON.stringify({ as_of: formatTime(clock.now()), ...state }) };
       },
     }),
