@@ -76,7 +76,7 @@ export function createApi(parts: ApiParts): FastifyInstance {
   closeInTime(app, parts.clock);
   cutSlowClients(app, parts);
   const routes = allRoutes(parts);
-  refuseUnknown(app, [...routes, ...servePages(app)]);
+  refuseUnknown(app, [...routes, ...servePages(app, { dataSource })]);
   const streamedAnswers = new StreamedAnswers(parts.clock);
   const options = (declared: Route) => routeOptions(declared, { ...parts, admission, streamedAnswers });
   for (const declared of routes) if (!declared.socket) app.route(options(declared));
