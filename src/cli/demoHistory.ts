@@ -5,7 +5,16 @@ import { Recorder } from '../collect/recorder.ts';
 import { Strikes } from '../collect/strikes.ts';
 import type { Logger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
-import type { RecordSink } from '../schema/records.ts';
+import type {
+  BookRecord,
+  GapRecord,
+  MarketRecord,
+  PerpDepthRecord,
+  QuoteRecord,
+  RecordSink,
+  TradeRecord,
+  UnderlyingRecord,
+} from '../schema/records.ts';
 import {
   generateHistory,
   inPlayFrames,
@@ -62,6 +71,49 @@ export function historyModel({ seed, startTimeMs }: HistorySpan): VenueModel {
   });
 }
 
+/** Records the rows of one part of the history, without those that the other part has. */
+export class PartSink implements RecordSink {
+  readonly #sink: RecordSink;
+  #leftOut: ReadonlySet<keyof RecordSink> = new Set();
+
+  constructor(sink: RecordSink) {
+    this.#sink = sink;
+  }
+
+  /** Leaves out rows of these kinds, and no others, from now on. */
+  leaveOut(kinds: readonly (keyof RecordSink)[]): void {
+    this.#leftOut = new Set(kinds);
+  }
+
+  market(record: MarketRecord): void {
+    if (!this.#leftOut.has('market')) this.#sink.market(record);
+  }
+
+  book(record: BookRecord): void {
+    if (!this.#leftOut.has('book')) this.#sink.book(record);
+  }
+
+  quote(record: QuoteRecord): void {
+    if (!this.#leftOut.has('quote')) this.#sink.quote(record);
+  }
+
+  trade(record: TradeRecord): void {
+    if (!this.#leftOut.has('trade')) this.#sink.trade(record);
+  }
+
+  underlying(record: UnderlyingRecord): void {
+    if (!this.#leftOut.has('underlying')) this.#sink.underlying(record);
+  }
+
+  perpDepth(record: PerpDepthRecord): void {
+    if (!this.#leftOut.has('perpDepth')) this.#sink.perpDepth(record);
+  }
+
+  gap(record: GapRecord): void {
+    if (!this.#leftOut.has('gap')) this.#sink.gap(record);
+  }
+}
+
 /** Records frames as if they had been received: rows are numbered by the time of their receipt, not of their making. */
 export class HistoryRecorder {
   frames = 0;
@@ -104,10 +156,11 @@ export async function recordNewest(
   { log, stopping }: { log: Logger; stopping: AbortSignal },
 ): Promise<void> {
   const progress = new Progress('simulating the venues up to now');
-  const ready = opening.then((store) => ({
-    store,
-    recorder: new HistoryRecorder(store.writer, { log, numberedAfterMs: PRICES_NUMBERED_AFTER_MS }),
-  }));
+  const ready = opening.then((store) => {
+    const sink = new PartSink(store.writer);
+    const numbered = { log, numberedAfterMs: PRICES_NUMBERED_AFTER_MS };
+    return { store, sink, recorder: new HistoryRecorder(sink, numbered) };
+  });
   ready.catch(() => undefined);
   const prices: RecordedFrame[] = [];
   const recordPrices = async () => {
@@ -120,8 +173,12 @@ export async function recordNewest(
     if (turns.isDue()) await turns.next(frame);
   }
   await recordPrices();
-  const { store, recorder } = await ready;
+  const { store, sink, recorder } = await ready;
+  // What the books are at that moment is the last row of the older part, and what changes since is recorded here.
+  sink.leaveOut(['book', 'quote']);
   for (const frame of inPlayFrames(model)) recorder.record(frame);
+  recorder.finish();
+  sink.leaveOut([]);
   while (systemClock.now() - model.nowMs > CAUGHT_UP_MS) {
     for (const frame of generateHistory(model, { endTimeMs: systemClock.now() })) {
       recorder.record(frame);

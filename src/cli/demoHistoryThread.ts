@@ -5,10 +5,9 @@ import { systemClock } from '../clock.ts';
 import type { DiskReserve } from '../config.ts';
 import { createLogger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
-import type { RecordSink } from '../schema/records.ts';
 import { generateHistory, inPlayFrames } from '../simulator/history.ts';
 import { openStore } from '../store/store.ts';
-import { HistoryRecorder, type HistorySpan, historyModel } from './demoHistory.ts';
+import { HistoryRecorder, type HistorySpan, historyModel, PartSink } from './demoHistory.ts';
 
 export interface HistoryThreadSettings {
   readonly span: HistorySpan;
@@ -28,42 +27,8 @@ const FRAMES_PER_REPORT = 2_000;
 /** So many frames wait for the engine at most: memory stays bounded. */
 const FRAMES_PER_FLUSH = 20_000;
 
-/** Leaves out what was recorded before: prices, and at the end all but how gaps ended. */
-class OlderSink implements RecordSink {
-  /** The newest minutes have begun, which the other recorder has. */
-  isOver = false;
-  readonly #sink: RecordSink;
-
-  constructor(sink: RecordSink) {
-    this.#sink = sink;
-  }
-
-  market(...args: Parameters<RecordSink['market']>): void {
-    if (!this.isOver) this.#sink.market(...args);
-  }
-
-  book(...args: Parameters<RecordSink['book']>): void {
-    if (!this.isOver) this.#sink.book(...args);
-  }
-
-  quote(...args: Parameters<RecordSink['quote']>): void {
-    if (!this.isOver) this.#sink.quote(...args);
-  }
-
-  trade(...args: Parameters<RecordSink['trade']>): void {
-    if (!this.isOver) this.#sink.trade(...args);
-  }
-
-  perpDepth(...args: Parameters<RecordSink['perpDepth']>): void {
-    if (!this.isOver) this.#sink.perpDepth(...args);
-  }
-
-  gap(...args: Parameters<RecordSink['gap']>): void {
-    this.#sink.gap(...args);
-  }
-
-  underlying(): void {}
-}
+/** Of the moment at which the newest minutes begin only the ends of gaps are this part's. */
+const ALL_BUT_GAPS = ['market', 'book', 'quote', 'trade', 'underlying', 'perpDepth'] as const;
 
 await fill(workerData as HistoryThreadSettings);
 
@@ -73,7 +38,9 @@ async function fill({ span, dataDir, diskReserve, logLevel }: HistoryThreadSetti
   const model = historyModel(span);
   const storing = { dataDir, diskReserve, clickhouseUrl: null, writerName: 'history' };
   const store = await openStore({ ...common, ...storing });
-  const sink = new OlderSink(store.writer);
+  const sink = new PartSink(store.writer);
+  // Prices were recorded before.
+  sink.leaveOut(['underlying']);
   const recorder = new HistoryRecorder(sink, { log });
   const lengthMs = span.newestFromMs - span.startTimeMs;
   const report = (share: number, stored: boolean) =>
@@ -86,7 +53,7 @@ async function fill({ span, dataDir, diskReserve, logLevel }: HistoryThreadSetti
     else await nextTurn();
   }
   recorder.finish();
-  sink.isOver = true;
+  sink.leaveOut(ALL_BUT_GAPS);
   // The books of the moment at which the newest minutes begin end what gaps are open.
   for (const frame of inPlayFrames(model)) recorder.record(frame);
   recorder.close();
