@@ -51,12 +51,12 @@ export async function run(): Promise<Figure[]> {
   if (!existsSync(CHROMIUM) || !existsSync(directory)) return [];
   const listed = markets();
   const app = Fastify();
-  servePages(app, directory);
+  servePages(app, { dataSource: 'simulated', directory });
   const user = { user_id: 'u', email: 'a@example.com', tier: 'premium', operator: false };
   app.get('/app/me', () => ({ user }));
   const asOf = new Date(systemClock.now()).toISOString();
   app.get('/app/live', () => ({ as_of: asOf, windows: listed }));
-  const well = { store_lag_seconds: 0, ready: true, reasons: [], degraded: [] };
+  const well = { store_lag_seconds: 0, ready: true, reasons: [], degraded: [], history: null };
   app.get('/app/state', () => ({ as_of: asOf, ...well }));
   app.get('/app/underlying', () => ({ ticker: 'BTC', source: 'x', count: 0, points: [], next_cursor: null }));
   app.get('/livez', () => ({ ok: true }));

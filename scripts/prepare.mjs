@@ -3,7 +3,8 @@
 // Node 18 without dependencies, because it runs before there are any. Does nothing, fast, when nothing is missing; two
 // at once are safe.
 // Usage: node scripts/prepare.mjs [--node MAJOR] [SCRIPT [WORD...]]; MAJOR is one of `bin/nodeReleases.json`.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,7 +41,10 @@ const program = await neededNode(major);
 if (missing().length > 0) {
   await lock();
   // Asked again: whoever held the lock may have done the work.
-  for (const step of missing()) step();
+  const due = missing();
+  if (due.includes(install)) install();
+  // At once: each uses one processor most of the time.
+  await Promise.all(due.filter((step) => step !== install).map((step) => step()));
   unlock();
 }
 linkCommand();
@@ -58,11 +62,11 @@ function install() {
   run('npm', ['ci', '--no-audit', '--no-fund']);
 }
 
-function build({ script, saying, stamp }) {
+async function build({ script, saying, stamp }) {
   say(saying);
   // Before the build, so that a file saved while it runs makes the next one due.
   const startedMs = Date.now();
-  run('npm', ['run', '--silent', script]);
+  await runBeside('npm', ['run', '--silent', script]);
   fs.writeFileSync(stamp, '');
   fs.utimesSync(stamp, startedMs / 1000, startedMs / 1000);
 }
@@ -146,13 +150,28 @@ function holderIsGone() {
   }
 }
 
+function options() {
+  // Standard output belongs to the command this prepares for.
+  const stdio = ['ignore', process.stderr, process.stderr];
+  return { cwd: ROOT, stdio, shell: process.platform === 'win32' };
+}
+
 function run(command, parameters) {
-  const { status, error } = spawnSync(command, parameters, {
-    cwd: ROOT,
-    // Standard output belongs to the command this prepares for.
-    stdio: ['ignore', process.stderr, process.stderr],
-    shell: process.platform === 'win32',
-  });
+  const { status, error } = spawnSync(command, parameters, options());
+  check(command, parameters, { status, error });
+}
+
+/** The same, beside others. */
+async function runBeside(command, parameters) {
+  const child = spawn(command, parameters, options());
+  const ended = await once(child, 'exit').then(
+    ([status]) => ({ status }),
+    (error) => ({ status: null, error }),
+  );
+  check(command, parameters, ended);
+}
+
+function check(command, parameters, { status, error }) {
   if (status !== 0) fail(`\`${command} ${parameters.join(' ')}\` failed${error ? `: ${error.message}` : ''}`);
 }
 

@@ -15,6 +15,7 @@ import { Recorder } from './collect/recorder.ts';
 import { resumeRecording } from './collect/resume.ts';
 import { silentFeeds } from './collect/silentFeeds.ts';
 import type { Config } from './config.ts';
+import { type HistoryState, historyLines } from './ops/historyProgress.ts';
 import type { Logger } from './ops/log.ts';
 import type { Metrics } from './ops/metrics.ts';
 import { serveMetrics } from './ops/metricsServer.ts';
@@ -34,6 +35,8 @@ export interface ServiceOptions {
   random?: () => number;
   /** The engine where it is being reached already. */
   engine?: Promise<EngineAccess>;
+  /** How far history is that somebody else records into the same store. */
+  history?: HistoryState;
 }
 
 /** A running service: everything in one process but the storage engine. */
@@ -91,8 +94,9 @@ interface Recording {
 
 async function serveRecording(
   recording: Recording,
-  { config, log, metrics, clock, random = Math.random, dataSource }: ServiceOptions & { clock: Clock },
+  options: ServiceOptions & { clock: Clock },
 ): Promise<Service> {
+  const { config, log, metrics, clock, random = Math.random, dataSource, history = () => null } = options;
   const { store, recorder, bus, memory } = recording;
   const [
     { openAccounts },
@@ -125,8 +129,8 @@ async function serveRecording(
   const transport = loadTransport(config);
   const accounts = await openAccounts({ config, clock, randomBytes, logger: log, metrics });
   const probe = new StoreProbe({ clock, ask: () => store.rows('SELECT 1') });
-  const readiness = serviceReadiness({ recorder, store, probe, clock, metrics });
-  const live = liveState({ recorder, store, clock, readiness, memory });
+  const readiness = serviceReadiness({ recorder, store, probe, clock, metrics, history });
+  const live = liveState({ recorder, store, clock, readiness, memory, history });
   const { liveKeys, database } = accounts;
   const secondFactors = openSecondFactors(database, { config, clock, randomBytes });
   const run = randomBytes(6).toString('hex');
@@ -206,16 +210,19 @@ function serviceReadiness({
   probe,
   clock,
   metrics,
+  history,
 }: Pick<Recording, 'recorder' | 'store'> & {
   probe: StoreProbe;
   clock: Clock;
   metrics: Metrics;
+  history: HistoryState;
 }): Readiness {
   const readiness = new Readiness();
   readiness.addReasons(() => probe.reasons());
   readiness.addReasons(() => storeReasons(store.writer));
   readiness.addReasons(() => store.guard.reasons());
   readiness.addDegraded(() => recorder.lags?.degraded() ?? []);
+  readiness.addDegraded(() => historyLines(history()));
   readiness.addDegraded(() => silentFeeds(metrics.venueFeeds, clock.now()));
   return readiness;
 }
@@ -226,12 +233,14 @@ function liveState({
   clock,
   readiness,
   memory,
+  history,
 }: {
   recorder: Recorder;
   store: Store;
   clock: Clock;
   readiness: Readiness;
   memory: MarketMemory;
+  history: HistoryState;
 }): LiveState {
   return {
     get latestSnapshotTimeMs() {
@@ -241,6 +250,7 @@ function liveState({
     ready: () => readiness.report(),
     storeLagMs: () => store.writer.lagMs(),
     openGaps: () => [...recorder.markets()].flatMap(({ marketId }) => recorder.gaps.of(marketId) ?? []),
+    history,
     followed: memory,
   };
 }

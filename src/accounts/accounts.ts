@@ -21,6 +21,7 @@ import { OperatorSetup } from './operatorSetup.ts';
 import { Passwords } from './passwords.ts';
 import type { Database } from './schema.ts';
 import { SessionRepository } from './sessions.ts';
+import { SignInLinks } from './signInLinks.ts';
 import { Usage } from './usage.ts';
 import { UserRepository } from './users.ts';
 
@@ -30,6 +31,8 @@ export interface Accounts {
   readonly users: UserRepository;
   /** How a service without an operator gets one. */
   readonly setup: OperatorSetup;
+  /** Links that sign in without a password, once each. */
+  readonly links: SignInLinks;
   readonly keys: KeyRepository;
   /** Log of sign-ins, sign-ups and operator actions. */
   readonly events: AccountEvents;
@@ -89,6 +92,7 @@ export async function openAccounts(parts: {
     database,
     users,
     setup: new OperatorSetup(users, randomBytes),
+    links: new SignInLinks({ clock, randomBytes }),
     keys: new KeyRepository(database, { clock, randomBytes }),
     events: new AccountEvents(database, { clock, randomBytes, logger }),
     sessions,

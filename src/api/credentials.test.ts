@@ -31,7 +31,7 @@ interface Credential {
 }
 
 /** Written from the contract, not read from the routes. */
-const OPEN_TO_ALL = ['/app/sign-up', 'POST /app/sign-up', 'POST /app/sign-in'];
+const OPEN_TO_ALL = ['/app/sign-up', 'POST /app/sign-up', 'POST /app/sign-in', 'POST /app/sign-in-link'];
 const OPERATORS_ONLY = /^\/app\/(users|maintenance|feeds|operator)(\/|$)/;
 const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 

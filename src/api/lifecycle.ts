@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../accounts/accessControl.ts';
 import type { Identity } from '../accounts/authenticate.ts';
+import { percentOf } from '../ops/historyProgress.ts';
 import type { ApiParts } from './parts.ts';
 
 declare module 'fastify' {
@@ -34,6 +35,7 @@ const STORED_DATA = /^\/(?:v1|app)\//;
 /** Usual delay between the receipt of a row and its storage; a larger one is a lag. */
 const STORE_LAG_SHOWN_MS = 2_000;
 export const STORE_LAG_HEADER = 'x-store-lag';
+export const HISTORY_HEADER = 'x-history-recorded';
 
 /** Names a request. */
 export type RequestIds = (request: { headers: Record<string, unknown> }) => string;
@@ -51,7 +53,7 @@ export function requestIds(): RequestIds {
 
 /**
  * Every answer carries `X-Request-Id` (and `X-Data-Source` unless live, and `X-Store-Lag` while what it was read from
- * is behind); every request is logged and timed once, when its answer has left or its client has. Query strings are not logged: a browser's may hold a key.
+ * is behind, and `X-History-Recorded` while history is still being recorded); every request is logged and timed once, when its answer has left or its client has. Query strings are not logged: a browser's may hold a key.
  */
 export function observeRequests(
   app: FastifyInstance,
@@ -104,6 +106,8 @@ export function observeRequests(
     if (STORED_DATA.test(request.url)) {
       const lagMs = live.storeLagMs();
       if (lagMs >= STORE_LAG_SHOWN_MS) reply.header(STORE_LAG_HEADER, Math.floor(lagMs / 1000));
+      const history = live.history?.() ?? null;
+      if (history !== null) reply.header(HISTORY_HEADER, `${percentOf(history)}%`);
     }
     request.bytesBefore = request.raw.socket?.bytesWritten ?? 0;
     const { raw } = reply;

@@ -7,6 +7,7 @@ import type { Backtests } from '../backtest/backtests.ts';
 import type { JobRepository } from '../backtest/jobs.ts';
 import type { Clock } from '../clock.ts';
 import type { NewestBook } from '../collect/marketMemory.ts';
+import type { HistoryState } from '../ops/historyProgress.ts';
 import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { ReadinessReport } from '../ops/readiness.ts';
@@ -30,6 +31,8 @@ export interface LiveState {
   storeLagMs(): number;
   /** Gaps that are open now. */
   openGaps?(): readonly Gap[];
+  /** How far history is that is still being recorded; left out, there is none. */
+  readonly history?: HistoryState;
   readonly followed: FollowedMarkets;
 }
 
@@ -56,6 +59,7 @@ export interface ApiParts {
     Accounts,
     | 'users'
     | 'setup'
+    | 'links'
     | 'keys'
     | 'events'
     | 'sessions'

@@ -14,7 +14,7 @@ import { limitConnections } from './connectionLimits.ts';
 import { answerError, handleErrors } from './errors.ts';
 import { refuseUnknownHosts } from './hosts.ts';
 import { JsonBodyParser } from './jsonBody.ts';
-import { observeRequests, requestIds, STORE_LAG_HEADER } from './lifecycle.ts';
+import { HISTORY_HEADER, observeRequests, requestIds, STORE_LAG_HEADER } from './lifecycle.ts';
 import { servePages } from './pages/serve.ts';
 import type { ApiParts } from './parts.ts';
 import { parseQuery } from './queryString.ts';
@@ -76,7 +76,7 @@ export function createApi(parts: ApiParts): FastifyInstance {
   closeInTime(app, parts.clock);
   cutSlowClients(app, parts);
   const routes = allRoutes(parts);
-  refuseUnknown(app, [...routes, ...servePages(app)]);
+  refuseUnknown(app, [...routes, ...servePages(app, { dataSource })]);
   const streamedAnswers = new StreamedAnswers(parts.clock);
   const options = (declared: Route) => routeOptions(declared, { ...parts, admission, streamedAnswers });
   for (const declared of routes) if (!declared.socket) app.route(options(declared));
@@ -138,8 +138,9 @@ function send(
   }
   reply.code(status);
   if (headers) reply.headers(headers);
-  // A client that kept it would show the lag long after it is gone.
-  if (reply.hasHeader(STORE_LAG_HEADER)) reply.header('cache-control', 'no-store');
+  // A client that kept it would show the lag, or half a history, long after it is gone.
+  if (reply.hasHeader(STORE_LAG_HEADER) || reply.hasHeader(HISTORY_HEADER))
+    reply.header('cache-control', 'no-store');
   if (status === 304 || status === 204) return void reply.send();
   reply.type(contentType);
   if (!worthCompressing(body)) return void reply.send(body);

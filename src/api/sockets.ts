@@ -20,6 +20,7 @@ const CARRIED = new Set([
   'x-request-id',
   'x-data-source',
   'x-store-lag',
+  'x-history-recorded',
   'ratelimit',
   'ratelimit-policy',
 ]);

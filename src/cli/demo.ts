@@ -13,9 +13,9 @@ export function registerDemo(program: Command): void {
   program
     .command('demo')
     .description(
-      'everything at once without the internet: simulated venues, some hours of history, then live',
+      'everything at once without the internet: simulated venues, live at once, their history recorded behind it',
     )
-    .option('--hours <n>', 'simulated history to record first', '3')
+    .option('--hours <n>', 'simulated history to record', '1')
     .option(
       '--seed <text>',
       'what the simulation is made from; the same seed gives the same venues',
@@ -27,12 +27,12 @@ export function registerDemo(program: Command): void {
       'directory for the simulated data, emptied first (default: UNDERROUND_DATA_DIR with -demo appended)',
     )
     .action((options: DemoCommandOptions) =>
-      runUntilStopped(async (modules) => {
+      runUntilStopped(async (modules, starting) => {
         const hours = numberIn('--hours', options.hours, { min: 0, max: 48 });
         const density = numberIn('--density', options.density, { min: 0.001, max: 1 });
         const { runDemo } = await import('./runDemo.ts');
         const { seed, dataDir } = options;
-        return runDemo(modules, { hours, density, seed, dataDir });
+        return runDemo(modules, { hours, density, seed, dataDir }, starting);
       }),
     );
 }

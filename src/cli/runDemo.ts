@@ -2,46 +2,27 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { randomBase62 } from '../accounts/base62.ts';
 import { issueKey } from '../accounts/keys.ts';
 import { systemClock } from '../clock.ts';
-import { FrameRouter, type RoutedFeed } from '../collect/frameRouter.ts';
-import { Recorder } from '../collect/recorder.ts';
-import { Strikes } from '../collect/strikes.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { ConfigError } from '../errors.ts';
-import type { Logger } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
 import { type Service, startService } from '../service.ts';
-import { generateHistory, type RecordedFeed } from '../simulator/history.ts';
-import { VenueModel } from '../simulator/model.ts';
 import { VenueServer } from '../simulator/server.ts';
+import type { EngineAccess } from '../store/access.ts';
+import { reachEngine } from '../store/engineAccess.ts';
 import { otherWriter } from '../store/runDirectory.ts';
 import { openStore } from '../store/store.ts';
-import { Progress } from './progress.ts';
-import type { RunningModules } from './running.ts';
+import { historyModel, historySpan, recordNewest } from './demoHistory.ts';
+import { HistoryFill } from './historyFill.ts';
+import type { RunningModules, Starting } from './running.ts';
 
-const HOUR_MS = 3_600_000;
-/** Book changes of the history, as a share of the real venue's: three hours take well under a minute. */
-const HISTORY_DENSITY = 0.005;
 /** Marks a directory as the demo's own, which the next demo may empty. */
 const MARKER = '.underround-demo';
 const DEMO_EMAIL = 'demo@example.com';
 /** 95 bits, for a service that may stand on a network. */
 const DEMO_PASSWORD_LENGTH = 16;
-const FRAMES_PER_TURN = 200;
-/** Cheap pairs an hour and market: some minutes pass between two of all, so that the board has something to show. */
-const CHANCES_PER_HOUR = 2;
-/** History that ends less than this before now is near enough for the live feeds to go on from. */
-const CAUGHT_UP_MS = 1500;
-const ROUTES: Record<RecordedFeed, RoutedFeed> = {
-  'polymarket.clob': 'polymarket.clob',
-  'polymarket.gamma': 'polymarket.gamma',
-  'polymarket.rtds': 'polymarket.rtds',
-  'binance.spot': 'binance',
-  'bybit.rest': 'bybit.rest',
-};
 
 export interface DemoOptions {
   hours: number;
@@ -51,10 +32,14 @@ export interface DemoOptions {
   dataDir: string | undefined;
 }
 
-/** Records simulated history, goes live against the simulated venues, and says how to look at it. */
+/**
+ * Records the newest of the simulated history, goes live against the simulated venues, says how to look at it, and
+ * records the rest of the history behind that.
+ */
 export async function runDemo(
   modules: RunningModules,
   options: DemoOptions,
+  { phases, stopping }: Starting,
 ): Promise<{ close(): Promise<void> }> {
   const config = await modules.readSettings({
     ...{ dataDir: options.dataDir, use: 'record', listens: true },
@@ -66,32 +51,62 @@ export async function runDemo(
     }),
   });
   // The demo's reader wants its own words, not the recorder's; problems still show.
-  const log = modules.createLogger(process.env.UNDERROUND_LOG_LEVEL ? config.logLevel : 'error');
-  await freshDirectory(config.dataDir, modules);
-  const startTimeMs = systemClock.now() - options.hours * HOUR_MS;
-  const model = new VenueModel({
-    seed: options.seed,
-    startTimeMs,
-    density: HISTORY_DENSITY,
-    chancesPerHour: CHANCES_PER_HOUR,
-  });
-  await recordHistory({ model, config, log });
+  const logLevel = process.env.UNDERROUND_LOG_LEVEL ? config.logLevel : 'error';
+  const log = modules.createLogger(logLevel);
+  await phases.during(`emptying ${config.dataDir}`, () => freshDirectory(config.dataDir, modules));
+  const span = historySpan(options, systemClock.now());
+  const common = { ...config, clock: systemClock, log };
+  // It starts while the model comes to the present.
+  const engine = reachEngine({ ...common, metrics: new Metrics() });
+  const opening = engine.then((access) =>
+    openStore({ ...common, metrics: new Metrics(), engine: Promise.resolve(lent(access)) }),
+  );
+  const model = historyModel(span);
+  try {
+    const recording = { model, span, opening };
+    await phases.during('recording the newest minutes', () => recordNewest(recording, { log, stopping }));
+  } catch (error) {
+    await opening.then(
+      (store) => store.close(),
+      () => undefined,
+    );
+    await engine.then((access) => access.close());
+    throw error;
+  }
   model.density = options.density;
   const venues = new VenueServer({ model, clock: systemClock, logger: log });
   await venues.start();
   const live = loadConfig(venues.urls());
-  const service = await startService({
-    config: { ...config, venues: live.venues },
-    log,
-    metrics: new Metrics(),
-    dataSource: 'simulated',
-  });
+  const { dataDir, diskReserve } = config;
+  const fill = new HistoryFill({ span, dataDir, diskReserve, logLevel });
+  const service = await phases.during('starting the service', () =>
+    startService({
+      config: { ...config, venues: live.venues },
+      log,
+      metrics: new Metrics(),
+      dataSource: 'simulated',
+      engine,
+      history: fill.state,
+    }),
+  );
   console.log(`${await welcome(service, config)}\nready ${service.url}`);
+  fill.start();
   return {
     close: async () => {
+      await fill.close();
       await service.close();
       await venues.stop();
     },
+  };
+}
+
+/** The engine for a user that closes it before the next one needs it. */
+function lent(engine: EngineAccess): EngineAccess {
+  const { url, agent, streamAgent, hostPid } = engine;
+  return {
+    ...{ url, agent, streamAgent, hostPid },
+    whenReady: (limitMs) => engine.whenReady(limitMs),
+    close: async () => undefined,
   };
 }
 
@@ -121,50 +136,11 @@ async function freshDirectory(
   await writeFile(marker, 'Simulated data. The next demo empties this directory.\n');
 }
 
-/** Generates history up to now, which moves on meanwhile, and records it as if it had been received. */
-async function recordHistory({
-  model,
-  config,
-  log,
-}: {
-  model: VenueModel;
-  config: Config;
-  log: Logger;
-}): Promise<void> {
-  const common = { clock: systemClock, log, metrics: new Metrics() };
-  const store = await openStore({
-    ...common,
-    dataDir: config.dataDir,
-    diskReserve: config.diskReserve,
-    clickhouseUrl: null,
-  });
-  const recorder = new Recorder({ ...common, sink: store.writer, timeBy: 'receipt' });
-  const strikes = new Strikes({ candles: null, log, metrics: common.metrics });
-  const router = new FrameRouter({ recorder, log, strikes });
-  const progress = new Progress('recording simulated history');
-  const from = model.nowMs;
-  let frames = 0;
-  while (systemClock.now() - model.nowMs > CAUGHT_UP_MS) {
-    for (const { feed, frame, receivedTimeMs } of generateHistory(model, { endTimeMs: systemClock.now() })) {
-      router.route(ROUTES[feed], frame, receivedTimeMs);
-      if (++frames % FRAMES_PER_TURN !== 0) continue;
-      progress.update(
-        (receivedTimeMs - from) / (systemClock.now() - from),
-        `${frames.toLocaleString('en')} frames`,
-      );
-      // Lets the journal and the engine work; they take rows as fast as these come, or spill to disk.
-      await nextTurn();
-    }
-  }
-  progress.update(1, `${frames.toLocaleString('en')} frames`);
-  progress.done();
-  recorder.close();
-  await store.close();
-}
-
 async function welcome({ url, accounts }: Service, config: Config): Promise<string> {
   const password = randomBase62(DEMO_PASSWORD_LENGTH, randomBytes);
-  await accounts.users.signUpOperator(DEMO_EMAIL, await accounts.passwords.hash(password));
+  const passwordHash = await accounts.passwords.hash(password);
+  const user = await accounts.users.signUpOperator(DEMO_EMAIL, passwordHash);
+  if (typeof user === 'string') throw new TypeError(`a new demo has an operator: ${user}`);
   const { key } = await issueKey(
     accounts.database,
     { clock: systemClock, randomBytes },
@@ -178,6 +154,9 @@ async function welcome({ url, accounts }: Service, config: Config): Promise<stri
   const authorization = `-H "Authorization: Bearer ${key}"`;
   return `
   Underround demo: simulated venues, the real recorder. Stop with Ctrl-C.
+
+  Open this in your browser (signs you in once, within 15 minutes):
+  ${accounts.links.issue(url, user.userId)}
 
   base URL   ${url}
   key        ${key}   (premium)

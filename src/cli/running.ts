@@ -1,4 +1,6 @@
+import { systemClock } from '../clock.ts';
 import { printFailure } from './failure.ts';
+import { Phases } from './phases.ts';
 
 /** What every long-running command needs first; imported late so that the short ones start fast. */
 async function load() {
@@ -19,24 +21,37 @@ const STOP_LIMIT_MS = 25_000;
 /** A start that was told to stop may take this long to come to a point where it can. */
 const START_STOP_LIMIT_MS = 5_000;
 
+/** What a start says of itself to who waits for it, and how it learns that nobody does any more. */
+export interface Starting {
+  readonly phases: Phases;
+  readonly stopping: AbortSignal;
+}
+
+const STOPPING = 'ending feeds, open answers and the store';
+
 /**
  * Starts something and keeps it running until SIGINT or SIGTERM, which stop it cleanly; a second one ends it at
- * once. A refusal to start is one line on standard error and exit status 1; so is an error nobody caught, after what
+ * once. Ctrl-C is answered at once by what it waits for. A refusal to start is one line on standard error and exit status 1; so is an error nobody caught, after what
  * was recorded has been saved.
  */
 export async function runUntilStopped(
-  start: (modules: RunningModules) => Promise<{ close(): Promise<void> }>,
+  start: (modules: RunningModules, starting: Starting) => Promise<{ close(): Promise<void> }>,
 ): Promise<void> {
   let started = false;
+  const phases = new Phases(systemClock);
+  const controller = new AbortController();
   const stopped = new Promise<number>((resolve) => {
     let asked = false;
-    const ask = (code: number) => {
+    const ask = (code: number, signal: NodeJS.Signals | null = null) => {
       if (asked) process.exit(130);
       asked = true;
+      const waitsFor = started ? STOPPING : (phases.current ?? 'the start');
+      if (signal === 'SIGINT') console.error(`stopping: ${waitsFor} (Ctrl-C again ends at once)`);
+      controller.abort(new Error('stopped'));
       if (!started) setTimeout(() => process.exit(130), START_STOP_LIMIT_MS).unref();
       resolve(code);
     };
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => ask(0));
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => ask(0, signal));
     process.on('uncaughtException', (error, origin) => {
       console.error(
         JSON.stringify({ level: 'fatal', msg: 'process.failed', origin, err: String(error.stack) }),
@@ -45,13 +60,14 @@ export async function runUntilStopped(
     });
   });
   try {
-    const running = await start(await load());
+    const running = await start(await load(), { phases, stopping: controller.signal });
     started = true;
     const code = await stopped;
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
-    await running.close();
+    await phases.during(STOPPING, () => running.close());
     process.exit(code);
   } catch (error) {
+    if (error === controller.signal.reason) process.exit(await stopped);
     printFailure(error);
     process.exit(1);
   }

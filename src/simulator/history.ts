@@ -61,6 +61,13 @@ export function* generateHistory(
   }
 }
 
+/** What a recorder receives of every market in play when it begins at the model's present: its listing and its books. */
+export function inPlayFrames(model: VenueModel): RecordedFrame[] {
+  const sink = new RecordingSink(model);
+  for (const market of model.playing) sink.entered(Math.floor(model.nowMs), market);
+  return sink.take();
+}
+
 class RecordingSink implements VenueSink {
   readonly #model: VenueModel;
   #frames: RecordedFrame[] = [];

@@ -105,6 +105,11 @@ export class VenueModel {
     return this.schedule.nowMs;
   }
 
+  /** Markets whose books are in play: those that ended stay until they are settled. */
+  get playing(): Iterable<SimulatedMarket> {
+    return this.#playing;
+  }
+
   /** Runs simulated time up to and including `toMs`; how it is cut into calls makes no difference. */
   advance(toMs: number, sink: VenueSink): void {
     this.#sink = sink;

@@ -1,9 +1,42 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
-import { startCommand } from '../support/runningService.ts';
+import { historyRecorded } from '../support/demoPages.ts';
+import { eventually, type RunningCommand, startCommand } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+const SAME_ORIGIN = (url: string) => ({ method: 'POST', headers: { origin: url } });
+const post = (url: string, path: string, body: object) =>
+  fetch(`${url}${path}`, { ...SAME_ORIGIN(url), body: JSON.stringify(body) });
+
+async function readiness(url: string): Promise<{ degraded: string[] }> {
+  return (await (await fetch(`${url}/readyz`)).json()) as { degraded: string[] };
+}
+
+/** Answers of the API to the demo's own key. */
+function askingWith(demo: RunningCommand) {
+  const [, key] = /key +(\S+)/.exec(demo.out()) ?? [];
+  return async <T>(path: string) => {
+    const answer = await fetch(`${demo.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as T };
+  };
+}
+
+/** Rows and gaps of a market that was open through all of the history. */
+async function recordedRows(demo: RunningCommand, beforeMs: number) {
+  const ask = askingWith(demo);
+  const listed = '/v1/markets?ticker=BTC&event_type=daily_up_down&status=open&limit=10';
+  const { body } = await ask<{ markets: { market_id: string; start_time: string }[] }>(listed);
+  const begun = body.markets.find(({ start_time: start }) => Date.parse(start) < beforeMs);
+  const id = begun?.market_id;
+  const stored = await ask<{ snapshots: { ts: string }[] }>(`/v1/snapshots?market_id=${id}&limit=100000`);
+  const lost = await ask<{ gaps: { start: string }[] }>(`/v1/gaps?market_id=${id}&limit=1000`);
+  const [rows, { gaps }] = [stored.body.snapshots, lost.body];
+  return { rows: rows.map((row) => JSON.stringify(row)), times: rows.map(({ ts }) => Date.parse(ts)), gaps };
+}
 
 describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () => {
   it('records history, goes live, and prints curl lines that work as they stand', async () => {
@@ -23,17 +56,61 @@ describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () =
       outcome: expect.stringMatching(/Up|Down/),
     });
     expect(answers[2].snapshots[0].bids).toHaveLength(50);
+    await historyRecorded(demo.url);
     const [, email, password] = /login +(\S+) +(\w{16}) +\(operator\)/.exec(demo.out()) ?? [];
-    const signIn = await fetch(`${demo.url}/app/sign-in`, {
-      method: 'POST',
-      headers: { origin: demo.url },
-      body: JSON.stringify({ email, password }),
-    });
+    const signIn = await post(demo.url, '/app/sign-in', { email, password });
     expect(await signIn.json()).toMatchObject({ user: { email, tier: 'premium', operator: true } });
     expect(demo.log()).toContain('recording simulated history 100 %');
     const { headers } = await fetch(`${demo.url}/health`);
     expect(headers.get('x-data-source')).toBe('simulated');
     expect(await demo.stop()).toBe(0);
+  });
+
+  it('serves at once, says how far the history is, and leaves no gap or repetition in it', async () => {
+    const startedMs = systemClock.now();
+    const environment = { UNDERROUND_DATA_DIR: path.join(temporaryDirectory(), 'data') };
+    const demo = await startCommand(['demo', '--hours', '0.5'], environment);
+    const ask = askingWith(demo);
+    const { degraded } = await readiness(demo.url);
+    expect(degraded).toContainEqual(expect.stringMatching(/^history is being recorded: \d+ % of 0.33 h$/));
+    const { headers } = await ask('/v1/markets?limit=1');
+    expect(headers.get('x-history-recorded')).toMatch(/^\d+%$/);
+    const link = /\/sign-in\?link=([\w-]{43})/.exec(demo.out())?.[1];
+    const visits = [await post(demo.url, '/app/sign-in-link', { link })];
+    visits.push(await post(demo.url, '/app/sign-in-link', { link }));
+    expect(visits.map(({ status }) => status)).toEqual([200, 403]);
+    await historyRecorded(demo.url);
+    const { rows, times, gaps } = await recordedRows(demo, startedMs);
+    // All of it, the older part and the newest minutes, each row once.
+    expect(Math.min(...times)).toBeLessThan(startedMs - 29 * 60_000);
+    expect(times.some((time) => time > startedMs - 9 * 60_000)).toBe(true);
+    expect(new Set(rows).size).toBe(rows.length);
+    // The only gap is the one in which nothing recorded: between the history's end and the service's first book.
+    expect(gaps.filter(({ start }) => Date.parse(start) < startedMs - 60_000)).toEqual([]);
+    expect((await ask('/v1/markets?limit=1')).headers.get('x-history-recorded')).toBeNull();
+    expect(`${demo.log()}${demo.out().replace(/.*sign-in\?link=.*/, '')}`).not.toContain(link);
+    expect(await demo.stop()).toBe(0);
+  });
+
+  it('ends at once by Ctrl-C while history is recorded; after that or a kill the next begins anew', async () => {
+    const environment = { UNDERROUND_DATA_DIR: path.join(temporaryDirectory(), 'data') };
+    const first = await startCommand(['demo', '--hours', '0.5'], environment);
+    const ended = once(first.child, 'exit');
+    first.child.kill('SIGINT');
+    await eventually('answer', async () => first.log().includes('stopping: ending feeds, open answers'));
+    expect(await ended).toEqual([0, null]);
+    expect(first.log()).not.toContain('recording simulated history 100 %');
+    const killed = await startCommand(['demo', '--hours', '0.5'], environment);
+    await eventually('history', async () => killed.log().includes('recording simulated history'));
+    expect(await killed.stop('SIGKILL')).toBeNull();
+    const startedMs = systemClock.now();
+    const last = await startCommand(['demo', '--hours', '0.25'], environment);
+    await historyRecorded(last.url);
+    const { rows, times } = await recordedRows(last, startedMs);
+    expect(new Set(rows).size).toBe(rows.length);
+    // Nothing of the demos before, whose history began earlier.
+    expect(Math.min(...times)).toBeGreaterThan(startedMs - 16 * 60_000);
+    expect(await last.stop()).toBe(0);
   });
 
   it('refuses to empty a directory that no demo made', async () => {

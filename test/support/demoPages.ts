@@ -2,12 +2,20 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { openBrowser, WatchedPage } from './browser.ts';
-import { type RunningCommand, startCommand } from './runningService.ts';
+import { eventually, type RunningCommand, startCommand } from './runningService.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export interface Login {
   email: string;
   password: string;
+}
+
+/** Waits until a demo has recorded its history. */
+export async function historyRecorded(url: string): Promise<void> {
+  await eventually('the whole history', async () => {
+    const { degraded } = (await (await fetch(`${url}/readyz`)).json()) as { degraded: string[] };
+    return !degraded.some((line) => line.startsWith('history'));
+  });
 }
 
 /** A demo and a browser for all tests of one file. */
@@ -45,6 +53,7 @@ export class DemoPages {
     this.#demo = await startCommand(['demo', '--hours', '0.4'], { ...data, ...environment }, whenOver);
     const [, email = '', password = ''] = /login +(\S+) +(\w{16}) +\(operator\)/.exec(this.#demo.out()) ?? [];
     this.#owner = { email, password };
+    await historyRecorded(this.url);
     this.#browser = await openBrowser();
   }
 

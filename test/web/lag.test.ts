@@ -7,7 +7,7 @@ import { WAIT_MS_MAX } from '../support/waitLimit.ts';
 const SKIPPED = 'pages while the store is behind (skipped without a build or Chromium)';
 const LATE = 'late_feed polymarket.clob 7.2 s';
 const BEHIND = {
-  ...{ as_of: '2026-11-20T12:00:00.000+00:00', store_lag_seconds: 42.3, ready: false },
+  ...{ as_of: '2026-11-20T12:00:00.000+00:00', store_lag_seconds: 42.3, ready: false, history: null },
   ...{ reasons: ['the store is 42 s behind'], degraded: [LATE] },
 };
 

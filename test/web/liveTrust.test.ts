@@ -56,7 +56,7 @@ describe('the trust in a window that is shown', () => {
 
 describe('what is said above a page', () => {
   const WELL: ServiceState = {
-    ...{ as_of: time(NOW), store_lag_seconds: 1.4, ready: true, reasons: [], degraded: [] },
+    ...{ as_of: time(NOW), store_lag_seconds: 1.4, ready: true, reasons: [], degraded: [], history: null },
   };
   const said = (state: Partial<ServiceState>) =>
     noticesOf({ ...WELL, ...state }, { error: null, meanwhile: 'live prices are current' });

@@ -19,9 +19,11 @@ const home = createRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: (search: Record<string, unknown>): { next?: string } =>
+  validateSearch: (search: Record<string, unknown>): { next?: string; link?: string } => ({
     // A path of our own and no other site's: `//host` would be one.
-    typeof search.next === 'string' && /^\/(?!\/)/.test(search.next) ? { next: search.next } : {},
+    ...(typeof search.next === 'string' && /^\/(?!\/)/.test(search.next) ? { next: search.next } : {}),
+    ...(typeof search.link === 'string' ? { link: search.link } : {}),
+  }),
   component: lazyRouteComponent(() => import('./pages/SignIn.tsx'), 'SignIn'),
 });
 const signUp = createRoute({

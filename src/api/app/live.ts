@@ -1,5 +1,6 @@
 import type { NewestBook } from '../../collect/marketMemory.ts';
 import { midOf, TICKS_PER_USDC } from '../../core/money.ts';
+import { historyLines } from '../../ops/historyProgress.ts';
 import { type LiveWindowBody, liveWindowsShape, serviceStateShape } from '../../schema/api/liveResources.ts';
 import type { Market } from '../../schema/market.ts';
 import type { SideView } from '../../schema/records.ts';
@@ -21,7 +22,10 @@ export function liveRoutes({ live, clock }: Pick<ApiParts, 'live' | 'clock'>): R
       handle: () => {
         const { ok, reasons, degraded } = live.ready();
         const lagSeconds = Math.round(live.storeLagMs() / 100) / 10;
-        const state = { store_lag_seconds: lagSeconds, ready: ok, reasons, degraded };
+        const history = live.history?.() ?? null;
+        // It has a member of its own here.
+        const late = degraded.filter((line) => !historyLines(history).includes(line));
+        const state = { store_lag_seconds: lagSeconds, ready: ok, reasons, degraded: late, history };
         return { body: JSON.stringify({ as_of: formatTime(clock.now()), ...state }) };
       },
     }),

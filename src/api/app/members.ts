@@ -23,7 +23,7 @@ export const newPassword = secretMember(
   'Password',
 );
 
-/** Of the setup link; longer than any token is. */
+/** Of a setup or sign-in link; longer than any token is. */
 const SETUP_MAX = 128;
 export const setup = {
   ...optionalMember(
@@ -32,6 +32,12 @@ export const setup = {
   ),
   secret: true,
 };
+
+/** Of a sign-in link. */
+export const linkToken = secretMember(
+  jsonText(text({ maxLength: SETUP_MAX })),
+  'Token of the sign-in link; it works once',
+);
 
 /** Of an authenticator app, or a recovery code. */
 const CODE_MAX = 64;

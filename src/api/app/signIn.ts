@@ -5,13 +5,14 @@ import { codeRequired, conflict, forbidden, RequestRefusedError, unauthorized } 
 import { type Answer, type Client, type Route, route } from '../route.ts';
 import { setSessionCookies } from '../sessionCookie.ts';
 import { roleOfNext, setupLinkUsed } from './firstRun.ts';
-import { checkNewPassword, email, newPassword, optionalCode, password, setup } from './members.ts';
+import { checkNewPassword, email, linkToken, newPassword, optionalCode, password, setup } from './members.ts';
 import { secondFactorRoutes } from './secondFactor.ts';
 import { signedIn } from './signedIn.ts';
 import { SignInAttempts } from './signInAttempts.ts';
 
 type Parts = Pick<ApiParts, 'control' | 'secondFactors' | 'clock' | 'rateLimits' | 'signUpOpen'>;
 
+const LINK_INVALID = 'This sign-in link was used or is too old; sign in with e-mail address and password';
 const CODE_NEEDED = 'A code of the authenticator app, or a recovery code, is needed';
 
 /** Signing up, in and out, who one is, and another password. */
@@ -20,6 +21,7 @@ export function signInRoutes(parts: Parts): Route[] {
   return [
     signUpRoute(parts, attempts),
     signInRoute(parts, attempts),
+    signInLinkRoute(parts, attempts),
     route({
       method: 'POST',
       path: '/app/sign-out',
@@ -83,6 +85,34 @@ function signInRoute(parts: Parts, attempts: SignInAttempts): Route {
       attempts.succeeded({ address: client.address, email: body.email });
       await events.record({ action: 'sign_in', email: body.email, address: client.address });
       return await begin(parts, client, known);
+    },
+  });
+}
+
+function signInLinkRoute(parts: Parts, attempts: SignInAttempts): Route {
+  return route({
+    method: 'POST',
+    path: '/app/sign-in-link',
+    auth: 'none',
+    access: { feature: null, duringMaintenance: true },
+    summary: 'Sign in with a link that the service printed; it works once',
+    body: { link: linkToken },
+    response: currentUserShape,
+    refusals: [403, 429],
+    beforeBody: attempts.beforeBody,
+    handle: async ({ body, client }) => {
+      const { users, links, events } = parts.control;
+      const userId = links.use(body.link);
+      const user = userId === null ? null : await users.findWithPassword({ userId });
+      // What signing in takes since the link was made, it cannot give.
+      const isEnough = user !== null && !(await parts.secondFactors.state(user.userId)).isEnabled;
+      const about = { action: 'sign_in', email: user?.email ?? null, address: client.address } as const;
+      if (!isEnough || user.suspended) {
+        await events.record({ ...about, reason: LINK_INVALID });
+        throw forbidden(LINK_INVALID);
+      }
+      await events.record({ ...about, detail: 'sign-in link' });
+      return await begin(parts, client, user);
     },
   });
 }

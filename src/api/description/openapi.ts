@@ -92,7 +92,10 @@ const VALIDATORS = {
   ETag: { $ref: '#/components/headers/ETag' },
   'Cache-Control': { $ref: '#/components/headers/CacheControl' },
 };
-const STORE_LAG = { 'X-Store-Lag': { $ref: '#/components/headers/StoreLag' } };
+const STORE_LAG = {
+  'X-Store-Lag': { $ref: '#/components/headers/StoreLag' },
+  'X-History-Recorded': { $ref: '#/components/headers/HistoryRecorded' },
+};
 const NOT_MODIFIED = {
   description: 'The answer the client has kept is still good',
   headers: { ...VALIDATORS, ...STORE_LAG },
@@ -153,6 +156,11 @@ export function describeApi(routes: readonly Route[]): ApiDocument {
           description:
             'Whole seconds that stored data is behind what was received, while it is two or more: after a start that brings in what waited, or on an overloaded machine. What was received later may be missing from the answer',
           schema: { type: 'integer', minimum: 2 },
+        },
+        HistoryRecorded: {
+          description:
+            'How much of the history that the demo is still recording can be read, while it does. Rows of the past may be missing from the answer, and it is not to be kept',
+          schema: { type: 'string', pattern: '^\\d{1,2}%$' },
         },
         RequestId: {
           description:

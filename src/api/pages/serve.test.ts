@@ -9,14 +9,14 @@ import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts'
 import { silentLogger } from '../../ops/log.ts';
 import { handleErrors } from '../errors.ts';
 import { PAGE_PATHS } from './paths.ts';
-import { NONCE_PLACEHOLDER, SESSION_PLACEHOLDER, servePages } from './serve.ts';
+import { DATA_SOURCE_PLACEHOLDER, NONCE_PLACEHOLDER, SESSION_PLACEHOLDER, servePages } from './serve.ts';
 
 const SCRIPT = 'console.log("a script long enough to be worth packing");'.repeat(20);
 
 function built() {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, 'assets'));
-  const page = `<meta content="${SESSION_PLACEHOLDER}"><script nonce="${NONCE_PLACEHOLDER}"></script>`;
+  const page = `<meta content="${SESSION_PLACEHOLDER}"><meta content="${DATA_SOURCE_PLACEHOLDER}"><script nonce="${NONCE_PLACEHOLDER}"></script>`;
   writeFileSync(join(directory, 'index.html'), page);
   writeFileSync(join(directory, 'favicon.svg'), '<svg/>');
   writeFileSync(join(directory, 'assets/a-1.js'), SCRIPT);
@@ -27,7 +27,7 @@ function built() {
 function served(directory: string) {
   const app = Fastify();
   handleErrors(app, { log: silentLogger, admission: { refused: () => null } });
-  servePages(app, directory);
+  servePages(app, { dataSource: 'simulated', directory });
   return app;
 }
 
@@ -49,6 +49,10 @@ describe('pages', () => {
     });
   });
 
+  it('say whose data they show before any script has asked', async () => {
+    expect((await built().inject('/sign-in')).body).toContain('<meta content="simulated">');
+  });
+
   it('each have a nonce of their own', async () => {
     const app = built();
     expect((await app.inject('/live')).body).not.toBe((await app.inject('/live')).body);
@@ -67,6 +71,7 @@ describe('pages', () => {
   it('have the place where that is said', () => {
     const page = readFileSync(join(PROJECT_ROOT, 'web/index.html'), 'utf8');
     expect(page).toContain(`<meta name="underround-session" content="${SESSION_PLACEHOLDER}">`);
+    expect(page).toContain(`<meta name="underround-data-source" content="${DATA_SOURCE_PLACEHOLDER}">`);
   });
 
   it('are those the router of the pages has', () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedEncodings } from '../compress.ts';
+import type { DataSource } from '../parts.ts';
 import { notFound } from '../refusal.ts';
 import { sessionToken } from '../sessionCookie.ts';
 import { type Asset, type AssetEncoding, type Build, readBuild } from './assets.ts';
@@ -14,6 +15,8 @@ export const BUILT_PAGES = fileURLToPath(new URL('../../../dist/web', import.met
 export const NONCE_PLACEHOLDER = '__UNDERROUND_NONCE__';
 /** What stands in `web/index.html` where each answer says whether its request came with a session (`sent`, `none`). */
 export const SESSION_PLACEHOLDER = '__UNDERROUND_SESSION__';
+/** What stands there where each answer says whose data the service serves: `live`, `simulated`, `replay`. */
+export const DATA_SOURCE_PLACEHOLDER = '__UNDERROUND_DATA_SOURCE__';
 const NONCE_BYTES = 16;
 /** Of files that Vite names by their content. */
 const HASHED = '/assets/';
@@ -23,7 +26,10 @@ export const ASSET_PATHS = [`${HASHED}{file}`, '/favicon.svg'];
  * Serves the dashboard: one page at every path of `PAGE_PATHS`, which then asks `/app/*`, and the files it names.
  * @returns What is served, for answers to other methods.
  */
-export function servePages(app: FastifyInstance, directory = BUILT_PAGES): { path: string; method: 'GET' }[] {
+export function servePages(
+  app: FastifyInstance,
+  { dataSource, directory = BUILT_PAGES }: { dataSource: DataSource; directory?: string },
+): { path: string; method: 'GET' }[] {
   let build: Build | null = null;
   // Read when first asked for: most processes of the tests never are.
   const read = () => {
@@ -32,7 +38,9 @@ export function servePages(app: FastifyInstance, directory = BUILT_PAGES): { pat
     return build;
   };
   for (const path of PAGE_PATHS) {
-    app.get(toFastify(path), { exposeHeadRoute: true }, (request, reply) => sendPage(read(), request, reply));
+    app.get(toFastify(path), { exposeHeadRoute: true }, (request, reply) =>
+      sendPage(read(), { request, reply, dataSource }),
+    );
   }
   for (const path of ASSET_PATHS) {
     app.get(toFastify(path), { exposeHeadRoute: true }, (request, reply) =>
@@ -47,7 +55,11 @@ function toFastify(path: string): string {
 }
 
 /** Whether a session came is all that is said: no script can read the cookie, and whose it is the page then asks. */
-function sendPage({ page }: Build, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendPage(
+  { page }: Build,
+  answer: { request: FastifyRequest; reply: FastifyReply; dataSource: DataSource },
+): FastifyReply {
+  const { request, reply, dataSource } = answer;
   const nonce = randomBytes(NONCE_BYTES).toString('base64url');
   return reply
     .headers(pageHeaders(nonce))
@@ -55,6 +67,7 @@ function sendPage({ page }: Build, request: FastifyRequest, reply: FastifyReply)
     .send(
       page
         .replaceAll(NONCE_PLACEHOLDER, nonce)
+        .replace(DATA_SOURCE_PLACEHOLDER, dataSource)
         .replace(SESSION_PLACEHOLDER, sessionToken(request) === null ? 'none' : 'sent'),
     );
 }

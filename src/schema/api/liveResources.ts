@@ -12,6 +12,14 @@ export const serviceStateShape = z.strictObject({
   ready: z.boolean(),
   reasons: z.array(z.string()).describe('Why the service is not ready'),
   degraded: z.array(z.string()).describe('Data that is late or missing although the service is ready'),
+  history: z
+    .strictObject({
+      share: z.number().min(0).max(1).describe('Of the time to record'),
+      hours: z.number().min(0).describe('Time to record'),
+      failure: z.string().nullable().describe('Why no more of it comes; null: it goes on'),
+    })
+    .nullable()
+    .describe('History that is still being recorded, which all figures of the past lack; null: none is'),
 });
 
 export const liveWindowShape = z.strictObject({

@@ -406,6 +406,11 @@ export type ServiceState = {
   ready: boolean;
   reasons: (string)[];
   degraded: (string)[];
+  history: {
+    share: number;
+    hours: number;
+    failure: string | null;
+  } | null;
 };
 export type AuditAggregate = {
   window: '1h' | '24h' | '7d' | '30d' | 'all';
@@ -1334,6 +1339,9 @@ export interface Operations {
   email: string;
   password: string;
   code?: string | null | undefined;
+}; answer: CurrentUser };
+  'POST /app/sign-in-link': { path: Record<never, never>; query: Record<never, never>; body: {
+  link: string;
 }; answer: CurrentUser };
   'POST /app/sign-out': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /app/me': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: CurrentUser };

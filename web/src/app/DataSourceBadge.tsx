@@ -1,19 +1,19 @@
 import { Badge } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { WARNING_COLOUR } from '../theme.ts';
 
-/** Says when what is shown is no market's: every answer of such a service is marked by a header. */
+/** As `src/api/pages/serve.ts` writes it into the page, so that the badge is there from the first paint. */
+const SOURCE = document.querySelector<HTMLMetaElement>('meta[name="underround-data-source"]')?.content;
+
+/** What is shown is no market's. */
+export const IS_SIMULATED = SOURCE === 'simulated';
+
+/** Says when what is shown is no market's. */
 export function DataSourceBadge(): ReactNode {
-  const source = useQuery({
-    queryKey: ['data-source'],
-    queryFn: async ({ signal }) => (await fetch('/livez', { signal })).headers.get('x-data-source'),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  if (!source.data) return null;
+  if (!IS_SIMULATED && SOURCE !== 'replay') return null;
   return (
     <Badge color={WARNING_COLOUR} variant="filled">
-      {source.data}
+      {SOURCE}
     </Badge>
   );
 }

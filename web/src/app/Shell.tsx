@@ -6,6 +6,7 @@ import { useSession } from '../api/hooks.ts';
 import { Failure, Loading } from '../ui/states.tsx';
 import { Brand } from './Brand.tsx';
 import { DataSourceBadge } from './DataSourceBadge.tsx';
+import { HistoryBar } from './HistoryBar.tsx';
 import { NAVIGATION } from './navigation.ts';
 import { SchemeToggle } from './SchemeToggle.tsx';
 
@@ -74,6 +75,7 @@ function SignedInShell({
         <NavLink label="API reference" href="/docs" mt="auto" />
       </AppShell.Navbar>
       <AppShell.Main id="main">
+        <HistoryBar />
         <Outlet />
       </AppShell.Main>
     </AppShell>

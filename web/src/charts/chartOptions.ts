@@ -1,5 +1,6 @@
 import uPlot from 'uplot';
 import { type Deal, drawDeals } from './chartDeals.ts';
+import { CLOCK_TIME_SPACE, CLOCK_TIMES } from './clockTimes.ts';
 import type { Band, Line, TimeChartProps } from './TimeChart.tsx';
 
 /** What a chart shows, all of which may change while it is looked at. */
@@ -46,7 +47,7 @@ export function chartOptions(latest: { readonly current: Drawn }, made: Made): u
       {
         ...{ stroke: ink, grid: { stroke: rule, width: 1 }, ticks: { stroke: rule } },
         ...(counts === undefined
-          ? { values: CLOCK_TIMES }
+          ? { values: CLOCK_TIMES.map((row) => [...row]), space: CLOCK_TIME_SPACE }
           : { label: counts, labelSize: 18, incrs: WHOLE_STEPS }),
       },
       ...scales.map((scale, index) => ({
@@ -99,13 +100,6 @@ function roomFor(_chart: uPlot, texts: readonly string[] | null): number {
   const longest = Math.max(0, ...(texts ?? []).map(({ length }) => length));
   return Math.max(LEFT_AXIS, longest * DIGIT_WIDTH + 18);
 }
-
-/** By the distance of two marks in seconds: how a time is written, and how where a new day begins. */
-const CLOCK_TIMES: uPlot.Axis.Values = [
-  [86_400, '{DD} {MMM}', null, null, null, null, null, null, 1],
-  [60, '{HH}:{mm}', null, '\n{DD} {MMM}', null, null, null, null, 1],
-  [0.001, '{HH}:{mm}:{ss}', null, '\n{DD} {MMM}', null, null, null, null, 1],
-];
 
 /** All of it, unless the reader has drawn a part of it larger. */
 function wholeOrPart(drawn: Drawn, low: number, high: number): [number, number] {

@@ -1,6 +1,7 @@
-import { Center, Container, Stack, Text, Title } from '@mantine/core';
+import { Container, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { Brand } from '../app/Brand.tsx';
+import { DataSourceBadge } from '../app/DataSourceBadge.tsx';
 
 /** The frame of the pages before one is signed in. */
 export function EntryCard({
@@ -18,9 +19,10 @@ export function EntryCard({
   return (
     <Container component="main" id="main" size={420} py={60}>
       <Stack gap="lg">
-        <Center>
+        <Group justify="center" gap="sm">
           <Brand />
-        </Center>
+          <DataSourceBadge />
+        </Group>
         <Stack className="card" p="lg" gap="md">
           <div>
             <Title order={1} size="h3">

@@ -1,0 +1,225 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Clock, systemClock } from '../clock.ts';
+import { FrameRouter, type RoutedFeed } from '../collect/frameRouter.ts';
+import { Recorder } from '../collect/recorder.ts';
+import { Strikes } from '../collect/strikes.ts';
+import type { Logger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import type {
+  BookRecord,
+  GapRecord,
+  MarketRecord,
+  PerpDepthRecord,
+  QuoteRecord,
+  RecordSink,
+  TradeRecord,
+  UnderlyingRecord,
+} from '../schema/records.ts';
+import {
+  generateHistory,
+  inPlayFrames,
+  type RecordedFeed,
+  type RecordedFrame,
+} from '../simulator/history.ts';
+import { VenueModel } from '../simulator/model.ts';
+import type { Store } from '../store/store.ts';
+import { Progress } from './progress.ts';
+
+const HOUR_MS = 3_600_000;
+/** Book changes of the history, as a share of the real venue's. */
+const HISTORY_DENSITY = 0.005;
+/** Cheap pairs an hour and market: some minutes pass between two of all, so that the board has something to show. */
+const CHANCES_PER_HOUR = 2;
+/** Recorded before the service starts: of every series of five minutes one whole window and its outcome. */
+const NEWEST_MS = 600_000;
+/** History that ends less than this before now is near enough for the live feeds to go on from. */
+const CAUGHT_UP_MS = 500;
+const FRAMES_PER_TURN = 200;
+/** Price frames in memory while the store opens: three hours of them. */
+const PRICES_HELD_MAX = 130_000;
+const ROUTES: Record<RecordedFeed, RoutedFeed> = {
+  'polymarket.clob': 'polymarket.clob',
+  'polymarket.gamma': 'polymarket.gamma',
+  'polymarket.rtds': 'polymarket.rtds',
+  'binance.spot': 'binance',
+  'bybit.rest': 'bybit.rest',
+};
+const PRICE_FEEDS: ReadonlySet<RecordedFeed> = new Set(['polymarket.rtds', 'binance.spot']);
+/** Rows of prices are numbered from the middle of their millisecond, so that no other row of it has their number. */
+const PRICES_NUMBERED_AFTER_MS = 0.5;
+
+/** Simulated time that is recorded: prices of all of it and everything from `newestFromMs` on before the service starts. */
+export interface HistorySpan {
+  readonly seed: string;
+  /** Unix milliseconds, whole seconds. */
+  readonly startTimeMs: number;
+  readonly newestFromMs: number;
+}
+
+export function historySpan({ seed, hours }: { seed: string; hours: number }, nowMs: number): HistorySpan {
+  const [second, newest] = [Math.floor(nowMs / 1000) * 1000, Math.min(NEWEST_MS, hours * HOUR_MS)];
+  return { seed, startTimeMs: second - hours * HOUR_MS, newestFromMs: second - newest };
+}
+
+/** The venues at the start of the history. Two models of one span make the same frames. */
+export function historyModel({ seed, startTimeMs }: HistorySpan): VenueModel {
+  return new VenueModel({
+    seed,
+    startTimeMs,
+    density: HISTORY_DENSITY,
+    chancesPerHour: CHANCES_PER_HOUR,
+  });
+}
+
+/** Records the rows of one part of the history, without those that the other part has. */
+export class PartSink implements RecordSink {
+  readonly #sink: RecordSink;
+  #leftOut: ReadonlySet<keyof RecordSink> = new Set();
+
+  constructor(sink: RecordSink) {
+    this.#sink = sink;
+  }
+
+  /** Leaves out rows of these kinds, and no others, from now on. */
+  leaveOut(kinds: readonly (keyof RecordSink)[]): void {
+    this.#leftOut = new Set(kinds);
+  }
+
+  market(record: MarketRecord): void {
+    if (!this.#leftOut.has('market')) this.#sink.market(record);
+  }
+
+  book(record: BookRecord): void {
+    if (!this.#leftOut.has('book')) this.#sink.book(record);
+  }
+
+  quote(record: QuoteRecord): void {
+    if (!this.#leftOut.has('quote')) this.#sink.quote(record);
+  }
+
+  trade(record: TradeRecord): void {
+    if (!this.#leftOut.has('trade')) this.#sink.trade(record);
+  }
+
+  underlying(record: UnderlyingRecord): void {
+    if (!this.#leftOut.has('underlying')) this.#sink.underlying(record);
+  }
+
+  perpDepth(record: PerpDepthRecord): void {
+    if (!this.#leftOut.has('perpDepth')) this.#sink.perpDepth(record);
+  }
+
+  gap(record: GapRecord): void {
+    if (!this.#leftOut.has('gap')) this.#sink.gap(record);
+  }
+}
+
+/** Records frames as if they had been received: rows are numbered by the time of their receipt, not of their making. */
+export class HistoryRecorder {
+  frames = 0;
+  readonly #recorder: Recorder;
+  readonly #router: FrameRouter;
+  #nowMs = 0;
+
+  /** @param numberedAfterMs Part of a millisecond that is added to a row's time for its number. */
+  constructor(sink: RecordSink, { log, numberedAfterMs = 0 }: { log: Logger; numberedAfterMs?: number }) {
+    const clock: Clock = { ...systemClock, now: () => this.#nowMs + numberedAfterMs };
+    const metrics = new Metrics();
+    this.#recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'receipt' });
+    const strikes = new Strikes({ candles: null, log, metrics });
+    this.#router = new FrameRouter({ recorder: this.#recorder, log, strikes });
+  }
+
+  record({ feed, frame, receivedTimeMs }: RecordedFrame): void {
+    this.#nowMs = receivedTimeMs;
+    this.#router.route(ROUTES[feed], frame, receivedTimeMs);
+    this.frames++;
+  }
+
+  /** Ends the actions that are under way. */
+  finish(): void {
+    this.#recorder.finishQuiet(Number.POSITIVE_INFINITY);
+  }
+
+  close(): void {
+    this.#recorder.close();
+  }
+}
+
+/**
+ * Brings the model to the present and records the prices of all its time, which volatility and strikes are made of, and
+ * everything of the newest minutes. Returns when the store has it.
+ * @param opening May still be under way: the model needs none.
+ */
+export async function recordNewest(
+  { model, span, opening }: { model: VenueModel; span: HistorySpan; opening: Promise<Store> },
+  { log, stopping }: { log: Logger; stopping: AbortSignal },
+): Promise<void> {
+  const progress = new Progress('simulating the venues up to now');
+  const ready = opening.then((store) => {
+    const sink = new PartSink(store.writer);
+    const numbered = { log, numberedAfterMs: PRICES_NUMBERED_AFTER_MS };
+    return { store, sink, recorder: new HistoryRecorder(sink, numbered) };
+  });
+  ready.catch(() => undefined);
+  const prices: RecordedFrame[] = [];
+  const recordPrices = async () => {
+    const { recorder } = await ready;
+    for (const frame of prices.splice(0)) recorder.record(frame);
+  };
+  const turns = new Turns(span, { progress, stopping });
+  for (const frame of generateHistory(model, { endTimeMs: span.newestFromMs })) {
+    if (PRICE_FEEDS.has(frame.feed) && prices.push(frame) >= PRICES_HELD_MAX) await recordPrices();
+    if (turns.isDue()) await turns.next(frame);
+  }
+  await recordPrices();
+  const { store, sink, recorder } = await ready;
+  // What the books are at that moment is the last row of the older part, and what changes since is recorded here.
+  sink.leaveOut(['book', 'quote']);
+  for (const frame of inPlayFrames(model)) recorder.record(frame);
+  recorder.finish();
+  sink.leaveOut([]);
+  while (systemClock.now() - model.nowMs > CAUGHT_UP_MS) {
+    for (const frame of generateHistory(model, { endTimeMs: systemClock.now() })) {
+      recorder.record(frame);
+      if (turns.isDue()) await turns.next(frame);
+    }
+  }
+  turns.done();
+  recorder.close();
+  await store.close();
+}
+
+/** Lets signals, the journal and the engine have their turn now and then, and says how far it is. */
+class Turns {
+  readonly #fromMs: number;
+  readonly #progress: Progress;
+  readonly #stopping: AbortSignal;
+  #frames = 0;
+
+  constructor(
+    { startTimeMs }: HistorySpan,
+    { progress, stopping }: { progress: Progress; stopping: AbortSignal },
+  ) {
+    this.#fromMs = startTimeMs;
+    this.#progress = progress;
+    this.#stopping = stopping;
+  }
+
+  isDue(): boolean {
+    return ++this.#frames % FRAMES_PER_TURN === 0;
+  }
+
+  /** @throws The signal's reason, when the command is to stop. */
+  async next({ receivedTimeMs }: RecordedFrame): Promise<void> {
+    const share = (receivedTimeMs - this.#fromMs) / (systemClock.now() - this.#fromMs);
+    this.#progress.update(share, `${this.#frames.toLocaleString('en')} frames`);
+    await nextTurn();
+    this.#stopping.throwIfAborted();
+  }
+
+  done(): void {
+    this.#progress.update(1, `${this.#frames.toLocaleString('en')} frames`);
+    this.#progress.done();
+  }
+}

@@ -1,0 +1,62 @@
+/** Entry of a thread that records the demo's history from its start to its newest minutes, which are recorded already. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../clock.ts';
+import type { DiskReserve } from '../config.ts';
+import { createLogger } from '../ops/log.ts';
+import { Metrics } from '../ops/metrics.ts';
+import { generateHistory, inPlayFrames } from '../simulator/history.ts';
+import { openStore } from '../store/store.ts';
+import { HistoryRecorder, type HistorySpan, historyModel, PartSink } from './demoHistory.ts';
+
+export interface HistoryThreadSettings {
+  readonly span: HistorySpan;
+  readonly dataDir: string;
+  readonly diskReserve: DiskReserve | null;
+  readonly logLevel: string;
+}
+
+/** Sent now and then, and with `stored` once all of it can be read. */
+export interface HistoryThreadReport {
+  readonly share: number;
+  readonly frames: number;
+  readonly stored: boolean;
+}
+
+const FRAMES_PER_REPORT = 2_000;
+/** So many frames wait for the engine at most: memory stays bounded. */
+const FRAMES_PER_FLUSH = 20_000;
+
+/** Of the moment at which the newest minutes begin only the ends of gaps are this part's. */
+const ALL_BUT_GAPS = ['market', 'book', 'quote', 'trade', 'underlying', 'perpDepth'] as const;
+
+await fill(workerData as HistoryThreadSettings);
+
+async function fill({ span, dataDir, diskReserve, logLevel }: HistoryThreadSettings): Promise<void> {
+  const log = createLogger(logLevel);
+  const common = { clock: systemClock, log, metrics: new Metrics() };
+  const model = historyModel(span);
+  const storing = { dataDir, diskReserve, clickhouseUrl: null, writerName: 'history' };
+  const store = await openStore({ ...common, ...storing });
+  const sink = new PartSink(store.writer);
+  // Prices were recorded before.
+  sink.leaveOut(['underlying']);
+  const recorder = new HistoryRecorder(sink, { log });
+  const lengthMs = span.newestFromMs - span.startTimeMs;
+  const report = (share: number, stored: boolean) =>
+    parentPort?.postMessage({ share, frames: recorder.frames, stored } satisfies HistoryThreadReport);
+  for (const frame of generateHistory(model, { endTimeMs: span.newestFromMs })) {
+    recorder.record(frame);
+    if (recorder.frames % FRAMES_PER_REPORT !== 0) continue;
+    report((frame.receivedTimeMs - span.startTimeMs) / lengthMs, false);
+    if (recorder.frames % FRAMES_PER_FLUSH === 0) await store.writer.flush();
+    else await nextTurn();
+  }
+  recorder.finish();
+  sink.leaveOut(ALL_BUT_GAPS);
+  // The books of the moment at which the newest minutes begin end what gaps are open.
+  for (const frame of inPlayFrames(model)) recorder.record(frame);
+  recorder.close();
+  await store.close();
+  report(1, true);
+}
