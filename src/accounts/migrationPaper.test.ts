@@ -1,17 +1,16 @@
-import SqliteDriver from 'better-sqlite3';
 import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { openTestPostgres } from '../../test/support/postgres.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { SqliteFile } from './sqliteFile.ts';
 
 const postgres = await openTestPostgres();
 const DRIVERS = [
   [
     'SQLite',
     null,
-    async () =>
-      new Kysely<unknown>({ dialect: new SqliteDialect({ database: new SqliteDriver(':memory:') }) }),
+    async () => new Kysely<unknown>({ dialect: new SqliteDialect({ database: new SqliteFile(':memory:') }) }),
   ],
   [
     'PostgreSQL',

@@ -27,7 +27,9 @@ test('a file where the data directory should be is named at once', async () => {
   writeFileSync(dataDir, '');
   const reached = reach(dataDir);
   await expect(reached).rejects.toThrow(ConfigError);
-  await expect(reached).rejects.toThrow(`the data directory ${dataDir} cannot be written to: ${dataDir} is a file`);
+  await expect(reached).rejects.toThrow(
+    `the data directory ${dataDir} cannot be written to: ${dataDir} is a file`,
+  );
 });
 
 // Nobody can write there, not even root, whom permissions do not stop.

@@ -77,7 +77,6 @@ describe.skipIf(absent)(`the installed package${absent ? ` (skipped: ${absent})`
   });
 
   it('serve runs without chdb where CLICKHOUSE_URL names a server', async () => {
-    addFromCheckout(own, 'better-sqlite3');
     const service = await startProgram([own.command, 'serve'], {
       ...environment(),
       CLICKHOUSE_URL: await startStandInServer(),
@@ -87,7 +86,7 @@ describe.skipIf(absent)(`the installed package${absent ? ` (skipped: ${absent})`
   });
 
   it('demo runs with chdb, answers /health and gives the dashboard', async () => {
-    for (const name of ['chdb', 'better-sqlite3']) addFromCheckout(own, name);
+    addFromCheckout(own, 'chdb');
     const demo = await startProgram([own.command, 'demo', '--hours', '0.05'], {
       ...environment(),
     });

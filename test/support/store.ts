@@ -21,16 +21,7 @@ export async function bundle(entry: string): Promise<string> {
   const build = await rolldown({
     input: join(root, entry),
     platform: 'node',
-    external: [
-      /^node:/,
-      /^chdb(?:\/|$)/,
-      'pino',
-      'prom-client',
-      '@clickhouse/client',
-      'zod',
-      'undici',
-      'pg',
-    ],
+    external: [/^node:/, /^chdb(?:\/|$)/, 'pino', 'prom-client', '@clickhouse/client', 'zod', 'undici', 'pg'],
   });
   const { output } = await build.generate({ format: 'esm', codeSplitting: false });
   await build.close();
