@@ -275,7 +275,14 @@ describe('maintenance', () => {
     }
     expect(answering.sort()).toEqual(
       [
-        ...['/app/sign-up', 'POST /app/sign-in', 'POST /app/sign-out', '/app/me', '/app/feeds'],
+        ...[
+          '/app/sign-up',
+          'POST /app/sign-in',
+          'POST /app/sign-in-link',
+          'POST /app/sign-out',
+          '/app/me',
+          '/app/feeds',
+        ],
         '/app/state',
         ...['/app/sessions', 'DELETE /app/sessions/{session_id}'],
         ...['/app/maintenance', 'PUT /app/maintenance'],

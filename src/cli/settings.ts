@@ -6,6 +6,7 @@ import { loadTls, parseTrust } from '../api/transport.ts';
 import { type Config, networksIn, readConfig, type Variables } from '../config.ts';
 import { ConfigError, InvalidInputError } from '../errors.ts';
 import { makeDirectories } from '../makeDirectories.ts';
+import { engineLibraryProblem } from '../store/engineLibrary.ts';
 import { AddressPolicy } from '../webhooks/addresses.ts';
 import { parseSecretKey, storedSecretKey } from '../webhooks/secretBox.ts';
 import { addressProblems, plainHttpProblem } from './checkAddress.ts';
@@ -51,6 +52,8 @@ export async function readSettings(
   const dataDir = options.dataDir ?? read.config.dataDir;
   const config = adjust({ ...read.config, dataDir });
   if (listens) problems.push(...(await addressProblems(config)));
+  if (usesEngine(config, use))
+    problems.push(...[await engineLibraryProblem()].filter((line) => line !== null));
   problems.push(...(named.length > 0 ? named : directoryProblems(config, use)));
   if (problems.length > 0) throw new ConfigError(problems);
   requireDirectory(config, use);
@@ -140,6 +143,11 @@ function whyNotMade(path: string): string | null {
     const [reason] = (error as Error).message.split(', mkdtemp');
     return `cannot be made in ${parent}: ${reason}`;
   }
+}
+
+/** It starts the embedded engine. */
+function usesEngine({ clickhouseUrl }: Config, use: DirectoryUse): boolean {
+  return clickhouseUrl === null && (use === 'record' || use === 'read recording');
 }
 
 function usesDirectory({ clickhouseUrl, databaseUrl }: Config, use: DirectoryUse): boolean {

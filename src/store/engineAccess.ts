@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { DiskReserve } from '../config.ts';
@@ -8,6 +8,7 @@ import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { EngineAccess } from './access.ts';
 import { readDiskSpace, reserveBytes } from './diskGuard.ts';
+import { engineLibraryProblem } from './engineLibrary.ts';
 import { giveStartRoom } from './journalReserve.ts';
 import { closeDataDirectory, privateName } from './ownerOnly.ts';
 import { serverAccess } from './serverAccess.ts';
@@ -15,7 +16,6 @@ import { defaultHostEntry, Supervisor } from './supervisor.ts';
 
 /** The engine's own limit is below the guard's, which acts first; it holds between two of the guard's looks. */
 const ENGINE_SHARE = 1 / 2;
-const PACKAGE_FILE = new URL('../../package.json', import.meta.url);
 /** With less than this a start does not get as far as its first answer. */
 const BLOCK_BYTES = 512 * 1024;
 
@@ -41,29 +41,13 @@ export interface EngineOptions {
  */
 export async function reachEngine(options: EngineOptions): Promise<EngineAccess> {
   const { clock, log, metrics, dataDir, clickhouseUrl, hostEntry = defaultHostEntry() } = options;
-  if (clickhouseUrl === null) await checkEngineInstalled();
+  const problem = clickhouseUrl === null ? await engineLibraryProblem() : null;
+  if (problem !== null) throw new ConfigError(problem);
   await makeWritable(dataDir, log);
   if (clickhouseUrl !== null) return serverAccess(clickhouseUrl, clock);
   const { totalBytes } = await readDiskSpace(dataDir);
   const keepFreeBytes = Math.floor(reserveBytes(options.diskReserve ?? null, totalBytes) * ENGINE_SHARE);
   return Supervisor.start({ dataDir, entry: hostEntry, keepFreeBytes, clock, log, metrics });
-}
-
-/** chdb is an optional dependency: a service with a ClickHouse server of its own never loads it. */
-async function checkEngineInstalled(): Promise<void> {
-  const library = await import('chdb/libchdb').then(
-    // Looks for the file of this platform, and loads nothing.
-    ({ tryResolveLibchdb }) => tryResolveLibchdb(),
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-      return undefined;
-    },
-  );
-  if (library !== undefined) return;
-  const { optionalDependencies } = JSON.parse(await readFile(PACKAGE_FILE, 'utf8'));
-  throw new ConfigError(
-    `the embedded engine is not installed: run \`npm install chdb@${optionalDependencies.chdb}\` (Linux with glibc or macOS, x64 or arm64) or, except for the demo, set CLICKHOUSE_URL`,
-  );
 }
 
 /** Said at once and by its name: the engine would only say that it does not start, after many tries. */

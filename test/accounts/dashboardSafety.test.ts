@@ -50,6 +50,7 @@ describe('a request that changes something is taken from no other site’s page'
       'POST /app/second-factor/confirm',
       'POST /app/second-factor/disable',
       'POST /app/sign-in',
+      'POST /app/sign-in-link',
       'POST /app/sign-out',
       'POST /app/sign-up',
       'POST /app/webhooks',
