@@ -11,11 +11,14 @@ const OFFERS = new Set(['upgrade', 'http2-settings']);
  *
  * Node hands the bare connection over whenever a request names another protocol, whatever protocol and path it is:
  * what Java's client and `curl --http2` send with every request (`Upgrade: h2c`) would lose its body, and a long answer
- * its flow control. Such an offer may be ignored (RFC 9110, 7.8), so those requests are read once more without it.
+ * its flow control. Such an offer may be ignored (RFC 9110, 7.8), so those requests are served as if they had none. Node
+ * asks about each since 24.9; before, they are read once more without the offer.
  * @returns What emits `upgrade` for the handshakes; it never listens itself.
  */
 export function handshakesOf(app: FastifyInstance, paths: ReadonlySet<string>): Server {
   const handshakes = new Server();
+  const server = app.server as { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
+  server.shouldUpgradeCallback = (request) => isHandshake(request, paths);
   const arrival = app.server instanceof TlsServer ? 'secureConnection' : 'connection';
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, rest: Buffer) => {
     if (isHandshake(request, paths)) return void handshakes.emit('upgrade', request, socket, rest);

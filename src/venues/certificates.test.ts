@@ -43,7 +43,8 @@ describe.skipIf(opensslAbsent)(`a certificate that nobody vouches for${why}`, ()
       const sockets = kind === 'thread' ? thread : new DirectSocketDriver(new FakeClock());
       const socket = new ReconnectingSocket({ ...shared(), ...unused, sockets, url });
       await until(() => metrics.venueFeeds.rows().some(({ failures }) => failures > 0));
-      expect(metrics.venueFeeds.rows()[0]?.lastFailure?.cause).toBe('self-signed certificate');
+      // Later releases of Node add what to try next.
+      expect(metrics.venueFeeds.rows()[0]?.lastFailure?.cause).toMatch(/^self-signed certificate\b/);
       expect(venue.received).toEqual([]);
       await socket.close();
       await thread.close();
