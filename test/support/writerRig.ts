@@ -10,6 +10,7 @@ import type { InsertClient } from '../../src/store/inserter.ts';
 import { parseSegment } from '../../src/store/journalFormat.ts';
 import { StoreWriter } from '../../src/store/writer.ts';
 import type { WriterOptions } from '../../src/store/writerOptions.ts';
+import './keptFileHandles.ts';
 import { FakeClock } from './fakeClock.ts';
 
 export const NOON_MS = Date.UTC(2026, 10, 20, 12);
