@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
-import { isRunning, startCommand } from '../support/runningService.ts';
+import { eventually, isRunning, startCommand } from '../support/runningService.ts';
 import { PROJECT_ROOT } from '../support/sourceFiles.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
@@ -26,6 +26,6 @@ describe.skipIf(commandAbsent)('the built command', () => {
     const engines = children.trim().split(' ').map(Number);
     expect(engines).toHaveLength(1);
     for (const end of endings) await end();
-    expect(isRunning(engines[0] as number)).toBe(false);
+    await eventually('the end of its engine', async () => !isRunning(engines[0] as number));
   });
 });
