@@ -21,18 +21,12 @@ export interface FirstBook {
   readonly timestamp?: string | number;
 }
 
-export interface HeldFrame {
-  readonly text: string;
-  readonly receivedTimeMs: number;
-}
-
 /** One market that a connection has subscribed to while the other serves it. */
 interface Join {
   readonly books: FirstBook[];
   /** Venue time of the newest of the books, Unix milliseconds. */
   timeMs: number;
-  readonly booksReceivedTimeMs: number;
-  readonly held: HeldFrame[];
+  readonly held: string[];
   /** Monotonic time since which frames are held; null while none is. */
   heldSinceMs: number | null;
 }
@@ -52,7 +46,6 @@ export class JoinBuffer {
   onBooks(
     lane: LaneIndex,
     books: { readonly news: readonly FirstBook[]; readonly repeated: readonly FirstBook[] },
-    receivedTimeMs: number,
   ): void {
     for (const book of [...books.news, ...books.repeated]) {
       if (book.market === undefined) continue;
@@ -69,31 +62,24 @@ export class JoinBuffer {
         join.timeMs = Math.max(join.timeMs, timeMs);
         continue;
       }
-      const begun = {
-        books: [book],
-        timeMs,
-        booksReceivedTimeMs: receivedTimeMs,
-        held: [],
-        heldSinceMs: null,
-      };
-      this.#joins[lane].set(book.market, begun);
+      this.#joins[lane].set(book.market, { books: [book], timeMs, held: [], heldSinceMs: null });
     }
   }
 
   /** @returns Whether the frame is kept back. */
-  holds(lane: LaneIndex, text: string, receivedTimeMs: number): boolean {
+  holds(lane: LaneIndex, text: string): boolean {
     const marketId = MARKET.exec(text)?.[1];
     if (marketId === undefined) return false;
     if (OF_BOOK.test(text)) this.#noteTime(lane, marketId, Number(TIMESTAMP.exec(text)?.[1]));
     const join = this.#joins[lane].get(marketId);
     if (join === undefined) return false;
-    join.held.push({ text, receivedTimeMs });
+    join.held.push(text);
     join.heldSinceMs ??= this.#clock.monotonic();
     return true;
   }
 
   /** Frames of the other connection that may be passed now that this one has brought a frame, oldest first. */
-  releasedBy(lane: LaneIndex, text: string): readonly HeldFrame[] {
+  releasedBy(lane: LaneIndex, text: string): readonly string[] {
     const joins = this.#joins[otherOf(lane)];
     if (joins.size === 0) return [];
     const marketId = MARKET.exec(text)?.[1] ?? '';
@@ -110,14 +96,14 @@ export class JoinBuffer {
   }
 
   /** Takes out what a connection waits to pass: its books first, then its frames. All of it, or what has waited too long. */
-  takeOver(lane: LaneIndex, which: 'all' | 'due'): readonly HeldFrame[] {
+  takeOver(lane: LaneIndex, which: 'all' | 'due'): readonly string[] {
     const nowMs = this.#clock.monotonic();
-    const frames: HeldFrame[] = [];
-    for (const [marketId, { books, booksReceivedTimeMs, held, heldSinceMs }] of this.#joins[lane]) {
+    const frames: string[] = [];
+    for (const [marketId, { books, held, heldSinceMs }] of this.#joins[lane]) {
       const isDue = heldSinceMs !== null && nowMs - heldSinceMs >= JOIN_WAIT_MS_MAX;
       if (which === 'due' && !isDue) continue;
       this.#joins[lane].delete(marketId);
-      frames.push({ text: JSON.stringify(books), receivedTimeMs: booksReceivedTimeMs }, ...held);
+      frames.push(JSON.stringify(books), ...held);
     }
     return frames;
   }

@@ -1,5 +1,5 @@
 import type { Counter } from 'prom-client';
-import { type FirstBook, type HeldFrame, JoinBuffer, type LaneIndex, otherOf } from './joinBuffer.ts';
+import { type FirstBook, JoinBuffer, type LaneIndex, otherOf } from './joinBuffer.ts';
 import { ClobLane, type LaneOptions } from './lane.ts';
 import { LaneMerge } from './laneMerge.ts';
 
@@ -98,7 +98,7 @@ export class ClobShard {
       for (const book of snapshots) (other?.served.has(book.asset_id) ? repeated : news).push(book);
       for (const { asset_id } of snapshots) lane?.served.add(asset_id);
       // The other lane brings these books' changes already: a snapshot in between could only skip some.
-      if (other !== undefined) this.#joins.onBooks(index, { news, repeated }, receivedTimeMs);
+      if (other !== undefined) this.#joins.onBooks(index, { news, repeated });
       if (news.length > 0)
         onFrame(news.length === snapshots.length ? text : JSON.stringify(news), receivedTimeMs);
       return;
@@ -108,26 +108,25 @@ export class ClobShard {
       onFrame(text, receivedTimeMs);
       return;
     }
-    if (this.#joins.holds(index, text, receivedTimeMs)) return;
-    this.#pass(index, { text, receivedTimeMs });
-    for (const held of this.#joins.releasedBy(index, text))
-      this.#pass(otherOf(index), { text: held.text, receivedTimeMs });
+    if (this.#joins.holds(index, text)) return;
+    this.#pass(index, text, receivedTimeMs);
+    for (const held of this.#joins.releasedBy(index, text)) this.#pass(otherOf(index), held, receivedTimeMs);
   }
 
   /** Passes a frame that the other lane has not brought. */
-  #pass(index: LaneIndex, { text, receivedTimeMs }: HeldFrame): void {
+  #pass(index: LaneIndex, text: string, receivedTimeMs: number): void {
     const { clock, onFrame } = this.#options;
     const isOtherUp = this.lanes[otherOf(index)]?.isUp ?? false;
     if (this.#merge.offer(index, text, clock.monotonic(), isOtherUp)) onFrame(text, receivedTimeMs);
     else this.#repeated.inc();
   }
 
-  /** Goes on with the books of a lane that the other has not caught up with: what lies between is lost. */
+  /** Passes the books and held frames of a lane that its twin has not caught up with. Changes in between are lost. */
   #takeOver(index: LaneIndex, which: 'all' | 'due'): void {
     const { clock, onFrame } = this.#options;
-    for (const { text } of this.#joins.takeOver(index, which)) {
+    for (const text of this.#joins.takeOver(index, which)) {
       if (text.startsWith('[')) onFrame(text, clock.now());
-      else this.#pass(index, { text, receivedTimeMs: clock.now() });
+      else this.#pass(index, text, clock.now());
     }
   }
 
