@@ -52,8 +52,7 @@ export async function readSettings(
   const dataDir = options.dataDir ?? read.config.dataDir;
   const config = adjust({ ...read.config, dataDir });
   if (listens) problems.push(...(await addressProblems(config)));
-  if (usesEngine(config, use))
-    problems.push(...[await engineLibraryProblem()].filter((line) => line !== null));
+  if (usesEngine(config, use)) problems.push(...(await engineLibraryProblem()));
   problems.push(...(named.length > 0 ? named : directoryProblems(config, use)));
   if (problems.length > 0) throw new ConfigError(problems);
   requireDirectory(config, use);
@@ -73,7 +72,7 @@ export function makeDataDirectory(dataDir: string): void {
   }
 }
 
-/** What is wrong with the files and lists that variables name. */
+/** Problems of the files and lists that variables name. */
 function fileProblems(variables: Variables): string[] {
   const value = (name: string) => variables[name] || null;
   const [certFile, keyFile] = [value('UNDERROUND_TLS_CERT'), value('UNDERROUND_TLS_KEY')];
@@ -102,7 +101,7 @@ function emptyName({ dataDir }: SettingsOptions): string[] {
   return dataDir === '' ? ['--data-dir "" must name a directory; name one, or leave the option out'] : [];
 }
 
-/** Why the data directory cannot be used as it is. Nothing is written: what is missing is not made here. */
+/** Why the data directory cannot be used as it is. Writes nothing; a missing directory is made later. */
 function directoryProblems(config: Config, use: DirectoryUse): readonly string[] {
   if (!usesDirectory(config, use)) return [];
   const { dataDir } = config;

@@ -8,7 +8,6 @@ import type { Logger } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { EngineAccess } from './access.ts';
 import { readDiskSpace, reserveBytes } from './diskGuard.ts';
-import { engineLibraryProblem } from './engineLibrary.ts';
 import { giveStartRoom } from './journalReserve.ts';
 import { closeDataDirectory, privateName } from './ownerOnly.ts';
 import { serverAccess } from './serverAccess.ts';
@@ -35,14 +34,11 @@ export interface EngineOptions {
 /**
  * Reaches the engine, starting the embedded one. Apart from `openStore` because a command may begin this before its
  * other modules are loaded: the two take about the same time.
- * @throws {ConfigError} When the embedded engine is wanted and not installed, or the data directory cannot be made or
- *   written to, or belongs to another user.
+ * @throws {ConfigError} When the data directory cannot be made or written to, or belongs to another user.
  * @throws {StoreUnavailableError} When no engine answers, or the disk is full.
  */
 export async function reachEngine(options: EngineOptions): Promise<EngineAccess> {
   const { clock, log, metrics, dataDir, clickhouseUrl, hostEntry = defaultHostEntry() } = options;
-  const problem = clickhouseUrl === null ? await engineLibraryProblem() : null;
-  if (problem !== null) throw new ConfigError(problem);
   await makeWritable(dataDir, log);
   if (clickhouseUrl !== null) return serverAccess(clickhouseUrl, clock);
   const { totalBytes } = await readDiskSpace(dataDir);

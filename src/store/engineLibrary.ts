@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 
 const PACKAGE_FILE = new URL('../../package.json', import.meta.url);
 
-/** Why the embedded engine cannot be used, with the next step; null where its library is installed. Loads nothing. */
-export async function engineLibraryProblem(): Promise<string | null> {
+/** Why the embedded engine cannot be used, with the next step; none where its library is installed. Loads nothing. */
+export async function engineLibraryProblem(): Promise<string[]> {
   const library = await import('chdb/libchdb').then(
     // Looks for the file of this platform.
     ({ tryResolveLibchdb }) => tryResolveLibchdb(),
@@ -13,7 +13,9 @@ export async function engineLibraryProblem(): Promise<string | null> {
       return undefined;
     },
   );
-  if (library !== undefined) return null;
+  if (library !== undefined) return [];
   const { optionalDependencies } = JSON.parse(await readFile(PACKAGE_FILE, 'utf8'));
-  return `the embedded engine is not installed: run \`npm install chdb@${optionalDependencies.chdb}\` (Linux with glibc or macOS, x64 or arm64) or, except for the demo, set CLICKHOUSE_URL`;
+  return [
+    `the embedded engine is not installed: run \`npm install chdb@${optionalDependencies.chdb}\` (Linux with glibc or macOS, x64 or arm64) or, except for the demo, set CLICKHOUSE_URL`,
+  ];
 }
