@@ -1,7 +1,8 @@
 import type { SignedIn } from './accessControl.ts';
 import type { Freshness, Moment } from './freshness.ts';
 import { RowCache } from './rowCache.ts';
-import { hashToken, type SessionRepository } from './sessions.ts';
+import type { SessionRepository } from './sessions.ts';
+import { hashToken } from './tokens.ts';
 
 /**
  * Answers sessions from memory while what was read holds. Only for a database that tells when it changed: signing out is

@@ -1,8 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { RandomBytes } from './base62.ts';
+import { createToken } from './tokens.ts';
 import type { UserRepository } from './users.ts';
-
-const TOKEN_BYTES = 32;
 
 /**
  * Who may become a service's first operator: whoever opens the setup link that the process printed. Being the first to
@@ -17,7 +16,7 @@ export class OperatorSetup {
 
   constructor(users: Pick<UserRepository, 'hasOperator'>, randomBytes: RandomBytes) {
     this.#users = users;
-    this.token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+    this.token = createToken(randomBytes);
   }
 
   /** A service that has had an operator always has one: the database is asked until then, and never again. */

@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { SignedIn } from './accessControl.ts';
-import type { RandomBytes } from './base62.ts';
 import { createId, type RowSources } from './ids.ts';
 import type { Database, SessionsTable } from './schema.ts';
+import { createToken, hashToken } from './tokens.ts';
 import { toUser } from './users.ts';
 
 /** A session nobody used for this long is over. */
@@ -14,7 +13,6 @@ export const SESSION_LIFE_MS = 30 * 86_400_000;
 export const MAX_SESSIONS_PER_USER = 20;
 /** How fine the last use is recorded: a busy page costs one write a minute. */
 const SEEN_STEP_MS = 60_000;
-const TOKEN_BYTES = 32;
 /** Enough to tell a browser and its system. */
 const USER_AGENT_MAX = 200;
 
@@ -164,15 +162,6 @@ export class SessionRepository {
       )
       .execute();
   }
-}
-
-function createToken(randomBytes: RandomBytes): string {
-  return Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
-}
-
-/** All of a token that is ever stored. */
-export function hashToken(token: string): string {
-  return hash('sha256', token, 'hex');
 }
 
 /** A header is the client's; what it holds beside text does not go into tables and answers. */

@@ -1,10 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { RandomBytes } from './base62.ts';
-import { hashToken } from './sessions.ts';
+import { createToken, hashToken } from './tokens.ts';
 
 /** A sign-in link is worthless so long after it was made. */
 export const SIGN_IN_LINK_LIFE_MS = 15 * 60_000;
-const TOKEN_BYTES = 32;
 
 interface LinkSources {
   readonly clock: Pick<Clock, 'monotonic'>;
@@ -31,7 +30,7 @@ export class SignInLinks {
   /** The page that signs its visitor in as this user. @param baseUrl Of the service. */
   issue(baseUrl: string, userId: string): string {
     const { clock, randomBytes } = this.#sources;
-    const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+    const token = createToken(randomBytes);
     const expiresAtMs = clock.monotonic() + SIGN_IN_LINK_LIFE_MS;
     this.#links.set(hashToken(token), { userId, expiresAtMs });
     return `${baseUrl}/sign-in?link=${token}`;
