@@ -66,7 +66,8 @@ function removeAbandoned(folder) {
   }
 }
 
-function isRunning(id) {
+/** Whether another process with this id exists. */
+export function isRunning(id) {
   try {
     return id !== process.pid && process.kill(id, 0);
   } catch (error) {

@@ -23,7 +23,7 @@ export async function neededNode(major) {
     major === undefined ? `Node ${running} is older than ${floor}` : `Node ${major} is asked for`;
   const { fetchNode } = await import('./fetchNode.mjs');
   try {
-    const program = await fetchNode({
+    const program = fetchNode({
       release: readJson('bin/nodeReleases.json')[major ?? MAJOR],
       folder: cacheFolder(),
       onFetch: (version, folder) => say(`${reason}: fetching Node ${version} from npm, once, to ${folder}`),

@@ -9,6 +9,7 @@ import * as fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { isRunning } from '../bin/fetchNode.mjs';
 import { neededNode } from '../bin/neededNode.mjs';
 import { runNamed } from './runNamed.mjs';
 
@@ -143,10 +144,10 @@ function unlock() {
 
 function holderIsGone() {
   try {
-    process.kill(Number(fs.readFileSync(path.join(LOCK, 'pid'), 'utf8')), 0);
+    return !isRunning(Number(fs.readFileSync(path.join(LOCK, 'pid'), 'utf8')));
+  } catch {
+    // It has not written its id yet, or has removed the lock.
     return false;
-  } catch (error) {
-    return error.code === 'ESRCH';
   }
 }
 
