@@ -184,7 +184,7 @@ describe('over real connections', () => {
   test('whole answers on one connection that nobody reads are cut, or wait in the kernel', async () => {
     // Far more than the buffers of both kernels hold, which may grow to tens of megabytes.
     const { clock, cuts, isOpen, waitingBytes } = await rig(endless, request('/openapi.json').repeat(1_000));
-    // Node makes no further answer while one waits: what is left of that one may be little.
+    // Node starts no further answer while one waits, and the unsent rest of that one may be small.
     for (let quiet = 0, before = 0; isOpen() && quiet < 3 * WINDOW_SECONDS; quiet++) {
       const { bytesWritten } = waitingBytes();
       if (bytesWritten !== before || bytesWritten === 0) quiet = 0;

@@ -32,7 +32,7 @@ export interface ControlOptions {
 /**
  * Opens the control plane, runs one command on it and closes it. A refusal is one line on standard error and
  * exit status 1. Imports wait until here so that `--help` and the other commands do not pay for them.
- * @param access `make` makes what is missing, `change` needs a data directory, `read` also writes no file to it.
+ * @param access `make` creates a missing data directory; `change` and `read` need one, and `read` writes no file to it.
  */
 export async function withControl(
   options: ControlOptions,

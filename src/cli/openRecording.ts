@@ -16,7 +16,7 @@ export interface OpenRecording {
 }
 
 /**
- * Opens what was recorded, with the rows that a crash left in the journal. A running service's engine is found and
+ * Opens a recording, including the rows that a crash left in the journal. A running service's engine is found and
  * used; else one is started and ended with this process. No data directory is made.
  * @throws {StoreUnavailableError} When no engine answers.
  */

@@ -30,7 +30,7 @@ it('a longer one is named after two seconds, and its seconds when it ends, also 
   expect(lines).toEqual(['opening...\n', 'opening: 3.5 s\n']);
 });
 
-it('knows the phase under way, for who asks what is waited for', async () => {
+it('returns the current phase, and null after it', async () => {
   const { phases } = rig();
   const seen = phases.during('opening', async () => phases.current);
   expect([await seen, phases.current]).toEqual(['opening', null]);

@@ -21,7 +21,7 @@ const STOP_LIMIT_MS = 25_000;
 /** A start that was told to stop may take this long to come to a point where it can. */
 const START_STOP_LIMIT_MS = 5_000;
 
-/** What a start says of itself to who waits for it, and how it learns that nobody does any more. */
+/** Lets a start report its phases to the user who waits, and learn that the user has asked it to stop. */
 export interface Starting {
   readonly phases: Phases;
   readonly stopping: AbortSignal;
@@ -31,8 +31,8 @@ const STOPPING = 'ending feeds, open answers and the store';
 
 /**
  * Starts something and keeps it running until SIGINT or SIGTERM, which stop it cleanly; a second one ends it at
- * once. Ctrl-C is answered at once by what it waits for. A refusal to start is one line on standard error and exit status 1; so is an error nobody caught, after what
- * was recorded has been saved.
+ * once. Ctrl-C prints at once which phase the stop waits for. A refusal to start is one line on standard error and exit
+ * status 1; so is an error nobody caught, after what was recorded has been saved.
  */
 export async function runUntilStopped(
   start: (modules: RunningModules, starting: Starting) => Promise<{ close(): Promise<void> }>,

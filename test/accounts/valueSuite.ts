@@ -79,7 +79,7 @@ export function valueSuite(driver: string, open: () => Promise<Database>): void 
       expect(await store({ count: 7 }).returning(['id', 'count']).execute()).toEqual([{ id: 1, count: 7 }]);
     });
 
-    it('a row whose key is there is refused, and a transaction takes what came before it back', async () => {
+    it('refuses a row whose key exists, and the transaction undoes its earlier statements', async () => {
       await store({}).execute();
       const both = db.transaction().execute(async (transaction) => {
         await transaction.updateTable('lines').set({ count: 9 }).execute();

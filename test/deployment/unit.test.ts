@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const UNIT = readFileSync(join(PROJECT_ROOT, 'deploy/underround.service'), 'utf8');
 const COMMAND = '/opt/underround/bin/underround';
-/** Of 10; `systemd-analyze security` calls what is below 2 "OK". It counts in tenths, and the option does too. */
+/** Tenths of a point on a scale of 0 to 10, as the option of `systemd-analyze security` counts. Below 2 points is "OK". */
 const EXPOSURE_MAX_TENTHS = 15;
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 

@@ -92,7 +92,7 @@ describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () =
     expect(await demo.stop()).toBe(0);
   });
 
-  it('ends at once by Ctrl-C while history is recorded; after that or a kill the next begins anew', async () => {
+  it('stops at once on Ctrl-C while it records history; the next start after a stop or a kill records all of it again', async () => {
     const environment = { UNDERROUND_DATA_DIR: path.join(temporaryDirectory(), 'data') };
     const first = await startCommand(['demo', '--hours', '0.5'], environment);
     const ended = once(first.child, 'exit');

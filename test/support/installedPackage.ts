@@ -25,8 +25,8 @@ export interface InstalledPackage {
 }
 
 /**
- * Packs what is built and installs it with production dependencies and without install scripts. The embedded engine is
- * left out: its library is 0.5 GB.
+ * Packs the build and installs the package with production dependencies and without install scripts. Leaves out the
+ * embedded engine, whose library is 0.5 GB.
  * @param folder An empty one.
  */
 export async function installPackage(folder: string): Promise<InstalledPackage> {

@@ -243,7 +243,7 @@ export class PlainReplay {
     }
     this.#positions = this.#positions.filter(({ openedMs }) => openedMs <= sinceMs);
     const held = this.#held;
-    // What is held is the newest.
+    // The open position is always the newest one.
     if (held !== undefined) this.#positions = [...this.#positions.filter((one) => one !== held), held];
     this.#orders.takenBack += before - fills();
   }
@@ -260,7 +260,7 @@ function sharesFor(micro: number, price: number): number {
   return Math.floor((principal * TICKS) / price);
 }
 
-/** @param payout Null: annulled, the shares are taken back at what is left of their cost. */
+/** @param payout Null: the market was annulled, and the venue pays back the remaining cost of the shares. */
 function payOut(held: Held, timeMs: number, payout: number | null): Sale {
   const size = leftOf(held);
   if (payout !== null) {

@@ -15,7 +15,7 @@ export const BUILT_PAGES = fileURLToPath(new URL('../../../dist/web', import.met
 export const NONCE_PLACEHOLDER = '__UNDERROUND_NONCE__';
 /** What stands in `web/index.html` where each answer says whether its request came with a session (`sent`, `none`). */
 export const SESSION_PLACEHOLDER = '__UNDERROUND_SESSION__';
-/** What stands there where each answer says whose data the service serves: `live`, `simulated`, `replay`. */
+/** Placeholder in `web/index.html` for the source of the served data: `live`, `simulated` or `replay`. */
 export const DATA_SOURCE_PLACEHOLDER = '__UNDERROUND_DATA_SOURCE__';
 const NONCE_BYTES = 16;
 /** Of files that Vite names by their content. */

@@ -5,10 +5,10 @@ import { WARNING_COLOUR } from '../theme.ts';
 /** As `src/api/pages/serve.ts` writes it into the page, so that the badge is there from the first paint. */
 const SOURCE = document.querySelector<HTMLMetaElement>('meta[name="underround-data-source"]')?.content;
 
-/** What is shown is no market's. */
+/** The shown data come from simulated venues. */
 export const IS_SIMULATED = SOURCE === 'simulated';
 
-/** Says when what is shown is no market's. */
+/** A badge for simulated or replayed data; nothing for live data. */
 export function DataSourceBadge(): ReactNode {
   if (!IS_SIMULATED && SOURCE !== 'replay') return null;
   return (

@@ -181,7 +181,7 @@ describe('a connection that joins another', () => {
     expect(frames.slice(3)).toEqual([changed(405), changed(510)]);
   });
 
-  test('cannot stand for it: what the other had not brought when it died is lost, and told', async () => {
+  test('does not hide its death: changes that the dead connection had not brought are reported as lost', async () => {
     say(0, book(400, '1', '2'));
     await settled();
     say(1, book(456, '1', '2'), changed(500));
