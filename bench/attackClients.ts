@@ -1,7 +1,7 @@
 /** The attackers of the attack benchmark, in a thread of their own: each message begins an attack, null ends it. */
 import { connect, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/runtime/clock.ts';
 
 const REOPEN_MS = 1_000;
 

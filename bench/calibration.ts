@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../src/clock.ts';
-import { silentLogger } from '../src/ops/log.ts';
-import { Metrics } from '../src/ops/metrics.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { silentLogger } from '../src/runtime/log.ts';
+import { Metrics } from '../src/runtime/metrics.ts';
 import { sumCalibration } from '../src/store/queries/calibration.ts';
 import { openStore, type Store } from '../src/store/store.ts';
 import type { Figure } from './figure.ts';

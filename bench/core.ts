@@ -1,4 +1,4 @@
-import { MarketBook } from '../src/core/marketBook.ts';
+import { MarketBook } from '../src/venues/polymarket/book/marketBook.ts';
 import { mapClobFrame } from '../src/venues/polymarket/clob/mapper.ts';
 import { MARKET, WireMarket } from '../test/support/wire.ts';
 import type { Figure } from './figure.ts';

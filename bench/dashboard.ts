@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { chromium, type Page } from 'playwright-core';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { servePages } from '../src/api/pages/serve.ts';
-import { every, sleep, systemClock } from '../src/clock.ts';
+import { servePages } from '../src/http/pages/serve.ts';
+import { every, sleep, systemClock } from '../src/runtime/clock.ts';
 import type { Figure } from './figure.ts';
 
 const CHROMIUM = '/usr/bin/chromium';

@@ -3,10 +3,10 @@
  * long a change of the book takes is by the clock.
  */
 import { compileStrategy } from '../src/core/strategies/compile.ts';
-import { type LiveStrategy, PaperSession } from '../src/paper/livePaper.ts';
-import { PaperMarket } from '../src/paper/paperMarket.ts';
-import { TapePlayer } from '../src/paper/tapePlayer.ts';
 import type { Strategy } from '../src/schema/strategy.ts';
+import { TapePlayer } from '../src/trading/catchUp/tapePlayer.ts';
+import { type LiveStrategy, PaperSession } from '../src/trading/live/livePaper.ts';
+import { PaperMarket } from '../src/trading/live/paperMarket.ts';
 import { randomTape } from '../test/support/tapes.ts';
 import type { Figure } from './figure.ts';
 

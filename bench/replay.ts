@@ -3,8 +3,8 @@
  * time, so that what else runs on the machine does not count.
  */
 
-import { type PreparedMarket, prepareMarket } from '../src/core/replay/prepare.ts';
-import { replayMarket } from '../src/core/replay/replay.ts';
+import { type PreparedMarket, prepareMarket } from '../src/core/session/prepare.ts';
+import { replayMarket } from '../src/core/session/replay.ts';
 import { compileStrategy } from '../src/core/strategies/compile.ts';
 import type { ConditionBased, Strategy } from '../src/schema/strategy.ts';
 import { STRATEGIES } from '../test/support/strategies.ts';

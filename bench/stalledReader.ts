@@ -2,9 +2,9 @@
 import { Worker } from 'node:worker_threads';
 import type { WebSocket } from 'ws';
 import { Bus } from '../src/bus/bus.ts';
-import { systemClock } from '../src/clock.ts';
-import { silentLogger } from '../src/ops/log.ts';
-import { Metrics } from '../src/ops/metrics.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { silentLogger } from '../src/runtime/log.ts';
+import { Metrics } from '../src/runtime/metrics.ts';
 import { PRESSURE_BYTES } from '../src/stream/connection.ts';
 import { Streams } from '../src/stream/streams.ts';
 import type { Figure } from './figure.ts';

@@ -2,12 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../src/clock.ts';
-import { silentLogger } from '../src/ops/log.ts';
-import { Metrics } from '../src/ops/metrics.ts';
-import { encodeBook } from '../src/store/encodeBook.ts';
-import { RowBuffer } from '../src/store/rowBuffer.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { silentLogger } from '../src/runtime/log.ts';
+import { Metrics } from '../src/runtime/metrics.ts';
+import { RowBuffer } from '../src/store/journal/rowBuffer.ts';
 import { openStore, type Store } from '../src/store/store.ts';
+import { encodeBook } from '../src/store/tables/encodeBook.ts';
 import type { Figure } from './figure.ts';
 import { backlog } from './storeBacklog.ts';
 import { bookSource } from './storeBooks.ts';

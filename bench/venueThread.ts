@@ -1,7 +1,7 @@
 /** Stand-in venues in a thread of their own; its first message is the environment that points a service at them. */
 import { parentPort } from 'node:worker_threads';
-import { systemClock } from '../src/clock.ts';
-import { silentLogger } from '../src/ops/log.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { silentLogger } from '../src/runtime/log.ts';
 import { VenueModel } from '../src/simulator/model.ts';
 import { VenueServer } from '../src/simulator/server.ts';
 

@@ -1,7 +1,7 @@
 /** Webhooks: how soon a detection is at its receivers, how many a second, and what broken receivers do to the others. */
 import { Pool } from 'undici';
-import { systemClock as clock, sleep } from '../src/clock.ts';
-import { CONCURRENCY_MAX } from '../src/webhooks/sender.ts';
+import { systemClock as clock, sleep } from '../src/runtime/clock.ts';
+import { CONCURRENCY_MAX } from '../src/webhooks/delivery/sender.ts';
 import type { Figure } from './figure.ts';
 import { detectedNow, openRig, type WebhookRig } from './webhookRig.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CONFIG_VARIABLES, loadConfig, readConfig } from './config.ts';
-import { ConfigError } from './errors.ts';
+import { ConfigError } from './runtime/errors.ts';
 
 describe('a variable that cannot be used is one line with its value, the rule and the next step', () => {
   const DISK = 'must be a size such as 8MiB or 2GiB, or a share of the disk of at most 50%';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConfigError } from './errors.ts';
+import { ConfigError } from './runtime/errors.ts';
 
 /** Base URL of a venue interface, or null where the operator wrote `off`. */
 export type VenueUrl = string | null;

@@ -4,25 +4,25 @@ import type { AddressInfo } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import type { Accounts } from './accounts/accounts.ts';
-import type { DataSource, LiveState } from './api/parts.ts';
 import { Bus } from './bus/bus.ts';
 import { PublishingSink } from './bus/publishingSink.ts';
-import { type Clock, systemClock } from './clock.ts';
-import type { Collector } from './collect/collector.ts';
-import { coverLostRows } from './collect/lostRows.ts';
-import { MarketMemory } from './collect/marketMemory.ts';
-import { Recorder } from './collect/recorder.ts';
-import { resumeRecording } from './collect/resume.ts';
-import { silentFeeds } from './collect/silentFeeds.ts';
 import type { Config } from './config.ts';
+import type { DataSource, LiveState } from './http/parts.ts';
 import { type HistoryState, historyLines } from './ops/historyProgress.ts';
-import type { Logger } from './ops/log.ts';
-import type { Metrics } from './ops/metrics.ts';
 import { serveMetrics } from './ops/metricsServer.ts';
 import { Readiness } from './ops/readiness.ts';
 import { StoreProbe } from './ops/storeProbe.ts';
 import { storeReasons } from './ops/storeReasons.ts';
-import type { EngineAccess } from './store/access.ts';
+import type { Collector } from './recorder/collector.ts';
+import { coverLostRows } from './recorder/lostRows.ts';
+import { MarketMemory } from './recorder/marketMemory.ts';
+import { Recorder } from './recorder/recorder.ts';
+import { resumeRecording } from './recorder/resume.ts';
+import { silentFeeds } from './recorder/watchdog/silentFeeds.ts';
+import { type Clock, systemClock } from './runtime/clock.ts';
+import type { Logger } from './runtime/log.ts';
+import type { Metrics } from './runtime/metrics.ts';
+import type { EngineAccess } from './store/engine/access.ts';
 import { openStore, type Store } from './store/store.ts';
 import { ReceiveThread } from './venues/receiveThread.ts';
 
@@ -62,7 +62,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const storing = { dataDir, clickhouseUrl, diskReserve, recovery: 'background' } as const;
   const opening = openStore({ ...storing, clock, log, metrics, ...engine });
   const sockets = new ReceiveThread({ clock, random, log, metrics });
-  const [store, { Collector }] = await Promise.all([opening, import('./collect/collector.ts')]);
+  const [store, { Collector }] = await Promise.all([opening, import('./recorder/collector.ts')]);
   // Loads while the recording of earlier runs is read.
   if (hasSockets(config)) sockets.start();
   const bus = new Bus({ log, metrics });
@@ -113,17 +113,17 @@ async function serveRecording(
     { openSecondFactors },
   ] = await Promise.all([
     import('./accounts/accounts.ts'),
-    import('./accounts/limits.ts'),
-    import('./accounts/tiers.ts'),
-    import('./api/server.ts'),
-    import('./api/transport.ts'),
+    import('./accounts/limits/limits.ts'),
+    import('./accounts/users/tiers.ts'),
+    import('./http/server.ts'),
+    import('./http/transport.ts'),
     import('./stream/streams.ts'),
     import('./signals/signals.ts'),
-    import('./webhooks/service.ts'),
+    import('./webhooks/delivery/service.ts'),
     import('./backtest/service.ts'),
-    import('./paper/service.ts'),
-    import('./paper/recording.ts'),
-    import('./accounts/secondFactors.ts'),
+    import('./trading/paper/service.ts'),
+    import('./trading/catchUp/recording.ts'),
+    import('./accounts/users/secondFactors.ts'),
   ]);
   const tiers = loadTiers(config.tiersFile);
   const transport = loadTransport(config);

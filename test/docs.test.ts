@@ -48,8 +48,10 @@ describe('docs/CONFIGURATION.md', () => {
 });
 
 describe('docs/ERRORS.md', () => {
-  it('has each code of src/errors.ts and no other', () => {
-    const codes = [...read('src/errors.ts').matchAll(/readonly code = '(\w+)'/g)].map(([, code]) => code);
+  it('has each code of src/runtime/errors.ts and no other', () => {
+    const codes = [...read('src/runtime/errors.ts').matchAll(/readonly code = '(\w+)'/g)].map(
+      ([, code]) => code,
+    );
     expect(codes.length).toBeGreaterThan(5);
     expect([...tableRows('docs/ERRORS.md').keys()].sort()).toEqual(codes.sort());
   });

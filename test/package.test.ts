@@ -65,10 +65,10 @@ describe.skipIf(commandAbsent)('what npm packs (skipped without a build)', () =>
 
   it('has every program that runs in a process or a thread of its own', () => {
     const programs = [
-      'store/host/main',
+      'store/engine/host/main',
       'backtest/worker',
       'venues/receiveWorker',
-      'accounts/checkpointWorker',
+      'control/checkpointWorker',
     ];
     expect(paths).toEqual(expect.arrayContaining(programs.map((name) => `dist/${name}.js`)));
   });

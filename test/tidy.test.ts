@@ -28,7 +28,7 @@ const BANS: readonly Ban[] = [
   {
     name: 'Date.now()',
     pattern: /\bDate\.now\(/,
-    allowed: { 'src/clock.ts': CLOCK },
+    allowed: { 'src/runtime/clock.ts': CLOCK },
     bad: 'const now = Date.now();',
     good: 'const now = clock.now();',
   },
@@ -53,8 +53,8 @@ const BANS: readonly Ban[] = [
     name: 'a timer',
     pattern: /(?<![.\w])set(?:Timeout|Interval)\(/,
     allowed: {
-      'src/clock.ts': CLOCK,
-      'src/store/host/main.ts': 'a process of its own, with nobody to hand it a clock',
+      'src/runtime/clock.ts': CLOCK,
+      'src/store/engine/host/main.ts': 'a process of its own, with nobody to hand it a clock',
       'src/cli/running.ts': 'ends the process when stopping hangs, whatever the clock is',
     },
     bad: 'setTimeout(run, 5);',
@@ -66,7 +66,7 @@ const BANS: readonly Ban[] = [
     allowed: {
       'src/config.ts': CLOCK,
       'src/service.ts': 'starts the store host with the environment it was started with',
-      'src/store/host/main.ts': 'a process of its own, configured by its parent',
+      'src/store/engine/host/main.ts': 'a process of its own, configured by its parent',
       'src/cli/': 'the demo sets variables for the service it starts',
     },
     bad: 'const port = process.env.PORT;',
@@ -199,7 +199,7 @@ describe('folders show the way of the data', () => {
     ['src/venues/bybit/feed.ts', '../http.ts', false],
     ['src/service.ts', './cli/main.ts', true],
     ['src/cli/main.ts', './serve.ts', false],
-    ['src/clock.ts', '../test/support/fakeClock.ts', true],
+    ['src/runtime/clock.ts', './support/fakeClock.ts', true],
   ])('%s importing %s is a fault: %s', (path, target, isFault) => {
     const spellings = [`import { x } from '${target}';`, `import '${target}';`, `await import('${target}');`];
     for (const text of spellings) {

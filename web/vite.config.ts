@@ -7,7 +7,7 @@ const SERVICE = 'http://127.0.0.1:8080';
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],
-  // Replaced in each answer: `src/api/pages/serve.ts`.
+  // Replaced in each answer: `src/http/pages/serve.ts`.
   html: { cspNonce: '__UNDERROUND_NONCE__' },
   build: {
     outDir: '../dist/web',

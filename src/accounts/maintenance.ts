@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Logger } from '../ops/log.ts';
-import type { Maintenance } from './accessControl.ts';
-import type { Freshness, Moment } from './freshness.ts';
-import { RowCache } from './rowCache.ts';
-import type { Database } from './schema.ts';
+import type { Database } from '../control/schema.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Maintenance } from './keys/accessControl.ts';
+import type { Freshness, Moment } from './keys/freshness.ts';
+import { RowCache } from './keys/rowCache.ts';
 
 /** The row of `settings` that is there while the operator keeps the service closed. */
 export const MAINTENANCE_SETTING = 'maintenance';

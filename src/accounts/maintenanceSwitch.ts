@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts';
-import { InvalidInputError } from '../errors.ts';
-import type { Maintenance } from './accessControl.ts';
+import type { Database } from '../control/schema.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { InvalidInputError } from '../runtime/errors.ts';
+import type { Maintenance } from './keys/accessControl.ts';
 import { MAINTENANCE_SETTING, MAX_RETRY_AFTER_SECONDS, parseMaintenance } from './maintenance.ts';
-import type { Database } from './schema.ts';
 
 export const MAX_MESSAGE_LENGTH = 200;
 

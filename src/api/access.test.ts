@@ -9,17 +9,17 @@ import { FakeClock } from '../../test/support/fakeClock.ts';
 import { stubStore } from '../../test/support/stubStore.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
-import { createKey } from '../accounts/keyFormat.ts';
-import { issueKey } from '../accounts/keys.ts';
-import { FAILED_PER_MINUTE, RateLimits } from '../accounts/limits.ts';
-import { DEFAULT_TIERS, type TierTable } from '../accounts/tiers.ts';
-import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
+import { createKey } from '../accounts/keys/keyFormat.ts';
+import { issueKey } from '../accounts/keys/keys.ts';
+import { FAILED_PER_MINUTE, RateLimits } from '../accounts/limits/limits.ts';
+import { DEFAULT_TIERS, type TierTable } from '../accounts/users/tiers.ts';
+import { describeApi } from '../http/description/openapi.ts';
+import type { ApiParts } from '../http/parts.ts';
+import type { Method } from '../http/route.ts';
+import { allRoutes } from '../http/routes.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import { TIERS, type Tier } from '../schema/tier.ts';
-import { describeApi } from './description/openapi.ts';
-import type { ApiParts } from './parts.ts';
-import type { Method } from './route.ts';
-import { allRoutes } from './routes.ts';
 
 const EVERY_TIER = 'free pro plus premium';
 /** Who may call what with a key, written from the contract; null: everyone, without one. */

@@ -5,12 +5,12 @@ import { detection } from '../../test/support/detections.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import { openSqlite } from '../accounts/databaseSqlite.ts';
-import type { Database } from '../accounts/schema.ts';
+import { openSqlite } from '../control/databaseSqlite.ts';
+import type { Database } from '../control/schema.ts';
 import { AuditLog } from '../signals/auditLog.ts';
 import { AuditReader } from '../signals/auditReader.ts';
 import { OpportunityStream } from '../stream/opportunityStream.ts';
-import { toEvent } from '../webhooks/event.ts';
+import { toEvent } from '../webhooks/delivery/event.ts';
 
 const NOW = T0 + 3_600_000;
 const clock = new FakeClock(NOW);

@@ -1,10 +1,11 @@
 /** Finds the book that an answer about one moment shows: from memory where it is the newest, else from the store. */
-import type { NewestBook } from '../collect/marketMemory.ts';
+
+import type { ApiParts } from '../http/parts.ts';
+import type { NewestBook } from '../recorder/marketMemory.ts';
 import type { Gap } from '../schema/gap.ts';
-import type { BookRow } from '../store/bookRows.ts';
 import { findBook } from '../store/queries/orderbook.ts';
+import type { BookRow } from '../store/tables/bookRows.ts';
 import { LiveBookRow } from '../stream/bookText.ts';
-import type { ApiParts } from './parts.ts';
 
 /**
  * The last book of a market that nobody follows is called untrusted while the store is further behind than this: its

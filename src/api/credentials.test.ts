@@ -8,13 +8,13 @@ import { FakeClock } from '../../test/support/fakeClock.ts';
 import { stubStore } from '../../test/support/stubStore.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
-import { createKey } from '../accounts/keyFormat.ts';
-import { issueKey } from '../accounts/keys.ts';
-import { SESSION_IDLE_MS } from '../accounts/sessions.ts';
-import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
-import { allRoutes } from './routes.ts';
-import { SESSION_COOKIE } from './sessionCookie.ts';
+import { createKey } from '../accounts/keys/keyFormat.ts';
+import { issueKey } from '../accounts/keys/keys.ts';
+import { SESSION_IDLE_MS } from '../accounts/users/sessions.ts';
+import { allRoutes } from '../http/routes.ts';
+import { SESSION_COOKIE } from '../http/sessionCookie.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
 
 /** What an operation asks of its caller, by the contract: nothing, an API key, a session, or an operator's session. */
 type Wants = 'nothing' | 'key' | 'session' | 'operator';

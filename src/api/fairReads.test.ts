@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { bookRecord, idleLive, type LevelPairs, marketRecord, testApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
-import type { Identity } from '../accounts/authenticate.ts';
+import type { Identity } from '../accounts/keys/authenticate.ts';
 import { StoreProbe } from '../ops/storeProbe.ts';
 import type { Tier } from '../schema/tier.ts';
 

@@ -1,9 +1,10 @@
 /** Reads a market's gaps: those that memory has in their newest version, all others from the store. */
+
+import type { ApiParts } from '../http/parts.ts';
 import type { GapBody } from '../schema/api/resources.ts';
 import type { Gap } from '../schema/gap.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import { countGaps, type GapQuery, listGaps } from '../store/queries/gaps.ts';
-import type { ApiParts } from './parts.ts';
 
 type Parts = Pick<ApiParts, 'store' | 'live'>;
 

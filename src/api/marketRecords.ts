@@ -3,10 +3,10 @@
  * store is behind is found, and no older version of a record is shown.
  */
 import { recordedShare } from '../core/recordedShare.ts';
+import type { ApiParts } from '../http/parts.ts';
 import type { MarketBody } from '../schema/api/resources.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
-import { loadGapsOf } from '../store/markets.ts';
 import { firstQuoteTimes } from '../store/queries/coverage.ts';
 import {
   countMarkets,
@@ -16,8 +16,8 @@ import {
   type MarketPosition,
   type MarketQuery,
 } from '../store/queries/markets.ts';
+import { loadGapsOf } from '../store/queries/resume.ts';
 import { marketBody } from './marketBody.ts';
-import type { ApiParts } from './parts.ts';
 
 type Parts = Pick<ApiParts, 'store' | 'live' | 'clock'>;
 

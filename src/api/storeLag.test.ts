@@ -5,9 +5,9 @@ import { FakeClock } from '../../test/support/fakeClock.ts';
 import { HeldStore } from '../../test/support/heldStore.ts';
 import { STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
 import { MARKET, WireMarket } from '../../test/support/wire.ts';
+import { SETTLED_AFTER_MS } from '../http/caching.ts';
 import type { Market } from '../schema/market.ts';
 import { LAG_TRUSTED_MS } from './bookInForce.ts';
-import { SETTLED_AFTER_MS } from './caching.ts';
 
 const T0 = MARKET.startTimeMs + 10_000;
 const SHARE = 1_000_000;

@@ -1,8 +1,8 @@
-import { type Clock, every, sleep, type Timer } from '../clock.ts';
 import { Turns } from '../core/turns.ts';
-import { BacktestFailedError, StoreUnavailableError } from '../errors.ts';
-import type { Logger } from '../ops/log.ts';
-import type { Metrics } from '../ops/metrics.ts';
+import { type Clock, every, sleep, type Timer } from '../runtime/clock.ts';
+import { BacktestFailedError, StoreUnavailableError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { type JobQueue, LEASE_MS } from './jobQueue.ts';
 import { type RunnerParts, runJob } from './jobRunner.ts';
 import type { Job, JobRepository, NewJob } from './jobs.ts';

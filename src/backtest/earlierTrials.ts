@@ -1,7 +1,7 @@
 /** What a user has tried on a universe before a job: the best of all of it is what looks good by chance. */
 import { sql } from 'kysely';
-import { beyondPlace } from '../accounts/keyset.ts';
-import type { Database } from '../accounts/schema.ts';
+import { beyondPlace } from '../control/keyset.ts';
+import type { Database } from '../control/schema.ts';
 import type { JobSpec, JobStatus } from '../schema/backtest.ts';
 import { cellCount } from './cells.ts';
 import { storedSpec } from './jobs.ts';

@@ -1,5 +1,5 @@
-import type { Database } from '../accounts/schema.ts';
-import type { Clock } from '../clock.ts';
+import type { Database } from '../control/schema.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { type Job, SUMMARY, toJob } from './jobs.ts';
 
 /** A process that said nothing of its job for so long has lost it to whoever asks next. */

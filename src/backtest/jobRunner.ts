@@ -1,17 +1,17 @@
 /** One job from its universe to the bytes of its result. */
 
 import { createHash } from 'node:crypto';
-import type { Resolution, TapeGap } from '../core/replay/tape.ts';
+import type { Resolution, TapeGap } from '../core/session/tape.ts';
 import { compileStrategy } from '../core/strategies/compile.ts';
 import type { Turns } from '../core/turns.ts';
 import { VENUE_RULES_VERSION } from '../core/venueRules.ts';
-import { BacktestFailedError } from '../errors.ts';
+import { BacktestFailedError } from '../runtime/errors.ts';
 import type { BacktestSpec, JobSpec, Receipt, SweepSpec } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
 import { printJson } from '../schema/moneyJson.ts';
+import { resolutionOf, type TapeTerms, tapeMarketOf } from '../store/queries/tapeReader.ts';
+import { loadTapeGaps, loadUniverse } from '../store/queries/universe.ts';
 import type { StoreReader } from '../store/reader.ts';
-import { resolutionOf, type TapeTerms, tapeMarketOf } from '../store/tapes.ts';
-import { loadTapeGaps, loadUniverse } from '../store/universe.ts';
 import { cellCount } from './cells.ts';
 import { depthOf } from './depth.ts';
 import { notSwept } from './marketReplay.ts';

@@ -1,9 +1,9 @@
 import type { Kysely, Selectable } from 'kysely';
-import { createId, type RowSources } from '../accounts/ids.ts';
-import { beyondPlace } from '../accounts/keyset.ts';
-import type { Database, Schema } from '../accounts/schema.ts';
-import type { BacktestJobsTable } from '../accounts/schemaJobs.ts';
+import { createId, type RowSources } from '../control/ids.ts';
+import { beyondPlace } from '../control/keyset.ts';
+import type { Database, Schema } from '../control/schema.ts';
 import type { JobKind, JobSpec, JobStatus } from '../schema/backtest.ts';
+import type { BacktestJobsTable } from './schemaJobs.ts';
 
 /** A job without its result, which may be megabytes. */
 export interface Job {

@@ -2,7 +2,7 @@ import { describe } from 'vitest';
 import { earlierTrialsSuite } from '../../test/backtest/earlierTrialsSuite.ts';
 import { jobSuite } from '../../test/backtest/jobSuite.ts';
 import { openTestPostgres } from '../../test/support/postgres.ts';
-import { openDatabase } from '../accounts/database.ts';
+import { openDatabase } from '../control/database.ts';
 
 const postgres = await openTestPostgres();
 

@@ -3,7 +3,7 @@ import { withNoApart } from '../../test/support/oddTapes.ts';
 import { STRATEGIES } from '../../test/support/strategies.ts';
 import { type Level, START_MS, TapeWriter } from '../../test/support/tapes.ts';
 import { Random } from '../core/random.ts';
-import type { MarketTape, TapeBooks, TapeSide } from '../core/replay/tape.ts';
+import type { MarketTape, TapeBooks, TapeSide } from '../core/session/tape.ts';
 import { DEFAULT_PARAMS } from '../schema/api/strategies.ts';
 import { depthOf } from './depth.ts';
 import { cellTerms, replayCells, replayOne } from './marketReplay.ts';

@@ -1,12 +1,12 @@
 /** One market of a job: what a worker thread does with it. Pure but for the reading of the tape. */
 import { hash } from 'node:crypto';
 import { MICRO_PER_USDC } from '../core/fees.ts';
-import { tapeAtDepth } from '../core/replay/depth.ts';
-import { type PreparedMarket, prepareMarket } from '../core/replay/prepare.ts';
-import { coverageOf, type MarketReplay, replayMarket, type SkipReason } from '../core/replay/replay.ts';
-import type { SessionTerms } from '../core/replay/session.ts';
-import { NO_ORDERS } from '../core/replay/sessionEvents.ts';
-import type { MarketTape, Resolution } from '../core/replay/tape.ts';
+import { tapeAtDepth } from '../core/session/depth.ts';
+import { type PreparedMarket, prepareMarket } from '../core/session/prepare.ts';
+import { coverageOf, type MarketReplay, replayMarket, type SkipReason } from '../core/session/replay.ts';
+import type { SessionTerms } from '../core/session/session.ts';
+import { NO_ORDERS } from '../core/session/sessionEvents.ts';
+import type { MarketTape, Resolution } from '../core/session/tape.ts';
 import { compileStrategy } from '../core/strategies/compile.ts';
 import type { Cell } from './cells.ts';
 import { depthOf } from './depth.ts';

@@ -1,17 +1,17 @@
 /** What a backtest answers: the summary of the core in the words of the API. */
 
 import { Random } from '../core/random.ts';
-import type { SkipReason } from '../core/replay/replay.ts';
-import type { OrderCounts } from '../core/replay/sessionEvents.ts';
-import { summarize, tradedMarkets } from '../core/replay/summary.ts';
+import type { SkipReason } from '../core/session/replay.ts';
+import type { OrderCounts } from '../core/session/sessionEvents.ts';
+import { summarize, tradedMarkets } from '../core/session/summary.ts';
 import { type ResultIntervals, resultIntervals } from '../core/statistics/bootstrap.ts';
 import type { Interval } from '../core/statistics/wilson.ts';
-import { BacktestFailedError } from '../errors.ts';
+import { BacktestFailedError } from '../runtime/errors.ts';
 import type { BacktestResultBody } from '../schema/api/backtests.ts';
 import type { BacktestSpec, Receipt } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
-import { tapeMarketOf } from '../store/tapes.ts';
+import { tapeMarketOf } from '../store/queries/tapeReader.ts';
 import type { MarketOutcome } from './marketReplay.ts';
 import { tradeBody } from './tradeBody.ts';
 

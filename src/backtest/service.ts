@@ -1,13 +1,13 @@
 /** Puts the parts of backtesting together for one process. */
 import { availableParallelism } from 'node:os';
-import type { RandomBytes } from '../accounts/base62.ts';
-import type { Database } from '../accounts/schema.ts';
-import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { Logger } from '../ops/log.ts';
-import type { Metrics } from '../ops/metrics.ts';
+import type { RandomBytes } from '../control/base62.ts';
+import type { Database } from '../control/schema.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { API_VERSION } from '../schema/version.ts';
-import { socketPath } from '../store/paths.ts';
+import { socketPath } from '../store/engine/paths.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { Backtests } from './backtests.ts';
 import { codeVersion } from './codeVersion.ts';

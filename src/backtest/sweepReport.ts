@@ -1,6 +1,6 @@
 /** What a sweep answers: the grid, and how far its best cell can be believed. */
-import { tradeFigures } from '../core/replay/summary.ts';
-import type { TapeMarket } from '../core/replay/tape.ts';
+import { tradeFigures } from '../core/session/summary.ts';
+import type { TapeMarket } from '../core/session/tape.ts';
 import { sharpeRatio } from '../core/statistics/returns.ts';
 import { type SweepLuck, sweepLuck } from '../core/statistics/sweepLuck.ts';
 import type { SweepCellBody, SweepResultBody } from '../schema/api/backtests.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { START_MS } from '../../test/support/tapes.ts';
 import { Random } from '../core/random.ts';
-import type { Trade } from '../core/replay/position.ts';
-import { NO_ORDERS } from '../core/replay/sessionEvents.ts';
-import { type MarketResult, summarize, tradeFigures } from '../core/replay/summary.ts';
-import type { TapeMarket } from '../core/replay/tape.ts';
+import type { Trade } from '../core/session/position.ts';
+import { NO_ORDERS } from '../core/session/sessionEvents.ts';
+import { type MarketResult, summarize, tradeFigures } from '../core/session/summary.ts';
+import type { TapeMarket } from '../core/session/tape.ts';
 import type { MarketSweep } from './marketReplay.ts';
 import { cellTrades } from './sweptTrades.ts';
 

@@ -1,8 +1,8 @@
 /** What the service and its worker threads say to each other. */
-import type { MarketTape, Resolution, TapeGap } from '../core/replay/tape.ts';
+import type { MarketTape, Resolution, TapeGap } from '../core/session/tape.ts';
 import type { SweepSpec } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
-import type { TapeTerms } from '../store/tapes.ts';
+import type { TapeTerms } from '../store/queries/tapeReader.ts';
 import type { Cell } from './cells.ts';
 import type { MarketOutcome, MarketSweep } from './marketReplay.ts';
 import type { JudgedSweep, SweptMarket } from './sweepReport.ts';

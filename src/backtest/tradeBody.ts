@@ -1,6 +1,6 @@
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { UNITS_PER_SHARE } from '../core/money.ts';
-import type { Trade } from '../core/replay/position.ts';
+import type { Trade } from '../core/session/position.ts';
 import type { BacktestTradeBody } from '../schema/api/backtests.ts';
 import type { Market } from '../schema/market.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';

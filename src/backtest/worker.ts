@@ -1,11 +1,11 @@
 /** Entry of a worker thread: reads and replays one market at a time, apart from the service's event loop and memory. */
 import { Agent } from 'node:http';
 import { workerData } from 'node:worker_threads';
-import { sleep, systemClock } from '../clock.ts';
-import { TooMuchDataError } from '../errors.ts';
-import { silentLogger } from '../ops/log.ts';
-import { StoreClient } from '../store/client.ts';
-import { loadTape } from '../store/tapes.ts';
+import { sleep, systemClock } from '../runtime/clock.ts';
+import { TooMuchDataError } from '../runtime/errors.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { StoreClient } from '../store/engine/client.ts';
+import { loadTape } from '../store/queries/tapeReader.ts';
 import { cellsOf } from './cells.ts';
 import { cellTerms, notReplayed, replayCells, replayOne, tapeHash } from './marketReplay.ts';
 import { judgeSweep } from './sweepReport.ts';

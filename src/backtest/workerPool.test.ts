@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import { BacktestFailedError } from '../errors.ts';
+import { BacktestFailedError } from '../runtime/errors.ts';
 import type { Task } from './task.ts';
 import { WorkerPool } from './workerPool.ts';
 

@@ -1,6 +1,6 @@
 import { Piscina } from 'piscina';
-import { builtEntry } from '../builtEntry.ts';
-import { BacktestFailedError } from '../errors.ts';
+import { builtEntry } from '../runtime/builtEntry.ts';
+import { BacktestFailedError } from '../runtime/errors.ts';
 import type { Task, TaskResults, WorkerSettings } from './task.ts';
 
 /** JavaScript memory of a thread; tapes lie outside it and have their own bound. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { MemorySink } from '../../test/support/memorySink.ts';
 import { MARKET } from '../../test/support/wire.ts';
-import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import type { UnderlyingRecord } from '../schema/records.ts';
 import { Bus } from './bus.ts';
 import { PublishingSink } from './publishingSink.ts';

@@ -1,5 +1,5 @@
-import type { Logger } from '../ops/log.ts';
-import type { Metrics } from '../ops/metrics.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { Topic, Topics } from './topics.ts';
 
 export type Listener<T extends Topic> = (event: Topics[T]) => void;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { InvalidInputError } from '../errors.ts';
+import { InvalidInputError } from '../runtime/errors.ts';
 import { type ControlOptions, withControl } from './control.ts';
 
 /** A hash as `audit head` prints it. */

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { addressProblems, plainHttpProblem } from './checkAddress.ts';
 
 afterEach(() => void vi.restoreAllMocks());

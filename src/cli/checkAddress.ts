@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { type Clock, sleep, systemClock } from '../clock.ts';
 import type { Config, Variables } from '../config.ts';
-import { LEAVE_LIMIT_MS, otherWriter } from '../store/runDirectory.ts';
+import { type Clock, sleep, systemClock } from '../runtime/clock.ts';
+import { LEAVE_LIMIT_MS, otherWriter } from '../store/journal/runDirectory.ts';
 
 /** As `UNDERROUND_HOST` names this machine alone. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;

@@ -1,11 +1,11 @@
-import type { AccountEvents } from '../accounts/accountEvents.ts';
-import type { KeyRepository } from '../accounts/keys.ts';
+import type { KeyRepository } from '../accounts/keys/keys.ts';
 import type { MaintenanceSwitch } from '../accounts/maintenanceSwitch.ts';
-import type { Database } from '../accounts/schema.ts';
-import type { SessionRepository } from '../accounts/sessions.ts';
-import type { UserRepository } from '../accounts/users.ts';
+import type { AccountEvents } from '../accounts/users/accountEvents.ts';
+import type { SessionRepository } from '../accounts/users/sessions.ts';
+import type { UserRepository } from '../accounts/users/users.ts';
 import type { Config } from '../config.ts';
-import type { WebhookSources } from '../webhooks/webhooks.ts';
+import type { Database } from '../control/schema.ts';
+import type { WebhookSources } from '../webhooks/delivery/webhooks.ts';
 import { printFailure } from './failure.ts';
 
 /** What the account commands work on: the control plane, opened beside a server that may be running. */
@@ -53,7 +53,7 @@ export async function withControl(
 }
 
 async function openControl(options: ControlOptions, access: ControlAccess): Promise<Control> {
-  const { OWNER_ONLY_UMASK } = await import('../store/ownerOnly.ts');
+  const { OWNER_ONLY_UMASK } = await import('../store/engine/ownerOnly.ts');
   process.umask(OWNER_ONLY_UMASK);
   // Judged before the rest is loaded.
   const settings = await import('./settings.ts');
@@ -61,14 +61,14 @@ async function openControl(options: ControlOptions, access: ControlAccess): Prom
   const config = await settings.readSettings({ dataDir: options.dataDir, use });
   const [time, databaseModule, users, keys, sessions, maintenance, freshness, events, crypto] =
     await Promise.all([
-      import('../clock.ts'),
-      import('../accounts/database.ts'),
-      import('../accounts/users.ts'),
-      import('../accounts/keys.ts'),
-      import('../accounts/sessions.ts'),
+      import('../runtime/clock.ts'),
+      import('../control/database.ts'),
+      import('../accounts/users/users.ts'),
+      import('../accounts/keys/keys.ts'),
+      import('../accounts/users/sessions.ts'),
       import('../accounts/maintenanceSwitch.ts'),
-      import('../accounts/freshness.ts'),
-      import('../accounts/accountEvents.ts'),
+      import('../accounts/keys/freshness.ts'),
+      import('../accounts/users/accountEvents.ts'),
       import('node:crypto'),
     ]);
   if (access === 'make' && config.databaseUrl === null) settings.makeDataDirectory(config.dataDir);
@@ -93,6 +93,6 @@ export async function parseTier(text: string) {
   const { TIERS, tierSchema } = await import('../schema/tier.ts');
   const parsed = tierSchema.safeParse(text);
   if (parsed.success) return parsed.data;
-  const { InvalidInputError } = await import('../errors.ts');
+  const { InvalidInputError } = await import('../runtime/errors.ts');
   throw new InvalidInputError(`unknown tier; it is one of ${TIERS.join(', ')}`);
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { InvalidInputError } from '../errors.ts';
+import { InvalidInputError } from '../runtime/errors.ts';
 import { runUntilStopped } from './running.ts';
 
 interface DemoCommandOptions {

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, systemClock } from '../clock.ts';
-import { FrameRouter, type RoutedFeed } from '../collect/frameRouter.ts';
-import { Recorder } from '../collect/recorder.ts';
-import { Strikes } from '../collect/strikes.ts';
-import type { Logger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
+import { Strikes } from '../lifecycle/strikes.ts';
+import { FrameRouter, type RoutedFeed } from '../recorder/import/frameRouter.ts';
+import { Recorder } from '../recorder/recorder.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import type {
   BookRecord,
   GapRecord,

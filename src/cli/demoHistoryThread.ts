@@ -1,10 +1,10 @@
 /** Entry of a thread that records the demo's history from its start to its newest minutes, which are recorded already. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../clock.ts';
 import type { DiskReserve } from '../config.ts';
-import { createLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { createLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import { generateHistory, inPlayFrames } from '../simulator/history.ts';
 import { openStore } from '../store/store.ts';
 import { HistoryRecorder, type HistorySpan, historyModel, PartSink } from './demoHistory.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../runtime/errors.ts';
 
 /** Prints on standard error why a command failed: one line, or one for each problem of the configuration. */
 export function printFailure(error: unknown): void {

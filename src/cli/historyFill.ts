@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { builtEntry } from '../builtEntry.ts';
 import type { HistoryProgress } from '../ops/historyProgress.ts';
+import { builtEntry } from '../runtime/builtEntry.ts';
 import type { HistoryThreadReport, HistoryThreadSettings } from './demoHistoryThread.ts';
 import { Progress } from './progress.ts';
 

@@ -29,7 +29,7 @@ async function runImport(target: string, { dataDir, json, again = false }: Impor
   const [{ readSettings }, { importInto }, { OWNER_ONLY_UMASK }] = await Promise.all([
     import('./settings.ts'),
     import('./importInto.ts'),
-    import('../store/ownerOnly.ts'),
+    import('../store/engine/ownerOnly.ts'),
   ]);
   process.umask(OWNER_ONLY_UMASK);
   const config = await readSettings({ dataDir, use: 'record' });

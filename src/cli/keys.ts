@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { OwnedApiKey } from '../accounts/keys.ts';
+import type { OwnedApiKey } from '../accounts/keys/keys.ts';
 import { formatTime } from '../schema/time.ts';
 import { type ControlOptions, parseTier, withControl } from './control.ts';
 import { formatTable } from './table.ts';
@@ -44,7 +44,7 @@ export function registerKeys(program: Command): void {
 
 function create(options: CreateOptions): Promise<void> {
   return withControl(options, 'make', async ({ database, sources, config, settled }) => {
-    const { issueKey } = await import('../accounts/keys.ts');
+    const { issueKey } = await import('../accounts/keys/keys.ts');
     const tier = options.tier === undefined ? null : await parseTier(options.tier);
     const wanted = { email: options.email, tier, label: options.label, environment: config.keyEnvironment };
     const { key, record, user } = await issueKey(database, sources, wanted);

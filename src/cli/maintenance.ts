@@ -32,7 +32,7 @@ function on(options: OnOptions): Promise<void> {
     const retryAfterSeconds = Number(options.retryAfter.trim() === '' ? Number.NaN : options.retryAfter);
     const message = options.message ?? null;
     await control.maintenance.close({ retryAfterSeconds, message });
-    const { COMMAND_LINE } = await import('../accounts/accountEvents.ts');
+    const { COMMAND_LINE } = await import('../accounts/users/accountEvents.ts');
     await control.events.record({ action: 'maintenance_on', actor: COMMAND_LINE, detail: message });
     await control.settled();
     await show(options, control);
@@ -42,7 +42,7 @@ function on(options: OnOptions): Promise<void> {
 function off(options: ControlOptions): Promise<void> {
   return withControl(options, 'change', async (control) => {
     await control.maintenance.open();
-    const { COMMAND_LINE } = await import('../accounts/accountEvents.ts');
+    const { COMMAND_LINE } = await import('../accounts/users/accountEvents.ts');
     await control.events.record({ action: 'maintenance_off', actor: COMMAND_LINE });
     await control.settled();
     await show(options, control);

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
-import { StoreClient } from '../store/client.ts';
-import { reachEngine } from '../store/engineAccess.ts';
-import { finishRecovery } from '../store/recovery.ts';
-import { serverAccess } from '../store/serverAccess.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
+import { StoreClient } from '../store/engine/client.ts';
+import { reachEngine } from '../store/engine/engineAccess.ts';
+import { serverAccess } from '../store/engine/serverAccess.ts';
+import { finishRecovery } from '../store/journal/recovery.ts';
 import { recoveryProgress } from './progress.ts';
 
 /** The recording of a data directory or of a ClickHouse server, opened to be read. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 /** A phase that lasts longer is announced: nobody should wonder what a command waits for. */
 const ANNOUNCED_AFTER_MS = 2_000;

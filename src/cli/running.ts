@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { printFailure } from './failure.ts';
 import { Phases } from './phases.ts';
 
@@ -6,9 +6,9 @@ import { Phases } from './phases.ts';
 async function load() {
   const [settings, log, metrics, { OWNER_ONLY_UMASK }] = await Promise.all([
     import('./settings.ts'),
-    import('../ops/log.ts'),
-    import('../ops/metrics.ts'),
-    import('../store/ownerOnly.ts'),
+    import('../runtime/log.ts'),
+    import('../runtime/metrics.ts'),
+    import('../store/engine/ownerOnly.ts'),
   ]);
   process.umask(OWNER_ONLY_UMASK);
   return { ...settings, ...log, ...metrics };

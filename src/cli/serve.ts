@@ -18,8 +18,8 @@ export function registerServe(program: Command): void {
         makeDataDirectory(config.dataDir);
         const log = createLogger(config.logLevel);
         const metrics = new Metrics();
-        const { reachEngine } = await import('../store/engineAccess.ts');
-        const { systemClock: clock } = await import('../clock.ts');
+        const { reachEngine } = await import('../store/engine/engineAccess.ts');
+        const { systemClock: clock } = await import('../runtime/clock.ts');
         // First of all, because it takes as long as loading the rest.
         const engine = reachEngine({ ...config, clock, log, metrics });
         engine.catch(() => undefined);

@@ -1,14 +1,14 @@
 /** Reads and judges everything a command was configured with, before it opens or makes anything. */
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { loadTiers } from '../accounts/tiers.ts';
-import { loadTls, parseTrust } from '../api/transport.ts';
+import { loadTiers } from '../accounts/users/tiers.ts';
 import { type Config, networksIn, readConfig, type Variables } from '../config.ts';
-import { ConfigError, InvalidInputError } from '../errors.ts';
-import { makeDirectories } from '../makeDirectories.ts';
-import { engineLibraryProblem } from '../store/engineLibrary.ts';
-import { AddressPolicy } from '../webhooks/addresses.ts';
-import { parseSecretKey, storedSecretKey } from '../webhooks/secretBox.ts';
+import { loadTls, parseTrust } from '../http/transport.ts';
+import { ConfigError, InvalidInputError } from '../runtime/errors.ts';
+import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { engineLibraryProblem } from '../store/engine/engineLibrary.ts';
+import { parseSecretKey, storedSecretKey } from '../webhooks/delivery/secretBox.ts';
+import { AddressPolicy } from '../webhooks/target/addresses.ts';
 import { addressProblems, plainHttpProblem } from './checkAddress.ts';
 import { unknownVariables } from './unknownVariables.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { User } from '../accounts/users.ts';
+import type { User } from '../accounts/users/users.ts';
 import type { AccountAction } from '../schema/accountAction.ts';
 import { formatTime } from '../schema/time.ts';
 import { type Control, type ControlOptions, parseTier, withControl } from './control.ts';
@@ -87,8 +87,8 @@ function setOperator(email: string, options: ControlOptions): Promise<void> {
 
 function resetTotp(email: string, options: ControlOptions): Promise<void> {
   return withControl(options, 'change', async (control) => {
-    const { removeSecondFactor } = await import('../accounts/secondFactors.ts');
-    const { InvalidInputError } = await import('../errors.ts');
+    const { removeSecondFactor } = await import('../accounts/users/secondFactors.ts');
+    const { InvalidInputError } = await import('../runtime/errors.ts');
     const user = await control.users.find(email);
     if (!user) throw new InvalidInputError('no user with this e-mail address');
     if (!(await removeSecondFactor(control.database, user.userId))) {
@@ -111,8 +111,8 @@ function setSuspended(options: UserOptions, suspended: boolean): Promise<void> {
 function setPassword(options: UserOptions): Promise<void> {
   return withControl(options, 'change', async (control) => {
     const { users, sessions } = control;
-    const { Passwords, checkPassword } = await import('../accounts/passwords.ts');
-    const { normaliseEmail } = await import('../accounts/users.ts');
+    const { Passwords, checkPassword } = await import('../accounts/users/passwords.ts');
+    const { normaliseEmail } = await import('../accounts/users/users.ts');
     const password = checkPassword(await readSecret('New password: '), normaliseEmail(options.email));
     const user = await users.setPassword(options, await new Passwords().hash(password));
     await sessions.endAll(user.userId);
@@ -135,7 +135,7 @@ async function note(
   { email }: User,
   detail: string | null = null,
 ): Promise<void> {
-  const { COMMAND_LINE } = await import('../accounts/accountEvents.ts');
+  const { COMMAND_LINE } = await import('../accounts/users/accountEvents.ts');
   await events.record({ action, email, actor: COMMAND_LINE, detail });
 }
 

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { Ticker } from '../schema/market.ts';
 import type { PushedTier } from '../schema/opportunity.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
-import type { Webhook } from '../webhooks/registration.ts';
-import type { Webhooks } from '../webhooks/webhooks.ts';
+import type { Webhooks } from '../webhooks/delivery/webhooks.ts';
+import type { Webhook } from '../webhooks/registry/registration.ts';
 import { type Control, type ControlAccess, type ControlOptions, withControl } from './control.ts';
 import { formatTable } from './table.ts';
 
@@ -79,9 +79,9 @@ function common(command: Command): Command {
 function create(options: CreateOptions): Promise<void> {
   return withWebhooks(options, 'change', async ({ registry }, { users, config }) => {
     const user = await users.find(options.email);
-    const { InvalidInputError } = await import('../errors.ts');
+    const { InvalidInputError } = await import('../runtime/errors.ts');
     if (!user) throw new InvalidInputError('no user with this e-mail address');
-    const { loadTiers } = await import('../accounts/tiers.ts');
+    const { loadTiers } = await import('../accounts/users/tiers.ts');
     if (!loadTiers(config.tiersFile)[user.tier].webhooks) {
       throw new InvalidInputError(`tier ${user.tier} does not include webhooks`);
     }
@@ -118,7 +118,7 @@ function update(webhookId: string, options: UpdateOptions): Promise<void> {
   const { label } = options;
   const wanted = { ...(label === undefined ? {} : { label }), ...filtersOf(options) };
   return change(async (id, { registry }) => {
-    const { InvalidInputError } = await import('../errors.ts');
+    const { InvalidInputError } = await import('../runtime/errors.ts');
     if (Object.keys(wanted).length === 0) {
       throw new InvalidInputError('nothing to change: give --label, --tiers or --tickers');
     }
@@ -152,7 +152,7 @@ function rotate(webhookId: string, options: ControlOptions): Promise<void> {
 function test(webhookId: string, options: ControlOptions): Promise<void> {
   return withWebhooks(options, 'change', async ({ registry, log }) => {
     const webhook = await registry.find({ webhookId });
-    const { InvalidInputError } = await import('../errors.ts');
+    const { InvalidInputError } = await import('../runtime/errors.ts');
     if (webhook === null)
       throw new InvalidInputError('no webhook with this id; `webhooks list` shows the ids');
     const deliveryId = await log.sendTest(webhook);
@@ -167,7 +167,7 @@ function withWebhooks(
   run: (webhooks: Webhooks, control: Control) => Promise<void>,
 ): Promise<void> {
   return withControl(options, access, async (control) => {
-    const { openWebhooks } = await import('../webhooks/webhooks.ts');
+    const { openWebhooks } = await import('../webhooks/delivery/webhooks.ts');
     await run(openWebhooks(control.database, { ...control, isReader: access === 'read' }), control);
   });
 }

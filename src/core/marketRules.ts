@@ -1,6 +1,6 @@
 /** What the venue asks of one market's orders, worked out once between two changes of its rules. */
 import { TakerFee } from './fees.ts';
-import type { TapeMarket } from './replay/tape.ts';
+import type { TapeMarket } from './session/tape.ts';
 import { feeOfMarket, unchangedAround, venueRulesAt } from './venueRules.ts';
 
 /** Shared by all sessions on a market: they ask at every order. */

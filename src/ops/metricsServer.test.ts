@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
-import { METRICS_PER_MINUTE, RateLimits } from '../accounts/limits.ts';
-import { Metrics } from './metrics.ts';
+import { METRICS_PER_MINUTE, RateLimits } from '../accounts/limits/limits.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import { serveMetrics } from './metricsServer.ts';
 
 async function serving(metrics = new Metrics()) {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import type { RateLimits } from '../accounts/limits.ts';
-import type { Metrics } from './metrics.ts';
+import type { RateLimits } from '../accounts/limits/limits.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 
 /** A collector has one or two; each costs a descriptor that the recorder may need. */
 const CONNECTIONS_MAX = 64;

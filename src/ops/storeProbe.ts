@@ -1,4 +1,4 @@
-import { type Clock, every, type Timer } from '../clock.ts';
+import { type Clock, every, type Timer } from '../runtime/clock.ts';
 
 const PERIOD_MS = 2000;
 /** Two probes may fail before the service calls itself not ready: an engine restart takes less. */

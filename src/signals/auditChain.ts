@@ -5,9 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { CompiledStatement } from '../accounts/compiledStatement.ts';
-import type { Schema } from '../accounts/schema.ts';
-import type { AuditEntriesTable } from '../accounts/schemaAudit.ts';
+import { CompiledStatement } from '../control/compiledStatement.ts';
+import type { Schema } from '../control/schema.ts';
+import type { AuditEntriesTable } from './schemaAudit.ts';
 
 /** What the first entry follows. */
 export const GENESIS_HASH = '0'.repeat(64);

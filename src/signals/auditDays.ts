@@ -1,8 +1,8 @@
 /** Sums over the rows of each UTC day of detection. */
 import { sql, type Transaction } from 'kysely';
-import { CompiledStatement } from '../accounts/compiledStatement.ts';
-import type { Schema } from '../accounts/schema.ts';
-import type { AuditRowsTable } from '../accounts/schemaAudit.ts';
+import { CompiledStatement } from '../control/compiledStatement.ts';
+import type { Schema } from '../control/schema.ts';
+import type { AuditRowsTable } from './schemaAudit.ts';
 
 const DAY_MS = 86_400_000;
 /** Billionths in one. */

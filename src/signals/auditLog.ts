@@ -1,14 +1,14 @@
 import { sql, type Transaction } from 'kysely';
-import { CompiledStatement } from '../accounts/compiledStatement.ts';
-import type { Database, Schema } from '../accounts/schema.ts';
-import type { AuditRowsTable } from '../accounts/schemaAudit.ts';
-import type { Clock } from '../clock.ts';
+import { CompiledStatement } from '../control/compiledStatement.ts';
+import type { Database, Schema } from '../control/schema.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Market } from '../schema/market.ts';
 import { withRoundedMoney } from '../schema/moneyJson.ts';
 import { AuditChain, type ChainEnd, canonicalJson } from './auditChain.ts';
 import { addToDay, settleDay } from './auditDays.ts';
 import type { Detection } from './detection.ts';
 import type { ExecutableFill } from './executable.ts';
+import type { AuditRowsTable } from './schemaAudit.ts';
 
 /** The body of a `detected` entry. `prevRow`, the hash of the detection before it, is missing in the oldest: rows were not linked then. */
 export type DetectedBody = Detection & { readonly prevRow?: string };

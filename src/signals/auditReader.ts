@@ -1,7 +1,6 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely';
-import { beyondPlace } from '../accounts/keyset.ts';
-import type { Database, Schema } from '../accounts/schema.ts';
-import type { AuditKind, AuditRowsTable } from '../accounts/schemaAudit.ts';
+import { beyondPlace } from '../control/keyset.ts';
+import type { Database, Schema } from '../control/schema.ts';
 import type { SignalTier } from '../core/signals/signal.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
 import { type ChainHead, readHead } from './auditChain.ts';
@@ -10,6 +9,7 @@ import type { DetectedBody, Settlement } from './auditLog.ts';
 import type { Detection } from './detection.ts';
 import type { KnownDetection } from './detectorHost.ts';
 import type { ExecutableFill } from './executable.ts';
+import type { AuditKind, AuditRowsTable } from './schemaAudit.ts';
 
 const DAY_MS = 86_400_000;
 

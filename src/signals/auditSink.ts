@@ -1,7 +1,7 @@
 import type { Publisher } from '../bus/bus.ts';
-import { type Clock, sleep } from '../clock.ts';
-import type { Logger } from '../ops/log.ts';
-import type { Metrics } from '../ops/metrics.ts';
+import { type Clock, sleep } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { type Opportunity, PUSHED_TIERS } from '../schema/opportunity.ts';
 import type { AuditLog } from './auditLog.ts';
 import type { AuditReader } from './auditReader.ts';

@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely';
-import type { Database, Schema } from '../accounts/schema.ts';
-import type { AuditDaysTable, AuditEntriesTable, AuditRowsTable } from '../accounts/schemaAudit.ts';
+import type { Database, Schema } from '../control/schema.ts';
 import { entryHash, GENESIS_HASH, readHead } from './auditChain.ts';
 import { dayOf, nanoOf } from './auditDays.ts';
 import { type DetectedBody, newRow, type Settlement } from './auditLog.ts';
+import type { AuditDaysTable, AuditEntriesTable, AuditRowsTable } from './schemaAudit.ts';
 
 /** Entries and rows read at a time: memory does not grow with the audit beyond one small row each. */
 const PAGE = 2_000;

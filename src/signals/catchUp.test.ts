@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { unaskedStore } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
-import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import type { AuditLog } from './auditLog.ts';
 import type { AuditReader } from './auditReader.ts';
 import { CatchUp } from './catchUp.ts';

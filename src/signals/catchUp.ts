@@ -1,11 +1,11 @@
-import { type Clock, every, type Timer } from '../clock.ts';
 import { TakerFee } from '../core/fees.ts';
-import type { Logger } from '../ops/log.ts';
-import type { Metrics } from '../ops/metrics.ts';
+import { type Clock, every, type Timer } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
-import { loadBookReceivedBy } from '../store/bookReceived.ts';
-import { loadMarket } from '../store/markets.ts';
+import { loadMarket } from '../store/queries/resume.ts';
 import type { StoreReader } from '../store/reader.ts';
+import { loadBookReceivedBy } from '../store/tables/bookReceived.ts';
 import type { AuditLog } from './auditLog.ts';
 import type { AuditReader, AuditRecord } from './auditReader.ts';
 import { EXECUTABLE_AFTER_MS, executableFill } from './executable.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bookRecord, marketRecord } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
-import { Metrics } from '../ops/metrics.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import { DetectorHost } from './detectorHost.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);

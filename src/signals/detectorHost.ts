@@ -1,7 +1,7 @@
-import { FanOut, type Served } from '../bus/fanOut.ts';
-import { type Clock, every, type Timer } from '../clock.ts';
 import type { SignalTier } from '../core/signals/signal.ts';
-import type { Metrics } from '../ops/metrics.ts';
+import { type Clock, every, type Timer } from '../runtime/clock.ts';
+import { FanOut, type Served } from '../runtime/fanOut.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { Gap } from '../schema/gap.ts';
 import { type Market, TICKERS, type Ticker } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord } from '../schema/records.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
 import { mispricedToken } from '../core/signals/mispricing.ts';
 import { boughtToken, repricedEdge } from '../core/signals/signal.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { LiveOpportunityBody } from '../schema/api/signals.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';

@@ -1,6 +1,6 @@
-import type { Clock, Timer } from '../clock.ts';
 import type { TakerFee } from '../core/fees.ts';
 import type { Leg } from '../core/signals/signal.ts';
+import type { Clock, Timer } from '../runtime/clock.ts';
 import { EXECUTABLE_AFTER_MS, type ExecutableFill, executableFill, type TradedBook } from './executable.ts';
 
 /** A state is shown at most some 20 ms after its receipt; then nothing of before can still come. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { bookRecord } from '../../test/support/api.ts';
 import { detection } from '../../test/support/detections.ts';
 import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
-import { silentLogger } from '../ops/log.ts';
+import { silentLogger } from '../runtime/log.ts';
 import { AuditLog } from './auditLog.ts';
 import { AuditReader } from './auditReader.ts';
 import { AuditSink } from './auditSink.ts';

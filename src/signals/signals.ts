@@ -1,11 +1,12 @@
 /** The signals role: detectors on the bus, the audit they write to, and what readers see of both. */
-import type { Database } from '../accounts/schema.ts';
+
 import type { Publisher, Subscriber } from '../bus/bus.ts';
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../ops/log.ts';
-import type { Metrics } from '../ops/metrics.ts';
+import type { Database } from '../control/schema.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
-import { type ResumedStore, resumedSecondPrices } from '../store/resumeRows.ts';
+import { type ResumedStore, resumedSecondPrices } from '../store/journal/resumeRows.ts';
 import { AuditLog } from './auditLog.ts';
 import { AuditReader } from './auditReader.ts';
 import { AuditSink } from './auditSink.ts';

@@ -2,8 +2,9 @@
  * A market's book on the wire. One engine action is several level changes that become one or more frames,
  * and every one of those frames announces the hash and best prices of the state AFTER THE WHOLE ACTION.
  */
-import { bookHash } from '../core/bookHash.ts';
+
 import type { Random } from '../core/random.ts';
+import { bookHash } from '../venues/polymarket/book/bookHash.ts';
 import { Ladder, type LadderSide, NO_ASK, PRICE_TEXT, sizeText } from './ladder.ts';
 import type { MarketFacts } from './markets.ts';
 import { type PartedDown, partedDown } from './partedBook.ts';

@@ -1,7 +1,7 @@
 /** The order book's market channel: subscriptions, text frames, snapshots, and the faults of a live feed. */
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Faults } from './faults.ts';
 import { LateFrames } from './lateFrames.ts';
 import type { SimulatedMarket } from './markets.ts';

@@ -4,7 +4,7 @@
  */
 import { DateTime } from 'luxon';
 import type { EventType, Ticker } from '../schema/market.ts';
-import { seriesSlug } from '../venues/polymarket/windows.ts';
+import { seriesSlug } from '../venues/polymarket/lifecycle/windows.ts';
 import { MINUTE_MS } from './candles.ts';
 import type { MarketFacts, SimulatedMarket } from './markets.ts';
 

@@ -3,7 +3,7 @@
  * thousandths of a dollar (1..999), sizes hundredths of a share. The wire text of all four sides is kept up
  * to date by splicing, because a hash is due after every action and would otherwise cost a whole rendering.
  */
-import { InvalidInputError } from '../errors.ts';
+import { InvalidInputError } from '../runtime/errors.ts';
 
 export type LadderSide = 'bid' | 'ask';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 /** Frames that wait on one connection; what comes beyond them is lost, as in a full send buffer. */
 const WAITING_MAX = 100_000;

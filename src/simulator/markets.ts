@@ -12,7 +12,7 @@ import {
   slugOf,
   type Window,
   windowAt,
-} from '../venues/polymarket/windows.ts';
+} from '../venues/polymarket/lifecycle/windows.ts';
 
 const HOUR_MS = 3_600_000;
 /** The venue lists a window 23.85-23.9 h before it opens. */

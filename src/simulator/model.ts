@@ -6,7 +6,7 @@
 
 import { Random } from '../core/random.ts';
 import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
-import { nextWindow, type Window, windowAt } from '../venues/polymarket/windows.ts';
+import { nextWindow, type Window, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 import { MINUTE_MS } from './candles.ts';
 import { DAILY_CANDLE_MS } from './fairValue.ts';
 import { statementTimesMs } from './gammaObjects.ts';

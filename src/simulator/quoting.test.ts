@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextWindow, windowAt } from '../venues/polymarket/windows.ts';
+import { nextWindow, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 import { fairUp } from './fairValue.ts';
 import { MarketRegistry } from './markets.ts';
 import { PriceBoard, STEP_MS } from './prices.ts';

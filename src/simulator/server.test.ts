@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { FakeClock } from '../../test/support/fakeClock.ts';
-import { silentLogger } from '../ops/log.ts';
-import { seriesSlug, slugOf, windowAt } from '../venues/polymarket/windows.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { seriesSlug, slugOf, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 import type { Fault } from './faults.ts';
 import { VenueModel } from './model.ts';
 import { VenueServer } from './server.ts';

@@ -6,8 +6,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import { type Clock, every, type Timer } from '../clock.ts';
-import type { Logger } from '../ops/log.ts';
+import { type Clock, every, type Timer } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
 import { clobReply } from './clobRoutes.ts';
 import { ClobSockets, type WireObserver } from './clobSockets.ts';
 import { perpReply, spotReply } from './exchangeRoutes.ts';

@@ -1,7 +1,7 @@
 /** The spot exchanges' streams: Binance raw and combined, Coinbase tickers with heartbeats. */
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock, Timer } from '../runtime/clock.ts';
 import { TICKERS, type Ticker } from '../schema/market.ts';
 import { klineRow } from './exchangeRoutes.ts';
 import type { VenueModel } from './model.ts';

@@ -6,7 +6,7 @@ import {
   quantileOf,
   recordedChanges,
 } from '../../test/support/midChanges.ts';
-import { bookHash } from '../core/bookHash.ts';
+import { bookHash } from '../venues/polymarket/book/bookHash.ts';
 import { gammaMarket } from './gammaObjects.ts';
 import type { SimulatedMarket } from './markets.ts';
 import { VenueModel, type VenueSink } from './model.ts';

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testHostEntry } from '../../test/support/store.ts';
-import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config.ts';
-import { StoreRefusedError } from '../errors.ts';
-import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
-import type { EngineAccess } from './access.ts';
-import { StoreClient } from './client.ts';
-import { serverAccess } from './serverAccess.ts';
-import { Supervisor } from './supervisor.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { StoreRefusedError } from '../runtime/errors.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
+import type { EngineAccess } from './engine/access.ts';
+import { StoreClient } from './engine/client.ts';
+import { serverAccess } from './engine/serverAccess.ts';
+import { Supervisor } from './engine/supervisor.ts';
 
 const { clickhouseUrl } = loadConfig();
 /** A database of its own, made and dropped here: a server may hold real data. */

@@ -1,19 +1,19 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../ops/log.ts';
-import type { EngineAccess } from './access.ts';
-import { StoreClient } from './client.ts';
-import { DiskGuard, readDiskSpace, reserveBytes } from './diskGuard.ts';
-import { type EngineOptions, reachEngine } from './engineAccess.ts';
-import { JournalReserve, journalReserveBytes } from './journalReserve.ts';
-import { type JournalScan, releaseRuns, scanJournals } from './journalScan.ts';
-import { PartWatch } from './partWatch.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { EngineAccess } from './engine/access.ts';
+import { StoreClient } from './engine/client.ts';
+import { DiskGuard, readDiskSpace, reserveBytes } from './engine/diskGuard.ts';
+import { type EngineOptions, reachEngine } from './engine/engineAccess.ts';
+import { PartWatch } from './engine/partWatch.ts';
+import { JournalReserve, journalReserveBytes } from './journal/journalReserve.ts';
+import { type JournalScan, releaseRuns, scanJournals } from './journal/journalScan.ts';
+import type { WaitingRows } from './journal/waitingRows.ts';
+import { StoreWriter } from './journal/writer.ts';
+import type { WriterOptions } from './journal/writerOptions.ts';
 import type { StoreReader } from './reader.ts';
-import { DATABASE, SCHEMA_QUERY, type SchemaObject, schemaStages } from './schema.ts';
-import type { WaitingRows } from './waitingRows.ts';
-import { StoreWriter } from './writer.ts';
-import type { WriterOptions } from './writerOptions.ts';
+import { DATABASE, SCHEMA_QUERY, type SchemaObject, schemaStages } from './tables/schema.ts';
 
 export type { StoreReader } from './reader.ts';
 

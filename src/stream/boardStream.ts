@@ -1,4 +1,4 @@
-import { type Clock, every, type Timer } from '../clock.ts';
+import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import { formatTime } from '../schema/time.ts';

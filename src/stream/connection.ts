@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { type Clock, every, type Timer } from '../clock.ts';
-import type { Logger } from '../ops/log.ts';
+import { type Clock, every, type Timer } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
 import type { Sent, StreamMetrics } from './streamMetrics.ts';
 import type { TextFrame } from './textFrame.ts';
 

@@ -1,10 +1,10 @@
 import type { Subscriber } from '../bus/bus.ts';
-import { FanOut } from '../bus/fanOut.ts';
-import { type Clock, every, type Timer } from '../clock.ts';
-import { ACTION_QUIET_MS } from '../core/marketBook.ts';
+import { type Clock, every, type Timer } from '../runtime/clock.ts';
+import { FanOut } from '../runtime/fanOut.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { BookRecord } from '../schema/records.ts';
+import { ACTION_QUIET_MS } from '../venues/polymarket/book/marketBook.ts';
 import { BookText, type LiveBook } from './bookText.ts';
 import { ChangeLog, RETAINED_MS } from './changeLog.ts';
 import { CLIENTS_AT_ONCE, type Connection } from './connection.ts';

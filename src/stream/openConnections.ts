@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { Identity } from '../accounts/authenticate.ts';
-import type { LiveKeys } from '../accounts/liveKeys.ts';
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../ops/log.ts';
+import type { Identity } from '../accounts/keys/authenticate.ts';
+import type { LiveKeys } from '../accounts/keys/liveKeys.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
 import { type CloseCause, Connection } from './connection.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
 

@@ -1,5 +1,5 @@
 import type { Subscriber } from '../bus/bus.ts';
-import { FanOut, type Served } from '../bus/fanOut.ts';
+import { FanOut, type Served } from '../runtime/fanOut.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import type { Opportunity } from '../schema/opportunity.ts';
 import { errorText, parseCommand } from './commands.ts';

@@ -1,6 +1,6 @@
 import type { Gap } from '../schema/gap.ts';
-import { loadGapsOf } from '../store/markets.ts';
 import { type ReplayMarket, type ReplayRange, resolutionsOf } from '../store/queries/replay.ts';
+import { loadGapsOf } from '../store/queries/resume.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { gapNotice, statusNotice } from './notices.ts';
 

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '../clock.ts';
+import { type Clock, sleep } from '../runtime/clock.ts';
 import type { Connection } from './connection.ts';
 
 /** When recorded moments come round again. */

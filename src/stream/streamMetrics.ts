@@ -1,4 +1,4 @@
-import type { Metrics } from '../ops/metrics.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 
 /** What one stream has sent and is not in the counters yet. */
 export interface Sent {

@@ -1,9 +1,9 @@
-import type { LiveKeys } from '../accounts/liveKeys.ts';
+import type { LiveKeys } from '../accounts/keys/liveKeys.ts';
 import type { Subscriber } from '../bus/bus.ts';
-import type { Clock } from '../clock.ts';
-import type { Recorder } from '../collect/recorder.ts';
-import type { Logger } from '../ops/log.ts';
-import type { Metrics } from '../ops/metrics.ts';
+import type { Recorder } from '../recorder/recorder.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { type LiveBooks, MarketStream } from './marketStream.ts';
 import { OpenConnections } from './openConnections.ts';
 import { OpportunityStream } from './opportunityStream.ts';

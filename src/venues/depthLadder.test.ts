@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { VenueMessageError } from '../errors.ts';
+import { VenueMessageError } from '../runtime/errors.ts';
 import { type DepthLevel, DepthSide } from './depthLadder.ts';
 
 /** A small seeded generator, so that a failure can be repeated. */

@@ -1,4 +1,4 @@
-import { VenueMessageError } from '../errors.ts';
+import { VenueMessageError } from '../runtime/errors.ts';
 
 /** A level as a perpetual or spot venue writes it: decimal strings [price, size]. */
 export type DepthLevel = readonly [string, string];

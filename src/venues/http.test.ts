@@ -2,9 +2,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../test/support/localVenue.ts';
-import { TransportError, VenueMessageError, VenueRefusedError } from '../errors.ts';
-import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
+import { TransportError, VenueMessageError, VenueRefusedError } from '../runtime/errors.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import { HttpClient, HttpRefusedError, type JsonAnswer, retryAfterOf } from './http.ts';
 
 let venue: LocalVenue;

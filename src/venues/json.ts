@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { VenueMessageError } from '../errors.ts';
+import { VenueMessageError } from '../runtime/errors.ts';
 
 /** @throws {VenueMessageError} When the text is no JSON. */
 export function parseJson(text: string): unknown {

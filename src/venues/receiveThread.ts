@@ -1,9 +1,9 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { builtEntry } from '../builtEntry.ts';
-import type { Clock, Timer } from '../clock.ts';
-import type { Logger } from '../ops/log.ts';
-import type { Metrics } from '../ops/metrics.ts';
-import { type BackoffLimits, backoffDelayMs } from './backoff.ts';
+import { type BackoffLimits, backoffDelayMs } from '../runtime/backoff.ts';
+import { builtEntry } from '../runtime/builtEntry.ts';
+import type { Clock, Timer } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import {
   type ReceiveThreadSettings,
   type SocketBatch,

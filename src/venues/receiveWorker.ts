@@ -1,6 +1,6 @@
 /** Entry of the receive thread: reads all connections to venues, so that no work of the service delays their receive times. */
 import { workerData } from 'node:worker_threads';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { BatchSender, type ReceiveThreadSettings, type SocketCommand, WaitingBytes } from './handover.ts';
 import { DirectSocket, type VenueSocketOptions } from './venueSocket.ts';
 

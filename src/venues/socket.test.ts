@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../test/support/localVenue.ts';
-import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import { type Disconnect, ReconnectingSocket, type ReconnectingSocketOptions } from './socket.ts';
 import { DirectSocketDriver } from './venueSocket.ts';
 

@@ -1,7 +1,7 @@
-import { type Clock, every, type Timer } from '../clock.ts';
-import { VenueMessageError } from '../errors.ts';
-import type { Logger } from '../ops/log.ts';
-import type { Metrics } from '../ops/metrics.ts';
+import { type Clock, every, type Timer } from '../runtime/clock.ts';
+import { VenueMessageError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
 import type { Ticker } from '../schema/market.ts';
 import { BinanceFeed } from './binance/feed.ts';

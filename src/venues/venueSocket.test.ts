@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../test/support/localVenue.ts';
-import { systemClock } from '../clock.ts';
-import { silentLogger } from '../ops/log.ts';
-import { Metrics } from '../ops/metrics.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import { ReceiveThread } from './receiveThread.ts';
 import {
   DirectSocketDriver,

@@ -1,5 +1,5 @@
 import { type ClientOptions, WebSocket } from 'ws';
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock, Timer } from '../runtime/clock.ts';
 import { VERIFIED } from './verified.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;

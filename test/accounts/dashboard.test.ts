@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_LIVE_KEYS_PER_USER } from '../../src/accounts/keys.ts';
-import { SESSION_IDLE_MS } from '../../src/accounts/sessions.ts';
+import { MAX_LIVE_KEYS_PER_USER } from '../../src/accounts/keys/keys.ts';
+import { SESSION_IDLE_MS } from '../../src/accounts/users/sessions.ts';
 import { Browser, openDashboard, PASSWORD, SAME_ORIGIN } from '../support/dashboard.ts';
 
 const ID = /^[a-z]+_[0-9A-Za-z]{16}$/;

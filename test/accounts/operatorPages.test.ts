@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_TIERS } from '../../src/accounts/tiers.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+import { DEFAULT_TIERS } from '../../src/accounts/users/tiers.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import type { Gap } from '../../src/schema/gap.ts';
 import { idleLive, marketRecord, nothingFollowed } from '../support/api.ts';
 import { openDashboard } from '../support/dashboard.ts';

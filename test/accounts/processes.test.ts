@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { openAccounts } from '../../src/accounts/accounts.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';

@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { issueKey, issueOwnKey, KeyRepository, MAX_LIVE_KEYS_PER_USER } from '../../src/accounts/keys.ts';
-import type { Database } from '../../src/accounts/schema.ts';
-import { UserRepository } from '../../src/accounts/users.ts';
-import { InvalidInputError } from '../../src/errors.ts';
+import {
+  issueKey,
+  issueOwnKey,
+  KeyRepository,
+  MAX_LIVE_KEYS_PER_USER,
+} from '../../src/accounts/keys/keys.ts';
+import { UserRepository } from '../../src/accounts/users/users.ts';
+import type { Database } from '../../src/control/schema.ts';
+import { InvalidInputError } from '../../src/runtime/errors.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 
 /** What users and keys must do on every database: run it for each driver with a fresh, empty database. */

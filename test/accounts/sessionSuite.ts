@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AccountEvents } from '../../src/accounts/accountEvents.ts';
-import { issueKey } from '../../src/accounts/keys.ts';
+import { issueKey } from '../../src/accounts/keys/keys.ts';
+import { Usage } from '../../src/accounts/limits/usage.ts';
 import { MaintenanceSwitch } from '../../src/accounts/maintenanceSwitch.ts';
-import type { Database } from '../../src/accounts/schema.ts';
-import { openSecondFactors } from '../../src/accounts/secondFactors.ts';
+import { AccountEvents } from '../../src/accounts/users/accountEvents.ts';
+import { openSecondFactors } from '../../src/accounts/users/secondFactors.ts';
 import {
   MAX_SESSIONS_PER_USER,
   SESSION_IDLE_MS,
   SESSION_LIFE_MS,
   SessionRepository,
-} from '../../src/accounts/sessions.ts';
-import { totpCode, totpStep } from '../../src/accounts/totp.ts';
-import { Usage } from '../../src/accounts/usage.ts';
-import { UserRepository } from '../../src/accounts/users.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+} from '../../src/accounts/users/sessions.ts';
+import { totpCode, totpStep } from '../../src/accounts/users/totp.ts';
+import { UserRepository } from '../../src/accounts/users/users.ts';
+import type { Database } from '../../src/control/schema.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import { fromBase32 } from '../support/base32.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 

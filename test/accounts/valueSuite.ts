@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/accounts/schema.ts';
+import type { Database } from '../../src/control/schema.ts';
 
 interface Line {
   id: number;

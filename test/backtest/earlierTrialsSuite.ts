@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../src/accounts/schema.ts';
-import { UserRepository } from '../../src/accounts/users.ts';
+import { UserRepository } from '../../src/accounts/users/users.ts';
 import { earlierTrials } from '../../src/backtest/earlierTrials.ts';
 import { JobQueue } from '../../src/backtest/jobQueue.ts';
 import { JobRepository } from '../../src/backtest/jobs.ts';
+import type { Database } from '../../src/control/schema.ts';
 import { DEFAULT_PARAMS } from '../../src/schema/api/strategies.ts';
 import type { JobSpec, SweepSpec } from '../../src/schema/backtest.ts';
 import { FakeClock } from '../support/fakeClock.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../src/accounts/schema.ts';
-import { UserRepository } from '../../src/accounts/users.ts';
+import { UserRepository } from '../../src/accounts/users/users.ts';
 import { ATTEMPTS_MAX, JobQueue, LEASE_MS } from '../../src/backtest/jobQueue.ts';
 import { JobRepository } from '../../src/backtest/jobs.ts';
+import type { Database } from '../../src/control/schema.ts';
 import { DEFAULT_PARAMS } from '../../src/schema/api/strategies.ts';
 import type { JobSpec } from '../../src/schema/backtest.ts';
 import { FakeClock } from '../support/fakeClock.ts';

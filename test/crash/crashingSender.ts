@@ -5,15 +5,15 @@
  */
 import { randomBytes } from 'node:crypto';
 import { openSync, readFileSync, writeSync } from 'node:fs';
-import { openDatabase } from '../../src/accounts/database.ts';
-import { systemClock as clock, every, sleep } from '../../src/clock.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
-import { WebhookDirectory } from '../../src/webhooks/directory.ts';
-import { Dispatcher } from '../../src/webhooks/dispatcher.ts';
-import { WebhookSender } from '../../src/webhooks/sender.ts';
-import { ALONE } from '../../src/webhooks/soleSender.ts';
-import { openWebhooks } from '../../src/webhooks/webhooks.ts';
+import { openDatabase } from '../../src/control/database.ts';
+import { systemClock as clock, every, sleep } from '../../src/runtime/clock.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
+import { WebhookDirectory } from '../../src/webhooks/delivery/directory.ts';
+import { Dispatcher } from '../../src/webhooks/delivery/dispatcher.ts';
+import { WebhookSender } from '../../src/webhooks/delivery/sender.ts';
+import { ALONE } from '../../src/webhooks/delivery/soleSender.ts';
+import { openWebhooks } from '../../src/webhooks/delivery/webhooks.ts';
 import { opportunity } from '../support/opportunity.ts';
 
 const [dataDir, caFile, notesFile, first] = process.argv.slice(2) as [string, string, string, string];

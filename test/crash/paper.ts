@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase } from '../../src/accounts/database.ts';
-import { systemClock as clock, sleep } from '../../src/clock.ts';
-import { sumsOf } from '../../src/paper/positions.ts';
+import { openDatabase } from '../../src/control/database.ts';
+import { systemClock as clock, sleep } from '../../src/runtime/clock.ts';
+import { sumsOf } from '../../src/trading/paper/positions.ts';
 
 /** A life after it began to trade: a session takes a second or so. */
 const LIFE_MS_MAX = 250;

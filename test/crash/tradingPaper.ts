@@ -4,7 +4,7 @@
  * Usage: DATA_DIR NOTES_FILE SEED. Prints `ready` when it trades, ends by itself at the end of the stream.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { type Clock, sleep, systemClock } from '../../src/clock.ts';
+import { type Clock, sleep, systemClock } from '../../src/runtime/clock.ts';
 import { crashResolved, crashTape, makeStrategies } from '../support/paperCrash.ts';
 import { marketOf, openPaperRig, tapeBetween, toldOf } from '../support/paperRig.ts';
 import { START_MS } from '../support/tapes.ts';

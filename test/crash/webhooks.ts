@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase } from '../../src/accounts/database.ts';
-import { UserRepository } from '../../src/accounts/users.ts';
-import { systemClock as clock, sleep } from '../../src/clock.ts';
-import { openWebhooks } from '../../src/webhooks/webhooks.ts';
+import { UserRepository } from '../../src/accounts/users/users.ts';
+import { openDatabase } from '../../src/control/database.ts';
+import { systemClock as clock, sleep } from '../../src/runtime/clock.ts';
+import { openWebhooks } from '../../src/webhooks/delivery/webhooks.ts';
 import { makeCertificate, WebhookReceiver } from '../support/webhookReceiver.ts';
 
 const WEBHOOKS = 3;

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/accounts/schema.ts';
+import type { Database } from '../../src/control/schema.ts';
 import { positionSuite } from './positionSuite.ts';
 import { restartSuite } from './restartSuite.ts';
 import { strategySuite } from './strategySuite.ts';

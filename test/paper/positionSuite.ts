@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../src/accounts/schema.ts';
-import { UserRepository } from '../../src/accounts/users.ts';
+import { UserRepository } from '../../src/accounts/users/users.ts';
+import type { Database } from '../../src/control/schema.ts';
 import { Random } from '../../src/core/random.ts';
-import type { Trade } from '../../src/core/replay/position.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
-import type { PaperSession } from '../../src/paper/livePaper.ts';
-import { firstTerms, forgetOldTerms, readTerms } from '../../src/paper/marketTerms.ts';
+import type { Trade } from '../../src/core/session/position.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
+import { firstTerms, forgetOldTerms, readTerms } from '../../src/trading/catchUp/marketTerms.ts';
+import type { PaperSession } from '../../src/trading/live/livePaper.ts';
 import {
   PositionReader,
   positionRows,
@@ -15,9 +15,9 @@ import {
   sumsOf,
   tradeOf,
   writeSession,
-} from '../../src/paper/positions.ts';
-import { PositionWriter } from '../../src/paper/positionWriter.ts';
-import { StrategyRepository } from '../../src/paper/strategies.ts';
+} from '../../src/trading/paper/positions.ts';
+import { PositionWriter } from '../../src/trading/paper/positionWriter.ts';
+import { StrategyRepository } from '../../src/trading/paper/strategies.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 import { TAPE_MARKET } from '../support/tapes.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../src/accounts/schema.ts';
-import { type PositionRow, sumsOf } from '../../src/paper/positions.ts';
-import { ACTIVATION_MS } from '../../src/paper/strategies.ts';
+import type { Database } from '../../src/control/schema.ts';
 import type { Market } from '../../src/schema/market.ts';
 import type { Strategy } from '../../src/schema/strategy.ts';
+import { type PositionRow, sumsOf } from '../../src/trading/paper/positions.ts';
+import { ACTIVATION_MS } from '../../src/trading/paper/strategies.ts';
 import { STRATEGIES } from '../support/strategies.ts';
 import { END_MS, randomTape, START_MS } from '../support/tapes.ts';
 import { RESOLVED_UP, TradedMarket } from './tradedMarket.ts';

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../src/accounts/schema.ts';
-import { UserRepository } from '../../src/accounts/users.ts';
-import { writeSession } from '../../src/paper/positions.ts';
-import { ACTIVATION_MS, MAX_STRATEGIES_PER_USER, StrategyRepository } from '../../src/paper/strategies.ts';
+import { UserRepository } from '../../src/accounts/users/users.ts';
+import type { Database } from '../../src/control/schema.ts';
+import { writeSession } from '../../src/trading/paper/positions.ts';
+import {
+  ACTIVATION_MS,
+  MAX_STRATEGIES_PER_USER,
+  StrategyRepository,
+} from '../../src/trading/paper/strategies.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 import { aTrade } from './positionSuite.ts';
 

@@ -1,12 +1,12 @@
-import type { Database } from '../../src/accounts/schema.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import type { MarketTape } from '../../src/core/replay/tape.ts';
-import type { Logger } from '../../src/ops/log.ts';
-import type { Metrics } from '../../src/ops/metrics.ts';
-import type { Recording, Stretch } from '../../src/paper/recording.ts';
-import type { PaperStrategy } from '../../src/paper/strategies.ts';
+import type { Database } from '../../src/control/schema.ts';
+import type { MarketTape } from '../../src/core/session/tape.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import type { Logger } from '../../src/runtime/log.ts';
+import type { Metrics } from '../../src/runtime/metrics.ts';
 import type { Market } from '../../src/schema/market.ts';
 import type { Strategy } from '../../src/schema/strategy.ts';
+import type { Recording, Stretch } from '../../src/trading/catchUp/recording.ts';
+import type { PaperStrategy } from '../../src/trading/paper/strategies.ts';
 import {
   marketOf,
   NOTHING_RECORDED,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { marketIdOf, WINDOW_MS, writeSeries } from '../support/backtestData.ts';
 import { type BacktestRig, openBacktestRig } from '../support/backtestRig.ts';
 import { oneClock } from '../support/gaps.ts';

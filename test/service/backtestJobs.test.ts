@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { WINDOW_MS, writeSeries } from '../support/backtestData.ts';
 import { type BacktestRig, type Job, openBacktestRig } from '../support/backtestRig.ts';
 import { eventually } from '../support/runningService.ts';

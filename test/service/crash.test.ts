@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VenueServer } from '../../src/simulator/server.ts';
-import { slugOf, windowAt } from '../../src/venues/polymarket/windows.ts';
+import { slugOf, windowAt } from '../../src/venues/polymarket/lifecycle/windows.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
 import { kindsInPlay } from '../support/inPlay.ts';
 import {

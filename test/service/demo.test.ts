@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
 import { historyRecorded } from '../support/demoPages.ts';
 import { eventually, type RunningCommand, startCommand } from '../support/runningService.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fault } from '../../src/simulator/faults.ts';
 import type { VenueServer } from '../../src/simulator/server.ts';
-import { slugOf, windowAt } from '../../src/venues/polymarket/windows.ts';
+import { slugOf, windowAt } from '../../src/venues/polymarket/lifecycle/windows.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
 import { kindsInPlay } from '../support/inPlay.ts';
 import { eventually, type RunningService, startService, startVenues } from '../support/runningService.ts';

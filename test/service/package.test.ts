@@ -109,7 +109,7 @@ function fail(): never {
 async function startStandInServer(): Promise<string> {
   const directory = temporaryDirectory();
   const socket = join(directory, 'engine.sock');
-  const entry = join(PROJECT_ROOT, 'dist/store/host/main.js');
+  const entry = join(PROJECT_ROOT, 'dist/store/engine/host/main.js');
   const host = spawn(process.execPath, [entry, '--data-dir', directory, '--socket', socket], {
     env: { UV_THREADPOOL_SIZE: '16' },
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Bus } from '../../src/bus/bus.ts';
-import type { MarketTape } from '../../src/core/replay/tape.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
-import { storedRecording } from '../../src/paper/recording.ts';
-import { type PaperTrading, startPaper } from '../../src/paper/service.ts';
+import type { MarketTape } from '../../src/core/session/tape.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import type { Strategy } from '../../src/schema/strategy.ts';
+import { storedRecording } from '../../src/trading/catchUp/recording.ts';
+import { type PaperTrading, startPaper } from '../../src/trading/paper/service.ts';
 import { ToldClock } from '../paper/tradedMarket.ts';
 import { testApi } from '../support/api.ts';
 import { marketIdOf, WINDOW_MS } from '../support/backtestData.ts';

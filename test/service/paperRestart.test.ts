@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VenueServer } from '../../src/simulator/server.ts';
-import { nextWindow, windowAt } from '../../src/venues/polymarket/windows.ts';
+import { nextWindow, windowAt } from '../../src/venues/polymarket/lifecycle/windows.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
 import { eventually, type RunningService, startService, startVenues } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { StoreUnavailableError } from '../../src/errors.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { StoreUnavailableError } from '../../src/runtime/errors.ts';
 import type { VenueServer } from '../../src/simulator/server.ts';
-import { slugOf, windowAt } from '../../src/venues/polymarket/windows.ts';
+import { slugOf, windowAt } from '../../src/venues/polymarket/lifecycle/windows.ts';
 import { marketRecord } from '../support/api.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
 import { eventually, startService, startVenues } from '../support/runningService.ts';

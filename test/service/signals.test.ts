@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { EventType } from '../../src/schema/market.ts';
 import type { SimulatedMarket } from '../../src/simulator/markets.ts';
 import type { VenueServer } from '../../src/simulator/server.ts';
-import { nextWindow, windowAt } from '../../src/venues/polymarket/windows.ts';
+import { nextWindow, windowAt } from '../../src/venues/polymarket/lifecycle/windows.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
 import { kindsInPlay } from '../support/inPlay.ts';
 import { eventually, type RunningService, startService, startVenues } from '../support/runningService.ts';

@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { RateLimits } from '../../src/accounts/limits.ts';
+import { RateLimits } from '../../src/accounts/limits/limits.ts';
 import type { Opportunity } from '../../src/schema/opportunity.ts';
 import { BUFFERED_BYTES_MAX, PRESSURE_BYTES } from '../../src/stream/connection.ts';
 import { eventually } from '../support/runningService.ts';

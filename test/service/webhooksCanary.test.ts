@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AddressPolicy } from '../../src/webhooks/addresses.ts';
-import { guardedConnector } from '../../src/webhooks/connector.ts';
-import { WebhookSender } from '../../src/webhooks/sender.ts';
-import { hostOf, parseTarget, TargetGuard } from '../../src/webhooks/target.ts';
+import { WebhookSender } from '../../src/webhooks/delivery/sender.ts';
+import { AddressPolicy } from '../../src/webhooks/target/addresses.ts';
+import { guardedConnector } from '../../src/webhooks/target/connector.ts';
+import { hostOf, parseTarget, TargetGuard } from '../../src/webhooks/target/target.ts';
 import { PUBLIC_HOSTS, REFUSED_HOSTS } from '../support/addressVectors.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 import {

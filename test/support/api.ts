@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import type { AuthFailure, Identity } from '../../src/accounts/authenticate.ts';
-import { DEFAULT_TIERS } from '../../src/accounts/tiers.ts';
-import type { ApiParts, FollowedMarkets, LiveState } from '../../src/api/parts.ts';
-import { createApi } from '../../src/api/server.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+import type { AuthFailure, Identity } from '../../src/accounts/keys/authenticate.ts';
+import { DEFAULT_TIERS } from '../../src/accounts/users/tiers.ts';
+import type { ApiParts, FollowedMarkets, LiveState } from '../../src/http/parts.ts';
+import { createApi } from '../../src/http/server.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import { type Market, NO_SETTLEMENT } from '../../src/schema/market.ts';
 import type { BookRecord, SideView } from '../../src/schema/records.ts';
 import { checkAnswers } from './describedAnswers.ts';

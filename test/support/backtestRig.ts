@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
-import { issueKey } from '../../src/accounts/keys.ts';
+import { issueKey } from '../../src/accounts/keys/keys.ts';
 import type { Backtests } from '../../src/backtest/backtests.ts';
 import { startBacktests } from '../../src/backtest/service.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import type { RecordSink } from '../../src/schema/records.ts';
 import type { Tier } from '../../src/schema/tier.ts';
 import { testApi } from './api.ts';

@@ -6,10 +6,10 @@
 import { openSync, writeSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { every, systemClock } from '../../src/clock.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
-import { reachEngine } from '../../src/store/engineAccess.ts';
+import { every, systemClock } from '../../src/runtime/clock.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
+import { reachEngine } from '../../src/store/engine/engineAccess.ts';
 import { openStore } from '../../src/store/store.ts';
 import { FakeClock } from './fakeClock.ts';
 

@@ -1,13 +1,13 @@
 /** A recorder on a real store whose inserts wait until they are let through, and two APIs over them. */
 import type { FastifyInstance } from 'fastify';
-import type { LiveState } from '../../src/api/parts.ts';
 import { Bus } from '../../src/bus/bus.ts';
 import { PublishingSink } from '../../src/bus/publishingSink.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import { MarketMemory } from '../../src/collect/marketMemory.ts';
-import { Recorder } from '../../src/collect/recorder.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+import type { LiveState } from '../../src/http/parts.ts';
+import { MarketMemory } from '../../src/recorder/marketMemory.ts';
+import { Recorder } from '../../src/recorder/recorder.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import { idleLive, KEY, testApi } from './api.ts';
 import { openTestStore, type TestStore } from './store.ts';
 

@@ -1,5 +1,5 @@
 import { EVENT_TYPES, type EventType } from '../../src/schema/market.ts';
-import { windowAt } from '../../src/venues/polymarket/windows.ts';
+import { windowAt } from '../../src/venues/polymarket/lifecycle/windows.ts';
 import { eventually } from './runningService.ts';
 
 /** Many times what a test needs of a window. */

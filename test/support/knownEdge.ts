@@ -3,7 +3,7 @@ import { normalCdf } from '../../src/core/pricing/normal.ts';
 import { sigmaPerSecond } from '../../src/core/pricing/probability.ts';
 import { Random } from '../../src/core/random.ts';
 import { MODEL_SECONDS_MIN } from '../../src/core/signals/mispricing.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import type { Detection } from '../../src/signals/detection.ts';
 import { DetectorHost } from '../../src/signals/detectorHost.ts';
 import { bookRecord, type LevelPairs, marketRecord } from './api.ts';

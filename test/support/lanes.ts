@@ -1,6 +1,6 @@
-import type { Delivery } from '../../src/webhooks/delivery.ts';
-import { Lane, type LaneParts } from '../../src/webhooks/lane.ts';
-import type { SigningWebhook } from '../../src/webhooks/registration.ts';
+import type { Delivery } from '../../src/webhooks/delivery/delivery.ts';
+import { Lane, type LaneParts } from '../../src/webhooks/delivery/lane.ts';
+import type { SigningWebhook } from '../../src/webhooks/registry/registration.ts';
 import type { FakeClock } from './fakeClock.ts';
 
 /** Due at once, and for ever. */

@@ -1,5 +1,5 @@
 import { Random } from '../../src/core/random.ts';
-import type { MarketTape, TapeGap } from '../../src/core/replay/tape.ts';
+import type { MarketTape, TapeGap } from '../../src/core/session/tape.ts';
 
 /** Room between two arrivals for what is told of gaps, of these and of others. */
 const SPACING = 8;

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import type { KyselyPlugin } from 'kysely';
-import type { Database } from '../../src/accounts/schema.ts';
+import type { Database } from '../../src/control/schema.ts';
 
 /** A database that can hold back what it has read already: between the reading and the telling anything may change. */
 export interface LateReads {

@@ -1,12 +1,12 @@
-import type { Listings } from '../../src/collect/discovery.ts';
-import { Lifecycle } from '../../src/collect/lifecycle.ts';
-import { Recorder } from '../../src/collect/recorder.ts';
-import { type Candles, StrikeCandles } from '../../src/collect/strikeCandles.ts';
-import { Strikes } from '../../src/collect/strikes.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+import type { Listings } from '../../src/lifecycle/discovery.ts';
+import { Lifecycle } from '../../src/lifecycle/lifecycle.ts';
+import { type Candles, StrikeCandles } from '../../src/lifecycle/strikeCandles.ts';
+import { Strikes } from '../../src/lifecycle/strikes.ts';
+import { Recorder } from '../../src/recorder/recorder.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import type { ClobMarketRules } from '../../src/venues/polymarket/clob/rest.ts';
-import { parseSlug } from '../../src/venues/polymarket/windows.ts';
+import { parseSlug } from '../../src/venues/polymarket/lifecycle/windows.ts';
 import { FakeClock } from './fakeClock.ts';
 import { MemorySink } from './memorySink.ts';
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { WebSocket } from 'ws';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 
 const CONNECT_MS = 5;
 

@@ -1,5 +1,5 @@
 /** Tapes as they are now and then recorded, made of those that are drawn. */
-import { type MarketTape, type TapeBooks, TapeLadders } from '../../src/core/replay/tape.ts';
+import { type MarketTape, type TapeBooks, TapeLadders } from '../../src/core/session/tape.ts';
 
 /** The same tape with prices of the underlying received later than the books that were told after them. */
 export function withPricesAhead(tape: MarketTape, byMs: number): MarketTape {

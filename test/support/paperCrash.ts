@@ -1,7 +1,7 @@
 /** What the crash run of paper trading trades on, in every life the same. */
-import type { MarketTape } from '../../src/core/replay/tape.ts';
-import type { Papers } from '../../src/paper/papers.ts';
+import type { MarketTape } from '../../src/core/session/tape.ts';
 import type { Market } from '../../src/schema/market.ts';
+import type { Papers } from '../../src/trading/paper/papers.ts';
 import { marketOf } from './paperRig.ts';
 import { STRATEGIES } from './strategies.ts';
 import { randomTape, START_MS } from './tapes.ts';

@@ -3,12 +3,12 @@
  * lists, nothing remembered between them. It shares only what decides, the fee and the hold with the replay it checks.
  */
 import { limitOf } from '../../src/core/fills/engine.ts';
-import type { ExitReason, Trade } from '../../src/core/replay/position.ts';
-import type { PreparedMarket } from '../../src/core/replay/prepare.ts';
-import { ROW_BOOK, ROW_GAP_KNOWN } from '../../src/core/replay/rows.ts';
-import type { SessionTerms } from '../../src/core/replay/session.ts';
-import type { MissReason, OrderCounts } from '../../src/core/replay/sessionEvents.ts';
-import type { Resolution } from '../../src/core/replay/tape.ts';
+import type { ExitReason, Trade } from '../../src/core/session/position.ts';
+import type { PreparedMarket } from '../../src/core/session/prepare.ts';
+import { ROW_BOOK, ROW_GAP_KNOWN } from '../../src/core/session/rows.ts';
+import type { SessionTerms } from '../../src/core/session/session.ts';
+import type { MissReason, OrderCounts } from '../../src/core/session/sessionEvents.ts';
+import type { Resolution } from '../../src/core/session/tape.ts';
 import type { Token } from '../../src/core/signals/signal.ts';
 import { BUY_NO, BUY_YES, STOP_LOSS, TAKE_PROFIT } from '../../src/core/strategies/strategy.ts';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { openAccounts } from '../../src/accounts/accounts.ts';
-import { issueKey } from '../../src/accounts/keys.ts';
-import { systemClock } from '../../src/clock.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+import { issueKey } from '../../src/accounts/keys/keys.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 
 /** A key of a user of the highest tier; a service may run on the data directory meanwhile. */
 export async function makeServiceKey(dataDir: string): Promise<string> {

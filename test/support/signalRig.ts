@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openSqlite } from '../../src/accounts/databaseSqlite.ts';
-import type { Database } from '../../src/accounts/schema.ts';
 import { Bus } from '../../src/bus/bus.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+import { openSqlite } from '../../src/control/databaseSqlite.ts';
+import type { Database } from '../../src/control/schema.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import type { UnderlyingSource } from '../../src/schema/events.ts';
 import type { Market } from '../../src/schema/market.ts';
 import type { Opportunity } from '../../src/schema/opportunity.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../src/clock.ts';
+import type { Clock, Timer } from '../../src/runtime/clock.ts';
 
 /** A clock that runs its timers at once when it is moved, without letting promises settle: for long simulations. */
 export class SteppedClock implements Clock {

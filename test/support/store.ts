@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { systemClock } from '../../src/clock.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -40,7 +40,7 @@ let hostEntry: Promise<string> | null = null;
 
 /** The engine host's entry, bundled once a test process. */
 export function testHostEntry(): Promise<string> {
-  hostEntry ??= bundle('src/store/host/main.ts');
+  hostEntry ??= bundle('src/store/engine/host/main.ts');
   return hostEntry;
 }
 

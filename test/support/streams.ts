@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import type { AccessControl } from '../../src/accounts/accessControl.ts';
-import type { Gone } from '../../src/accounts/liveKeys.ts';
-import type { ApiParts } from '../../src/api/parts.ts';
+import type { AccessControl } from '../../src/accounts/keys/accessControl.ts';
+import type { Gone } from '../../src/accounts/keys/liveKeys.ts';
 import { Bus } from '../../src/bus/bus.ts';
-import { type Logger, silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+import type { ApiParts } from '../../src/http/parts.ts';
+import { type Logger, silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import type { Gap } from '../../src/schema/gap.ts';
 import type { Market } from '../../src/schema/market.ts';
 import type { BookRecord } from '../../src/schema/records.ts';

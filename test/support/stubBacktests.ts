@@ -1,7 +1,7 @@
-import type { ApiParts } from '../../src/api/parts.ts';
 import type { Job } from '../../src/backtest/jobs.ts';
-import type { ComparisonJobs } from '../../src/paper/divergence.ts';
+import type { ApiParts } from '../../src/http/parts.ts';
 import { DEFAULT_PARAMS } from '../../src/schema/api/strategies.ts';
+import type { ComparisonJobs } from '../../src/trading/paper/divergence.ts';
 
 /** The one job the stub knows. */
 export const STUB_JOB = 'bt_stub';

@@ -1,5 +1,5 @@
-import type { ApiParts } from '../../src/api/parts.ts';
-import type { PaperStrategy } from '../../src/paper/strategies.ts';
+import type { ApiParts } from '../../src/http/parts.ts';
+import type { PaperStrategy } from '../../src/trading/paper/strategies.ts';
 
 /** The one paper strategy the stub knows. */
 export const STUB_STRATEGY = 'ps_stub';

@@ -1,6 +1,6 @@
 import { LadderSide } from '../../src/core/ladderSide.ts';
 import { Random } from '../../src/core/random.ts';
-import type { MarketTape, TapeGap, TapeMarket, TapeSide } from '../../src/core/replay/tape.ts';
+import type { MarketTape, TapeGap, TapeMarket, TapeSide } from '../../src/core/session/tape.ts';
 import type { Levels } from '../../src/schema/events.ts';
 
 const SHARE = 1_000_000;

@@ -1,7 +1,7 @@
-import { bookHash } from '../../src/core/bookHash.ts';
 import { LadderSide } from '../../src/core/ladderSide.ts';
 import { formatPrice, formatSize } from '../../src/core/money.ts';
 import { type Market, NO_SETTLEMENT } from '../../src/schema/market.ts';
+import { bookHash } from '../../src/venues/polymarket/book/bookHash.ts';
 
 export const MARKET: Market = {
   marketId: `0x${'ab'.repeat(32)}`,

@@ -1,15 +1,15 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Clock } from '../../src/clock.ts';
-import { StoreUnavailableError } from '../../src/errors.ts';
-import { silentLogger } from '../../src/ops/log.ts';
-import { Metrics } from '../../src/ops/metrics.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { StoreUnavailableError } from '../../src/runtime/errors.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
 import type { TradeRecord } from '../../src/schema/records.ts';
-import type { InsertClient } from '../../src/store/inserter.ts';
-import { parseSegment } from '../../src/store/journalFormat.ts';
-import { StoreWriter } from '../../src/store/writer.ts';
-import type { WriterOptions } from '../../src/store/writerOptions.ts';
+import type { InsertClient } from '../../src/store/journal/inserter.ts';
+import { parseSegment } from '../../src/store/journal/journalFormat.ts';
+import { StoreWriter } from '../../src/store/journal/writer.ts';
+import type { WriterOptions } from '../../src/store/journal/writerOptions.ts';
 import './keptFileHandles.ts';
 import { FakeClock } from './fakeClock.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { escapeHead } from '../../src/webhooks/responseHead.ts';
+import { escapeHead } from '../../src/webhooks/delivery/responseHead.ts';
 import { browserAbsent } from '../support/browser.ts';
 import { heading, useDemoPages } from '../support/demoPages.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { totpCode, totpStep } from '../../src/accounts/totp.ts';
-import { systemClock } from '../../src/clock.ts';
+import { totpCode, totpStep } from '../../src/accounts/users/totp.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { fromBase32 } from '../support/base32.ts';
 import { browserAbsent, openBrowser, WatchedPage } from '../support/browser.ts';
 import { heading } from '../support/demoPages.ts';

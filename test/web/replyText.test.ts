@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { escapeHead } from '../../src/webhooks/responseHead.ts';
+import { escapeHead } from '../../src/webhooks/delivery/responseHead.ts';
 import { replyText } from '../../web/src/pages/webhooks/replyText.ts';
 
 it('a reply is read as it was sent, once', () => {

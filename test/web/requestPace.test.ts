@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { RateLimits } from '../../src/accounts/limits.ts';
-import { DEFAULT_TIERS } from '../../src/accounts/tiers.ts';
+import { RateLimits } from '../../src/accounts/limits/limits.ts';
+import { DEFAULT_TIERS } from '../../src/accounts/users/tiers.ts';
 import { atMostEvery, RequestPace } from '../../web/src/api/pace.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TakerFee } from '../fees.ts';
 import { Ledger } from '../ledger.ts';
-import { Position } from '../replay/position.ts';
+import { Position } from '../session/position.ts';
 import {
   averagePairPrice,
   averagePrice,

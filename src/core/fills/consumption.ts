@@ -5,7 +5,7 @@
  */
 import type { SideView } from '../../schema/records.ts';
 import { TICKS_PER_USDC } from '../money.ts';
-import type { Ladders } from '../replay/tape.ts';
+import type { Ladders } from '../session/tape.ts';
 import type { Token } from '../signals/signal.ts';
 import type { FilledLevel } from './walk.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ladder } from '../../../test/support/tapes.ts';
 import { TakerFee } from '../fees.ts';
-import { mirroredView } from '../replay/tape.ts';
+import { mirroredView } from '../session/tape.ts';
 import { Consumption } from './consumption.ts';
 import { dueTime, fillTaker, midSide, slippageOf } from './engine.ts';
 import { QueuePosition } from './queue.ts';

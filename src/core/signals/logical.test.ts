@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { marketState } from '../../../test/support/marketState.ts';
 import { MARKET, WireMarket } from '../../../test/support/wire.ts';
+import { MarketBook } from '../../venues/polymarket/book/marketBook.ts';
 import { mapClobFrame } from '../../venues/polymarket/clob/mapper.ts';
 import { COST_SCALE, TakerFee } from '../fees.ts';
 import { LadderSide } from '../ladderSide.ts';
-import { MarketBook } from '../marketBook.ts';
 import { Random } from '../random.ts';
 import { BestHolds } from './bestHolds.ts';
 import { detectLogical, walkPairs } from './logical.ts';

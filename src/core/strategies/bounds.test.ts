@@ -3,7 +3,7 @@ import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { randomTape } from '../../../test/support/tapes.ts';
 import { CONDITION_METRICS, OPERATORS, type Strategy } from '../../schema/strategy.ts';
 import { Random } from '../random.ts';
-import { type PreparedMarket, prepareMarket } from '../replay/prepare.ts';
+import { type PreparedMarket, prepareMarket } from '../session/prepare.ts';
 import { compileStrategy } from './compile.ts';
 import { readerOf, rememberedAfter } from './condition.ts';
 import { type Bound, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';

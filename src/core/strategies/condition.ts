@@ -1,7 +1,7 @@
 /** Conditions compiled to closures over the columns they read. */
 import type { Condition, ConditionMetric } from '../../schema/strategy.ts';
 import { TICKS_PER_USDC } from '../money.ts';
-import type { Rows } from '../replay/rows.ts';
+import type { Rows } from '../session/rows.ts';
 import type { Bound, Crossing, Reading } from './strategy.ts';
 
 /** What the conditions of one list are read from. */

@@ -4,10 +4,10 @@ import { START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.t
 import { CONDITION_METRICS, type Condition, type ConditionBased, OPERATORS } from '../../schema/strategy.ts';
 import { Ledger } from '../ledger.ts';
 import { Random } from '../random.ts';
-import { type PreparedMarket, prepareMarket } from '../replay/prepare.ts';
-import { replayMarket } from '../replay/replay.ts';
-import { MarketSession, type SessionTerms } from '../replay/session.ts';
-import type { SessionEvent } from '../replay/sessionEvents.ts';
+import { type PreparedMarket, prepareMarket } from '../session/prepare.ts';
+import { replayMarket } from '../session/replay.ts';
+import { MarketSession, type SessionTerms } from '../session/session.ts';
+import type { SessionEvent } from '../session/sessionEvents.ts';
 import { compileStrategy } from './compile.ts';
 import { WAIT } from './strategy.ts';
 

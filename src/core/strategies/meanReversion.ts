@@ -1,5 +1,5 @@
 import type { MeanReversion } from '../../schema/strategy.ts';
-import type { Rows } from '../replay/rows.ts';
+import type { Rows } from '../session/rows.ts';
 import type { Token } from '../signals/signal.ts';
 import {
   BUY_NO,

@@ -2,8 +2,8 @@
  * Readings of a whole recording as columns, made once a market: all cells of a sweep compare the same columns with their
  * own values. Blocks of rows carry their least and greatest value, so that a search passes over those that cannot match.
  */
-import { ROW_GAP_KNOWN, type Rows } from '../replay/rows.ts';
-import type { TapeMarket } from '../replay/tape.ts';
+import { ROW_GAP_KNOWN, type Rows } from '../session/rows.ts';
+import type { TapeMarket } from '../session/tape.ts';
 import { readerOf, rememberedAfter } from './condition.ts';
 import type { Reading } from './strategy.ts';
 

@@ -1,7 +1,7 @@
 /** The strategies that buy once and hold to the resolution. */
 import type { StrategySide, ThresholdEntry, TimeBeforeResolution } from '../../schema/strategy.ts';
 import { TICKS_PER_USDC } from '../money.ts';
-import { firstRow } from '../replay/rows.ts';
+import { firstRow } from '../session/rows.ts';
 import {
   type Bound,
   type Bounds,

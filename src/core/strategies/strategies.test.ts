@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
 import type { Condition, Strategy } from '../../schema/strategy.ts';
-import { prepareMarket } from '../replay/prepare.ts';
+import { prepareMarket } from '../session/prepare.ts';
 import type { Token } from '../signals/signal.ts';
 import { compileStrategy } from './compile.ts';
 import { BUY_NO, BUY_YES, type Intent, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';

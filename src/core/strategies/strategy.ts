@@ -1,7 +1,7 @@
 /** What a strategy is to the session that runs it. */
 import type { ConditionMetric } from '../../schema/strategy.ts';
-import type { RowNeeds, Rows } from '../replay/rows.ts';
-import type { TapeMarket } from '../replay/tape.ts';
+import type { RowNeeds, Rows } from '../session/rows.ts';
+import type { TapeMarket } from '../session/tape.ts';
 import type { Token } from '../signals/signal.ts';
 import type { ReadingColumns } from './readingColumns.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { parseQuery } from '../../api/queryString.ts';
+import { parseQuery } from '../../http/queryString.ts';
 import { datetime } from './datetime.ts';
 import { optional, readFields, required, withDefault } from './fields.ts';
 import { boolean, enumeration, integer, literal, number, text } from './types.ts';

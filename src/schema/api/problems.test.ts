@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { JsonBodyParser } from '../../api/jsonBody.ts';
+import { JsonBodyParser } from '../../http/jsonBody.ts';
 import { readBody, requiredMember } from './body.ts';
 import { jsonList, jsonObject } from './bodyParts.ts';
 import type { Problem } from './fields.ts';

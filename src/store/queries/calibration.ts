@@ -1,6 +1,6 @@
 import { type ForecastSums, LOG_LOSS_CLIP, sumForecasts } from '../../core/statistics/calibration.ts';
 import type { StoreReader } from '../reader.ts';
-import { LAST_MID, MID_STEPS, QUOTE_MINUTE } from '../rollups.ts';
+import { LAST_MID, MID_STEPS, QUOTE_MINUTE } from '../tables/rollups.ts';
 import { rangeConditions, where } from './sql.ts';
 
 export interface CalibrationQuery {

@@ -1,5 +1,5 @@
-import { BOOK_FORMAT, type BookRow, BookRows } from '../bookRows.ts';
 import type { StoreReader } from '../reader.ts';
+import { BOOK_FORMAT, type BookRow, BookRows } from '../tables/bookRows.ts';
 import { bookColumns, booksOf } from './books.ts';
 import { storedTime, timeParam, where } from './sql.ts';
 import { TRUSTED_AT } from './trust.ts';

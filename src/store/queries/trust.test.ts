@@ -3,8 +3,8 @@ import { bookRecord, KEY, marketRecord, testApi } from '../../../test/support/ap
 import { oneClock } from '../../../test/support/gaps.ts';
 import { openTestStore, type TestStore } from '../../../test/support/store.ts';
 import { MARKET } from '../../../test/support/wire.ts';
-import { loadTape } from '../tapes.ts';
-import { loadTapeGaps } from '../universe.ts';
+import { loadTape } from './tapeReader.ts';
+import { loadTapeGaps } from './universe.ts';
 
 const T0 = Date.UTC(2026, 10, 20, 12);
 const M = '0xaa';

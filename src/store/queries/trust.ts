@@ -1,4 +1,4 @@
-import { GAP_END_RECEIVED, GAP_START_RECEIVED } from '../markets.ts';
+import { GAP_END_RECEIVED, GAP_START_RECEIVED } from './resume.ts';
 import { timeParam } from './sql.ts';
 
 const NEVER = `toDateTime64('2299-12-31', 3, 'UTC')`;

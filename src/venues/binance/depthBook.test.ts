@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { recordingLines, recordingsAbsent } from '../../../test/support/fixtures.ts';
-import { DataGapError, VenueMessageError } from '../../errors.ts';
+import { DataGapError, VenueMessageError } from '../../runtime/errors.ts';
 import type { PerpDepthEvent } from '../../schema/events.ts';
 import { BinanceDepthBook, type BinanceMarketKind } from './depthBook.ts';
 

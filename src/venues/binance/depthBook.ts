@@ -1,4 +1,4 @@
-import { DataGapError } from '../../errors.ts';
+import { DataGapError } from '../../runtime/errors.ts';
 import type { PerpDepthEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
 import { DepthSide } from '../depthLadder.ts';

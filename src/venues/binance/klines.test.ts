@@ -3,11 +3,11 @@ import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { LocalVenue } from '../../../test/support/localVenue.ts';
 import { candleOfEdge } from '../../core/settlement.ts';
 import { venueRulesAt } from '../../core/venueRules.ts';
-import { VenueMessageError, VenueRefusedError } from '../../errors.ts';
-import { silentLogger } from '../../ops/log.ts';
-import { Metrics } from '../../ops/metrics.ts';
+import { VenueMessageError, VenueRefusedError } from '../../runtime/errors.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
 import { HttpClient } from '../http.ts';
-import { windowAt } from '../polymarket/windows.ts';
+import { windowAt } from '../polymarket/lifecycle/windows.ts';
 import { KlinesClient } from './klines.ts';
 
 const T = Date.UTC(2026, 10, 20, 17);

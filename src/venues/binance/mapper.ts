@@ -1,4 +1,4 @@
-import { VenueMessageError } from '../../errors.ts';
+import { VenueMessageError } from '../../runtime/errors.ts';
 import type { UnderlyingEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
 import { parseJson, parseShape } from '../json.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { recording, recordingLines, recordingsAbsent } from '../../../test/support/fixtures.ts';
-import { DataGapError, VenueMessageError } from '../../errors.ts';
+import { DataGapError, VenueMessageError } from '../../runtime/errors.ts';
 import { BybitDepthBook, BybitRefusedError, mapBybitAnswer } from './mapper.ts';
 
 const TIMES = { receivedTimeMs: 1773386409400, roundTripMs: 12 };

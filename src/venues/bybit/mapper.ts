@@ -1,4 +1,4 @@
-import { DataGapError, VenueMessageError, VenueRefusedError } from '../../errors.ts';
+import { DataGapError, VenueMessageError, VenueRefusedError } from '../../runtime/errors.ts';
 import type { PerpDepthEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
 import { DEPTH_LEVELS_MAX, type DepthLevel, DepthSide } from '../depthLadder.ts';

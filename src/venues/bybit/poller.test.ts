@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../../test/support/localVenue.ts';
-import { silentLogger } from '../../ops/log.ts';
-import { Metrics } from '../../ops/metrics.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
 import type { PerpDepthEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
 import { BybitPoller } from './poller.ts';

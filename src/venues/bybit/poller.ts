@@ -1,10 +1,10 @@
-import { type Clock, every, type Timer } from '../../clock.ts';
-import { UnderroundError } from '../../errors.ts';
-import type { Logger } from '../../ops/log.ts';
-import type { Metrics } from '../../ops/metrics.ts';
+import { type BackoffLimits, backoffDelayMs } from '../../runtime/backoff.ts';
+import { type Clock, every, type Timer } from '../../runtime/clock.ts';
+import { UnderroundError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
 import type { PerpDepthEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
-import { type BackoffLimits, backoffDelayMs } from '../backoff.ts';
 import { HttpClient, HttpRefusedError } from '../http.ts';
 import { BybitRefusedError, bybitSymbol, mapBybitAnswer } from './mapper.ts';
 

@@ -1,8 +1,8 @@
 /** Fills the file system of the data directory for some seconds, frees it, and lets the service go on or start again. */
 import { request } from 'node:http';
-import { systemClock as clock, sleep } from '../../../src/clock.ts';
-import { socketPath } from '../../../src/store/paths.ts';
-import { DATABASE, TABLES } from '../../../src/store/schema.ts';
+import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
+import { socketPath } from '../../../src/store/engine/paths.ts';
+import { DATABASE, TABLES } from '../../../src/store/tables/schema.ts';
 import type { FaultRunOptions, FileSystemKind } from '../command.ts';
 import { FILE_SYSTEMS } from '../command.ts';
 import { addCounts, COUNTS_NONE, type Counts } from './compareRecord.ts';

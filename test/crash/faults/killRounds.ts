@@ -1,5 +1,5 @@
 /** Kills the service, its engine or both at random moments, and lets the service record on. */
-import { systemClock as clock, sleep } from '../../../src/clock.ts';
+import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 import type { FaultRunOptions } from '../command.ts';
 import { COUNTS_NONE, type Counts } from './compareRecord.ts';
 import { type FaultOptions, type FaultResult, FaultRig } from './faultRig.ts';

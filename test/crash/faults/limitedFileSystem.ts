@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock as clock, every, sleep, type Timer } from '../../../src/clock.ts';
+import { systemClock as clock, every, sleep, type Timer } from '../../../src/runtime/clock.ts';
 import type { FileSystemKind } from '../command.ts';
 
 const SIZE_MIB = 64;

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock as clock, sleep } from '../../../src/clock.ts';
+import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 
 /** A hundred times what a start takes on an idle machine: a machine with forty busy processes needs a minute. */
 export const READY_LIMIT_MS = 180_000;
@@ -97,7 +97,7 @@ export class ServiceProcess {
       if (!/^\d+$/.test(name)) return [];
       const words = commandLineOf(name);
       const at = words.indexOf('--data-dir');
-      const isEngine = words.some((word) => word.endsWith('/store/host/main.js'));
+      const isEngine = words.some((word) => word.endsWith('/store/engine/host/main.js'));
       return isEngine && words[at + 1] === this.dataDir ? [Number(name)] : [];
     });
   }

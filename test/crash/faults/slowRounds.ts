@@ -2,7 +2,7 @@
  * Makes the store slow for some time and then lets it go: `stall` stops the engine with SIGSTOP, `starve` gives service and
  * engine a share of one core. The lag must be shown, and be gone within 15 s; nothing may be lost.
  */
-import { systemClock as clock, sleep } from '../../../src/clock.ts';
+import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 import type { FaultRunOptions } from '../command.ts';
 import { addCounts, COUNTS_NONE, type Counts } from './compareRecord.ts';
 import { CpuGroup } from './cpuGroup.ts';

@@ -1,4 +1,4 @@
-import { every } from '../../../src/clock.ts';
+import { every } from '../../../src/runtime/clock.ts';
 import type { WatchedVenue } from '../watchedVenue.ts';
 import { ALL, BUSY, type ScriptedFault } from './script.ts';
 

@@ -80,7 +80,7 @@ export function useSession(): UseQueryResult<CurrentUser['user'] | null, Error> 
 /** Set while this browser is signed in, for its other tabs. */
 const MARK = 'underround.signed-in';
 /**
- * Whether this page was sent to a request with a session, as `src/api/pages/serve.ts` writes into it. The cookie
+ * Whether this page was sent to a request with a session, as `src/http/pages/serve.ts` writes into it. The cookie
  * itself no script can read, and to ask where nobody is signed in would be a refusal in the console.
  */
 let cameWithSession =

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { LocalVenue, until, type VenueConnection } from '../../../../test/support/localVenue.ts';
-import { silentLogger } from '../../../ops/log.ts';
-import { Metrics } from '../../../ops/metrics.ts';
+import { silentLogger } from '../../../runtime/log.ts';
+import { Metrics } from '../../../runtime/metrics.ts';
 import { DirectSocketDriver } from '../../venueSocket.ts';
 import { ClobFeed } from './feed.ts';
 

@@ -3,7 +3,7 @@
  * brought everything up to the book that the first one was answered with. Without it a connection that subscribed
  * later, and is read first, brings changes before the ones that precede them: the states between are never recorded.
  */
-import type { Clock } from '../../../clock.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 
 /** The serving connection gets this long to catch up; then the joining one takes over with its own book. */
 const JOIN_WAIT_MS_MAX = 1_000;

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../clock.ts';
-import type { Logger } from '../../../ops/log.ts';
-import type { Metrics } from '../../../ops/metrics.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/log.ts';
+import type { Metrics } from '../../../runtime/metrics.ts';
 import { ReconnectingSocket } from '../../socket.ts';
 import type { KeepAlive, SocketDriver } from '../../venueSocket.ts';
 

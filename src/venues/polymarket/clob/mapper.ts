@@ -1,5 +1,5 @@
 import { parsePrice, parseSize } from '../../../core/money.ts';
-import { VenueMessageError } from '../../../errors.ts';
+import { VenueMessageError } from '../../../runtime/errors.ts';
 import type {
   BookChangeEvent,
   BookSnapshotEvent,

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { recording, recordingsAbsent } from '../../../../test/support/fixtures.ts';
 import { LocalVenue } from '../../../../test/support/localVenue.ts';
-import { VenueMessageError } from '../../../errors.ts';
-import { silentLogger } from '../../../ops/log.ts';
-import { Metrics } from '../../../ops/metrics.ts';
+import { VenueMessageError } from '../../../runtime/errors.ts';
+import { silentLogger } from '../../../runtime/log.ts';
+import { Metrics } from '../../../runtime/metrics.ts';
 import { HttpClient } from '../../http.ts';
 import { ClobRest, mapClobMarket, mapClobMarketRules, mapRestBook } from './rest.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parsePrice, parseSize } from '../../../core/money.ts';
-import { VenueMessageError } from '../../../errors.ts';
+import { VenueMessageError } from '../../../runtime/errors.ts';
 import type { BookSnapshotEvent, Levels } from '../../../schema/events.ts';
 import type { HttpClient } from '../../http.ts';
 import { parseShape } from '../../json.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { LocalVenue } from '../../../../test/support/localVenue.ts';
-import { VenueMessageError } from '../../../errors.ts';
-import { silentLogger } from '../../../ops/log.ts';
-import { Metrics } from '../../../ops/metrics.ts';
+import { VenueMessageError } from '../../../runtime/errors.ts';
+import { silentLogger } from '../../../runtime/log.ts';
+import { Metrics } from '../../../runtime/metrics.ts';
 import { HttpClient } from '../../http.ts';
 import { GammaClient } from './client.ts';
 

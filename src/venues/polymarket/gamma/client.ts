@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { VenueMessageError } from '../../../errors.ts';
+import { VenueMessageError } from '../../../runtime/errors.ts';
 import type { HttpClient } from '../../http.ts';
 
 /** Slugs are up to 50 characters: 40 of them keep a request line well under the usual 8 KB. */

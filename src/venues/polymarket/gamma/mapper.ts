@@ -2,7 +2,7 @@ import { parseDecimal } from '../../../core/money.ts';
 import { withComputed, withEdge } from '../../../core/settlement.ts';
 import { venueRulesAt } from '../../../core/venueRules.ts';
 import { type EventType, type Market, NO_SETTLEMENT, type Ticker } from '../../../schema/market.ts';
-import { parseSlug, type Window } from '../windows.ts';
+import { parseSlug, type Window } from '../lifecycle/windows.ts';
 import { numberOf, positive, textList, timeOf } from './fields.ts';
 import { type GammaMarket, gammaEvent, gammaMarket, gammaMarketEvents } from './messages.ts';
 import { type Resolution, resolutionOf } from './resolution.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { recording, recordingLines, recordingsAbsent } from '../../../../test/support/fixtures.ts';
-import { VenueMessageError } from '../../../errors.ts';
+import { VenueMessageError } from '../../../runtime/errors.ts';
 import { mapRtdsFrame } from './mapper.ts';
 
 const payload = {

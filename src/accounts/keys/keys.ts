@@ -1,0 +1,175 @@
+import type { Selectable } from 'kysely';
+import { createId, type RowSources } from '../../control/ids.ts';
+import type { ApiKeysTable, Database } from '../../control/schema.ts';
+import { InvalidInputError } from '../../runtime/errors.ts';
+import type { Tier } from '../../schema/tier.ts';
+import { type User, UserRepository } from '../users/users.ts';
+import { createKey, hashKey, type KeyEnvironment, keyHint } from './keyFormat.ts';
+
+/** What is known of a key: never the key itself. */
+export interface ApiKey {
+  readonly keyId: string;
+  readonly userId: string;
+  /** First characters of the key, for its owner to tell keys apart. */
+  readonly hint: string;
+  readonly label: string;
+  readonly createdMs: number;
+  /** To the minute; null before the first use. */
+  readonly lastUsedMs: number | null;
+  /** Null while the key is live. */
+  readonly revokedMs: number | null;
+}
+
+export interface OwnedApiKey extends ApiKey {
+  readonly email: string;
+  readonly tier: Tier;
+}
+
+/** `key` is the only copy of the full key there will ever be: show it, do not keep it. */
+export interface IssuedKey {
+  readonly key: string;
+  readonly record: ApiKey;
+}
+
+export const MAX_LABEL_LENGTH = 128;
+/** Keys a user may have made in the dashboard and not revoked; an operator's command line is not bound by it. */
+export const MAX_LIVE_KEYS_PER_USER = 20;
+
+export class KeyRepository {
+  readonly #db: Database;
+  readonly #sources: RowSources;
+
+  constructor(db: Database, sources: RowSources) {
+    this.#db = db;
+    this.#sources = sources;
+  }
+
+  /** @throws {InvalidInputError} When the label is empty, too long or has control characters. */
+  async create(options: { userId: string; label: string; environment: KeyEnvironment }): Promise<IssuedKey> {
+    const label = checkLabel(options.label);
+    const { clock, randomBytes } = this.#sources;
+    const key = createKey(options.environment, randomBytes);
+    const row = await this.#db
+      .insertInto('api_keys')
+      .values({
+        key_id: createId('key', randomBytes),
+        user_id: options.userId,
+        key_hash: hashKey(key),
+        key_hint: keyHint(key),
+        label,
+        created_ms: clock.now(),
+        last_used_ms: null,
+        revoked_ms: null,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return { key, record: toApiKey(row) };
+  }
+
+  /** Keys with their owners, revoked ones too, oldest first; of one user when `userId` is given. */
+  async list(filter: { userId?: string } = {}): Promise<OwnedApiKey[]> {
+    let query = this.#db
+      .selectFrom('api_keys')
+      .innerJoin('users', 'users.user_id', 'api_keys.user_id')
+      .selectAll('api_keys')
+      .select(['users.email', 'users.tier'])
+      .orderBy('api_keys.created_ms')
+      .orderBy('api_keys.key_id');
+    if (filter.userId !== undefined) query = query.where('api_keys.user_id', '=', filter.userId);
+    const rows = await query.execute();
+    return rows.map((row) => ({ ...toApiKey(row), email: row.email, tier: row.tier }));
+  }
+
+  /**
+   * From the moment this resolves no request with the key is admitted, by any process. Revoking again changes
+   * nothing and keeps the first time.
+   * @param owner Only a key of this user; another's is not there.
+   * @throws {InvalidInputError} When there is no key with this id.
+   */
+  async revoke(keyId: string, owner: { userId?: string } = {}): Promise<ApiKey> {
+    const { userId } = owner;
+    const found = this.#db.selectFrom('api_keys').selectAll().where('key_id', '=', keyId);
+    const row = await (userId === undefined ? found : found.where('user_id', '=', userId)).executeTakeFirst();
+    // The text is not echoed: a full key given by mistake must not reach a log.
+    if (!row) throw new InvalidInputError('no key with this id; `keys list` shows the ids');
+    if (row.revoked_ms !== null) return toApiKey(row);
+    const revoked = await this.#db
+      .updateTable('api_keys')
+      .set((keys) => ({
+        revoked_ms: keys.fn.coalesce('revoked_ms', keys.val(this.#sources.clock.now())),
+      }))
+      .where('key_id', '=', keyId)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return toApiKey(revoked);
+  }
+}
+
+/**
+ * A key that a user makes for themselves; null when they have as many live ones as a user may.
+ * @throws {InvalidInputError} When the label is invalid.
+ */
+export async function issueOwnKey(
+  db: Database,
+  sources: RowSources,
+  wanted: { userId: string; label: string; environment: KeyEnvironment },
+): Promise<IssuedKey | null> {
+  return await db.transaction().execute(async (transaction) => {
+    // Locks the user's row, so that two requests at once do not both count before either has made its key.
+    const owner = transaction.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
+    await owner.where('user_id', '=', wanted.userId).execute();
+    const live = await transaction
+      .selectFrom('api_keys')
+      .select((keys) => keys.fn.countAll<number>().as('count'))
+      .where('user_id', '=', wanted.userId)
+      .where('revoked_ms', 'is', null)
+      .executeTakeFirstOrThrow();
+    if (live.count >= MAX_LIVE_KEYS_PER_USER) return null;
+    return await new KeyRepository(transaction, sources).create(wanted);
+  });
+}
+
+/**
+ * What an operator's `keys create` does, whole or not at all: the user is made if new, gets the tier if one is
+ * given, and a key.
+ * @throws {InvalidInputError} When the address or the label is invalid; then nothing is stored.
+ */
+export async function issueKey(
+  db: Database,
+  sources: RowSources,
+  wanted: { email: string; tier: Tier | null; label: string; environment: KeyEnvironment },
+): Promise<IssuedKey & { user: User }> {
+  return await db.transaction().execute(async (transaction) => {
+    const users = new UserRepository(transaction, sources);
+    const found = await users.findOrCreate(wanted.email);
+    const user = wanted.tier === null ? found : await users.setTier(found.email, wanted.tier);
+    const keys = new KeyRepository(transaction, sources);
+    const issued = await keys.create({
+      userId: user.userId,
+      label: wanted.label,
+      environment: wanted.environment,
+    });
+    return { ...issued, user };
+  });
+}
+
+/** The label as it is stored. @throws {InvalidInputError} When it is empty, too long or has control characters. */
+export function checkLabel(text: string): string {
+  const label = text.trim();
+  if (label.length === 0 || label.length > MAX_LABEL_LENGTH || /\p{Cc}/u.test(label)) {
+    throw new InvalidInputError(`a label has 1 to ${MAX_LABEL_LENGTH} characters and no control characters`);
+  }
+  return label;
+}
+
+function toApiKey(row: Selectable<ApiKeysTable>): ApiKey {
+  return {
+    keyId: row.key_id,
+    userId: row.user_id,
+    hint: row.key_hint,
+    label: row.label,
+    createdMs: row.created_ms,
+    lastUsedMs: row.last_used_ms,
+    revokedMs: row.revoked_ms,
+  };
+}

@@ -1,0 +1,156 @@
+import type { Database } from '../../control/schema.ts';
+import { type Clock, every, type Timer } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { TIERS, type Tier } from '../../schema/tier.ts';
+import type { Identity } from './authenticate.ts';
+import type { Freshness, Moment } from './freshness.ts';
+
+/** How often the keys of open connections are looked at: twice in the second a revocation may take. */
+export const LIVE_CHECK_MS = 500;
+/** Keys asked for in one statement. */
+const MAX_KEYS_PER_QUERY = 500;
+/** A browser is identified by its session as a program is by its key. */
+const SESSION_ID = /^ses_/;
+
+/** Why a connection must end. */
+export type Gone = 'revoked' | 'suspended' | 'downgraded';
+
+interface Watch {
+  readonly keyId: string;
+  readonly tier: Tier;
+  readonly onGone: (why: Gone) => void;
+}
+
+/** Tells connections that stay open when their key, or the session they came with, no longer permits it, within a second. */
+export class LiveKeys {
+  readonly #db: Database;
+  readonly #clock: Clock;
+  readonly #freshness: Freshness | null;
+  readonly #logger: Logger;
+  readonly #failures: { inc(): void };
+  readonly #watches = new Map<string, Set<Watch>>();
+  #timer: Timer | null = null;
+  #checking = false;
+  /** When all watched keys were found good; null after a new one came. */
+  #checkedAt: Moment | null = null;
+
+  /** @param freshness Of a database that tells its version, so that nothing is asked while nothing changes; else null. */
+  constructor(
+    db: Database,
+    parts: { clock: Clock; freshness: Freshness | null; logger: Logger; metrics: Pick<Metrics, 'counter'> },
+  ) {
+    this.#db = db;
+    this.#clock = parts.clock;
+    this.#freshness = parts.freshness;
+    this.#logger = parts.logger;
+    this.#failures = parts.metrics.counter(
+      'underround_live_key_check_failures_total',
+      'Looks at the keys of open connections that failed; the next one follows at once',
+    );
+  }
+
+  /**
+   * @param identity As the connection was admitted.
+   * @param onGone Called once, at the latest a second after the key was revoked, or its user suspended or moved to a
+   *   lower tier. The watch is over then.
+   * @returns Ends the watch; call it when the connection closes.
+   */
+  watch({ keyId, tier }: Pick<Identity, 'keyId' | 'tier'>, onGone: (why: Gone) => void): () => void {
+    const watch: Watch = { keyId, tier, onGone };
+    const known = this.#watches.get(keyId) ?? new Set();
+    known.add(watch);
+    this.#watches.set(keyId, known);
+    // What changed between its admission and now was seen by no check.
+    this.#checkedAt = null;
+    this.#timer ??= every(this.#clock, LIVE_CHECK_MS, () => void this.#check());
+    return () => this.#forget(watch);
+  }
+
+  close(): void {
+    this.#watches.clear();
+    this.#stop();
+  }
+
+  #forget(watch: Watch): void {
+    const known = this.#watches.get(watch.keyId);
+    known?.delete(watch);
+    if (known?.size === 0) this.#watches.delete(watch.keyId);
+    if (this.#watches.size === 0) this.#stop();
+  }
+
+  #stop(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  /** Never rejects. */
+  async #check(): Promise<void> {
+    if (this.#checking) return;
+    this.#checking = true;
+    try {
+      const moment = this.#freshness?.moment() ?? null;
+      if (moment !== null && this.#checkedAt !== null && this.#freshness?.holds(this.#checkedAt, moment))
+        return;
+      this.#checkedAt = moment;
+      const keyIds = [...this.#watches.keys()];
+      for (let from = 0; from < keyIds.length; from += MAX_KEYS_PER_QUERY) {
+        await this.#ask(keyIds.slice(from, from + MAX_KEYS_PER_QUERY));
+      }
+    } catch (error) {
+      this.#checkedAt = null;
+      this.#failures.inc();
+      this.#logger.warn({ err: error, keys: this.#watches.size }, 'live_keys.check_failed');
+    } finally {
+      this.#checking = false;
+    }
+  }
+
+  async #ask(keyIds: readonly string[]): Promise<void> {
+    const [keys, sessions] = await Promise.all([this.#keys(keyIds), this.#sessions(keyIds)]);
+    const found = new Map([...keys, ...sessions].map((row) => [row.key_id, row]));
+    for (const keyId of keyIds) {
+      const row = found.get(keyId);
+      for (const watch of [...(this.#watches.get(keyId) ?? [])]) {
+        const why = !row || row.revoked_ms !== null ? 'revoked' : goneOf(row, watch.tier);
+        if (why === null) continue;
+        this.#forget(watch);
+        watch.onGone(why);
+      }
+    }
+  }
+
+  async #keys(keyIds: readonly string[]): Promise<Admitted[]> {
+    return await this.#db
+      .selectFrom('api_keys')
+      .innerJoin('users', 'users.user_id', 'api_keys.user_id')
+      .select(['key_id', 'revoked_ms', 'suspended_ms', 'tier'])
+      .where('key_id', 'in', keyIds)
+      .execute();
+  }
+
+  async #sessions(keyIds: readonly string[]): Promise<Admitted[]> {
+    const sessionIds = keyIds.filter((id) => SESSION_ID.test(id));
+    if (sessionIds.length === 0) return [];
+    const rows = await this.#db
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.user_id', 'sessions.user_id')
+      .select(['session_id', 'suspended_ms', 'tier'])
+      .where('session_id', 'in', sessionIds)
+      .execute();
+    return rows.map(({ session_id, ...row }) => ({ ...row, key_id: session_id, revoked_ms: null }));
+  }
+}
+
+/** Of a key, or of a session where a browser is connected: an ended session has no row. */
+interface Admitted {
+  readonly key_id: string;
+  readonly revoked_ms: number | null;
+  readonly suspended_ms: number | null;
+  readonly tier: Tier;
+}
+
+function goneOf(row: { suspended_ms: number | null; tier: Tier }, admitted: Tier): Gone | null {
+  if (row.suspended_ms !== null) return 'suspended';
+  return TIERS.indexOf(row.tier) < TIERS.indexOf(admitted) ? 'downgraded' : null;
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { SQLITE_FILE_NAME } from '../../control/database.ts';
+import { SqliteFile } from '../../control/sqliteFile.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import { type Accounts, openAccounts } from '../accounts.ts';
+import { SESSION_IDLE_MS } from './sessions.ts';
+import type { User } from './users.ts';
+
+let clock: FakeClock;
+let dataDir: string;
+let accounts: Accounts;
+let user: User;
+let token: string;
+
+beforeEach(async () => {
+  clock = new FakeClock();
+  dataDir = temporaryDirectory();
+  const config = { dataDir, databaseUrl: null, keyEnvironment: 'live' } as const;
+  accounts = await openAccounts({
+    ...{ config, clock, randomBytes },
+    ...{ logger: silentLogger, metrics: new Metrics() },
+  });
+  onTestFinished(() => accounts.close());
+  user = await accounts.users.create('a@example.com');
+  ({ token } = await accounts.sessions.create({ userId: user.userId, userAgent: '', address: '::1' }));
+});
+
+/** As the admission of a request asks; a promise has asked the database. */
+const ask = (of = token) => accounts.access.signedIn(of, accounts.access.moment());
+/** What another process does to the database. */
+function elsewhere(sql: string): void {
+  const file = new SqliteFile(join(dataDir, SQLITE_FILE_NAME));
+  file.exec(sql);
+  file.close();
+}
+
+test('a session is read once and then known at once, and so is a token that is none', async () => {
+  const first = ask();
+  expect(first).toBeInstanceOf(Promise);
+  expect(await first).toMatchObject({ user: { email: 'a@example.com' } });
+  expect(ask()).toBe(await first);
+  const unknown = 'x'.repeat(43);
+  expect(await ask(unknown)).toBeNull();
+  expect(ask(unknown)).toBeNull();
+});
+
+test.each([
+  ['signing out here', (sessionId: string) => accounts.sessions.end(user.userId, sessionId)],
+  ['signing out everywhere', () => accounts.sessions.endAll(user.userId)],
+  ['signing out by another process', async () => elsewhere('DELETE FROM sessions')],
+  ['a suspension by another process', async () => elsewhere('UPDATE users SET suspended_ms = 1')],
+])('after %s the next request is not signed in', async (_, end) => {
+  const known = await ask();
+  expect(ask()).toBe(known);
+  await end(known?.sessionId ?? '');
+  expect(await ask()).toBeNull();
+});
+
+test('another tier counts from the next request', async () => {
+  await ask();
+  elsewhere("UPDATE users SET tier = 'plus'");
+  expect((await ask())?.user.tier).toBe('plus');
+});
+
+test('one known from memory is over when its time is, and its row goes', async () => {
+  const known = await ask();
+  expect(ask()).toBe(known);
+  await clock.advance(SESSION_IDLE_MS);
+  expect(await ask()).toBeNull();
+  expect(await accounts.database.selectFrom('sessions').selectAll().execute()).toEqual([]);
+});
+
+test('its use is noted once a minute, and asks nothing in between', async () => {
+  const seen = async () => (await accounts.sessions.list(user.userId)).map(({ lastSeenMs }) => lastSeenMs);
+  await ask();
+  const [begunMs] = await seen();
+  await clock.advance(59_999);
+  expect(ask()).not.toBeInstanceOf(Promise);
+  expect(await seen()).toEqual([begunMs]);
+  await clock.advance(1);
+  await ask();
+  expect(await seen()).toEqual([clock.now()]);
+});

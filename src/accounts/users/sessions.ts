@@ -1,0 +1,182 @@
+import type { Selectable } from 'kysely';
+import { createId, type RowSources } from '../../control/ids.ts';
+import type { Database, SessionsTable } from '../../control/schema.ts';
+import type { SignedIn } from '../keys/accessControl.ts';
+import { createToken, hashToken } from './tokens.ts';
+import { toUser } from './users.ts';
+
+/** A session nobody used for this long is over. */
+export const SESSION_IDLE_MS = 7 * 86_400_000;
+/** A session is over this long after its sign-in, however much it is used. */
+export const SESSION_LIFE_MS = 30 * 86_400_000;
+/** A user's sessions; one more ends the one unused longest. */
+export const MAX_SESSIONS_PER_USER = 20;
+/** How fine the last use is recorded: a busy page costs one write a minute. */
+const SEEN_STEP_MS = 60_000;
+/** Enough to tell a browser and its system. */
+const USER_AGENT_MAX = 200;
+
+export interface Session {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly createdMs: number;
+  /** To the minute. */
+  readonly lastSeenMs: number;
+  /** When it ends unless it is used again; never after its whole life. */
+  readonly expiresMs: number;
+  readonly userAgent: string;
+  readonly address: string;
+}
+
+/** `token` is the only copy there will ever be: it goes into the cookie and nowhere else. */
+export interface IssuedSession {
+  readonly token: string;
+  readonly session: Session;
+}
+
+/** A session as the database has it. */
+export interface StoredSession {
+  readonly lastSeenMs: number;
+  readonly expiresMs: number;
+  readonly isSuspended: boolean;
+  readonly signedIn: SignedIn;
+}
+
+/** Browsers that are signed in. Of a token only the SHA-256 is stored: 256 random bits need no salt and no slow hash. */
+export class SessionRepository {
+  readonly #db: Database;
+  readonly #sources: RowSources;
+
+  constructor(db: Database, sources: RowSources) {
+    this.#db = db;
+    this.#sources = sources;
+  }
+
+  /** Begins a session, and clears away the user's that are over or too many. */
+  async create(owner: { userId: string; userAgent: string; address: string }): Promise<IssuedSession> {
+    const { clock, randomBytes } = this.#sources;
+    const nowMs = clock.now();
+    const token = createToken(randomBytes);
+    const row: SessionsTable = {
+      session_id: createId('ses', randomBytes),
+      user_id: owner.userId,
+      token_hash: hashToken(token),
+      created_ms: nowMs,
+      last_seen_ms: nowMs,
+      user_agent: printable(owner.userAgent).slice(0, USER_AGENT_MAX),
+      address: owner.address,
+    };
+    await this.#db.insertInto('sessions').values(row).execute();
+    await this.#clear(row, nowMs);
+    return { token, session: toSession(row) };
+  }
+
+  /** The session of a cookie and its user; null when it is unknown, over, or of a suspended user. Notes the use. */
+  async find(token: string): Promise<SignedIn | null> {
+    return await this.use(await this.read(hashToken(token)));
+  }
+
+  /** The session of a token's hash, whether it is over or not; null when there is none. */
+  async read(tokenHash: string): Promise<StoredSession | null> {
+    const row = await this.#db
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.user_id', 'sessions.user_id')
+      .select(['session_id', 'sessions.user_id', 'token_hash', 'last_seen_ms', 'user_agent', 'address'])
+      .select(['sessions.created_ms as begun_ms', 'users.created_ms', 'email', 'tier'])
+      .select(['operator_ms', 'suspended_ms'])
+      .where('token_hash', '=', tokenHash)
+      .executeTakeFirst();
+    if (!row) return null;
+    const { sessionId, lastSeenMs, expiresMs } = toSession({ ...row, created_ms: row.begun_ms });
+    const isSuspended = row.suspended_ms !== null;
+    return { lastSeenMs, expiresMs, isSuspended, signedIn: { sessionId, user: toUser(row) } };
+  }
+
+  /** What a read session is good for now, as `find` says it: at once, but for what has to be written. */
+  use(stored: StoredSession | null): SignedIn | null | Promise<SignedIn | null> {
+    if (stored === null || stored.isSuspended) return null;
+    const { lastSeenMs, expiresMs, signedIn } = stored;
+    const nowMs = this.#sources.clock.now();
+    if (nowMs >= expiresMs) return this.#forget(signedIn.sessionId);
+    return nowMs - lastSeenMs >= SEEN_STEP_MS ? this.#note(signedIn, nowMs) : signedIn;
+  }
+
+  async #forget(sessionId: string): Promise<null> {
+    await this.#db.deleteFrom('sessions').where('session_id', '=', sessionId).execute();
+    return null;
+  }
+
+  async #note(signedIn: SignedIn, nowMs: number): Promise<SignedIn> {
+    const query = this.#db.updateTable('sessions').set({ last_seen_ms: nowMs });
+    await query.where('session_id', '=', signedIn.sessionId).execute();
+    return signedIn;
+  }
+
+  /** A user's sessions that are not over, newest first. */
+  async list(userId: string): Promise<Session[]> {
+    const rows = await this.#db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .orderBy('created_ms', 'desc')
+      .orderBy('session_id')
+      .execute();
+    const nowMs = this.#sources.clock.now();
+    return rows.map(toSession).filter((session) => nowMs < session.expiresMs);
+  }
+
+  /** Ends one of the user's sessions; false when the user has none with this id. */
+  async end(userId: string, sessionId: string): Promise<boolean> {
+    const ended = await this.#db
+      .deleteFrom('sessions')
+      .where('user_id', '=', userId)
+      .where('session_id', '=', sessionId)
+      .returning('session_id')
+      .executeTakeFirst();
+    return ended !== undefined;
+  }
+
+  /** Ends all sessions of a user. */
+  async endAll(userId: string): Promise<void> {
+    await this.#db.deleteFrom('sessions').where('user_id', '=', userId).execute();
+  }
+
+  async #clear({ user_id, session_id }: SessionsTable, nowMs: number): Promise<void> {
+    const kept = this.#db
+      .selectFrom('sessions')
+      .select('session_id')
+      .where('user_id', '=', user_id)
+      .where('session_id', '!=', session_id)
+      .orderBy('last_seen_ms', 'desc')
+      .limit(MAX_SESSIONS_PER_USER - 1);
+    await this.#db
+      .deleteFrom('sessions')
+      .where('user_id', '=', user_id)
+      .where('session_id', '!=', session_id)
+      .where((session) =>
+        session.or([
+          session('last_seen_ms', '<=', nowMs - SESSION_IDLE_MS),
+          session('created_ms', '<=', nowMs - SESSION_LIFE_MS),
+          session('session_id', 'not in', kept),
+        ]),
+      )
+      .execute();
+  }
+}
+
+/** A header is the client's; what it holds beside text does not go into tables and answers. */
+function printable(text: string): string {
+  return text.replaceAll(/\P{ASCII}|\p{Cc}/gu, '');
+}
+
+function toSession(row: Omit<Selectable<SessionsTable>, 'token_hash'>): Session {
+  return {
+    sessionId: row.session_id,
+    userId: row.user_id,
+    createdMs: row.created_ms,
+    lastSeenMs: row.last_seen_ms,
+    expiresMs: Math.min(row.last_seen_ms + SESSION_IDLE_MS, row.created_ms + SESSION_LIFE_MS),
+    userAgent: row.user_agent,
+    address: row.address,
+  };
+}

@@ -1,0 +1,259 @@
+import type { Selectable } from 'kysely';
+import { z } from 'zod';
+import { createId, type RowSources } from '../../control/ids.ts';
+import type { Database, UsersTable } from '../../control/schema.ts';
+import { InvalidInputError } from '../../runtime/errors.ts';
+import { DEFAULT_TIER, type Tier } from '../../schema/tier.ts';
+
+export interface User {
+  readonly userId: string;
+  readonly email: string;
+  readonly tier: Tier;
+  readonly createdMs: number;
+  /** May administer the others. */
+  readonly operator: boolean;
+  /** No key of theirs is admitted, and they cannot sign in. */
+  readonly suspended: boolean;
+}
+
+/** A user with what a password is checked against; null: nobody can sign in as this user yet. */
+export interface UserWithPassword extends User {
+  readonly passwordHash: string | null;
+}
+
+/** Which user: people are named by address on the command line and by id in the API. */
+export type UserName = { readonly email: string } | { readonly userId: string };
+
+export interface UserChange {
+  readonly tier?: Tier;
+  readonly suspended?: boolean;
+}
+
+/** The longest address SMTP can deliver to (RFC 5321, 4.5.3.1.3 less the angle brackets). */
+const MAX_EMAIL_LENGTH = 254;
+/** The setting whose row exists once there is an operator. */
+const FIRST_OPERATOR = 'first_operator';
+/** As browsers check it: who runs this alone may well be `me@localhost`. */
+const address = z.email({ pattern: z.regexes.html5Email });
+const emailSchema = z.string().trim().toLowerCase().max(MAX_EMAIL_LENGTH).pipe(address);
+
+/**
+ * One spelling for each mailbox, so that a person has one account however the address is typed.
+ * @throws {InvalidInputError} When it is no e-mail address.
+ */
+export function normaliseEmail(text: string): string {
+  const parsed = emailSchema.safeParse(text);
+  if (!parsed.success) throw new InvalidInputError('not a valid e-mail address');
+  return parsed.data;
+}
+
+export class UserRepository {
+  readonly #db: Database;
+  readonly #sources: RowSources;
+
+  constructor(db: Database, sources: RowSources) {
+    this.#db = db;
+    this.#sources = sources;
+  }
+
+  /** @throws {InvalidInputError} When the address is invalid or a user has it already. */
+  async create(email: string, tier: Tier = DEFAULT_TIER): Promise<User> {
+    const user = await this.#insert(normaliseEmail(email), tier);
+    if (!user) throw new InvalidInputError('a user with this e-mail address exists already');
+    return user;
+  }
+
+  /** The user of this address, made with the default tier where there is none. Safe when two ask at once. */
+  async findOrCreate(email: string): Promise<User> {
+    const address = normaliseEmail(email);
+    const user = (await this.#insert(address, DEFAULT_TIER)) ?? (await this.find(address));
+    if (!user) throw new InvalidInputError('the user was deleted meanwhile');
+    return user;
+  }
+
+  /**
+   * A user who signs up; null when the address is taken, by whomever: someone made on the command line does not become
+   * anyone's by signing up.
+   * @throws {InvalidInputError} When the address is invalid.
+   */
+  async signUp(email: string, passwordHash: string): Promise<User | null> {
+    return await this.#insert(normaliseEmail(email), DEFAULT_TIER, passwordHash);
+  }
+
+  /**
+   * The user who becomes the operator, or why there is none. Of several at once, in any process, one succeeds, and a
+   * refused one leaves nothing behind.
+   * @throws {InvalidInputError} When the address is invalid.
+   */
+  async signUpOperator(
+    email: string,
+    passwordHash: string,
+  ): Promise<User | 'email_taken' | 'operator_exists'> {
+    const address = normaliseEmail(email);
+    const nowMs = this.#sources.clock.now();
+    return await this.#db.transaction().execute(async (transaction) => {
+      // A second process waits here for the first to commit, and then finds the row.
+      const claim = await transaction
+        .insertInto('settings')
+        .values({ name: FIRST_OPERATOR, value: 'null', updated_ms: nowMs })
+        .onConflict((conflict) => conflict.column('name').doNothing())
+        .returning('name')
+        .executeTakeFirst();
+      if (!claim) return 'operator_exists';
+      const users = new UserRepository(transaction, this.#sources);
+      const user = await users.#insert(address, DEFAULT_TIER, passwordHash);
+      if (!user) {
+        await transaction.deleteFrom('settings').where('name', '=', FIRST_OPERATOR).execute();
+        return 'email_taken';
+      }
+      await users.#appoint(user.userId);
+      return { ...user, operator: true };
+    });
+  }
+
+  /**
+   * Makes an existing user the operator in place of whoever was.
+   * @throws {InvalidInputError} When there is no such user, or they are suspended.
+   */
+  async setOperator(email: string): Promise<User> {
+    const user = await this.find(email);
+    if (!user) throw unknownUser();
+    if (user.suspended) throw new InvalidInputError('the user is suspended; `users unsuspend` first');
+    await this.#db.transaction().execute(async (transaction) => {
+      await new UserRepository(transaction, this.#sources).#appoint(user.userId);
+    });
+    return { ...user, operator: true };
+  }
+
+  /** Whether anybody may administer the others. */
+  async hasOperator(): Promise<boolean> {
+    const operators = this.#db.selectFrom('users').select('user_id').where('operator_ms', 'is not', null);
+    return (await operators.limit(1).executeTakeFirst()) !== undefined;
+  }
+
+  /** @throws {InvalidInputError} When the address is invalid. */
+  async find(email: string): Promise<User | null> {
+    const row = await this.#row({ email });
+    return row ? toUser(row) : null;
+  }
+
+  /** @throws {InvalidInputError} When the address is invalid. */
+  async findWithPassword(name: UserName): Promise<UserWithPassword | null> {
+    const row = await this.#row(name);
+    return row ? { ...toUser(row), passwordHash: row.password_hash } : null;
+  }
+
+  /** @throws {InvalidInputError} When no user has this address. */
+  async setTier(email: string, tier: Tier): Promise<User> {
+    return await this.update({ email }, { tier });
+  }
+
+  /**
+   * Changes what is given. A suspended user's sessions end; the keys are refused while the suspension lasts.
+   * @throws {InvalidInputError} When there is no such user.
+   */
+  async update(name: UserName, change: UserChange): Promise<User> {
+    const { tier, suspended } = change;
+    const known = await this.#row(name);
+    if (!known) throw unknownUser();
+    if (tier === undefined && suspended === undefined) return toUser(known);
+    const nowMs = this.#sources.clock.now();
+    const row = await this.#db
+      .updateTable('users')
+      // Only what is given, so that two changes at once both hold; suspended again keeps the first time.
+      .set((users) => ({
+        ...(tier === undefined ? {} : { tier }),
+        ...(suspended === undefined
+          ? {}
+          : { suspended_ms: suspended ? users.fn.coalesce('suspended_ms', users.val(nowMs)) : null }),
+      }))
+      .where('user_id', '=', known.user_id)
+      .returningAll()
+      .executeTakeFirst();
+    if (!row) throw unknownUser();
+    if (suspended) await this.#db.deleteFrom('sessions').where('user_id', '=', row.user_id).execute();
+    return toUser(row);
+  }
+
+  /** @throws {InvalidInputError} When there is no such user. */
+  async setPassword(name: UserName, passwordHash: string): Promise<User> {
+    const known = await this.#row(name);
+    if (!known) throw unknownUser();
+    const query = this.#db.updateTable('users').set({ password_hash: passwordHash });
+    await query.where('user_id', '=', known.user_id).execute();
+    return toUser(known);
+  }
+
+  /** All users, oldest first. */
+  async list(): Promise<User[]> {
+    return (await this.#oldestFirst().execute()).map(toUser);
+  }
+
+  /** Some of them. */
+  async page({ limit, offset }: { limit: number; offset: number }): Promise<User[]> {
+    return (await this.#oldestFirst().limit(limit).offset(offset).execute()).map(toUser);
+  }
+
+  async count(): Promise<number> {
+    const query = this.#db.selectFrom('users').select((users) => users.fn.countAll<number>().as('count'));
+    return (await query.executeTakeFirstOrThrow()).count;
+  }
+
+  #oldestFirst() {
+    return this.#db.selectFrom('users').selectAll().orderBy('created_ms').orderBy('user_id');
+  }
+
+  async #row(name: UserName): Promise<Selectable<UsersTable> | undefined> {
+    const query = this.#db.selectFrom('users').selectAll();
+    return await ('email' in name
+      ? query.where('email', '=', normaliseEmail(name.email))
+      : query.where('user_id', '=', name.userId)
+    ).executeTakeFirst();
+  }
+
+  /** Inside a transaction. The setting's row is written first, so that two at once wait for each other there. */
+  async #appoint(userId: string): Promise<void> {
+    const nowMs = this.#sources.clock.now();
+    const row = { name: FIRST_OPERATOR, value: JSON.stringify(userId), updated_ms: nowMs };
+    await this.#db
+      .insertInto('settings')
+      .values(row)
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
+      .execute();
+    const before = this.#db.updateTable('users').set({ operator_ms: null });
+    await before.where('operator_ms', 'is not', null).where('user_id', '!=', userId).execute();
+    await this.#db
+      .updateTable('users')
+      .set((users) => ({ operator_ms: users.fn.coalesce('operator_ms', users.val(nowMs)) }))
+      .where('user_id', '=', userId)
+      .execute();
+  }
+
+  async #insert(email: string, tier: Tier, passwordHash: string | null = null): Promise<User | null> {
+    const { clock, randomBytes } = this.#sources;
+    const user_id = createId('usr', randomBytes);
+    const row = await this.#db
+      .insertInto('users')
+      .values({ user_id, email, tier, created_ms: clock.now(), password_hash: passwordHash })
+      .onConflict((conflict) => conflict.column('email').doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    return row ? toUser(row) : null;
+  }
+}
+
+function unknownUser(): InvalidInputError {
+  return new InvalidInputError('no user with this e-mail address');
+}
+
+/** The one form of a user's row outside this folder; the password's hash is not in it. */
+export function toUser(row: Omit<Selectable<UsersTable>, 'password_hash'>): User {
+  return {
+    userId: row.user_id,
+    email: row.email,
+    tier: row.tier,
+    createdMs: row.created_ms,
+    operator: row.operator_ms !== null,
+    suspended: row.suspended_ms !== null,
+  };
+}

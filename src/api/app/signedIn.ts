@@ -1,7 +1,0 @@
-import type { SignedIn } from '../../accounts/accessControl.ts';
-
-/** @throws {TypeError} On a route that asks for no session: a defect of the program. */
-export function signedIn({ session }: { session: SignedIn | null }): SignedIn {
-  if (session === null) throw new TypeError('a route without a session has no user');
-  return session;
-}

@@ -1,0 +1,54 @@
+import type { ApiParts } from '../http/parts.ts';
+import { type Route, route } from '../http/route.ts';
+import { optional, withDefault } from '../schema/api/fields.ts';
+import { enumerationList, literalList } from '../schema/api/listTypes.ts';
+import { liveBoardShape } from '../schema/api/signals.ts';
+import { integer, number } from '../schema/api/types.ts';
+import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
+import { printJson } from '../schema/moneyJson.ts';
+import { formatTime } from '../schema/time.ts';
+
+export function arbLiveRoute(parts: Pick<ApiParts, 'signals'>): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/arb/live',
+    auth: 'key',
+    access: { feature: 'market_data' },
+    summary: 'Chances that stand now, logical ones first',
+    description:
+      'From the detectors’ memory. The parameters choose and re-price what is shown; `tier`, `detected_at` and ' +
+      '`confidence` stay as the detectors have them, and what is audited or pushed never depends on a reader.',
+    query: {
+      min_edge_pp: withDefault(number({ ge: 0, le: 0.5 }), 0.04, 'Least edge in USDC per share'),
+      vol_window_sec: withDefault(
+        integer({ ge: 60, le: 3600 }),
+        600,
+        'Seconds the volatility is measured over, newest windows weighing most',
+      ),
+      tickers: optional(literalList(TICKERS), 'Only these assets, separated by commas'),
+      event_types: optional(
+        enumerationList('event_types', EVENT_TYPES),
+        'Only these windows, separated by commas',
+      ),
+      limit: withDefault(integer({ ge: 1, le: 200 }), 50, 'Most chances to answer'),
+    },
+    response: liveBoardShape,
+    handle: ({ query }) => {
+      const tickers = query.tickers ?? TICKERS;
+      const eventTypes = query.event_types ?? EVENT_TYPES;
+      const { asOfMs, opportunities } = parts.signals.board.read({
+        ...{ tickers, eventTypes, minEdge: query.min_edge_pp, limit: query.limit },
+        sigmaSeconds: query.vol_window_sec,
+      });
+      const body = {
+        as_of: formatTime(asOfMs),
+        count: opportunities.length,
+        tickers,
+        event_types: eventTypes,
+        min_edge_pp: query.min_edge_pp,
+        opportunities,
+      };
+      return { body: printJson(body) };
+    },
+  });
+}

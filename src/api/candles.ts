@@ -1,0 +1,124 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { validityOf } from '../http/caching.ts';
+import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { knownMarket } from '../http/marketLookup.ts';
+import type { ApiParts } from '../http/parts.ts';
+import { type Route, route } from '../http/route.ts';
+import { around, checkRange, OBJECT_ARRAY, OBJECT_LINES, wholeBody } from '../http/rows.ts';
+import { rowsBody } from '../http/rowsBody.ts';
+import { isStreamed } from '../http/streamedAnswers.ts';
+import { datetime } from '../schema/api/datetime.ts';
+import { required } from '../schema/api/fields.ts';
+import * as parameter from '../schema/api/parameters.ts';
+import { CANDLE_TIMEFRAMES, type CandleTimeframe, candlesShape } from '../schema/api/resources.ts';
+import { literal } from '../schema/api/types.ts';
+import {
+  type CandlePage,
+  type CandleRequest,
+  candleRows,
+  candlesWithNext,
+  countCandles,
+  findCandles,
+} from '../store/queries/candles.ts';
+import { TRUST_REVISION } from '../store/queries/trust.ts';
+import { keyColumns, pageOfLines } from './shortPages.ts';
+
+const MINUTE_MS = 60_000;
+const TIMEFRAME_MS: Record<CandleTimeframe, number> = {
+  '5m': 5 * MINUTE_MS,
+  '15m': 15 * MINUTE_MS,
+  '1h': 60 * MINUTE_MS,
+  '4h': 240 * MINUTE_MS,
+  '24h': 1440 * MINUTE_MS,
+};
+/** A bucket's start is its whole key. */
+const NO_TIE = '-';
+
+export function candlesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/candles',
+    auth: 'key',
+    access: { feature: 'market_data' },
+    summary: 'Open, high, low, close of the YES mid and traded volume, in buckets aligned to UTC',
+    description:
+      'A bucket with trades but no two-sided mid takes the last known mid; a bucket with neither is omitted.',
+    query: {
+      market_id: parameter.marketId,
+      timeframe: required(literal(CANDLE_TIMEFRAMES), 'Length of a bucket'),
+      start: required(datetime, 'First moment, included'),
+      end: required(datetime, 'Last moment, not included'),
+      limit: parameter.limit(1000, 10_000),
+      cursor: parameter.cursor,
+    },
+    response: candlesShape,
+    cacheable: true,
+    handle: async ({ query, history, signal, headOnly, conditions }) => {
+      const { market_id: marketId, timeframe, start, end, limit } = query;
+      checkRange(start, end);
+      const scope: CursorScope = ['candles', marketId, timeframe, start, end];
+      const timeframeMs = TIMEFRAME_MS[timeframe];
+      const after = decodeCursor(scope, query.cursor, /^-$/);
+      const allowed = history.range({ startMs: start, endMs: end }, { resumed: after !== null }) ?? start;
+      const startMs = after ? Math.max(allowed, after.timeMs + timeframeMs) : allowed;
+      const request = { marketId, startMs, endMs: Math.max(startMs, end), timeframeMs, limit };
+      const market = await knownMarket(parts, marketId, signal);
+      const short = limit === 0 || isStreamed(limit) ? null : await shortCandles(parts, request, signal);
+      const page =
+        short || limit === 0 ? (short?.page ?? null) : await findCandles(parts.store, request, signal);
+      const count = limit === 0 ? await countCandles(parts.store, request, signal) : (page?.count ?? 0);
+      const next = page?.more ? encodeCursor(scope, { timeMs: page.lastMs, tie: NO_TIE }) : null;
+      const wrap = around('candles', { market_id: market.marketId, timeframe, count }, { next_cursor: next });
+      const settlesMs = allowed === start ? end : null;
+      const validity = validityOf([count, page], { settlesMs, conditions });
+      const headers = validity?.headers ?? {};
+      if (validity?.notModified) return { status: 304, headers, body: '' };
+      if (headOnly) return { headers, body: Readable.from([]) };
+      if (short && page) return { headers, body: wholeBody(`${wrap.prefix}${short.rows}${wrap.suffix}`) };
+      return { headers, body: await candlesBody(parts, { request, page, wrap, signal }) };
+    },
+  });
+}
+
+/** A short page and its candles, read by one statement. */
+async function shortCandles(
+  { store }: Pick<ApiParts, 'store'>,
+  request: CandleRequest,
+  signal: AbortSignal,
+): Promise<{ page: CandlePage | null; rows: string }> {
+  const key = keyColumns({ timeMs: 'bucket', seq: '0', revision: TRUST_REVISION });
+  const { query, params } = candlesWithNext(request, key);
+  const given = await text(await store.stream(query, params, { ...OBJECT_LINES, short: true, signal }));
+  const { page, rows } = pageOfLines(given, { limit: request.limit, descending: false });
+  if (page === null) return { page, rows };
+  const { count, low, high, next, revision } = page;
+  return {
+    page: { count, firstMs: low.timeMs, lastMs: high.timeMs, more: next !== null, revision },
+    rows,
+  };
+}
+
+async function candlesBody(
+  { store }: Pick<ApiParts, 'store'>,
+  {
+    request,
+    page,
+    wrap,
+    signal,
+  }: {
+    request: CandleRequest;
+    page: CandlePage | null;
+    wrap: { prefix: string; suffix: string };
+    signal: AbortSignal;
+  },
+): Promise<string | Readable> {
+  if (!page) return `${wrap.prefix}[]${wrap.suffix}`;
+  const { query, params } = candleRows(request, page);
+  const rows = await store.stream(query, params, {
+    ...OBJECT_ARRAY,
+    short: !isStreamed(request.limit),
+    signal,
+  });
+  return rowsBody(rows, wrap);
+}

@@ -1,0 +1,53 @@
+import type { ApiParts, LiveState } from '../../http/parts.ts';
+import { type Route, route } from '../../http/route.ts';
+import { feedStatusShape } from '../../schema/api/accountResources.ts';
+import type { Gap } from '../../schema/gap.ts';
+import { formatTime } from '../../schema/time.ts';
+
+/** Of a venue's words about a failure, as many as a page has room for. */
+const CAUSE_LENGTH = 200;
+
+/** Whether each connection to a venue brings what it should. */
+export function feedRoutes(parts: Pick<ApiParts, 'live' | 'metrics' | 'clock'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/app/feeds',
+      auth: 'operator',
+      access: { feature: null, duringMaintenance: true },
+      summary: 'How each connection to a venue fares, and which gaps are open',
+      description: 'From memory, of this process alone.',
+      response: feedStatusShape,
+      handle: () => {
+        const { live, metrics, clock } = parts;
+        const gaps = (live.openGaps?.() ?? []).map((gap) => openGap(gap, live));
+        const groups = gaps.map(({ ticker, event_type }) => `${ticker}-${event_type}`);
+        const feeds = metrics.venueFeeds.rows().map((row) => ({
+          ...{ feed: row.feed, group: row.group, kind: row.kind, connections: row.connections, up: row.up },
+          last_message_at: timeOf(row.lastMessageMs),
+          failures: row.failures,
+          last_failure: row.lastFailure?.cause.slice(0, CAUSE_LENGTH) ?? null,
+          last_failure_at: timeOf(row.lastFailure?.timeMs ?? null),
+          gaps_open: gaps.filter(
+            ({ feed }, at) => feed === row.feed && (row.group === null || row.group === groups[at]),
+          ).length,
+        }));
+        gaps.sort((a, b) => (a.start < b.start ? -1 : 1));
+        return { body: JSON.stringify({ as_of: formatTime(clock.now()), feeds, gaps }) };
+      },
+    }),
+  ];
+}
+
+function openGap({ gapId, marketId, startTimeMs, cause, feed }: Gap, live: LiveState) {
+  const market = live.followed.market(marketId);
+  return {
+    ...{ gap_id: gapId, market_id: marketId, start: formatTime(startTimeMs), cause, feed },
+    ticker: market?.ticker ?? null,
+    event_type: market?.eventType ?? null,
+  };
+}
+
+function timeOf(timeMs: number | null): string | null {
+  return timeMs === null ? null : formatTime(timeMs);
+}

@@ -1,0 +1,49 @@
+import type { ApiParts } from '../../http/parts.ts';
+import { forbidden, type RequestRefusedError } from '../../http/refusal.ts';
+import { type Route, route } from '../../http/route.ts';
+import { signUpStateShape } from '../../schema/api/accountResources.ts';
+
+const CLOSED = 'Sign-up is closed; ask the operator of this service for an account';
+const NO_OPERATOR =
+  'This service has no operator yet: the first sign-up needs the setup link that `underround serve` printed';
+const INVALID_LINK =
+  'This setup link is not valid: use the newest one; a restart of the service prints another';
+
+type Parts = Pick<ApiParts, 'control' | 'signUpOpen'>;
+
+/** Whether there is anybody to sign in as, and who may sign up: the pages begin with it. */
+export function firstRunRoute(parts: Parts): Route {
+  return route({
+    method: 'GET',
+    path: '/app/sign-up',
+    auth: 'none',
+    access: { feature: null, duringMaintenance: true },
+    summary: 'Whether the service has its operator, and whether others may sign up',
+    response: signUpStateShape,
+    handle: async () => {
+      const hasOperator = await parts.control.setup.hasOperator();
+      return { body: JSON.stringify({ has_operator: hasOperator, open: parts.signUpOpen ?? true }) };
+    },
+  });
+}
+
+/**
+ * Decides who the next sign-up makes.
+ * @param setup Token of the setup link; null: none was given.
+ * @returns The role, or the 403 that says what to do instead.
+ */
+export async function roleOfNext(
+  { control, signUpOpen = true }: Parts,
+  setup: string | null,
+): Promise<'operator' | 'user' | RequestRefusedError> {
+  if (await control.setup.hasOperator()) {
+    if (setup !== null) return setupLinkUsed();
+    return signUpOpen ? 'user' : forbidden(CLOSED);
+  }
+  if (setup === null) return forbidden(NO_OPERATOR);
+  return control.setup.accepts(setup) ? 'operator' : forbidden(INVALID_LINK);
+}
+
+export function setupLinkUsed() {
+  return forbidden('This setup link was used: the service has its operator');
+}

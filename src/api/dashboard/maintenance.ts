@@ -1,0 +1,74 @@
+import { DEFAULT_RETRY_AFTER_SECONDS, MAX_RETRY_AFTER_SECONDS } from '../../accounts/maintenance.ts';
+import { MAX_MESSAGE_LENGTH } from '../../accounts/maintenanceSwitch.ts';
+import type { ApiParts } from '../../http/parts.ts';
+import { type Route, route } from '../../http/route.ts';
+import { maintenanceShape } from '../../schema/api/accountResources.ts';
+import {
+  defaultMember,
+  jsonBoolean,
+  jsonInteger,
+  jsonText,
+  optionalMember,
+  requiredMember,
+} from '../../schema/api/body.ts';
+import { text } from '../../schema/api/types.ts';
+import { formatTime } from '../../schema/time.ts';
+import { signedIn } from './signedIn.ts';
+
+/** Closing the service for a while; the routes an operator needs to open it again stay. */
+export function maintenanceRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
+  const status = async () => {
+    const now = await parts.control.maintenance.status();
+    return {
+      body: JSON.stringify({
+        on: now !== null,
+        retry_after_seconds: now?.retryAfterSeconds ?? null,
+        message: now?.message ?? null,
+        since: now === null ? null : formatTime(now.sinceMs),
+      }),
+    };
+  };
+  return [
+    route({
+      method: 'GET',
+      path: '/app/maintenance',
+      auth: 'operator',
+      access: { feature: null, duringMaintenance: true },
+      summary: 'Whether the service is closed for maintenance',
+      response: maintenanceShape,
+      handle: status,
+    }),
+    route({
+      method: 'PUT',
+      path: '/app/maintenance',
+      auth: 'operator',
+      access: { feature: null, duringMaintenance: true },
+      summary: 'Close the service to everyone for a while (503 with `Retry-After`), or open it again',
+      body: {
+        on: requiredMember(jsonBoolean, 'Whether it is closed'),
+        retry_after_seconds: defaultMember(
+          jsonInteger({ ge: 1, le: MAX_RETRY_AFTER_SECONDS }),
+          DEFAULT_RETRY_AFTER_SECONDS,
+          'What `Retry-After` tells clients',
+        ),
+        message: optionalMember(
+          jsonText(text({ minLength: 1, maxLength: MAX_MESSAGE_LENGTH, pattern: '^\\P{Cc}*$' })),
+          '`detail` of the answers meanwhile; null: the usual words',
+        ),
+      },
+      response: maintenanceShape,
+      handle: async ({ body, session, client: { address } }) => {
+        const { maintenance, events, settled } = parts.control;
+        const { retry_after_seconds: retryAfterSeconds, message } = body;
+        if (body.on) await maintenance.close({ retryAfterSeconds, message });
+        else await maintenance.open();
+        await events.record({
+          action: body.on ? 'maintenance_on' : 'maintenance_off',
+          ...{ actor: signedIn({ session }).user.email, address, detail: body.on ? message : null },
+        });
+        await settled();
+        return await status();
+      },
+    }),
+  ];
+}

@@ -1,0 +1,125 @@
+import { expect, it } from 'vitest';
+import { fromBase32 } from '../../../test/support/base32.ts';
+import { openDashboard, PASSWORD } from '../../../test/support/dashboard.ts';
+import { totpCode, totpStep } from '../../accounts/users/totp.ts';
+
+const EMAIL = 'op@example.com';
+const PATH = '/app/second-factor';
+const NEEDS_CODE = 'A code of the authenticator app, or a recovery code, is needed';
+
+async function open(options: { limited?: boolean } = {}) {
+  const dashboard = await openDashboard(options);
+  const user = await dashboard.signedUp(EMAIL);
+  const begin = async () => {
+    const { secret } = (await user.ask('POST', PATH)).json();
+    return (steps = 0) => totpCode(fromBase32(secret), totpStep(dashboard.clock.now()) + steps);
+  };
+  const enable = async () => {
+    const code = await begin();
+    const answer = await user.ask('POST', `${PATH}/confirm`, { code: code() });
+    const recovery: string[] = answer.json().recovery_codes;
+    // Past the code that was used.
+    await dashboard.clock.advance(60_000);
+    return { code, recovery };
+  };
+  const signIn = async (code?: string, password = PASSWORD) => {
+    const body = { email: EMAIL, password, ...(code === undefined ? {} : { code }) };
+    const answer = await dashboard.browser().ask('POST', '/app/sign-in', body);
+    return [
+      answer.statusCode,
+      answer.json().detail ?? answer.json().user.email,
+      answer.headers['x-second-factor'],
+    ];
+  };
+  return { ...dashboard, user, begin, enable, signIn };
+}
+
+it('is off until a code was proven', async () => {
+  const { user, begin, signIn } = await open();
+  const off = { enabled: false, recovery_codes_left: 0 };
+  expect((await user.ask('GET', PATH)).json()).toEqual(off);
+  const made = (await user.ask('POST', PATH)).json();
+  expect(made.secret).toMatch(/^[a-z2-7]{32}$/);
+  expect(made.uri).toBe(
+    `otpauth://totp/Underround:op%40example.com?secret=${made.secret.toUpperCase()}&issuer=Underround`,
+  );
+  const code = await begin();
+  const wrong = await user.ask('POST', `${PATH}/confirm`, { code: code(3) });
+  expect([wrong.statusCode, wrong.json()]).toEqual([
+    403,
+    { detail: 'The code is wrong; check the clock of the device' },
+  ]);
+  expect((await user.ask('GET', PATH)).json()).toEqual(off);
+  expect(await signIn()).toEqual([200, EMAIL, undefined]);
+  const right = await user.ask('POST', `${PATH}/confirm`, { code: code() });
+  expect(right.json().recovery_codes).toHaveLength(10);
+  expect((await user.ask('GET', PATH)).json()).toEqual({ enabled: true, recovery_codes_left: 10 });
+  expect(await user.status('POST', PATH)).toBe(409);
+  expect(await user.status('POST', `${PATH}/confirm`, { code: code(1) })).toBe(403);
+});
+
+it('signing in takes the password and then a code, which works once', async () => {
+  const { enable, signIn, clock } = await open();
+  const { code } = await enable();
+  expect(await signIn()).toEqual([401, NEEDS_CODE, 'required']);
+  expect(await signIn(undefined, 'wrong')).toEqual([401, 'Wrong e-mail address or password', undefined]);
+  expect(await signIn(code(), 'wrong')).toEqual([401, 'Wrong e-mail address or password', undefined]);
+  expect(await signIn(code(3))).toEqual([401, 'The code is wrong or was used', 'required']);
+  expect(await signIn(code())).toEqual([200, EMAIL, undefined]);
+  expect(await signIn(code())).toEqual([401, 'The code is wrong or was used', 'required']);
+  expect(await signIn(code(-1))).toEqual([401, 'The code is wrong or was used', 'required']);
+  await clock.advance(30_000);
+  expect(await signIn(code())).toEqual([200, EMAIL, undefined]);
+});
+
+it('one code at once admits one', async () => {
+  const { enable, signIn } = await open();
+  const { code } = await enable();
+  const answers = await Promise.all(Array.from({ length: 4 }, () => signIn(code())));
+  expect(answers.map(([status]) => status).sort()).toEqual([200, 401, 401, 401]);
+});
+
+it('each recovery code works once, however it is typed', async () => {
+  const { user, enable, signIn } = await open();
+  const { recovery } = await enable();
+  const [first = '', second = ''] = recovery;
+  expect(first).toMatch(/^[a-z2-7]{4}(-[a-z2-7]{4}){3}$/);
+  expect(new Set(recovery).size).toBe(10);
+  expect(await signIn(first)).toEqual([200, EMAIL, undefined]);
+  expect(await signIn(first)).toEqual([401, 'The code is wrong or was used', 'required']);
+  expect(await signIn(second.toUpperCase().replaceAll('-', ' '))).toEqual([200, EMAIL, undefined]);
+  expect((await user.ask('GET', PATH)).json()).toEqual({ enabled: true, recovery_codes_left: 8 });
+});
+
+it('is disabled with the password and a code', async () => {
+  const { user, enable, signIn } = await open();
+  const { code } = await enable();
+  const disable = async (body: { password: string; code: string }) =>
+    (await user.ask('POST', `${PATH}/disable`, body)).statusCode;
+  expect(await disable({ password: 'wrong', code: code() })).toBe(403);
+  expect(await disable({ password: PASSWORD, code: code(3) })).toBe(403);
+  expect(await disable({ password: PASSWORD, code: code() })).toBe(204);
+  expect(await signIn()).toEqual([200, EMAIL, undefined]);
+});
+
+it('codes cannot be guessed: wrong ones count as attempts to sign in', async () => {
+  const { enable, signIn } = await open({ limited: true });
+  const { code } = await enable();
+  for (let n = 0; n < 9; n++) expect((await signIn(code(3)))[0]).toBe(401);
+  expect((await signIn(code()))[0]).toBe(429);
+});
+
+it('secret and codes stand nowhere in the database, and no refusal repeats one', async () => {
+  const { accounts, user, begin, signIn } = await open();
+  const code = await begin();
+  const { recovery_codes } = (await user.ask('POST', `${PATH}/confirm`, { code: code() })).json();
+  const factors = await accounts.database.selectFrom('second_factors').selectAll().execute();
+  const codes = await accounts.database.selectFrom('recovery_codes').selectAll().execute();
+  expect([factors.length, codes.length]).toEqual([1, 10]);
+  expect(factors[0]?.secret).toMatch(/^v1\./);
+  for (const secret of recovery_codes) {
+    expect(JSON.stringify(codes)).not.toContain(secret);
+    expect(JSON.stringify(codes)).not.toContain(secret.replaceAll('-', ''));
+  }
+  expect(JSON.stringify(await signIn(recovery_codes[0].repeat(20)))).not.toContain(recovery_codes[0]);
+});

@@ -1,0 +1,99 @@
+import type { User } from '../../accounts/users/users.ts';
+import type { ApiParts } from '../../http/parts.ts';
+import { conflict, forbidden } from '../../http/refusal.ts';
+import { type Client, type Route, route } from '../../http/route.ts';
+import {
+  newSecondFactorShape,
+  recoveryCodesShape,
+  secondFactorShape,
+} from '../../schema/api/accountResources.ts';
+import { code, password } from './members.ts';
+import { signedIn } from './signedIn.ts';
+import type { SignInAttempts } from './signInAttempts.ts';
+
+type Parts = Pick<ApiParts, 'control' | 'secondFactors'>;
+
+const PATH = '/app/second-factor';
+const SHARED = { auth: 'session', access: { feature: null } } as const;
+
+/** One-time codes of an authenticator app (TOTP), for who wants them. */
+export function secondFactorRoutes(parts: Parts, attempts: SignInAttempts): Route[] {
+  const { secondFactors } = parts;
+  return [
+    route({
+      ...{ method: 'GET', path: PATH, ...SHARED },
+      summary: 'Whether signing in takes a code of an authenticator app',
+      response: secondFactorShape,
+      handle: async (request) => {
+        const { isEnabled, recoveryCodesLeft } = await secondFactors.state(signedIn(request).user.userId);
+        return { body: JSON.stringify({ enabled: isEnabled, recovery_codes_left: recoveryCodesLeft }) };
+      },
+    }),
+    route({
+      ...{ method: 'POST', path: PATH, ...SHARED },
+      summary: 'Make a secret for an authenticator app; it counts once a code of it was confirmed',
+      response: newSecondFactorShape,
+      refusals: [409],
+      handle: async (request) => {
+        const begun = await secondFactors.begin(signedIn(request).user);
+        if (begun === null) throw conflict('One-time codes are enabled; disable them first');
+        return { body: JSON.stringify(begun) };
+      },
+    }),
+    confirmRoute(parts, attempts),
+    disableRoute(parts, attempts),
+  ];
+}
+
+function confirmRoute({ control, secondFactors }: Parts, attempts: SignInAttempts): Route {
+  return route({
+    ...{ method: 'POST', path: `${PATH}/confirm`, ...SHARED },
+    summary: 'Enable one-time codes by proving one; answers recovery codes, shown this once',
+    body: { code },
+    beforeBody: attempts.beforeBody,
+    response: recoveryCodesShape,
+    handle: async (request) => {
+      const { user } = signedIn(request);
+      const { body, client } = request;
+      attempts.tryAccount({ address: client.address, email: user.email });
+      const codes = await secondFactors.confirm(user.userId, body.code);
+      await control.events.record(eventOf('enable_totp', user, client, codes === null ? 'wrong code' : null));
+      if (codes === null) throw forbidden('The code is wrong; check the clock of the device');
+      return { body: JSON.stringify({ recovery_codes: codes }) };
+    },
+  });
+}
+
+function disableRoute({ control, secondFactors }: Parts, attempts: SignInAttempts): Route {
+  return route({
+    ...{ method: 'POST', path: `${PATH}/disable`, ...SHARED },
+    summary: 'Sign in with the password alone again; takes the password and a code',
+    body: { password, code },
+    beforeBody: attempts.beforeBody,
+    success: 204,
+    response: null,
+    handle: async (request) => {
+      const { user } = signedIn(request);
+      const { body, client } = request;
+      attempts.tryAccount({ address: client.address, email: user.email });
+      const known = await control.users.findWithPassword(user);
+      const right = await control.passwords.verify(known?.passwordHash ?? null, body.password);
+      // A right code is used up by a right password alone.
+      const done = right && (await secondFactors.use(user.userId, body.code));
+      if (done) await secondFactors.remove(user.userId);
+      const reason = done ? null : right ? 'wrong code' : 'wrong password';
+      await control.events.record(eventOf('disable_totp', user, client, reason));
+      if (!done) throw forbidden('The password or the code is wrong');
+      return { status: 204, body: '' };
+    },
+  });
+}
+
+function eventOf(
+  action: 'enable_totp' | 'disable_totp',
+  { email }: User,
+  { address }: Client,
+  reason: string | null,
+) {
+  return { action, email, address, reason };
+}

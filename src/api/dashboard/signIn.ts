@@ -1,0 +1,211 @@
+import type { User, UserWithPassword } from '../../accounts/users/users.ts';
+import type { ApiParts } from '../../http/parts.ts';
+import { codeRequired, conflict, forbidden, RequestRefusedError, unauthorized } from '../../http/refusal.ts';
+import { type Answer, type Client, type Route, route } from '../../http/route.ts';
+import { setSessionCookies } from '../../http/sessionCookie.ts';
+import { currentUserShape } from '../../schema/api/accountResources.ts';
+import { roleOfNext, setupLinkUsed } from './firstRun.ts';
+import { checkNewPassword, email, linkToken, newPassword, optionalCode, password, setup } from './members.ts';
+import { secondFactorRoutes } from './secondFactor.ts';
+import { signedIn } from './signedIn.ts';
+import { SignInAttempts } from './signInAttempts.ts';
+
+type Parts = Pick<ApiParts, 'control' | 'secondFactors' | 'clock' | 'rateLimits' | 'signUpOpen'>;
+
+const LINK_INVALID = 'This sign-in link was used or is too old; sign in with e-mail address and password';
+const CODE_NEEDED = 'A code of the authenticator app, or a recovery code, is needed';
+
+/** Signing up, in and out, who one is, and another password. */
+export function signInRoutes(parts: Parts): Route[] {
+  const attempts = new SignInAttempts(parts);
+  return [
+    signUpRoute(parts, attempts),
+    signInRoute(parts, attempts),
+    signInLinkRoute(parts, attempts),
+    route({
+      method: 'POST',
+      path: '/app/sign-out',
+      auth: 'session',
+      access: { feature: null, duringMaintenance: true },
+      summary: 'End this session',
+      success: 204,
+      response: null,
+      handle: async (request) => {
+        const { user, sessionId } = signedIn(request);
+        await parts.control.sessions.end(user.userId, sessionId);
+        return { status: 204, headers: cookie(null, request.client), body: '' };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/app/me',
+      auth: 'session',
+      access: { feature: null, duringMaintenance: true },
+      summary: 'Who is signed in',
+      response: currentUserShape,
+      handle: (request) => ({ body: userText(signedIn(request).user) }),
+    }),
+    passwordRoute(parts, attempts),
+    ...secondFactorRoutes(parts, attempts),
+  ];
+}
+
+function signInRoute(parts: Parts, attempts: SignInAttempts): Route {
+  return route({
+    method: 'POST',
+    path: '/app/sign-in',
+    auth: 'none',
+    access: { feature: null, duringMaintenance: true },
+    summary: 'Sign in; begins a session and ends the one the browser had',
+    description:
+      'Where the user has enabled one-time codes, a right password without a right `code` is 401 with `X-Second-Factor: required`.',
+    body: { email, password, code: optionalCode },
+    response: currentUserShape,
+    refusals: [401, 403, 429],
+    beforeBody: attempts.beforeBody,
+    handle: async ({ body, client }) => {
+      attempts.tryAccount({ address: client.address, email: body.email });
+      const { users, passwords, events } = parts.control;
+      const refuse = async (reason: string, refusal: RequestRefusedError) => {
+        await events.record({ action: 'sign_in', email: body.email, address: client.address, reason });
+        throw refusal;
+      };
+      const known = await users.findWithPassword({ email: body.email });
+      // Verified even when there is no such user, so that the time taken does not tell whether an account exists.
+      const right = await passwords.verify(known?.passwordHash ?? null, body.password);
+      if (!known || !right) {
+        return await refuse(whyWrong(known), unauthorized('Wrong e-mail address or password'));
+      }
+      if (known.suspended) return await refuse('the user is suspended', forbidden('This user is suspended'));
+      const { isEnabled } = await parts.secondFactors.state(known.userId);
+      if (isEnabled && body.code === null) throw codeRequired(CODE_NEEDED);
+      if (isEnabled && body.code !== null && !(await parts.secondFactors.use(known.userId, body.code))) {
+        return await refuse('wrong code', codeRequired('The code is wrong or was used'));
+      }
+      attempts.succeeded({ address: client.address, email: body.email });
+      await events.record({ action: 'sign_in', email: body.email, address: client.address });
+      return await begin(parts, client, known);
+    },
+  });
+}
+
+function signInLinkRoute(parts: Parts, attempts: SignInAttempts): Route {
+  return route({
+    method: 'POST',
+    path: '/app/sign-in-link',
+    auth: 'none',
+    access: { feature: null, duringMaintenance: true },
+    summary: 'Sign in with a link that the service printed; it works once',
+    body: { link: linkToken },
+    response: currentUserShape,
+    refusals: [403, 429],
+    beforeBody: attempts.beforeBody,
+    handle: async ({ body, client }) => {
+      const { users, links, events } = parts.control;
+      const userId = links.use(body.link);
+      const user = userId === null ? null : await users.findWithPassword({ userId });
+      // What signing in takes since the link was made, it cannot give.
+      const isEnough = user !== null && !(await parts.secondFactors.state(user.userId)).isEnabled;
+      const about = { action: 'sign_in', email: user?.email ?? null, address: client.address } as const;
+      if (!isEnough || user.suspended) {
+        await events.record({ ...about, reason: LINK_INVALID });
+        throw forbidden(LINK_INVALID);
+      }
+      await events.record({ ...about, detail: 'sign-in link' });
+      return await begin(parts, client, user);
+    },
+  });
+}
+
+function signUpRoute(parts: Parts, attempts: SignInAttempts): Route {
+  return route({
+    method: 'POST',
+    path: '/app/sign-up',
+    auth: 'none',
+    access: { feature: null },
+    summary: 'Make an account and sign in; the first one, which needs the setup link, is the operator’s',
+    body: { email, password: newPassword, setup },
+    response: currentUserShape,
+    refusals: [403, 409, 429],
+    beforeBody: attempts.beforeBody,
+    handle: async ({ body, client }) => {
+      attempts.signUp(client.address);
+      checkNewPassword({ password: body.password }, body.email);
+      const { users, passwords, events } = parts.control;
+      const note = (reason: string | null, detail: string | null = null) =>
+        events.record({ action: 'sign_up', email: body.email, address: client.address, reason, detail });
+      const refuse = async (refusal: RequestRefusedError) => {
+        await note(refusal.message);
+        throw refusal;
+      };
+      const role = await roleOfNext(parts, body.setup);
+      if (role instanceof RequestRefusedError) return await refuse(role);
+      const passwordHash = await passwords.hash(body.password);
+      const user =
+        role === 'operator'
+          ? await users.signUpOperator(body.email, passwordHash)
+          : await users.signUp(body.email, passwordHash);
+      if (user === 'operator_exists') return await refuse(setupLinkUsed());
+      if (user === null || user === 'email_taken') {
+        return await refuse(conflict('A user with this e-mail address exists already'));
+      }
+      await note(null, role);
+      return await begin(parts, client, user);
+    },
+  });
+}
+
+function passwordRoute(parts: Parts, attempts: SignInAttempts): Route {
+  return route({
+    method: 'POST',
+    path: '/app/password',
+    auth: 'session',
+    access: { feature: null },
+    summary: 'Set another password; every other session of the user ends',
+    body: { current_password: password, new_password: newPassword },
+    response: currentUserShape,
+    beforeBody: attempts.beforeBody,
+    handle: async (request) => {
+      const { user } = signedIn(request);
+      const { body, client } = request;
+      attempts.tryAccount({ address: client.address, email: user.email });
+      checkNewPassword({ new_password: body.new_password }, user.email);
+      const { users, passwords, sessions, events } = parts.control;
+      const note = (reason: string | null) =>
+        events.record({ action: 'change_password', email: user.email, address: client.address, reason });
+      const known = await users.findWithPassword(user);
+      const right = await passwords.verify(known?.passwordHash ?? null, body.current_password);
+      if (!right) {
+        await note('wrong current password');
+        throw forbidden('The current password is wrong');
+      }
+      await users.setPassword(user, await passwords.hash(body.new_password));
+      await sessions.endAll(user.userId);
+      await note(null);
+      return await begin(parts, client, user);
+    },
+  });
+}
+
+/** For the operator alone: the client learns only that it was wrong. */
+function whyWrong(known: UserWithPassword | null): string {
+  if (!known) return 'unknown e-mail address';
+  return known.passwordHash === null ? 'the user has no password' : 'wrong password';
+}
+
+/** A new session, whatever the browser had before: a token from before the sign-in must not be worth anything after. */
+async function begin({ control }: Parts, client: Client, user: User): Promise<Answer> {
+  const { sessions } = control;
+  const before = client.sessionToken === null ? null : await sessions.find(client.sessionToken);
+  if (before) await sessions.end(before.user.userId, before.sessionId);
+  const { token } = await sessions.create({ userId: user.userId, ...client });
+  return { headers: cookie(token, client), body: userText(user) };
+}
+
+function cookie(token: string | null, { cookies }: Client): Record<string, string[]> {
+  return { 'set-cookie': setSessionCookies(token, cookies) };
+}
+
+function userText({ userId, email, tier, operator }: User): string {
+  return JSON.stringify({ user: { user_id: userId, email, tier, operator } });
+}

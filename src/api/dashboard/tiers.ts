@@ -1,0 +1,18 @@
+import type { ApiParts } from '../../http/parts.ts';
+import { type Route, route } from '../../http/route.ts';
+import { tierTableShape } from '../../schema/api/accountResources.ts';
+
+/** What the tiers of this very service may do, so that its users need not guess. */
+export function tierRoutes(parts: Pick<ApiParts, 'tiers'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/app/tiers',
+      auth: 'session',
+      access: { feature: null },
+      summary: 'What each tier of this service may do',
+      response: tierTableShape,
+      handle: () => ({ body: JSON.stringify({ tiers: parts.tiers }) }),
+    }),
+  ];
+}

@@ -1,0 +1,77 @@
+import type { User } from '../../accounts/users/users.ts';
+import type { ApiParts } from '../../http/parts.ts';
+import { conflict, notFound } from '../../http/refusal.ts';
+import { type Route, route } from '../../http/route.ts';
+import { InvalidInputError } from '../../runtime/errors.ts';
+import { userListShape, userShape } from '../../schema/api/accountResources.ts';
+import { jsonBoolean, jsonLiteral, optionalMember } from '../../schema/api/body.ts';
+import { required } from '../../schema/api/fields.ts';
+import { limit, offset } from '../../schema/api/parameters.ts';
+import { literal, text } from '../../schema/api/types.ts';
+import { TIERS } from '../../schema/tier.ts';
+import { formatTime } from '../../schema/time.ts';
+import { signedIn } from './signedIn.ts';
+
+/** What an operator does about users. */
+export function userRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/app/users',
+      auth: 'operator',
+      access: { feature: null },
+      summary: 'All users, oldest first',
+      query: { limit: limit(100, 1000), offset },
+      response: userListShape,
+      handle: async ({ query }) => {
+        const { users } = parts.control;
+        const [page, total] = await Promise.all([users.page(query), users.count()]);
+        const shown = page.map(toJson);
+        return { body: JSON.stringify({ users: shown, count: shown.length, total, ...query }) };
+      },
+    }),
+    route({
+      method: 'PATCH',
+      path: '/app/users/{user_id}',
+      auth: 'operator',
+      access: { feature: null },
+      summary: 'Set a user’s tier, suspend a user or lift it; what is left out stays',
+      description:
+        'A suspended user’s sessions end and none of their keys is admitted once this is answered.',
+      pathFields: { user_id: required(text(), '`user_id` of the list') },
+      body: {
+        tier: optionalMember(jsonLiteral(literal(TIERS)), 'Tier of the user and all their keys'),
+        suspended: optionalMember(jsonBoolean, 'Whether the user is kept out'),
+      },
+      response: userShape,
+      refusals: [409],
+      handle: async (request) => {
+        const { user_id: userId } = request.path;
+        const { tier, suspended } = request.body;
+        if (suspended === true && userId === signedIn(request).user.userId) {
+          throw conflict('An operator cannot suspend themselves');
+        }
+        const change = { ...(tier === null ? {} : { tier }), ...(suspended === null ? {} : { suspended }) };
+        const user = await parts.control.users.update({ userId }, change).catch((error: unknown) => {
+          throw error instanceof InvalidInputError ? notFound('User not found') : error;
+        });
+        const done = {
+          email: user.email,
+          actor: signedIn(request).user.email,
+          address: request.client.address,
+        };
+        if (tier !== null) await parts.control.events.record({ ...done, action: 'set_tier', detail: tier });
+        if (suspended !== null) {
+          await parts.control.events.record({ ...done, action: suspended ? 'suspend' : 'unsuspend' });
+        }
+        await parts.control.settled();
+        return { body: JSON.stringify(toJson(user)) };
+      },
+    }),
+  ];
+}
+
+function toJson(user: User) {
+  const { userId, email, tier, operator, suspended, createdMs } = user;
+  return { user_id: userId, email, tier, operator, suspended, created_at: formatTime(createdMs) };
+}

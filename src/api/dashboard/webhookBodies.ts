@@ -1,0 +1,99 @@
+import { checkLabel, MAX_LABEL_LENGTH } from '../../accounts/keys/keys.ts';
+import {
+  defaultMember,
+  type JsonType,
+  jsonLiteral,
+  jsonText,
+  type Member,
+  optionalMember,
+  requiredMember,
+} from '../../schema/api/body.ts';
+import { jsonList } from '../../schema/api/bodyParts.ts';
+import { datetime } from '../../schema/api/datetime.ts';
+import { literal } from '../../schema/api/types.ts';
+import { TICKERS } from '../../schema/market.ts';
+import { PUSHED_TIERS } from '../../schema/opportunity.ts';
+import { formatTime, formatTimeOrNull } from '../../schema/time.ts';
+import type { LoggedDelivery } from '../../webhooks/registry/deliveryLog.ts';
+import type { Webhook } from '../../webhooks/registry/registration.ts';
+import { DELIVERY_STATES } from '../../webhooks/schemaWebhooks.ts';
+import { parseTarget } from '../../webhooks/target/target.ts';
+import { checked } from './members.ts';
+
+const DEFAULT_LABEL = 'webhook';
+const labelType = jsonText(
+  checked({ type: 'string', minLength: 1, maxLength: MAX_LABEL_LENGTH }, checkLabel),
+);
+const tiersType = jsonList(jsonLiteral(literal(PUSHED_TIERS)), {
+  minLength: 1,
+  maxLength: PUSHED_TIERS.length,
+});
+const tickersType = jsonList(jsonLiteral(literal(TICKERS)), { minLength: 1, maxLength: TICKERS.length });
+
+const url = requiredMember(
+  jsonText(
+    checked({ type: 'string', format: 'uri', pattern: '^https://' }, (text) => {
+      parseTarget(text);
+      return text;
+    }),
+  ),
+  'Where to send; https only, never to a private address',
+);
+const tiers = optionalMember(tiersType, 'Which signals; null: both tiers');
+const tickers = optionalMember(tickersType, 'Which assets; null: all');
+
+export const newWebhookBody = {
+  url,
+  label: defaultMember(labelType, DEFAULT_LABEL, 'What it is for'),
+  tiers,
+  tickers,
+};
+/** What is left out stays. */
+export const webhookChangeBody = {
+  label: unchanged(labelType, 'What it is for'),
+  tiers: unchanged(tiers.type, 'Which signals; null: both tiers'),
+  tickers: unchanged(tickers.type, 'Which assets; null: all'),
+};
+export const redeliverBody = {
+  start: optionalMember(jsonText(datetime), 'Accepted at or after this'),
+  end: optionalMember(jsonText(datetime), 'Accepted before this'),
+  state: optionalMember(jsonLiteral(literal(DELIVERY_STATES)), 'Only deliveries that ended like this'),
+};
+
+function unchanged<T>(type: JsonType<T>, description: string): Member<T | undefined> {
+  return { type, required: false, absent: undefined, description, secret: false };
+}
+
+export function toWebhookJson(webhook: Webhook) {
+  return {
+    webhook_id: webhook.webhookId,
+    url: webhook.url,
+    label: webhook.label,
+    tiers: webhook.tiers,
+    tickers: webhook.tickers,
+    state: webhook.state,
+    failing: webhook.pauseReason === 'failures',
+    consecutive_failures: webhook.consecutiveFailures,
+    created_at: formatTime(webhook.createdMs),
+    paused_at: formatTimeOrNull(webhook.pausedMs),
+    previous_secret_until: formatTimeOrNull(webhook.previousUntilMs),
+  };
+}
+
+export function toDeliveryJson(delivery: LoggedDelivery) {
+  return {
+    delivery_id: delivery.deliveryId,
+    state: delivery.state,
+    tier: delivery.tier,
+    ticker: delivery.ticker,
+    market_id: delivery.marketId,
+    detected_at: delivery.detectedAt,
+    created_at: formatTime(delivery.createdMs),
+    expires_at: formatTime(delivery.expiresMs),
+    attempts: delivery.attempts,
+    next_attempt_at: delivery.state === 'pending' ? formatTime(delivery.dueMs) : null,
+    attempt_log: delivery.log.map(({ at_ms, status, latency_ms, error, response_head }) => {
+      return { at: formatTime(at_ms), status, latency_ms, error, response_head };
+    }),
+  };
+}

@@ -1,0 +1,136 @@
+import { type CursorScope, decodeCursor, encodeCursor } from '../../http/cursor.ts';
+import type { ApiParts } from '../../http/parts.ts';
+import { conflict, notFound, tooManyRequests } from '../../http/refusal.ts';
+import { type RawRequest, type Route, route } from '../../http/route.ts';
+import { checkRange } from '../../http/rows.ts';
+import { InvalidInputError, TooManySendsError } from '../../runtime/errors.ts';
+import { optional, required } from '../../schema/api/fields.ts';
+import { cursor, end, limit, start } from '../../schema/api/parameters.ts';
+import { literal, text } from '../../schema/api/types.ts';
+import {
+  webhookDeliveryListShape,
+  webhookQueuedRangeShape,
+  webhookQueuedShape,
+} from '../../schema/api/webhookResources.ts';
+import { REDELIVERIES_PER_MINUTE, TESTS_PER_MINUTE } from '../../webhooks/delivery/sendQuotas.ts';
+import type { Webhook } from '../../webhooks/registry/registration.ts';
+import { DELIVERY_STATES } from '../../webhooks/schemaWebhooks.ts';
+import { redeliverBody, toDeliveryJson } from './webhookBodies.ts';
+import { ownWebhook, unknownWebhook, webhookPath } from './webhooks.ts';
+
+type Parts = Pick<ApiParts, 'webhooks'>;
+
+const DELIVERY_ID_TIE = /^dl_[0-9a-f]+$/;
+const PATH = '/app/webhooks/{webhook_id}';
+const SHARED = { auth: 'session', access: { feature: null } } as const;
+
+/** How each delivery went, and sending it again. */
+export function webhookDeliveryRoutes(parts: Parts): Route[] {
+  return [testRoute(parts), logRoute(parts), ...redeliverRoutes(parts)];
+}
+
+function testRoute(parts: Parts): Route {
+  return route({
+    ...{ method: 'POST', path: `${PATH}/test`, ...SHARED, pathFields: webhookPath },
+    summary: `Send a test event, of a market that does not exist; at most ${TESTS_PER_MINUTE} a minute`,
+    description: 'The delivery log shows the outcome.',
+    success: 202,
+    response: webhookQueuedShape,
+    refusals: [409, 429],
+    handle: async (request) => {
+      const webhook = await find(parts, request);
+      const deliveryId = await admitted(parts.webhooks.log.sendTest(webhook));
+      parts.webhooks.wake();
+      return { status: 202, body: JSON.stringify({ delivery_id: deliveryId }) };
+    },
+  });
+}
+
+function logRoute(parts: Parts): Route {
+  return route({
+    ...{ method: 'GET', path: `${PATH}/deliveries`, ...SHARED, pathFields: webhookPath },
+    summary: 'The delivery log, newest first; kept for seven days, less where there is much',
+    query: {
+      start,
+      end,
+      state: optional(literal(DELIVERY_STATES), 'Only deliveries in this state'),
+      limit: limit(100, 1000),
+      cursor,
+    },
+    response: webhookDeliveryListShape,
+    handle: async (request) => {
+      const { limit: most, state, start: startMs, end: endMs } = request.query;
+      checkRange(startMs, endMs);
+      const { webhookId } = await find(parts, request);
+      const scope: CursorScope = ['webhook_deliveries', webhookId, startMs, endMs, state];
+      const place = decodeCursor(scope, request.query.cursor, DELIVERY_ID_TIE);
+      const range = { startMs, endMs, state };
+      if (most === 0) {
+        const count = await parts.webhooks.log.count(webhookId, range);
+        return { body: JSON.stringify({ count, deliveries: [], next_cursor: null }) };
+      }
+      const after = place && { createdMs: place.timeMs, deliveryId: place.tie };
+      const found = await parts.webhooks.log.page(webhookId, { limit: most + 1, after, range });
+      const page = found.slice(0, most);
+      const last = found.length > most ? page.at(-1) : undefined;
+      const next = last ? encodeCursor(scope, { timeMs: last.createdMs, tie: last.deliveryId }) : null;
+      const deliveries = page.map(toDeliveryJson);
+      return { body: JSON.stringify({ count: deliveries.length, deliveries, next_cursor: next }) };
+    },
+  });
+}
+
+function redeliverRoutes(parts: Parts): Route[] {
+  return [
+    route({
+      ...{ method: 'POST', path: `${PATH}/deliveries/{delivery_id}/redeliver`, ...SHARED },
+      summary: 'Send one delivery again, under the same id',
+      pathFields: { ...webhookPath, delivery_id: required(text(), '`delivery_id` of the log') },
+      success: 202,
+      response: webhookQueuedShape,
+      refusals: [409, 429],
+      handle: async (request) => {
+        const webhook = await find(parts, request);
+        const { delivery_id } = request.path;
+        if (!(await admitted(parts.webhooks.log.redeliver(webhook, delivery_id)))) {
+          throw notFound('Delivery not found');
+        }
+        parts.webhooks.wake();
+        return { status: 202, body: JSON.stringify({ delivery_id }) };
+      },
+    }),
+    route({
+      ...{ method: 'POST', path: `${PATH}/redeliver`, ...SHARED, pathFields: webhookPath },
+      summary: `Send a range of the log again, oldest first; at most ${REDELIVERIES_PER_MINUTE} deliveries a minute`,
+      description: '`count` says how many are sent; the others of the range stay as they are.',
+      body: redeliverBody,
+      success: 202,
+      response: webhookQueuedRangeShape,
+      refusals: [400, 409, 429],
+      handle: async (request) => {
+        const { start: startMs, end: endMs, state } = request.body;
+        checkRange(startMs, endMs);
+        const webhook = await find(parts, request);
+        const count = await admitted(parts.webhooks.log.redeliverRange(webhook, { startMs, endMs, state }));
+        parts.webhooks.wake();
+        return { status: 202, body: JSON.stringify({ count }) };
+      },
+    }),
+  ];
+}
+
+async function find(
+  parts: Parts,
+  request: Pick<RawRequest, 'session'> & { path: { webhook_id: string } },
+): Promise<Webhook> {
+  const found = await parts.webhooks.registry.find(ownWebhook(request));
+  if (found === null) throw unknownWebhook();
+  return found;
+}
+
+async function admitted<T>(work: Promise<T>): Promise<T> {
+  return await work.catch((error: unknown) => {
+    if (error instanceof TooManySendsError) throw tooManyRequests(error.message, error.retryAfterSeconds);
+    throw error instanceof InvalidInputError ? conflict('The webhook is paused; resume it first') : error;
+  });
+}

@@ -1,0 +1,178 @@
+import type { ApiParts } from '../../http/parts.ts';
+import { conflict, forbidden, invalid, notFound } from '../../http/refusal.ts';
+import { type RawRequest, type Route, route } from '../../http/route.ts';
+import { InvalidInputError, TooManySecretsError } from '../../runtime/errors.ts';
+import { required } from '../../schema/api/fields.ts';
+import { text } from '../../schema/api/types.ts';
+import { webhookListShape, webhookShape, webhookWithSecretShape } from '../../schema/api/webhookResources.ts';
+import type { Webhook } from '../../webhooks/registry/registration.ts';
+import { MAX_WEBHOOKS_PER_USER, type WebhookName } from '../../webhooks/registry/registry.ts';
+import { signedIn } from './signedIn.ts';
+import { newWebhookBody, toWebhookJson, webhookChangeBody } from './webhookBodies.ts';
+
+type Parts = Pick<ApiParts, 'webhooks'>;
+
+export const webhookPath = { webhook_id: required(text(), '`webhook_id` of the list') };
+
+/** Which webhook a request is about: one of the signed-in user's. */
+export function ownWebhook(
+  request: Pick<RawRequest, 'session'> & { path: { webhook_id: string } },
+): Required<WebhookName> {
+  return { webhookId: request.path.webhook_id, userId: signedIn(request).user.userId };
+}
+
+/** A user's own webhooks. */
+export function webhookRoutes(parts: Parts): Route[] {
+  return [...collectionRoutes(parts), ...singleRoutes(parts), ...switchRoutes(parts), rotateRoute(parts)];
+}
+
+function collectionRoutes(parts: Parts): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/app/webhooks',
+      auth: 'session',
+      access: { feature: null },
+      summary: 'The user’s webhooks, oldest first',
+      response: webhookListShape,
+      handle: async (request) => {
+        const { userId } = signedIn(request).user;
+        const webhooks = (await parts.webhooks.registry.list({ userId })).map(toWebhookJson);
+        return { body: JSON.stringify({ webhooks, count: webhooks.length }) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/app/webhooks',
+      auth: 'session',
+      // At registration only: one that exists goes on whatever becomes of the tier.
+      access: { feature: 'webhooks' },
+      summary: 'Register a webhook; its secret is shown this once',
+      body: newWebhookBody,
+      success: 201,
+      response: webhookWithSecretShape,
+      handle: async (request) => {
+        const { userId } = signedIn(request).user;
+        const { url } = request.body;
+        const issued = await parts.webhooks.registry
+          .create({ userId, ...request.body })
+          .catch((error: unknown) => {
+            throw error instanceof InvalidInputError ? invalidUrl(url, error.message) : error;
+          });
+        if (!issued) throw forbidden(`At most ${MAX_WEBHOOKS_PER_USER} webhooks at once; delete one first`);
+        const shown = { ...toWebhookJson(issued.webhook), secret: issued.secret };
+        return { status: 201, body: JSON.stringify(shown) };
+      },
+    }),
+  ];
+}
+
+function singleRoutes(parts: Parts): Route[] {
+  const path = '/app/webhooks/{webhook_id}';
+  const shared = { auth: 'session', access: { feature: null }, pathFields: webhookPath } as const;
+  return [
+    route({
+      ...{ method: 'GET', path, ...shared },
+      summary: 'One webhook',
+      response: webhookShape,
+      handle: async (request) => {
+        const found = await parts.webhooks.registry.find(ownWebhook(request));
+        if (found === null) throw unknownWebhook();
+        return answer(found);
+      },
+    }),
+    route({
+      ...{ method: 'PATCH', path, ...shared },
+      summary: 'Change label or filters; what is left out stays',
+      body: webhookChangeBody,
+      response: webhookShape,
+      handle: async (request) => {
+        const { label, tiers, tickers } = request.body;
+        const change = {
+          ...(label === undefined ? {} : { label }),
+          ...(tiers === undefined ? {} : { tiers }),
+          ...(tickers === undefined ? {} : { tickers }),
+        };
+        return answer(await known(parts.webhooks.registry.update(ownWebhook(request), change)));
+      },
+    }),
+    route({
+      ...{ method: 'DELETE', path, ...shared },
+      summary: 'Delete a webhook with its log; nothing more is sent',
+      success: 204,
+      response: null,
+      handle: async (request) => {
+        await known(parts.webhooks.registry.delete(ownWebhook(request)));
+        parts.webhooks.wake();
+        return { status: 204, body: '' };
+      },
+    }),
+  ];
+}
+
+function switchRoutes(parts: Parts): Route[] {
+  const one = (verb: 'pause' | 'resume', summary: string) =>
+    route({
+      method: 'POST',
+      path: `/app/webhooks/{webhook_id}/${verb}`,
+      auth: 'session',
+      access: { feature: null },
+      summary,
+      pathFields: webhookPath,
+      response: webhookShape,
+      handle: async (request) => {
+        const webhook = await known(parts.webhooks.registry[verb](ownWebhook(request)));
+        parts.webhooks.wake();
+        return answer(webhook);
+      },
+    });
+  return [
+    one('pause', 'Send nothing more; what waits is skipped'),
+    one('resume', 'Send what is detected from now on, and forget the failures'),
+  ];
+}
+
+function rotateRoute(parts: Parts): Route {
+  return route({
+    method: 'POST',
+    path: '/app/webhooks/{webhook_id}/rotate',
+    auth: 'session',
+    access: { feature: null },
+    summary: 'Make a new secret, shown this once; the one before is signed with for 24 hours more',
+    description:
+      'Meanwhile `webhook-signature` holds a signature of each secret; `X-SVC-Signature` is made with the newest.',
+    refusals: [409],
+    pathFields: webhookPath,
+    response: webhookWithSecretShape,
+    handle: async (request) => {
+      const rotated = parts.webhooks.registry.rotate(ownWebhook(request)).catch((error: unknown) => {
+        throw error instanceof TooManySecretsError ? conflict(error.message) : error;
+      });
+      const { secret, webhook } = await known(rotated);
+      // What waits for its next try is signed with it too.
+      parts.webhooks.wake();
+      return { body: JSON.stringify({ ...toWebhookJson(webhook), secret }) };
+    },
+  });
+}
+
+export function unknownWebhook() {
+  return notFound('Webhook not found');
+}
+
+async function known<T>(work: Promise<T>): Promise<T> {
+  return await work.catch((error: unknown) => {
+    throw error instanceof InvalidInputError ? unknownWebhook() : error;
+  });
+}
+
+function answer(webhook: Webhook) {
+  return { body: JSON.stringify(toWebhookJson(webhook)) };
+}
+
+/** In the words and the place of any other value that is refused. */
+function invalidUrl(input: string, reason: string) {
+  return invalid([
+    { type: 'value_error', loc: ['body', 'url'], msg: `Value error, ${reason}`, input, ctx: { error: {} } },
+  ]);
+}

@@ -1,0 +1,43 @@
+import { Readable } from 'node:stream';
+import { knownMarket } from '../http/marketLookup.ts';
+import type { ApiParts } from '../http/parts.ts';
+import { badRequest, invalid } from '../http/refusal.ts';
+import { type Route, route } from '../http/route.ts';
+import { checkRange } from '../http/rows.ts';
+import { exportFields, exportSubject } from '../schema/api/exports.ts';
+import { type ExportFormat, PARQUET_ROWS_TEXT } from '../schema/export.ts';
+import { openExport, whyTooLong } from '../store/export.ts';
+
+const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
+  jsonl: 'application/x-ndjson',
+  csv: 'text/csv',
+  parquet: 'application/vnd.apache.parquet',
+};
+
+export function exportRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/export',
+    auth: 'key',
+    access: { feature: 'export' },
+    summary: 'A whole recording as a file: one row a record, oldest first, nothing left out',
+    description: `The body streams, so that a range may be of any length; but Parquet is made whole before it is sent, and holds at most ${PARQUET_ROWS_TEXT} rows. \`snapshots\`, \`quotes\` and \`trades\` need \`market_id\`; \`underlying\` and \`perp_depth\` need \`ticker\`.`,
+    query: exportFields,
+    response: null,
+    produces: Object.values(MEDIA_TYPES),
+    handle: async ({ query, history, signal, headOnly }) => {
+      const { dataset, start, end, format } = query;
+      const subject = exportSubject(query);
+      if (!('dataset' in subject)) throw invalid([subject]);
+      checkRange(start, end);
+      const range = { startMs: history.range({ startMs: start, endMs: end }), endMs: end };
+      if ('marketId' in subject) await knownMarket(parts, subject.marketId, signal);
+      const asked = { ...range, format, signal };
+      const tooLong = await whyTooLong(parts.store, subject, asked);
+      if (tooLong !== null) throw badRequest(tooLong);
+      const body = headOnly ? Readable.from([]) : await openExport(parts.store, subject, asked);
+      const headers = { 'content-disposition': `attachment; filename="${dataset}.${format}"` };
+      return { headers, contentType: MEDIA_TYPES[format], body };
+    },
+  });
+}

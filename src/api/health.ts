@@ -1,0 +1,93 @@
+import { METRICS_PER_MINUTE } from '../accounts/limits/limits.ts';
+import type { ApiParts } from '../http/parts.ts';
+import { tooManyRequests } from '../http/refusal.ts';
+import { type Route, route } from '../http/route.ts';
+import { healthShape, probeShape, readinessShape } from '../schema/api/resources.ts';
+import { formatTime } from '../schema/time.ts';
+
+/** A book snapshot this recent means that recording works. */
+const FRESH_MS = 5 * 60_000;
+/** What a balancer is told to wait before it asks again. */
+const RETRY_AFTER_SECONDS = '5';
+
+/** What needs no key: health from memory, the two probes, and the metrics. */
+export function healthRoutes({
+  live,
+  clock,
+  metrics,
+  metricsElsewhere = false,
+  rateLimits,
+}: Pick<ApiParts, 'live' | 'clock' | 'metrics' | 'metricsElsewhere' | 'rateLimits'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/health',
+      auth: 'none',
+      access: { feature: null, duringMaintenance: true },
+      summary: 'Whether snapshots arrive',
+      response: healthShape,
+      handle: () => {
+        const latest = live.latestSnapshotTimeMs;
+        return {
+          body: JSON.stringify({
+            ok: latest !== null && clock.now() - latest < FRESH_MS,
+            latest_snapshot: latest === null ? null : formatTime(latest),
+            snapshots_last_5min: live.snapshotsLast5Min(),
+          }),
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/livez',
+      auth: 'none',
+      access: { feature: null, duringMaintenance: true },
+      summary: 'The process answers',
+      response: probeShape,
+      handle: () => ({ body: '{"ok":true}' }),
+    }),
+    route({
+      method: 'GET',
+      path: '/readyz',
+      auth: 'none',
+      access: { feature: null },
+      summary: 'The service can do its work, and is not closed for maintenance',
+      description: 'A late or silent venue feed is listed in `degraded` and leaves the service ready.',
+      response: readinessShape,
+      handle: () => {
+        const { ok, reasons, degraded } = live.ready();
+        if (ok) return { body: JSON.stringify({ ok, reasons, degraded }) };
+        const detail = `not ready: ${reasons.join(', ')}`;
+        return {
+          status: 503,
+          headers: { 'retry-after': RETRY_AFTER_SECONDS },
+          body: JSON.stringify({ ok, reasons, degraded, detail }),
+        };
+      },
+    }),
+    ...(metricsElsewhere ? [] : [metricsRoute({ metrics, rateLimits })]),
+  ];
+}
+
+function metricsRoute({ metrics, rateLimits }: Pick<ApiParts, 'metrics' | 'rateLimits'>): Route {
+  return route({
+    method: 'GET',
+    path: '/metrics',
+    auth: 'none',
+    access: { feature: null, duringMaintenance: true },
+    summary: 'Metrics in the Prometheus text format',
+    description: `An address reads them ${METRICS_PER_MINUTE} times a minute at most.`,
+    refusals: [429],
+    beforeBody: (address) => {
+      const waitSeconds = rateLimits?.metrics(address).retryAfterSeconds ?? 0;
+      if (waitSeconds > 0)
+        throw tooManyRequests('Too many requests for metrics from this address', waitSeconds);
+    },
+    response: null,
+    produces: 'text/plain',
+    handle: async () => ({
+      contentType: metrics.registry.contentType,
+      body: await metrics.registry.metrics(),
+    }),
+  });
+}

@@ -1,0 +1,268 @@
+import { MICRO_PER_USDC } from '../core/fees.ts';
+import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import type { ApiParts } from '../http/parts.ts';
+import { conflict, forbidden, notFound, tooManyRequests } from '../http/refusal.ts';
+import { type RawRequest, type Route, route } from '../http/route.ts';
+import { required } from '../schema/api/fields.ts';
+import {
+  paperChangeMembers,
+  paperDivergenceShape,
+  paperEquityShape,
+  paperPositionsShape,
+  paperStrategyListShape,
+  paperStrategyMembers,
+  paperStrategyShape,
+} from '../schema/api/paper.ts';
+import * as parameter from '../schema/api/parameters.ts';
+import { text } from '../schema/api/types.ts';
+import { printJson } from '../schema/moneyJson.ts';
+import { formatTime } from '../schema/time.ts';
+import { MAX_COMPARISONS_PER_USER } from '../trading/paper/papers.ts';
+import { positionBody } from '../trading/paper/positionBody.ts';
+import { MAX_STRATEGIES_PER_USER, type PaperStrategy, type Refusal } from '../trading/paper/strategies.ts';
+
+const POSITION_ID = /^pos_[0-9a-f]{1,64}$/;
+const strategyId = required(text(), '`paper_strategy_id` of the list');
+const ABSENT = 'Paper strategy not found';
+/** A comparison usually ends within seconds. */
+const RETRY_AFTER_SECONDS = 5;
+
+type Parts = Pick<ApiParts, 'paper'>;
+
+/** Strategies that trade the live stream on paper. */
+export function paperRoutes(parts: Parts): Route[] {
+  return [
+    ...strategyRoutes(parts),
+    ...changeRoutes(parts),
+    ...readingRoutes(parts),
+    ...divergenceRoutes(parts),
+  ];
+}
+
+function strategyRoutes({ paper }: Parts): Route[] {
+  const ours = { auth: 'key', access: { feature: 'paper' } } as const;
+  return [
+    route({
+      ...ours,
+      method: 'POST',
+      path: '/v1/paper/strategies',
+      summary: 'Trade a strategy on the live stream, on paper',
+      description: `Trades from a second after the answer on. Without \`baseline_backtest_id\` a baseline backtest is started, outside the cap on jobs; while ${MAX_COMPARISONS_PER_USER} baselines or replays of the user wait or run, the next is refused with 429. A name the user has already: 409.`,
+      body: paperStrategyMembers,
+      success: 201,
+      refusals: [400, 403, 404, 409, 429],
+      response: paperStrategyShape,
+      handle: async (request) => {
+        const {
+          name,
+          strategy,
+          universe,
+          size_usd: sizeUsd,
+          baseline_backtest_id: baselineId,
+        } = request.body;
+        const { cap, userId } = ownerOf(request);
+        const asked = { userId, name, strategy, universe, sizeUsd, baselineId, cap };
+        const made = await paper.create(asked);
+        if (made === 'no_baseline') throw notFound('Job not found');
+        if (made === 'busy') throw tooManyComparisons();
+        if (typeof made === 'string') throw refused(made, cap);
+        return { status: 201, body: printJson(wholeBody(made)) };
+      },
+    }),
+    route({
+      ...ours,
+      method: 'GET',
+      path: '/v1/paper/strategies',
+      summary: 'The user’s paper strategies, oldest first',
+      response: paperStrategyListShape,
+      handle: async (request) => {
+        const strategies = (await paper.strategies.list(ownerOf(request).userId)).map(strategyBody);
+        return { body: printJson({ strategies, count: strategies.length }) };
+      },
+    }),
+    route({
+      ...ours,
+      method: 'GET',
+      path: '/v1/paper/strategies/{strategy_id}',
+      summary: 'One paper strategy',
+      pathFields: { strategy_id: strategyId },
+      response: paperStrategyShape,
+      handle: async (request) => ({ body: printJson(wholeBody(await found(paper, request))) }),
+    }),
+  ];
+}
+
+function changeRoutes({ paper }: Parts): Route[] {
+  const ours = { auth: 'key', access: { feature: 'paper' } } as const;
+  return [
+    route({
+      ...ours,
+      method: 'PATCH',
+      path: '/v1/paper/strategies/{strategy_id}',
+      summary: 'Rename, stop or go on with a paper strategy',
+      pathFields: { strategy_id: strategyId },
+      body: paperChangeMembers,
+      refusals: [403, 409],
+      response: paperStrategyShape,
+      handle: async (request) => {
+        const { active, name } = request.body;
+        const { cap, userId } = ownerOf(request);
+        const changed = await paper.change(request.path.strategy_id, { userId, active, name, cap });
+        if (typeof changed === 'string') throw refused(changed, cap);
+        return { body: printJson(wholeBody(changed)) };
+      },
+    }),
+    route({
+      ...ours,
+      method: 'DELETE',
+      path: '/v1/paper/strategies/{strategy_id}',
+      summary: 'Delete a paper strategy with its positions',
+      pathFields: { strategy_id: strategyId },
+      success: 204,
+      response: null,
+      handle: async (request) => {
+        const deleted = await paper.delete(request.path.strategy_id, ownerOf(request));
+        if (!deleted) throw notFound(ABSENT);
+        return { status: 204, body: '' };
+      },
+    }),
+  ];
+}
+
+function readingRoutes({ paper }: Parts): Route[] {
+  const ours = { auth: 'key', access: { feature: 'paper' } } as const;
+  return [
+    route({
+      ...ours,
+      method: 'GET',
+      path: '/v1/paper/strategies/{strategy_id}/positions',
+      summary: 'The positions of a paper strategy, in the order they were opened',
+      pathFields: { strategy_id: strategyId },
+      query: { limit: parameter.limit(1000, 10_000), cursor: parameter.cursor },
+      response: paperPositionsShape,
+      handle: async (request) => {
+        const { limit, cursor } = request.query;
+        const id = request.path.strategy_id;
+        const scope: CursorScope = ['paper_positions', id];
+        const place = decodeCursor(scope, cursor, POSITION_ID);
+        await found(paper, request);
+        const after = place && { openedMs: place.timeMs, positionId: place.tie };
+        const read = limit === 0 ? [] : await paper.positions.list(id, { after, limit: limit + 1 });
+        const rows = read.slice(0, limit);
+        const last = read.length > limit ? rows.at(-1) : undefined;
+        const body = {
+          count: limit === 0 ? await paper.positions.count(id) : rows.length,
+          positions: rows.map(positionBody),
+          next_cursor: last ? encodeCursor(scope, { timeMs: last.opened_ms, tie: last.position_id }) : null,
+        };
+        return { body: printJson(body) };
+      },
+    }),
+    route({
+      ...ours,
+      method: 'GET',
+      path: '/v1/paper/strategies/{strategy_id}/equity',
+      summary: 'What a paper strategy won and lost, position by position as they were closed',
+      pathFields: { strategy_id: strategyId },
+      response: paperEquityShape,
+      handle: async (request) => {
+        const strategy = await found(paper, request);
+        const closed = await paper.positions.closed(strategy.strategyId);
+        let sum = 0;
+        const points = closed.map(({ closed_ms, pnl_micro }) => {
+          sum += pnl_micro ?? 0;
+          return { ts: formatTime(closed_ms ?? 0), cumulative_pnl: sum / MICRO_PER_USDC };
+        });
+        const totals = { n_closed_positions: points.length, final_net_pnl: sum / MICRO_PER_USDC };
+        return { body: printJson({ paper_strategy_id: strategy.strategyId, ...totals, points }) };
+      },
+    }),
+  ];
+}
+
+function divergenceRoutes({ paper }: Parts): Route[] {
+  const shared = {
+    auth: 'key' as const,
+    access: { feature: 'paper' as const },
+    path: '/v1/paper/strategies/{strategy_id}/divergence',
+    pathFields: { strategy_id: strategyId },
+    response: paperDivergenceShape,
+  };
+  return [
+    route({
+      ...shared,
+      method: 'GET',
+      summary: 'A paper strategy against its baseline and a backtest of the window it ran in',
+      handle: async (request) => ({ body: await divergenceBody(paper, await found(paper, request)) }),
+    }),
+    route({
+      ...shared,
+      method: 'POST',
+      summary: 'Replay the window a paper strategy has run in so far',
+      description: `Starts a backtest outside the cap on jobs, unless the last one is still under way. While ${MAX_COMPARISONS_PER_USER} baselines or replays of the user wait or run, the next is refused with 429.`,
+      success: 201,
+      refusals: [429],
+      handle: async (request) => {
+        const strategy = await found(paper, request);
+        const { window } = await paper.divergence(strategy);
+        const isUnderWay = window?.status === 'queued' || window?.status === 'running';
+        if (!isUnderWay && (await paper.replayWindow(strategy)) === null) throw tooManyComparisons();
+        return { status: 201, body: await divergenceBody(paper, await found(paper, request)) };
+      },
+    }),
+  ];
+}
+
+function tooManyComparisons() {
+  const detail = `${MAX_COMPARISONS_PER_USER} baselines or replays of your paper strategies wait or run already; retry when one has ended`;
+  return tooManyRequests(detail, RETRY_AFTER_SECONDS);
+}
+
+async function divergenceBody(paper: Parts['paper'], strategy: PaperStrategy): Promise<string> {
+  const { fromMs, toMs, ...compared } = await paper.divergence(strategy);
+  const range = { from: formatTime(fromMs), to: formatTime(toMs) };
+  return printJson({ paper_strategy_id: strategy.strategyId, ...range, ...compared });
+}
+
+async function found(
+  { strategies }: Parts['paper'],
+  request: Pick<RawRequest, 'identity' | 'limits'> & { readonly path: { readonly strategy_id: string } },
+): Promise<PaperStrategy> {
+  const strategy = await strategies.find(request.path.strategy_id, ownerOf(request));
+  if (strategy === null) throw notFound(ABSENT);
+  return strategy;
+}
+
+function ownerOf({ identity, limits }: Pick<RawRequest, 'identity' | 'limits'>) {
+  if (identity === null) throw new TypeError('a route without a key has no user');
+  return { userId: identity.userId, cap: limits.paper_strategies };
+}
+
+function refused(refusal: Refusal, cap: number) {
+  if (refusal === 'not_found') return notFound(ABSENT);
+  if (refusal === 'name_taken') return conflict('A paper strategy of this name exists already');
+  if (refusal === 'too_many') {
+    return forbidden(`At most ${MAX_STRATEGIES_PER_USER} paper strategies at once; delete one first`);
+  }
+  const strategies = cap === 1 ? 'one active paper strategy' : `${cap} active paper strategies`;
+  return forbidden(`Your tier allows ${strategies}`);
+}
+
+function strategyBody(strategy: PaperStrategy) {
+  return {
+    paper_strategy_id: strategy.strategyId,
+    name: strategy.name,
+    active: strategy.entriesUntilMs === null,
+    created_at: formatTime(strategy.createdMs),
+    strategy: strategy.strategy,
+    universe: strategy.universe,
+    size_usd: strategy.sizeUsd,
+    net_pnl: strategy.netPnl / MICRO_PER_USDC,
+    open_positions: strategy.openPositions,
+    closed_positions: strategy.closedPositions,
+  };
+}
+
+function wholeBody(strategy: PaperStrategy) {
+  return { ...strategyBody(strategy), baseline_backtest_id: strategy.baselineId };
+}

@@ -1,0 +1,43 @@
+import type { ApiParts } from '../http/parts.ts';
+import { type Route, route } from '../http/route.ts';
+import { answerRows, OBJECT_ARRAY, pageRequest } from '../http/rows.ts';
+import * as parameter from '../schema/api/parameters.ts';
+import { perpDepthShape } from '../schema/api/resources.ts';
+import { PERP_DEPTH_COLUMNS, perpDepthOf } from '../store/queries/lists.ts';
+
+export function perpDepthRoute({ store }: Pick<ApiParts, 'store'>): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/perp/depth',
+    auth: 'key',
+    access: { feature: 'market_data' },
+    summary: 'Order-book snapshots of the perpetual-futures venue, top 50 a side',
+    query: {
+      ticker: parameter.requiredTicker,
+      start: parameter.start,
+      end: parameter.end,
+      limit: parameter.limit(200, 10_000),
+      offset: parameter.offset,
+      order: parameter.order,
+      cursor: parameter.cursor,
+    },
+    response: perpDepthShape,
+    cacheable: true,
+    handle: async ({ query, history, signal, headOnly, conditions }) => {
+      const { ticker, limit, offset } = query;
+      const asked = pageRequest(['perp_depth', ticker], query, history);
+      const source = perpDepthOf(ticker);
+      return answerRows(
+        store,
+        {
+          source,
+          columns: PERP_DEPTH_COLUMNS,
+          format: OBJECT_ARRAY,
+          key: 'snapshots',
+          head: ({ total }) => ({ ticker, total, limit, offset }),
+        },
+        { ...asked, withTotal: true, raw: { signal, headOnly, conditions } },
+      );
+    },
+  });
+}

@@ -1,0 +1,132 @@
+import type { HistoryWindow } from '../http/history.ts';
+import { knownMarket } from '../http/marketLookup.ts';
+import type { ApiParts } from '../http/parts.ts';
+import { notFound } from '../http/refusal.ts';
+import { type Answer, type Route, route } from '../http/route.ts';
+import { answerPrinted, pageRequest, type RowFormat } from '../http/rows.ts';
+import { SnapshotBody } from '../http/snapshotBody.ts';
+import { snapshotText } from '../print/snapshotText.ts';
+import { datetime } from '../schema/api/datetime.ts';
+import { optional, required } from '../schema/api/fields.ts';
+import * as parameter from '../schema/api/parameters.ts';
+import { orderbookShape, snapshotsShape } from '../schema/api/resources.ts';
+import { integer } from '../schema/api/types.ts';
+import { bookColumns, booksOf } from '../store/queries/books.ts';
+import { BOOK_FORMAT } from '../store/tables/bookRows.ts';
+import { newestBook, storedBook } from './bookInForce.ts';
+
+type Parts = Pick<ApiParts, 'store' | 'live' | 'clock'>;
+
+const depth = optional(integer({ ge: 1, le: 1000 }), 'Levels a side; all when absent');
+const interval = optional(
+  integer({ ge: 1, le: 86_400_000 }),
+  'Milliseconds; the last state of each such interval instead of every change',
+);
+const at = optional(datetime, 'The moment; now when absent');
+
+/** A seventh of the text, and read once: see `snapshotText.ts`. */
+const BINARY_BOOKS: RowFormat = {
+  format: BOOK_FORMAT,
+  // Rows this short are cheaper in larger blocks than the store's own.
+  settings: { query_plan_optimize_lazy_materialization: 0, max_block_size: '2048' },
+};
+
+export function snapshotRoutes(parts: Parts): Route[] {
+  return [snapshotsRoute(parts), snapshotAtRoute(parts), orderbookRoute(parts)];
+}
+
+function snapshotsRoute(parts: Parts): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/snapshots',
+    auth: 'key',
+    access: { feature: 'market_data' },
+    summary: 'Order-book snapshots of a market, one for every change',
+    description: 'Levels are best first. Nothing is sampled away. The body streams.',
+    query: {
+      market_id: parameter.marketId,
+      start: parameter.start,
+      end: parameter.end,
+      limit: parameter.limit(10_000, 100_000),
+      depth,
+      interval_ms: interval,
+      order: parameter.order,
+      cursor: parameter.cursor,
+    },
+    response: snapshotsShape,
+    cacheable: true,
+    handle: async ({ query, history, signal, headOnly, conditions }) => {
+      const asked = pageRequest(['snapshots', query.market_id], query, history);
+      const source = booksOf(query.market_id);
+      const market = await knownMarket(parts, query.market_id, signal);
+      return answerPrinted(
+        parts.store,
+        {
+          source,
+          columns: bookColumns({ hasDepth: query.depth !== null }),
+          ...(query.depth === null ? {} : { columnParams: { depth: query.depth } }),
+          format: BINARY_BOOKS,
+          print: () => new SnapshotBody(market.ticker),
+          key: 'snapshots',
+          head: ({ count }) => ({ market_id: market.marketId, count }),
+        },
+        { ...asked, raw: { signal, headOnly, conditions } },
+      );
+    },
+  });
+}
+
+function snapshotAtRoute(parts: Parts): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/snapshot-at/{ts}',
+    auth: 'key',
+    access: { feature: 'market_data' },
+    summary: 'The snapshot in force at a time: the last at or before it',
+    description: 'A snapshot is untrusted where a newer one may be waiting for the store.',
+    pathFields: { ts: required(datetime, 'The moment') },
+    query: { market_id: parameter.marketId },
+    response: orderbookShape,
+    handle: ({ path, query, history, signal }) => {
+      history.check(path.ts, 'ts');
+      return answerBook(parts, { marketId: query.market_id, atMs: path.ts, history, signal });
+    },
+  });
+}
+
+function orderbookRoute(parts: Parts): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/markets/{market_id}/orderbook',
+    auth: 'key',
+    access: { feature: 'market_data' },
+    summary: 'The newest snapshot of a market, or the one in force at a time',
+    description: 'A snapshot is untrusted where a newer one may be waiting for the store.',
+    pathFields: { market_id: parameter.marketId },
+    query: { at },
+    response: orderbookShape,
+    handle: ({ path, query, history, signal }) => {
+      history.check(query.at, 'at');
+      return answerBook(parts, { marketId: path.market_id, atMs: query.at, history, signal });
+    },
+  });
+}
+
+async function answerBook(
+  parts: Parts,
+  {
+    marketId,
+    atMs,
+    history,
+    signal,
+  }: { marketId: string; atMs: number | null; history: HistoryWindow; signal: AbortSignal },
+): Promise<Answer> {
+  const market = await knownMarket(parts, marketId, signal);
+  const moment = { marketId, atMs };
+  const book = newestBook(parts, moment) ?? (await storedBook(parts, moment, signal));
+  if (book === null) throw notFound('No snapshot at or before this time');
+  // The last snapshot of a market that ended long ago is in force ever after, and as old as it is.
+  history.check(book.timeMs, 'the snapshot in force');
+  const text = snapshotText(book, market.ticker);
+  return { body: `{"market_id":${JSON.stringify(market.marketId)},${text.slice(1)}` };
+}

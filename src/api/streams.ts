@@ -1,0 +1,73 @@
+import type { ApiParts } from '../http/parts.ts';
+import { type Route, route } from '../http/route.ts';
+import { admit, STREAM, STREAM_DESCRIPTION } from '../http/streamAdmission.ts';
+import { optional } from '../schema/api/fields.ts';
+import { tickerType } from '../schema/api/parameters.ts';
+import { listOf } from '../schema/api/types.ts';
+import { TICKERS } from '../schema/market.ts';
+import { formatTime } from '../schema/time.ts';
+import { BoardStream } from '../stream/boardStream.ts';
+
+/** Tabs of one reader that may look at the board, whatever the tier. */
+const BOARDS_MIN = 4;
+
+/** The live streams; their messages are described in docs/STREAMS.md. */
+export function streamRoutes(parts: Pick<ApiParts, 'streams' | 'clock' | 'signals'>): Route[] {
+  const { streams, clock } = parts;
+  const board = new BoardStream(() => parts.signals.board, clock);
+  return [
+    route({
+      ...STREAM,
+      path: '/v1/stream',
+      access: { feature: 'stream' },
+      summary: 'WebSocket: every book change of the markets subscribed to, as it happens',
+      description: STREAM_DESCRIPTION,
+      handle: (request) =>
+        admit(request, 'market', {
+          streams,
+          begin: (connection, tier) => {
+            const ready = { type: 'ready', tier, server_time: formatTime(clock.now()) };
+            connection.answer(JSON.stringify(ready));
+            streams?.markets.add(connection);
+          },
+        }),
+    }),
+    route({
+      ...STREAM,
+      path: '/v1/arb/ws',
+      access: { feature: 'arb_ws' },
+      summary: 'WebSocket: every logical and endgame opportunity, as it is detected',
+      description: STREAM_DESCRIPTION,
+      query: { ticker: optional(listOf(tickerType), 'Only these underlyings; all when absent') },
+      handle: (request) => {
+        const tickers = TICKERS.filter((ticker) => request.query.ticker?.includes(ticker) ?? true);
+        return admit(request, 'opportunity', {
+          streams,
+          begin: (connection, tier) => {
+            connection.answer(JSON.stringify({ type: 'ready', tier, ticker_filter: tickers }));
+            streams?.opportunities.add(connection, tickers);
+          },
+        });
+      },
+    }),
+    route({
+      ...STREAM,
+      auth: 'session',
+      path: '/app/arb/board',
+      access: { feature: 'market_data' },
+      summary: 'WebSocket: the live board, whole whenever anything of it changes',
+      description:
+        '`{"type":"ready"}`, then `{"type":"board","as_of":..,"opportunities":[..]}` with the rows of `GET /app/arb/live` ' +
+        'of any edge, at most four times a second.',
+      handle: (request) =>
+        admit(request, 'board', {
+          streams,
+          most: Math.max(BOARDS_MIN, request.limits.stream_connections),
+          begin: (connection, tier) => {
+            connection.answer(JSON.stringify({ type: 'ready', tier }));
+            board.add(connection);
+          },
+        }),
+    }),
+  ];
+}

@@ -1,0 +1,113 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { repositorySuite } from '../../test/accounts/repositorySuite.ts';
+import { sessionSuite } from '../../test/accounts/sessionSuite.ts';
+import { valueSuite } from '../../test/accounts/valueSuite.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { openTestPostgres } from '../../test/support/postgres.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { ConfigError, StoreUnavailableError } from '../runtime/errors.ts';
+import { openDatabase } from './database.ts';
+import { MIGRATIONS } from './migrations.ts';
+
+const postgres = await openTestPostgres();
+const openAt = (databaseUrl: string) => openDatabase({ dataDir: '/nonexistent', databaseUrl });
+
+describe.skipIf(postgres.absent)(
+  `on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,
+  () => {
+    repositorySuite('PostgreSQL', async () => openAt(await postgres.createDatabase()));
+    sessionSuite('PostgreSQL', async () => openAt(await postgres.createDatabase()));
+    valueSuite('PostgreSQL', async () => openAt(await postgres.createDatabase()));
+
+    it('times and counts are numbers', async () => {
+      const db = await openAt(await postgres.createDatabase());
+      const { rows } = await sql`select 1795219200123::bigint as ms, count(*) as n from users`.execute(db);
+      expect(rows).toEqual([{ ms: 1795219200123, n: 0 }]);
+      await db.destroy();
+    });
+
+    it('of many that start at once one migrates and none is refused', async () => {
+      const url = await postgres.createDatabase();
+      const opened = await Promise.all(Array.from({ length: 6 }, () => openAt(url)));
+      const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+        opened[0] as (typeof opened)[0],
+      );
+      expect(rows.map(({ name }) => name)).toEqual(Object.keys(MIGRATIONS));
+      await Promise.all(opened.map((db) => db.destroy()));
+    });
+
+    it('a migration that fails leaves nothing behind', async () => {
+      const url = await postgres.createDatabase();
+      const client = new pg.Client(url);
+      await client.connect();
+      await client.query('CREATE TABLE api_keys (x int)');
+      const refused = openAt(url);
+      await expect(refused).rejects.toThrow(/cannot be opened: relation "api_keys" already exists$/);
+      await expect(refused).rejects.toBeInstanceOf(StoreUnavailableError);
+      const { rows } = await client.query("select 1 from pg_tables where tablename = 'users'");
+      expect(rows).toEqual([]);
+      await client.end();
+    });
+
+    it('a refused password is told at once, without the password', async () => {
+      const url = new URL(await postgres.createDatabase());
+      url.password = 'hunter2-not-this';
+      const error = await openAt(url.href).catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(StoreUnavailableError);
+      expect((error as Error).message).toMatch(
+        /^control database 127\.0\.0\.1:\d+\/\w+ cannot be opened: password authentication failed/,
+      );
+      expect(String((error as Error).stack)).not.toContain('hunter2');
+    });
+
+    it('a connection that breaks is a store failure, and the next one works', async () => {
+      const url = await postgres.createDatabase();
+      const db = await openAt(url);
+      const killed = sql`select pg_terminate_backend(pg_backend_pid())`.execute(db);
+      await expect(killed).rejects.toBeInstanceOf(StoreUnavailableError);
+      await expect(db.selectFrom('users').selectAll().execute()).resolves.toEqual([]);
+      await db.destroy();
+    });
+
+    it('what the database refuses is not taken for its absence', async () => {
+      const db = await openAt(await postgres.createDatabase());
+      const wrong = sql`select * from no_such_table`.execute(db);
+      await expect(wrong).rejects.toMatchObject({ code: '42P01' });
+      await db.destroy();
+    });
+  },
+);
+
+describe('a PostgreSQL that is not there', () => {
+  it('is asked a bounded number of times, then told with its address and no password', async () => {
+    const fake = new FakeClock();
+    const waitsMs: number[] = [];
+    const clock: Clock = {
+      now: () => fake.now(),
+      monotonic: () => fake.monotonic(),
+      after: (delayMs, run) => {
+        waitsMs.push(delayMs);
+        return fake.after(delayMs, run);
+      },
+    };
+    const databaseUrl = 'postgres://u:hunter2@127.0.0.1:1/accounts';
+    let error: unknown = null;
+    void openDatabase({ dataDir: '/nonexistent', databaseUrl }, { clock }).catch((caught: unknown) => {
+      error = caught;
+    });
+    while (error === null) await fake.advance(2_000);
+    expect(waitsMs).toEqual([200, 400, 800, 1_600, 2_000, 2_000, 2_000, 2_000, 2_000]);
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    expect((error as Error).message).toBe(
+      'control database 127.0.0.1:1/accounts cannot be opened: connect ECONNREFUSED 127.0.0.1:1',
+    );
+  });
+
+  it('a URL of another database is a mistake in the configuration', async () => {
+    await expect(openAt('mysql://localhost/x')).rejects.toThrow(
+      new ConfigError('DATABASE_URL must start with postgres://'),
+    );
+  });
+});

@@ -1,0 +1,57 @@
+import { chmodSync, closeSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Kysely, Migrator, SqliteDialect } from 'kysely';
+import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { MIGRATIONS } from './migrations.ts';
+import type { Database, Schema } from './schema.ts';
+import { SqliteFile } from './sqliteFile.ts';
+
+/** A database that no file holds. */
+export const IN_MEMORY = ':memory:';
+
+/** Opens the file, made if absent, and brings its tables up to date. Rejects with the driver's own errors. */
+export async function openSqlite(path: string): Promise<Database> {
+  if (path !== IN_MEMORY) createPrivateFile(path);
+  const file = new SqliteFile(path);
+  const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: file }) });
+  try {
+    file.exec('PRAGMA journal_mode = WAL');
+    file.exec('PRAGMA synchronous = NORMAL');
+    file.exec('PRAGMA foreign_keys = ON');
+    // 16 MB, eight times SQLite's own default.
+    file.exec('PRAGMA cache_size = -16000');
+    await migrateSqlite(db, file);
+    return db;
+  } catch (error) {
+    await db.destroy();
+    file.close();
+    throw error;
+  }
+}
+
+/** Only the owner may read it: it tells who the users are. SQLite gives its side files the same mode. */
+function createPrivateFile(path: string): void {
+  makeDirectories(dirname(path));
+  closeSync(openSync(path, 'a', 0o600));
+  chmodSync(path, 0o600);
+}
+
+/**
+ * The query layer takes no lock on SQLite, so two processes would both run a migration. An immediate
+ * transaction around the whole run makes the second wait and then find nothing to do; a migration that fails
+ * half-way leaves nothing behind.
+ */
+async function migrateSqlite(db: Database, file: SqliteFile): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
+  const known = await migrator.getMigrations();
+  if (known.every((migration) => migration.executedAt !== undefined)) return;
+  file.exec('BEGIN IMMEDIATE');
+  try {
+    const { error } = await migrator.migrateToLatest();
+    if (error !== undefined) throw error;
+    file.exec('COMMIT');
+  } catch (error) {
+    if (file.isInTransaction) file.exec('ROLLBACK');
+    throw error;
+  }
+}

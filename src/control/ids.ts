@@ -1,0 +1,19 @@
+import type { Clock } from '../runtime/clock.ts';
+import { type RandomBytes, randomBase62 } from './base62.ts';
+
+/** What a repository needs beside the database to make a row. */
+export interface RowSources {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly randomBytes: RandomBytes;
+}
+
+/** 16 base62 characters are 95 bits: two equal ids are not to be expected in any life of the service. */
+const ID_LENGTH = 16;
+
+/** A new id such as `usr_3fQ...`; the prefix tells a reader what it names. */
+export function createId(
+  prefix: 'usr' | 'key' | 'ses' | 'wh' | 'bt' | 'ps' | 'evt',
+  randomBytes: RandomBytes,
+): string {
+  return `${prefix}_${randomBase62(ID_LENGTH, randomBytes)}`;
+}

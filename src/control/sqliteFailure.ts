@@ -1,0 +1,24 @@
+import { StoreUnavailableError } from '../runtime/errors.ts';
+
+/**
+ * SQLite's primary result codes that say "not now" and nothing about the statement: another's lock (BUSY), a failing
+ * disk (IOERR), no space (FULL), no file descriptor or directory (CANTOPEN).
+ * @see https://www.sqlite.org/rescode.html
+ */
+const UNAVAILABLE: readonly number[] = [5, 10, 13, 14];
+
+export function isUnavailable(error: unknown): boolean {
+  const { errcode } = error as { errcode?: unknown };
+  // The low byte of an extended code is the primary one.
+  return typeof errcode === 'number' && UNAVAILABLE.includes(errcode & 0xff);
+}
+
+/** Runs a call of the driver. @throws {StoreUnavailableError} Where the database could not do it now. */
+export function outward<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (cause) {
+    if (!isUnavailable(cause)) throw cause;
+    throw new StoreUnavailableError(`control database: ${(cause as Error).message}`, { cause });
+  }
+}

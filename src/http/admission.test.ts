@@ -1,0 +1,107 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { describe, expect, test } from 'vitest';
+import type { AuthFailure, Identity } from '../accounts/keys/authenticate.ts';
+import { DEFAULT_TIERS } from '../accounts/users/tiers.ts';
+import { StoreUnavailableError } from '../runtime/errors.ts';
+import { Admission } from './admission.ts';
+import type { ApiParts } from './parts.ts';
+import { route } from './route.ts';
+
+const DECLARED = route({
+  method: 'GET',
+  path: '/v1/anything',
+  auth: 'key',
+  access: { feature: null },
+  summary: 'For these tests',
+  response: null,
+  handle: () => ({ body: '' }),
+});
+const UNKNOWN: AuthFailure = { reason: 'unknown', detail: 'Unknown API key' };
+const nextTurn = () => new Promise(setImmediate);
+
+function identity(keyId: string): Identity {
+  return { keyId, userId: 'usr_1', email: 'a@example.com', tier: 'free' };
+}
+
+/** An admission whose authorization headers are key ids, and all that happens in it in order. */
+function rig(accounts: Partial<ApiParts['accounts']> = {}) {
+  const events: string[] = [];
+  const admission = new Admission({
+    accounts: {
+      moment: () => events.push('looked'),
+      maintenance: () => null,
+      authenticate: (header = '') => identity(header),
+      signedIn: async () => null,
+      ...accounts,
+    },
+    tiers: DEFAULT_TIERS,
+    rateLimits: null,
+  });
+  const read = (keyId: string) => {
+    const raw = { rawHeaders: ['Host', 'a', 'Authorization', keyId] };
+    const request = { raw } as FastifyRequest;
+    events.push(`${keyId} read`);
+    admission.admit({ route: DECLARED, request, reply: {} as FastifyReply }, (error) => {
+      events.push(error ? `${keyId}: ${error.message}` : `${request.identity?.keyId} admitted`);
+    });
+  };
+  return { events, read };
+}
+
+describe('what one turn of the event loop reads', () => {
+  test('is decided by one look at the database, taken after the last of it was read, in its order', async () => {
+    const { events, read } = rig();
+    read('a');
+    read('b');
+    await nextTurn();
+    read('c');
+    await nextTurn();
+    expect(events).toEqual([
+      ...['a read', 'b read', 'looked', 'a admitted', 'b admitted'],
+      ...['c read', 'looked', 'c admitted'],
+    ]);
+  });
+
+  test('a key revoked before its request was decided is refused, though the request came before', async () => {
+    let revoked = false;
+    const { events, read } = rig({ authenticate: (header = '') => (revoked ? UNKNOWN : identity(header)) });
+    read('a');
+    revoked = true;
+    await nextTurn();
+    expect(events).toEqual(['a read', 'looked', 'a: Unknown API key']);
+  });
+
+  test('neither a refusal nor a look-up of one touches the others', async () => {
+    const answers: Record<string, () => ReturnType<ApiParts['accounts']['authenticate']>> = {
+      a: () => UNKNOWN,
+      b: async () => identity('b'),
+      c: () => Promise.reject(new StoreUnavailableError('no answer')),
+      d: () => identity('d'),
+    };
+    const { events, read } = rig({ authenticate: (header = '') => answers[header]?.() ?? UNKNOWN });
+    for (const keyId of Object.keys(answers)) read(keyId);
+    await nextTurn();
+    await nextTurn();
+    expect(events.slice(5)).toEqual(['a: Unknown API key', 'd admitted', 'b admitted', 'c: no answer']);
+  });
+
+  test('is refused whole where the look fails, and the next turn looks again', async () => {
+    let fails = true;
+    const moment = () => {
+      if (fails) throw new StoreUnavailableError('no version');
+      return 0;
+    };
+    const { events, read } = rig({ moment });
+    read('a');
+    read('b');
+    await nextTurn();
+    fails = false;
+    read('c');
+    await nextTurn();
+    expect(events.filter((event) => !event.endsWith(' read'))).toEqual([
+      'a: no version',
+      'b: no version',
+      'c admitted',
+    ]);
+  });
+});

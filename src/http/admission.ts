@@ -1,0 +1,214 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Maintenance, SignedIn } from '../accounts/keys/accessControl.ts';
+import { type AuthFailure, type Identity, isAuthFailure } from '../accounts/keys/authenticate.ts';
+import type { Moment } from '../accounts/keys/freshness.ts';
+import type { RateVerdict } from '../accounts/limits/limits.ts';
+import { permits, type TierLimits } from '../accounts/users/tiers.ts';
+import type { ApiParts } from './parts.ts';
+import type { QueryParameters } from './queryString.ts';
+import {
+  forbidden,
+  type RequestRefusedError,
+  tooManyRequests,
+  unauthorized,
+  underMaintenance,
+} from './refusal.ts';
+import type { Route } from './route.ts';
+import { checkSameOrigin } from './sameOrigin.ts';
+import { sessionToken } from './sessionCookie.ts';
+
+/** Requests of a signed-in user whose tier has less. */
+const DASHBOARD_FLOOR = { requests_per_second: 10, requests_per_minute: 300 };
+
+type Call = { readonly route: Route; readonly request: FastifyRequest; readonly reply: FastifyReply };
+/** Called once: without an error, the request is admitted. */
+type Decided = (error?: Error) => void;
+
+/**
+ * The one place that decides whether a request reaches its handler, in this order: maintenance (503), key (401), request
+ * rate (429), the tier's permission for the route (403). It comes before any body is read, so that who has no key sends
+ * no megabytes.
+ *
+ * What one turn of the event loop has read off all sockets is decided together, after the last of it was read. So one
+ * look at whether the control database changed is enough for all of it, and still none of it is judged by what held
+ * before it arrived; and the answers leave together, which wakes whoever reads them once and not for each.
+ */
+export class Admission {
+  readonly #parts: Pick<ApiParts, 'accounts' | 'tiers' | 'rateLimits'>;
+  #arrived: { readonly call: Call; readonly decided: Decided }[] = [];
+
+  constructor(parts: Pick<ApiParts, 'accounts' | 'tiers' | 'rateLimits'>) {
+    this.#parts = parts;
+  }
+
+  /** `decided` gets the {@link RequestRefusedError} of a request that is not admitted, or what kept it from being known. */
+  admit(call: Call, decided: Decided): void {
+    if (this.#arrived.length === 0) setImmediate(() => this.#decideAll());
+    this.#arrived.push({ call, decided });
+  }
+
+  /**
+   * Counts a 4xx answer to a request without a known user against the client's address.
+   * @returns The 429 to send instead once the address has had too many; null: send the answer as it is.
+   */
+  refused(request: FastifyRequest, reply: FastifyReply, status: number): RequestRefusedError | null {
+    const { rateLimits } = this.#parts;
+    const isStranger = status >= 400 && status < 500 && !request.identity;
+    if (!rateLimits || !isStranger) return null;
+    const verdict = rateLimits.failure(request.ip);
+    tell(reply, verdict);
+    const isTooMany = verdict.retryAfterSeconds > 0 && status !== 429;
+    return isTooMany ? tooManyRefusals(verdict.retryAfterSeconds) : null;
+  }
+
+  #decideAll(): void {
+    const arrived = this.#arrived;
+    this.#arrived = [];
+    let moment: Moment;
+    try {
+      moment = this.#parts.accounts.moment();
+    } catch (error) {
+      for (const { decided } of arrived) decided(error as Error);
+      return;
+    }
+    for (const { call, decided } of arrived) {
+      let waiting: void | Promise<void>;
+      try {
+        waiting = this.#decide(call, moment);
+      } catch (error) {
+        decided(error as Error);
+        continue;
+      }
+      if (waiting) waiting.then(() => decided(), decided);
+      else decided();
+    }
+  }
+
+  /** At once what is known from memory; only a look-up makes it a promise. Throws, or rejects with, what refuses it. */
+  #decide(call: Call, moment: Moment): void | Promise<void> {
+    if (call.route.access.duringMaintenance) return this.#identify(call, moment);
+    const state = this.#parts.accounts.maintenance(moment);
+    if (state instanceof Promise) return state.then((late) => this.#checkMaintenance(late, call, moment));
+    return this.#checkMaintenance(state, call, moment);
+  }
+
+  #checkMaintenance(state: Maintenance | null, call: Call, moment: Moment): void | Promise<void> {
+    if (state === null) return this.#identify(call, moment);
+    const { rateLimits } = this.#parts;
+    if (rateLimits) tell(call.reply, rateLimits.standing(call.request.ip));
+    throw underMaintenance(state.retryAfterSeconds, state.message);
+  }
+
+  #identify(call: Call, moment: Moment): void | Promise<void> {
+    if (isDashboard(call.route)) checkSameOrigin(call.request, { isSocket: call.route.socket });
+    if (call.route.auth === 'none') return this.#checkStranger(call);
+    if (call.route.auth !== 'key') return this.#signedIn(call, moment);
+    const result = this.#parts.accounts.authenticate(authorizationOf(call), moment);
+    if (result instanceof Promise) return result.then((late) => this.#judge(late, call));
+    this.#judge(result, call);
+  }
+
+  #judge(result: Identity | AuthFailure, { route, request, reply }: Call): void {
+    if (isAuthFailure(result)) throw unauthorized(result.detail);
+    const { tiers } = this.#parts;
+    request.identity = result;
+    this.#checkRate(result, `keys ${result.userId}`, tiers[result.tier], reply);
+    this.#checkTier(route, result);
+  }
+
+  /** Before a body is read for nobody known. */
+  #checkStranger({ route, request }: Call): void {
+    const waitSeconds = route.bodyMembers ? (this.#parts.rateLimits?.refusalsUsedUp(request.ip) ?? 0) : 0;
+    if (waitSeconds > 0) throw tooManyRefusals(waitSeconds);
+    route.beforeBody?.(request.ip);
+  }
+
+  /** As with a key, by the session cookie; a page asks for several things at once, so no tier is slower than the floor. */
+  #signedIn(call: Call, moment: Moment): void | Promise<void> {
+    const token = sessionToken(call.request);
+    const session = token === null ? null : this.#parts.accounts.signedIn(token, moment);
+    if (session instanceof Promise) return session.then((late) => this.#judgeSession(late, call));
+    this.#judgeSession(session, call);
+  }
+
+  #judgeSession(session: SignedIn | null, { route, request, reply }: Call): void {
+    const { tiers } = this.#parts;
+    if (session === null) throw unauthorized('Not signed in, or the session is over');
+    const { userId, email, tier, operator } = session.user;
+    request.session = session;
+    request.identity = { keyId: session.sessionId, userId, email, tier };
+    this.#checkRate(request.identity, `dashboard ${userId}`, atLeast(tiers[tier]), reply);
+    if (route.auth === 'operator' && !operator) throw forbidden('Only an operator may do this');
+    this.#checkTier(route, request.identity);
+    route.beforeBody?.(request.ip);
+  }
+
+  /** Per user: all keys share one allowance, so that a new key adds nothing to it; the dashboard has another. */
+  #checkRate({ tier }: Identity, client: string, limits: TierLimits, reply: FastifyReply): void {
+    const verdict = this.#parts.rateLimits?.request(client, limits);
+    if (!verdict) return;
+    tell(reply, verdict);
+    if (verdict.retryAfterSeconds > 0) {
+      throw tooManyRequests(`Rate limit of tier ${tier} exceeded`, verdict.retryAfterSeconds);
+    }
+  }
+
+  #checkTier({ access: { feature } }: Route, { tier }: Identity): void {
+    if (feature !== null && !permits(this.#parts.tiers[tier], feature)) {
+      throw forbidden(`Tier ${tier} does not include this endpoint`);
+    }
+  }
+}
+
+/** The header; for a socket without one, the key of its query: browsers can send no header with it. */
+function authorizationOf({ route, request }: Call): string | undefined {
+  const authorization = everyAuthorization(request.raw.rawHeaders);
+  if (authorization !== undefined || !route.socket) return authorization;
+  const key = (request.query as QueryParameters).api_key;
+  return key === undefined ? undefined : `Bearer ${key}`;
+}
+
+const AUTHORIZATION = 'authorization';
+
+/**
+ * As one list where there are several (RFC 9110, 5.3), which is no header of ours: Node's own reading keeps the first
+ * and drops the rest, and a proxy before us may have judged another.
+ */
+function everyAuthorization(rawHeaders: readonly string[]): string | undefined {
+  let all: string | undefined;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    // Its length tells it from nearly every other, at no cost.
+    if (name.length !== AUTHORIZATION.length || name.toLowerCase() !== AUTHORIZATION) continue;
+    const value = rawHeaders[at + 1] as string;
+    all = all === undefined ? value : `${all}, ${value}`;
+  }
+  return all;
+}
+
+function tell(reply: FastifyReply, { policy, limit }: RateVerdict): void {
+  reply.header('ratelimit-policy', policy).header('ratelimit', limit);
+}
+
+const tooManyRefusals = (waitSeconds: number) =>
+  tooManyRequests('Too many refused requests from this address', waitSeconds);
+
+const floors = new WeakMap<TierLimits, TierLimits>();
+
+/** The same object for the same tier, because the rates are remembered by it. */
+function atLeast(limits: TierLimits): TierLimits {
+  const known = floors.get(limits);
+  if (known) return known;
+  const { requests_per_second, requests_per_minute } = DASHBOARD_FLOOR;
+  const raised = {
+    ...limits,
+    requests_per_second: Math.max(limits.requests_per_second, requests_per_second),
+    requests_per_minute: Math.max(limits.requests_per_minute, requests_per_minute),
+  };
+  floors.set(limits, raised);
+  return raised;
+}
+
+function isDashboard({ path }: Route): boolean {
+  return path.startsWith('/app/');
+}

@@ -1,0 +1,190 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { idleLive, KEY, testApi } from '../../test/support/api.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { STUB_MARKET, STUB_PAGE, stubStore } from '../../test/support/stubStore.ts';
+import { StoreUnavailableError } from '../runtime/errors.ts';
+import type { Tier } from '../schema/tier.ts';
+import type { StoreReader } from '../store/reader.ts';
+import { SETTLED_AFTER_MS } from './caching.ts';
+import type { ApiParts } from './parts.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const DEPTH = '/v1/perp/depth?ticker=BTC';
+const settled = `${DEPTH}&end=${new Date(NOW - SETTLED_AFTER_MS - 1).toISOString()}`;
+let stream: StoreReader['stream'];
+let app: FastifyInstance | undefined;
+function api(
+  keys: object = {},
+  { clock = new FakeClock(NOW), tier = 'premium' as Tier, storeLagMs = 0 } = {},
+): FastifyInstance {
+  const stub = stubStore({ page: { ...STUB_PAGE, ...keys } });
+  stream = vi.fn(stub.stream);
+  const rows = async <T>(query: string, params?: Record<string, unknown>) => {
+    const found = await stub.rows<object>(query, params);
+    const changed = (row: object) => Object.entries(keys).filter(([name]) => name in row);
+    return found.map((row) => ({ ...row, ...Object.fromEntries(changed(row)) })) as T[];
+  };
+  const accounts: ApiParts['accounts'] = {
+    moment: () => 0,
+    maintenance: () => null,
+    authenticate: (header) =>
+      header === KEY.authorization
+        ? { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier }
+        : { reason: 'missing', detail: 'Missing bearer token' },
+    signedIn: async () => null,
+  };
+  const live = { ...idleLive, storeLagMs: () => storeLagMs };
+  app = testApi({ store: { rows, stream }, clock, accounts, live });
+  return app;
+}
+afterEach(() => app?.close());
+
+async function ask(url: string, headers: Record<string, string> = {}, keys: object = {}) {
+  const response = await api(keys).inject({ url, headers: { ...KEY, ...headers } });
+  const { etag, vary, 'cache-control': kept } = response.headers;
+  return { status: response.statusCode, etag, vary, kept, body: response.body };
+}
+
+test('a range that ended more than ten minutes ago may be kept for an hour by its client alone', async () => {
+  const { status, etag, vary, kept } = await ask(settled);
+  expect([status, kept, vary]).toEqual([
+    200,
+    'private, max-age=3600',
+    'Accept-Encoding, Authorization, Cookie',
+  ]);
+  expect(etag).toMatch(/^W\/"[\w-]{22}"$/);
+});
+
+test.each([
+  ['no end', DEPTH],
+  ['an end just ten minutes ago', `${DEPTH}&end=${new Date(NOW - SETTLED_AFTER_MS).toISOString()}`],
+  ['an end to come', `${DEPTH}&end=2027-01-01`],
+  ['a refusal', `${settled}&limit=x`],
+  ['a page of markets', '/v1/markets?limit=0&until=2020-01-01'],
+  ['an unknown path', '/v1/nothing'],
+])('%s is not kept', async (_name, url) => {
+  const { etag, kept } = await ask(url);
+  expect([etag, kept]).toEqual([undefined, 'no-store']);
+});
+
+test.each(['/app/me', '/%61pp/me', '/app', '/app?x=1', '/app/nothing', '/v1/%6darkets'])(
+  '%s is not kept either, whatever refuses it',
+  async (url) => {
+    const { statusCode, headers } = await api().inject(url);
+    expect([statusCode < 500, headers['cache-control']]).toEqual([true, 'no-store']);
+  },
+);
+
+test('what stands outside /v1 says nothing about keeping', async () => {
+  expect((await api().inject('/livez')).headers['cache-control']).toBeUndefined();
+});
+
+test.each([
+  ['', settled],
+  [', and no row of a long page is read', `${settled}&limit=1001`],
+])('a client that has the answer gets 304%s', async (_, url) => {
+  const { etag = '' } = await ask(url);
+  for (const held of [etag, `"other", ${etag}`, etag.slice(2), '*']) {
+    const again = await ask(url, { 'if-none-match': held });
+    expect(again).toEqual({
+      status: 304,
+      etag,
+      vary: 'Accept-Encoding, Authorization, Cookie',
+      kept: 'private, max-age=3600',
+      body: '',
+    });
+    expect(stream).toHaveBeenCalledTimes(url === settled ? 1 : 0);
+  }
+  expect((await ask(url, { 'if-none-match': '"other", W/"x"' })).status).toBe(200);
+  expect((await ask(url, { 'if-none-match': 'nonsense' })).status).toBe(200);
+});
+
+test.each([
+  ['another query', `${settled}&limit=7`, {}],
+  ['another page', `${settled}&offset=1`, {}],
+  ['one row more', settled, { found: 3 }],
+  ['another total', settled, { total: '2' }],
+  ['another last row', settled, { last: ['1795176000000', '2'] }],
+  ['another revision of its rows', settled, { revision: '1' }],
+  ['another first row', settled, { first: ['1795176000001', '1'] }],
+])('%s has another tag', async (_name, url, keys) => {
+  const two = { found: 2 };
+  expect((await ask(url, {}, { ...two, ...keys })).etag).not.toBe((await ask(settled, {}, two)).etag);
+});
+
+describe('in a tier with a history window', () => {
+  const DAY_MS = 86_400_000;
+  const end = new Date(NOW - DAY_MS).toISOString();
+  const candles = `/v1/candles?market_id=${STUB_MARKET}&timeframe=5m&end=${end}`;
+  const at = (days: number) => `start=${new Date(NOW - days * DAY_MS).toISOString()}`;
+
+  /** What each answer says of keeping, and the answer for its next page, that time later, to who has kept everything. */
+  async function keptOf(urls: readonly string[], passMs = 0) {
+    const kept: unknown[] = [];
+    for (const url of urls) {
+      const clock = new FakeClock(NOW);
+      const asked = api({ found: 2 }, { clock, tier: 'free' });
+      const { headers, body } = await asked.inject({ url, headers: KEY });
+      await clock.advance(passMs);
+      const next = `${url}&cursor=${JSON.parse(body).next_cursor}`;
+      const later = await asked.inject({ url: next, headers: { ...KEY, 'if-none-match': '*' } });
+      await asked.close();
+      kept.push([headers['cache-control'], later.statusCode, later.headers['cache-control']]);
+    }
+    return kept;
+  }
+  const lists = ['/v1/perp/depth?ticker=BTC&limit=1', `/v1/trades?market_id=${STUB_MARKET}&limit=1`];
+
+  test('a range that begins where the window does is not kept: the window moves', async () => {
+    const urls = lists.map((url) => `${url}&end=${end}`);
+    expect(await keptOf(urls)).toEqual(urls.map(() => ['no-store', 200, 'no-store']));
+  });
+
+  test('one that begins within it is, until the window has moved past its start', async () => {
+    const urls = [...lists.map((url) => `${url}&end=${end}&${at(30)}`), `${candles}&limit=1&${at(30)}`];
+    const mayKeep = 'private, max-age=3600';
+    expect(await keptOf(urls)).toEqual(urls.map(() => [mayKeep, 304, mayKeep]));
+    expect(await keptOf(urls, 2 * DAY_MS)).toEqual(urls.map(() => [mayKeep, 200, 'no-store']));
+  });
+});
+
+test('a range without rows has a tag too', async () => {
+  const { etag = '' } = await ask(settled, {}, { found: 0, total: '0' });
+  expect((await ask(settled, { 'if-none-match': etag }, { found: 0, total: '0' })).status).toBe(304);
+});
+
+test('without a key there is no 304', async () => {
+  const { etag = '' } = await ask(settled);
+  const response = await api().inject({ url: settled, headers: { 'if-none-match': etag } });
+  expect([response.statusCode, response.headers['cache-control']]).toEqual([401, 'no-store']);
+});
+
+test('an answer that fails before its first byte is not kept', async () => {
+  const source = new Readable({ read: () => source.destroy(new StoreUnavailableError('gone')) });
+  const store = stubStore({ stream: async () => source });
+  app = testApi({ store, clock: new FakeClock(NOW) });
+  const response = await app.inject({ url: settled, headers: KEY });
+  expect([response.statusCode, response.headers.etag, response.headers['cache-control']]).toEqual([
+    502,
+    undefined,
+    'no-store',
+  ]);
+});
+
+test('while the store lags, a revalidation and a full answer both carry the lag and forbid caching', async () => {
+  const early = `${DEPTH}&end=2026-11-01`;
+  const { etag = '' } = await ask(early);
+  for (const [headers, status] of [
+    [{ 'if-none-match': etag }, 304],
+    [{}, 200],
+  ] as const) {
+    const answer = await api({}, { storeLagMs: 65_000 }).inject({
+      url: early,
+      headers: { ...KEY, ...headers },
+    });
+    const { 'x-store-lag': lag, 'cache-control': kept } = answer.headers;
+    expect({ status: answer.statusCode, lag, kept }).toEqual({ status, lag: '65', kept: 'no-store' });
+  }
+});

@@ -1,0 +1,72 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { BusyError, StoreUnavailableError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Admission } from './admission.ts';
+import { RequestRefusedError } from './refusal.ts';
+
+/** An engine that was started again answers by then; a full disk takes longer, and is asked again. */
+const STORE_RETRY_SECONDS = '5';
+const INTERNAL = { status: 500, detail: 'Internal Server Error' };
+
+/** Turns whatever went wrong before a body began into JSON with `detail`; internal texts go to the log alone. */
+export function handleErrors(app: FastifyInstance, parts: ErrorParts): void {
+  app.setErrorHandler((error, request, reply) => answerError(error, { request, reply }, parts));
+}
+
+interface ErrorParts {
+  readonly log: Logger;
+  /** Counts 4xx answers to requests without a known user. */
+  readonly admission: Pick<Admission, 'refused'>;
+}
+
+export function answerError(
+  error: unknown,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { log, admission }: ErrorParts,
+): FastifyReply {
+  if (error instanceof RequestRefusedError) {
+    const { status, headers, detail } = admission.refused(request, reply, error.status) ?? error;
+    return sendDetail(reply.headers(headers), status, detail);
+  }
+  if (error instanceof BusyError) {
+    reply.header('retry-after', '1');
+    return sendDetail(reply, 503, 'Too busy at this moment, retry');
+  }
+  // The client is gone and its query was cancelled; the access log says so, and nobody reads an answer.
+  if (reply.raw.destroyed) return reply;
+  const outward = outwardForm(error, request);
+  const tooMany = admission.refused(request, reply, outward.status);
+  if (tooMany) return answerError(tooMany, { request, reply }, { log, admission });
+  const { status, detail } = outward;
+  if (status === 502) reply.header('retry-after', STORE_RETRY_SECONDS);
+  if (status >= 500) {
+    log.error({ err: error, request_id: request.id, route: request.routeOptions.url }, 'http.request_failed');
+  }
+  return sendDetail(reply, status, detail);
+}
+
+function outwardForm(error: unknown, { routeOptions }: FastifyRequest): { status: number; detail: string } {
+  if (error instanceof StoreUnavailableError || (error as { code?: unknown }).code === 'ENOSPC') {
+    return { status: 502, detail: 'The data store is temporarily unreachable, retry with back-off' };
+  }
+  switch ((error as { code?: unknown }).code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return {
+        status: 413,
+        detail: `Request body is larger than ${(routeOptions.bodyLimit ?? 0) / 1024} KiB`,
+      };
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return { status: 404, detail: 'Not Found' };
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return { status: 400, detail: 'Content-Length does not match the body' };
+    default:
+      return INTERNAL;
+  }
+}
+
+function sendDetail(reply: FastifyReply, status: number, detail: unknown): FastifyReply {
+  // A stream that failed before its first byte may have announced its encoding and its validator already.
+  reply.removeHeader('content-encoding').removeHeader('etag');
+  if (reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+  return reply.code(status).type('application/json').send(JSON.stringify({ detail }));
+}

@@ -1,0 +1,332 @@
+import { type Duplex, pipeline, Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import {
+  bookKeyColumn,
+  isShort,
+  lineKeyColumns,
+  type PrintedPage,
+  pageOfBooks,
+  pageOfLines,
+  type ShortRequest,
+} from '../api/shortPages.ts';
+import {
+  countRows,
+  findPage,
+  type Page,
+  type PageRequest,
+  pageRows,
+  plainRows,
+} from '../store/queries/keyset.ts';
+import { pagedRows } from '../store/queries/pagedRows.ts';
+import type { QueryParams, Source } from '../store/queries/sql.ts';
+import type { StoreReader } from '../store/reader.ts';
+import { isSettled, validityOf } from './caching.ts';
+import { type CursorScope, decodeCursor, encodeCursor, SEQ_TIE } from './cursor.ts';
+import { type HistoryWindow, START_END } from './history.ts';
+import { badRequest } from './refusal.ts';
+import type { Answer, RawRequest } from './route.ts';
+import { rowsBody } from './rowsBody.ts';
+import { isStreamed } from './streamedAnswers.ts';
+
+/** How the engine gives the rows. */
+export interface RowFormat {
+  readonly format: string;
+  readonly settings: Readonly<Record<string, string | number>>;
+}
+
+/** As one JSON array. */
+export const OBJECT_ARRAY: RowFormat = {
+  format: 'JSONEachRow',
+  settings: {
+    output_format_json_array_of_rows: 1,
+    output_format_json_quote_64bit_integers: 0,
+    output_format_json_escape_forward_slashes: 0,
+    query_plan_optimize_lazy_materialization: 0,
+  },
+};
+
+/** The same objects, one a line. */
+export const OBJECT_LINES: RowFormat = {
+  format: OBJECT_ARRAY.format,
+  settings: { ...OBJECT_ARRAY.settings, output_format_json_array_of_rows: 0 },
+};
+
+/** The paging parameters of one list as a request gave them. */
+export interface PagingParameters {
+  readonly start: number | null;
+  readonly end: number | null;
+  readonly limit: number;
+  readonly offset?: number;
+  readonly order?: 'asc' | 'desc';
+  readonly cursor: string | null;
+  readonly interval_ms?: number | null;
+}
+
+/** What a list is: which rows, how each is printed, and what stands around them. */
+export interface RowList {
+  readonly source: Source;
+  readonly columns: string;
+  readonly columnParams?: QueryParams;
+  readonly format: RowFormat;
+  /** Name of the array. */
+  readonly key: string;
+  /** Fields before and after the array, in order. */
+  head(counts: { count: number; total: number }): Record<string, unknown>;
+  tail?(counts: { count: number; total: number }): Record<string, unknown>;
+}
+
+/** A list of books, which the engine does not print itself. */
+export interface PrintedList extends RowList {
+  /** Makes the body of what the engine gives for a statement of `pagedRows`. */
+  print(): PrintedBody;
+}
+
+/** A body that finds out its page before it begins. */
+export interface PrintedBody extends Duplex {
+  /** Null where no row is selected; then there is no body. Rejects with what the engine's answer failed with. */
+  page(request: PageRequest): Promise<Page | null>;
+  /** @param behind Rows that come behind those of the page, and are not printed; none if left out. */
+  begin(page: Page, around: Around, behind?: number): void;
+}
+
+/** What a request asks for of a list. */
+export interface AskedPage {
+  readonly request: PageRequest;
+  readonly scope: CursorScope;
+  /** As of `isSettled`. */
+  readonly settlesMs: number | null;
+}
+
+/**
+ * Reads the paging parameters of a request, within the history its tier may read.
+ * @throws {RequestRefusedError} 400 for a range that ends before it starts, and for a foreign or broken cursor; then 403
+ *   for a range that begins or ends before the history window.
+ */
+export function pageRequest(
+  scope: CursorScope,
+  parameters: PagingParameters,
+  history: HistoryWindow,
+): AskedPage {
+  const { start, end, limit, offset = 0, order = 'asc', cursor, interval_ms: intervalMs = null } = parameters;
+  checkRange(start, end);
+  const bound: CursorScope = [...scope, start, end, order, intervalMs];
+  const place = decodeCursor(bound, cursor, SEQ_TIE);
+  const after = place && { timeMs: place.timeMs, seq: place.tie };
+  const startMs = history.range({ startMs: start, endMs: end }, { resumed: after !== null });
+  return {
+    settlesMs: startMs === start ? end : null,
+    request: {
+      startMs,
+      endMs: end,
+      descending: order === 'desc',
+      limit,
+      offset,
+      after,
+      intervalMs,
+    },
+    scope: bound,
+  };
+}
+
+/**
+ * @param names The two parameters, as the client knows them.
+ * @throws {RequestRefusedError} 400 for a range that ends before it starts.
+ */
+export function checkRange(start: number | null, end: number | null, names = START_END): void {
+  if (start === null || end === null || start <= end) return;
+  throw badRequest(`${names[0]} must not be after ${names[1]}`);
+}
+
+/** A page of a list, and how many rows its range holds; 0 where that is not answered. */
+interface FoundPage {
+  readonly page: Page | null;
+  readonly total: number;
+}
+
+async function findRows(
+  store: StoreReader,
+  source: Source,
+  { request, withTotal = false, raw: { signal } }: ListTerms,
+): Promise<FoundPage> {
+  // A limit of 0 asks for the count alone.
+  const [page, total] = await Promise.all([
+    request.limit === 0 ? null : findPage(store, source, request, signal),
+    withTotal || request.limit === 0 ? countRows(store, source, request, signal) : 0,
+  ]);
+  return { page, total };
+}
+
+/** What a list's answer is made with beside its rows. */
+export interface AnswerTerms extends AskedPage {
+  readonly raw: Pick<RawRequest, 'signal' | 'headOnly' | 'conditions'>;
+}
+
+interface ListTerms extends AnswerTerms {
+  readonly withTotal?: boolean;
+}
+
+/** Reads the source's revision only for answers that may be kept: it costs a millisecond. */
+export function sourceOf(
+  source: Source,
+  { settlesMs }: Pick<AskedPage, 'settlesMs'>,
+  conditions: RawRequest['conditions'],
+): Source {
+  if (isSettled(settlesMs, conditions)) return source;
+  const { revision: _unread, ...rest } = source;
+  return rest;
+}
+
+/** A page of a list that the engine prints: whole where it is short, else its rows stream. */
+export async function answerRows(store: StoreReader, list: RowList, terms: ListTerms): Promise<Answer> {
+  const { request, withTotal, raw } = terms;
+  if (!isShort(request)) {
+    return streamRows(store, list, { found: await findRows(store, list.source, terms), ...terms });
+  }
+  const [{ page, rows }, total] = await Promise.all([
+    readLines(store, list, { ...terms, request }),
+    withTotal ? countRows(store, list.source, request, raw.signal) : 0,
+  ]);
+  const frame = frameOf(list, { page, total }, terms);
+  const { prefix, suffix } = frame.text;
+  return (
+    withoutRows(frame, page, raw) ?? { headers: frame.headers, body: wholeBody(`${prefix}${rows}${suffix}`) }
+  );
+}
+
+async function readLines(
+  store: StoreReader,
+  { source, columns, columnParams }: RowList,
+  terms: AnswerTerms & { request: ShortRequest },
+): Promise<PrintedPage> {
+  const { query, params } = plainRows(source, terms.request, `${columns}, ${lineKeyColumns(source)}`);
+  const list = { format: OBJECT_LINES, ...(columnParams ? { columnParams } : {}) };
+  return pageOfLines(await text(await streamOf(store, list, { query, params, ...terms })), terms.request);
+}
+
+/** Streams the rows of a page that was found by its keys, so that its count and cursor are known before its rows. */
+async function streamRows(
+  store: StoreReader,
+  list: RowList,
+  { found, ...terms }: AnswerTerms & { found: FoundPage },
+): Promise<Answer> {
+  const frame = frameOf(list, found, terms);
+  const { page } = found;
+  const bare = withoutRows(frame, page, terms.raw);
+  if (bare || !page) return bare as Answer;
+  const { query, params } = pageRows(list.source, terms.request, page, list.columns);
+  const rows = await streamOf(store, list, { query, params, ...terms });
+  return { headers: frame.headers, body: rowsBody(rows, frame.text) };
+}
+
+/** The same of a list without a total that the API prints: its page is found by the statement that reads its rows. */
+export async function answerPrinted(
+  store: StoreReader,
+  list: PrintedList,
+  terms: AnswerTerms,
+): Promise<Answer> {
+  const { request, raw } = terms;
+  const source = sourceOf(list.source, terms, raw.conditions);
+  if (isShort(request)) return answerShortPrinted(store, { ...list, source }, { ...terms, request });
+  // No row may be needed.
+  if (request.limit === 0 || raw.headOnly || raw.conditions.ifNoneMatch !== undefined) {
+    const found = await findRows(store, source, terms);
+    if (found.page === null || raw.headOnly || frameOf(list, found, terms).notModified) {
+      return streamRows(store, list, { found, ...terms });
+    }
+  }
+  const { query, params } = pagedRows(source, request, list.columns);
+  const given = await streamOf(store, list, { query, params, ...terms });
+  // Either end's failure, and a body nobody reads any more, destroys the other end.
+  const body = pipeline(given, list.print(), () => {});
+  const page = await body.page(request);
+  const { text: around, headers } = frameOf(list, { page, total: 0 }, terms);
+  if (!page) return { headers, body: `${around.prefix}[]${around.suffix}` };
+  body.begin(page, around);
+  return { headers, body };
+}
+
+async function answerShortPrinted(
+  store: StoreReader,
+  list: PrintedList,
+  terms: AnswerTerms & { request: ShortRequest },
+): Promise<Answer> {
+  const { request, raw } = terms;
+  const { query, params } = plainRows(list.source, request, `${list.columns}, ${bookKeyColumn(list.source)}`);
+  const given = await buffer(await streamOf(store, list, { query, params, ...terms }));
+  const page = pageOfBooks(given, request);
+  const frame = frameOf(list, { page, total: 0 }, terms);
+  const bare = withoutRows(frame, page, raw);
+  if (bare || !page) return bare as Answer;
+  const body = pipeline(Readable.from([given]), list.print(), () => {});
+  body.begin(page, frame.text, page.next === null ? 0 : 1);
+  return { headers: frame.headers, body };
+}
+
+/** The answer that needs no row; null where rows are needed. There is one where there is no page. */
+function withoutRows(
+  { text: { prefix, suffix }, headers, notModified }: Frame,
+  page: Page | null,
+  { headOnly }: Pick<RawRequest, 'headOnly'>,
+): Answer | null {
+  if (notModified) return { status: 304, headers, body: '' };
+  if (!page) return { headers, body: `${prefix}[]${suffix}` };
+  // The head of a streamed answer carries no length, so nothing needs to be read for it.
+  return headOnly ? { headers, body: Readable.from([]) } : null;
+}
+
+function streamOf(
+  store: StoreReader,
+  { columnParams, format }: Pick<RowList, 'columnParams' | 'format'>,
+  {
+    query,
+    params,
+    request: { limit },
+    raw: { signal },
+  }: { query: string; params: QueryParams; request: Pick<PageRequest, 'limit'>; raw: AnswerTerms['raw'] },
+): Promise<Readable> {
+  return store.stream(
+    query,
+    { ...params, ...columnParams },
+    { format: format.format, settings: format.settings, short: !isStreamed(limit), signal },
+  );
+}
+
+interface Frame {
+  readonly text: Around;
+  readonly headers: Answer['headers'] & object;
+  readonly notModified: boolean;
+}
+
+/** What stands around the rows, and whether the client has them already. */
+function frameOf(
+  list: RowList,
+  { page, total }: FoundPage,
+  { request, scope, settlesMs, raw }: AnswerTerms,
+): Frame {
+  const counts = { count: request.limit === 0 ? total : (page?.count ?? 0), total };
+  const next = page?.next ? encodeCursor(scope, { timeMs: page.next.timeMs, tie: page.next.seq }) : null;
+  const { key, head, tail } = list;
+  const frame = around(key, head(counts), { ...tail?.(counts), next_cursor: next });
+  const { conditions } = raw;
+  const validity = validityOf([counts, page?.low, page?.high, page?.revision], { settlesMs, conditions });
+  return { text: frame, headers: validity?.headers ?? {}, notModified: validity?.notModified ?? false };
+}
+
+/** A body that is sent as a streamed one is: packed whatever its length, and without a length of its own. */
+export function wholeBody(json: string): Readable {
+  return Readable.from([Buffer.from(json)], { objectMode: false });
+}
+
+/** The text before and after the array of a list. */
+export interface Around {
+  readonly prefix: string;
+  readonly suffix: string;
+}
+
+/** The text before and after the array `key` of an object. */
+export function around(key: string, head: Record<string, unknown>, tail: Record<string, unknown>): Around {
+  return {
+    prefix: `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(key)}:`,
+    suffix: `,${JSON.stringify(tail).slice(1)}`,
+  };
+}

@@ -1,0 +1,37 @@
+import type { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { giveBack } from '../print/slabs.ts';
+
+/**
+ * Sends a body as it comes, no faster than its client takes it; a client that goes away destroys it. What it fails with
+ * before its first byte is answered as an error, what it fails with later cuts the connection. Unlike a pipe, this
+ * learns when a piece has left, and gives its memory back.
+ */
+export function sendStream(reply: FastifyReply, body: Readable): void {
+  const { raw } = reply;
+  if (raw.destroyed) return void body.destroy();
+  let hasBegun = false;
+  const begin = () => {
+    if (hasBegun) return;
+    hasBegun = true;
+    reply.hijack();
+    raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>);
+  };
+  body.on('data', (bytes: Buffer) => {
+    begin();
+    const isTaken = raw.write(bytes, (error) => {
+      if (!error) giveBack(bytes);
+    });
+    if (!isTaken) body.pause();
+  });
+  raw.on('drain', () => body.resume());
+  raw.once('close', () => body.destroy());
+  body.once('end', () => {
+    begin();
+    raw.end();
+  });
+  body.once('error', (error) => {
+    if (hasBegun) raw.destroy();
+    else reply.send(error);
+  });
+}

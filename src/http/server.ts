@@ -1,0 +1,181 @@
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RouteOptions,
+} from 'fastify';
+import type { Logger } from '../runtime/log.ts';
+import { Admission } from './admission.ts';
+import { forbidKeeping } from './caching.ts';
+import { Call, type CallParts } from './call.ts';
+import { closeInTime } from './closing.ts';
+import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
+import { limitConnections } from './connectionLimits.ts';
+import { answerError, handleErrors } from './errors.ts';
+import { refuseUnknownHosts } from './hosts.ts';
+import { JsonBodyParser } from './jsonBody.ts';
+import { HISTORY_HEADER, observeRequests, requestIds, STORE_LAG_HEADER } from './lifecycle.ts';
+import { servePages } from './pages/serve.ts';
+import type { ApiParts } from './parts.ts';
+import { parseQuery } from './queryString.ts';
+import { methodNotAllowed, notFound } from './refusal.ts';
+import { readableTarget } from './requestTarget.ts';
+import type { Answer, Route } from './route.ts';
+import { allRoutes } from './routes.ts';
+import { sendStream } from './sendStream.ts';
+import { insistOnTls } from './sessionCookie.ts';
+import { cutSlowClients } from './slowClients.ts';
+import { serveSockets } from './sockets.ts';
+import { StreamedAnswers } from './streamedAnswers.ts';
+import { PLAIN } from './transport.ts';
+import { refuseConnection, refuseUnread } from './unread.ts';
+
+const BODY_MAX_BYTES = 256 * 1024;
+/** Of requests that anybody may send, and that hold an e-mail address and a password or two. */
+const CREDENTIALS_MAX_BYTES = 8 * 1024;
+const CREDENTIALS = /^\/app\/(?:sign-|password$)/;
+/** A request head that does not come whole within this is refused. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** A connection on which nothing moves for this long is closed; a client that stops reading cancels its query. */
+const SOCKET_IDLE_MS = 120_000;
+/** The head of a request is bounded by Node (16 KiB), so a path parameter is too, each `%` of it written as `%25`. */
+const PATH_PARAMETER_MAX = 3 * 16 * 1024;
+
+/** The HTTP service, not yet listening. Every route comes from one list, `routes.ts`. */
+export function createApi(parts: ApiParts): FastifyInstance {
+  const { log, dataSource, transport = PLAIN } = parts;
+  const nextId = requestIds();
+  const refusing = { nextId, dataSource, log, transport, rateLimits: parts.rateLimits };
+  const admission = new Admission(parts);
+  const app: FastifyInstance = Fastify({
+    // `refuseUnread` sees to the header, with a body.
+    ...(transport.tls
+      ? { https: { ...transport.tls, requireHostHeader: false } }
+      : { http: { requireHostHeader: false } }),
+    trustProxy: transport.trustProxy ?? false,
+    logger: false,
+    genReqId: nextId,
+    bodyLimit: BODY_MAX_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: SOCKET_IDLE_MS,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    routerOptions: { querystringParser: parseQuery, maxParamLength: PATH_PARAMETER_MAX },
+    rewriteUrl: ({ url = '/' }) => readableTarget(url),
+    clientErrorHandler: refuseConnection(refusing),
+    frameworkErrors: (error, request, reply) => answerError(error, { request, reply }, { log, admission }),
+  });
+  readBodiesAsJson(app);
+  observeRequests(app, parts);
+  forbidKeeping(app);
+  insistOnTls(app);
+  handleErrors(app, { log, admission });
+  refuseUnread(app, refusing);
+  limitConnections(app, { ...parts, transport });
+  refuseUnknownHosts(app, transport.hosts);
+  closeInTime(app, parts.clock);
+  cutSlowClients(app, parts);
+  const routes = allRoutes(parts);
+  refuseUnknown(app, [...routes, ...servePages(app, { dataSource })]);
+  const streamedAnswers = new StreamedAnswers(parts.clock);
+  const options = (declared: Route) => routeOptions(declared, { ...parts, admission, streamedAnswers });
+  for (const declared of routes) if (!declared.socket) app.route(options(declared));
+  const sockets = routes.filter(({ socket }) => socket);
+  serveSockets(app, sockets, { options, parts: { ...parts, streamedAnswers } });
+  return app;
+}
+
+/** Whatever the media type says, a body is JSON: the answer to anything else is where it stops being that. */
+function readBodiesAsJson(app: FastifyInstance): void {
+  const parser = new JsonBodyParser();
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, body: string) =>
+    // An empty body is none, as with FastAPI, whatever media type was announced for it.
+    body === '' ? undefined : await parser.parse(body, request.identity?.userId ?? request.ip),
+  );
+  // A media type that cannot be read would be refused before its body is.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json';
+    done();
+  });
+}
+
+function routeOptions(
+  declared: Route,
+  parts: CallParts & Pick<ApiParts, 'log'> & { admission: Admission },
+): RouteOptions {
+  const { log, admission } = parts;
+  return {
+    method: declared.method === 'GET' ? ['GET', 'HEAD'] : declared.method,
+    bodyLimit: CREDENTIALS.test(declared.path) ? CREDENTIALS_MAX_BYTES : BODY_MAX_BYTES,
+    url: declared.path.replace(/\{(\w+)\}/g, ':$1'),
+    // With a callback, so that a request whose key is known waits for no promise.
+    onRequest: (request, reply, done) => admission.admit({ route: declared, request, reply }, done),
+    // The same: an answer that is there at once is sent at once.
+    handler: (request, reply) => {
+      const answer = declared.handle(new Call(request, reply, parts));
+      if (!(answer instanceof Promise)) return void send(answer, { request, reply, log });
+      answer.then(
+        (late) => send(late, { request, reply, log }),
+        (error: unknown) => reply.send(error),
+      );
+    },
+  };
+}
+
+function send(
+  { status = 200, contentType = 'application/json', headers, body }: Answer,
+  context: { request: FastifyRequest; reply: FastifyReply; log: Logger },
+): void {
+  const { request, reply, log } = context;
+  if (typeof body !== 'string') {
+    body.once('error', (error) => {
+      if (reply.raw.destroyed) return;
+      request.bodyFailed = true;
+      const route = request.routeOptions.url;
+      log.error({ err: error, request_id: request.id, route }, 'http.body_failed');
+    });
+  }
+  reply.code(status);
+  if (headers) reply.headers(headers);
+  // A client that kept it would show the lag, or half a history, long after it is gone.
+  if (reply.hasHeader(STORE_LAG_HEADER) || reply.hasHeader(HISTORY_HEADER))
+    reply.header('cache-control', 'no-store');
+  if (status === 304 || status === 204) return void reply.send();
+  reply.type(contentType);
+  if (!worthCompressing(body)) return void reply.send(body);
+  if (!reply.hasHeader('vary')) reply.header('vary', 'Accept-Encoding');
+  const accepted = acceptedEncodings(request.headers['accept-encoding']);
+  if (request.method === 'HEAD') return void reply.send(body);
+  if (accepted.length === 0)
+    return void (typeof body === 'string' ? reply.send(body) : sendStream(reply, body));
+  compress(body, accepted).then(
+    (encoded) => {
+      if (encoded.encoding !== null) reply.header('content-encoding', encoded.encoding);
+      reply.send(encoded.body);
+    },
+    (error: unknown) => reply.send(error),
+  );
+}
+
+/** 404 for unknown paths and 405 for known ones, decided before a key or a body is looked at. */
+function refuseUnknown(app: FastifyInstance, routes: readonly Pick<Route, 'path' | 'method'>[]): void {
+  const known = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+  for (const { path, method } of routes) {
+    const entry = known.get(path) ?? {
+      pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+      methods: new Set<string>(),
+    };
+    entry.methods.add(method);
+    if (method === 'GET') entry.methods.add('HEAD');
+    known.set(path, entry);
+  }
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!request.is404) return done();
+    const path = request.url.split('?', 1)[0] ?? '';
+    const allowed = [...known.values()]
+      .filter(({ pattern }) => pattern.test(path))
+      .flatMap(({ methods }) => [...methods]);
+    done(allowed.length > 0 ? methodNotAllowed([...new Set(allowed)]) : notFound('Not Found'));
+  });
+}

@@ -1,0 +1,163 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
+import type { FastifyInstance } from 'fastify';
+import { type Clock, every, type Timer } from '../runtime/clock.ts';
+import type { ApiParts } from './parts.ts';
+import { type Unacknowledged, unacknowledgedBytes } from './unacknowledged.ts';
+
+/** Up to this much may wait for a client for as long as it likes. */
+const WAITING_BYTES_MAX = 64 * 1024;
+/** A client for which more waits takes this much within a window, or is cut off. */
+const TAKEN_BYTES_MIN = 64 * 1024;
+export const WINDOW_MS = 10_000;
+const SWEEP_MS = 1_000;
+
+/** One connection, as far as its pace is concerned. */
+export interface PacedClient {
+  /** Bytes of answers that the kernel has not accepted yet; infinite while the rest of an answer is not made for lack of room. */
+  waitingBytes(): number;
+  /** Bytes of answers that the kernel has accepted, since the connection began. */
+  acceptedBytes(): number;
+  /** @param takenBytes What the client took in the last window. */
+  cut(takenBytes: number): void;
+}
+
+interface Window {
+  readonly sinceMs: number;
+  readonly takenBytes: number;
+}
+
+/** Cuts off clients that take less than 64 KiB in 10 s while more than 64 KiB wait for them. */
+export class SlowClients<C extends PacedClient> {
+  readonly #clock: Clock;
+  readonly #unacknowledged: Unacknowledged<C>;
+  readonly #clients = new Map<C, Window | null>();
+  #timer: Timer | null = null;
+  #isLooking = false;
+
+  /** @param unacknowledged What the kernel still has of what it accepted. */
+  constructor(clock: Clock, unacknowledged: Unacknowledged<C>) {
+    this.#clock = clock;
+    this.#unacknowledged = unacknowledged;
+  }
+
+  add(client: C): void {
+    this.#clients.set(client, null);
+    this.#timer ??= every(this.#clock, SWEEP_MS, () => void this.#sweep());
+  }
+
+  delete(client: C): void {
+    this.#clients.delete(client);
+    if (this.#clients.size > 0) return;
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  /** Only clients whose window begins or ends cost a look at what the kernel has. */
+  async #sweep(): Promise<void> {
+    if (this.#isLooking) return;
+    const nowMs = this.#clock.monotonic();
+    const due: C[] = [];
+    for (const [client, window] of this.#clients) {
+      if (client.waitingBytes() <= WAITING_BYTES_MAX) {
+        if (window) this.#clients.set(client, null);
+      } else if (window === null || nowMs - window.sinceMs >= WINDOW_MS) due.push(client);
+    }
+    if (due.length === 0) return;
+    this.#isLooking = true;
+    const unacknowledged = await this.#unacknowledged(due);
+    this.#isLooking = false;
+    for (const client of due) this.#judge(client, client.acceptedBytes() - (unacknowledged.get(client) ?? 0));
+  }
+
+  #judge(client: C, takenBytes: number): void {
+    const window = this.#clients.get(client);
+    // It is gone, or took what waited while the kernel was asked.
+    if (window === undefined || client.waitingBytes() <= WAITING_BYTES_MAX) return;
+    const taken = window ? takenBytes - window.takenBytes : TAKEN_BYTES_MIN;
+    if (taken >= TAKEN_BYTES_MIN) {
+      this.#clients.set(client, { sinceMs: this.#clock.monotonic(), takenBytes });
+      return;
+    }
+    this.delete(client);
+    client.cut(taken);
+  }
+}
+
+/** Node's counts of what the kernel has; its own idle timer reads the second one. */
+interface CountedSocket {
+  readonly _bytesDispatched?: number;
+  readonly _handle?: { readonly writeQueueSize?: number } | null;
+}
+
+class Connection implements PacedClient {
+  readonly socket: Socket;
+  /** The newest answer on this connection. */
+  response: ServerResponse | null = null;
+  readonly #cut: (connection: Connection, takenBytes: number) => void;
+
+  constructor(socket: Socket, cut: (connection: Connection, takenBytes: number) => void) {
+    this.socket = socket;
+    this.#cut = cut;
+  }
+
+  waitingBytes(): number {
+    const { socket, response } = this;
+    if (socket.writableLength === 0) return 0;
+    if (response?.writableNeedDrain && !response.writableEnded) return Number.POSITIVE_INFINITY;
+    const queued = Math.max(0, (response?.writableLength ?? 0) - socket.writableLength);
+    return queued + socket.bytesWritten - this.acceptedBytes();
+  }
+
+  acceptedBytes(): number {
+    const { socket } = this;
+    const { _bytesDispatched: dispatched, _handle: handle } = socket as unknown as CountedSocket;
+    // A large body is one write, of which the kernel may have accepted a part.
+    if (dispatched !== undefined) return dispatched - (handle?.writeQueueSize ?? 0);
+    return socket.bytesWritten - socket.writableLength;
+  }
+
+  cut(takenBytes: number): void {
+    this.#cut(this, takenBytes);
+  }
+}
+
+/** Watches every connection of the service; WebSockets have a rule of their own. */
+export function cutSlowClients(
+  app: FastifyInstance,
+  { clock, log, metrics }: Pick<ApiParts, 'clock' | 'log' | 'metrics'>,
+): void {
+  const count = metrics.counter(
+    'underround_http_slow_clients_total',
+    'Connections closed because their client did not take its answer',
+  );
+  const connections = new Map<Socket, Connection>();
+  const clients = new SlowClients<Connection>(clock, (due) =>
+    unacknowledgedBytes(due, ({ socket }) => socket),
+  );
+  const cut = ({ socket, response }: Connection, takenBytes: number) => {
+    count.inc();
+    const requestId = response?.getHeader('x-request-id') ?? null;
+    log.info({ request_id: requestId, taken_bytes: takenBytes, window_ms: WINDOW_MS }, 'http.slow_client');
+    socket.destroy();
+  };
+  const forget = (socket: Socket) => {
+    const connection = connections.get(socket);
+    if (!connection) return;
+    connections.delete(socket);
+    clients.delete(connection);
+  };
+  // Requests name the encrypted socket.
+  app.server.on(app.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
+    const connection = new Connection(socket, cut);
+    connections.set(socket, connection);
+    clients.add(connection);
+    socket.once('close', () => forget(socket));
+  });
+  app.server.on('request', (request, response) => {
+    const connection = connections.get(request.socket);
+    if (connection) connection.response = response;
+  });
+  app.server.on('upgrade', (request) => forget(request.socket));
+}

@@ -1,0 +1,93 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { RateLimits } from '../accounts/limits/limits.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { RequestIds } from './lifecycle.ts';
+import type { DataSource } from './parts.ts';
+import { badRequest } from './refusal.ts';
+import type { Transport } from './transport.ts';
+
+const HOST = 'host';
+
+interface Refusing {
+  readonly nextId: RequestIds;
+  readonly dataSource: DataSource;
+  readonly log: Pick<Logger, 'info'>;
+  readonly transport: Pick<Transport, 'trustProxy'>;
+  readonly rateLimits: RateLimits | null;
+}
+
+/**
+ * Says in JSON what Node's server would say without a body, of requests that no route is asked about. The server must be
+ * made with `requireHostHeader` off.
+ */
+export function refuseUnread(app: FastifyInstance, refusing: Refusing): void {
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    const hosts = hostHeaders(raw.rawHeaders);
+    if (hosts > 1) return done(badRequest('Host header is repeated'));
+    done(hosts === 0 && raw.httpVersion === '1.1' ? badRequest('Host header is missing') : undefined);
+  });
+  app.server.on('checkExpectation', (request: IncomingMessage, response) => {
+    const { status, headers, body } = refusalOf(417, request, refusing);
+    response.writeHead(status, headers).end(body);
+  });
+}
+
+/** Node keeps the first and drops the rest, and a proxy before us may have judged another (RFC 9112, 3.2). */
+function hostHeaders(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === HOST.length && name.toLowerCase() === HOST) count++;
+  }
+  return count;
+}
+
+/** For what is not HTTP at all: the connection cannot be used again. */
+export function refuseConnection(refusing: Refusing): (error: NodeJS.ErrnoException, socket: Socket) => void {
+  return (error, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    const { status, headers, body } = refusalOf(statusOf(error), { headers: {}, socket }, refusing);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  };
+}
+
+function statusOf({ code }: NodeJS.ErrnoException): number {
+  if (code === 'HPE_HEADER_OVERFLOW') return 431;
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+}
+
+/** With what every answer carries, and logged as every request is: no hook sees these. */
+function refusalOf(
+  proper: number,
+  request: Pick<IncomingMessage, 'headers' | 'socket'>,
+  refusing: Refusing,
+): { status: number; headers: Record<string, string>; body: string } {
+  const { nextId, dataSource, log } = refusing;
+  const id = nextId(request);
+  const waitSeconds = countRefusal(request.socket, refusing);
+  const status = waitSeconds > 0 ? 429 : proper;
+  log.info({ request_id: id, status }, 'http.unread_refused');
+  const body = JSON.stringify({ detail: STATUS_CODES[status] });
+  return {
+    status,
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      connection: 'close',
+      'x-request-id': id,
+      'x-content-type-options': 'nosniff',
+      ...(waitSeconds > 0 ? { 'retry-after': String(waitSeconds) } : {}),
+      ...(dataSource === 'live' ? {} : { 'x-data-source': dataSource }),
+    },
+  };
+}
+
+/** As of any refusal without a known user; a proxy's own address says nothing of who asked it. */
+function countRefusal({ remoteAddress }: Socket, { transport, rateLimits }: Refusing): number {
+  if (!rateLimits || remoteAddress === undefined || transport.trustProxy?.(remoteAddress, 0)) return 0;
+  return rateLimits.failure(remoteAddress).retryAfterSeconds;
+}

@@ -1,0 +1,154 @@
+import type { BackoffLimits } from '../runtime/backoff.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { UnderroundError, VenueRefusedError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { Backoff } from '../runtime/reconnectBackoff.ts';
+import type { EventType, Ticker } from '../schema/market.ts';
+import { type GammaListing, mapGammaEvent } from '../venues/polymarket/gamma/mapper.ts';
+import { nextWindow, seriesSlug, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
+
+/** After a failed request, the next waits; not long, for a window may be as short as five minutes. */
+const REQUEST_RETRY: BackoffLimits = { firstMs: 1000, maxMs: 5_000 };
+/** A refusal waits at least this, or the time it names: whoever is blocked must not knock all day. */
+const REFUSED_RETRY_MS = 30_000;
+/** A slug the venue does not know (yet) is asked for again, ever less often. */
+const UNKNOWN_SLUG_RETRY: BackoffLimits = { firstMs: 4000, maxMs: 60_000 };
+const UNKNOWN_SLUGS_MAX = 500;
+
+/** The listing interface as discovery needs it; answers are the raw event objects. */
+export interface Listings {
+  eventsBySlug(slugs: readonly string[]): Promise<readonly unknown[]>;
+  eventsOfSeries(query: {
+    seriesSlug: string;
+    endMinMs: number;
+    endMaxMs: number;
+  }): Promise<readonly unknown[]>;
+}
+
+interface DiscoveryOptions {
+  listings: Listings;
+  clock: Clock;
+  random: () => number;
+  log: Logger;
+  metrics: Metrics;
+  onListing: (listing: GammaListing) => void;
+}
+
+/** Asks the listing for slugs and series, one request of a kind at a time, and refuses what does not fit. */
+export class Discovery {
+  readonly #options: DiscoveryOptions;
+  readonly #requests: Backoff;
+  readonly #unknown = new Map<string, Backoff>();
+  readonly #warned = new Set<string>();
+  /** Ended markets that were due in a request that failed: the next one asks for them too. */
+  readonly #unanswered = new Set<string>();
+  #looking = false;
+  #listing = false;
+  #stopped = false;
+  readonly #refused;
+
+  constructor(options: DiscoveryOptions) {
+    this.#options = options;
+    this.#requests = new Backoff(REQUEST_RETRY, options.random);
+    this.#refused = options.metrics.counter(
+      'underround_listings_refused_total',
+      'Objects of the market listing not taken, by reason',
+      ['reason'],
+    );
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /**
+   * Asks for windows not found yet and for ended markets that are due, in one request.
+   * @param due Called only when a request can be made: it names each market once a step.
+   */
+  look({
+    missing,
+    due,
+    nowMs,
+  }: {
+    missing: readonly string[];
+    due: () => readonly string[];
+    nowMs: number;
+  }): void {
+    if (this.#looking || !this.#requests.ready(nowMs)) return;
+    const asked = missing.filter((slug) => this.#unknown.get(slug)?.ready(nowMs) ?? true);
+    for (const slug of due()) this.#unanswered.add(slug);
+    const slugs = [...this.#unanswered, ...asked];
+    if (slugs.length === 0) return;
+    this.#looking = true;
+    void this.#request('slugs', () => this.#options.listings.eventsBySlug(slugs)).then((events) => {
+      this.#looking = false;
+      if (events === null) return;
+      this.#unanswered.clear();
+      this.#noteUnknown(asked, this.#take(events));
+    });
+  }
+
+  /** Lists a series around now: finds what the computed slugs missed and shows where the two disagree. */
+  list({ ticker, eventType, nowMs }: { ticker: Ticker; eventType: EventType; nowMs: number }): void {
+    if (this.#listing || !this.#requests.ready(nowMs)) return;
+    this.#listing = true;
+    const endMaxMs = nextWindow(eventType, windowAt(eventType, nowMs)).endTimeMs;
+    const query = { seriesSlug: seriesSlug(ticker, eventType), endMinMs: nowMs, endMaxMs, closed: false };
+    void this.#request('series', () => this.#options.listings.eventsOfSeries(query)).then((events) => {
+      this.#listing = false;
+      if (events !== null) this.#take(events);
+    });
+  }
+
+  async #request(kind: string, run: () => Promise<readonly unknown[]>): Promise<readonly unknown[] | null> {
+    const { clock, log } = this.#options;
+    try {
+      const events = await run();
+      this.#requests.reset();
+      return this.#stopped ? null : events;
+    } catch (error) {
+      if (!(error instanceof UnderroundError)) throw error;
+      const askedMs = error instanceof VenueRefusedError ? (error.retryAfterMs ?? REFUSED_RETRY_MS) : 0;
+      const retryInMs = this.#requests.failed(clock.now(), askedMs);
+      if (!this.#stopped)
+        log.warn({ kind, code: error.code, reason: error.message, retryInMs }, 'listing.failed');
+      return null;
+    }
+  }
+
+  /** @returns The slugs that were taken. */
+  #take(events: readonly unknown[]): Set<string> {
+    const taken = new Set<string>();
+    const nowMs = this.#options.clock.now();
+    for (const result of events.flatMap((event) => mapGammaEvent(event, nowMs))) {
+      if (result.ok) {
+        taken.add(result.market.slug);
+        this.#options.onListing(result);
+        continue;
+      }
+      this.#refused.inc({ reason: result.reason });
+      const key = `${result.slug}:${result.reason}`;
+      if (this.#warned.has(key)) continue;
+      if (this.#warned.size >= UNKNOWN_SLUGS_MAX) this.#warned.clear();
+      this.#warned.add(key);
+      this.#options.log.warn({ ...result, ok: undefined }, 'listing.market_refused');
+    }
+    return taken;
+  }
+
+  #noteUnknown(asked: readonly string[], taken: ReadonlySet<string>): void {
+    const nowMs = this.#options.clock.now();
+    for (const slug of asked) {
+      if (taken.has(slug)) {
+        this.#unknown.delete(slug);
+        continue;
+      }
+      if (this.#unknown.size >= UNKNOWN_SLUGS_MAX) this.#unknown.clear();
+      const backoff = this.#unknown.get(slug) ?? new Backoff(UNKNOWN_SLUG_RETRY, this.#options.random);
+      this.#unknown.set(slug, backoff);
+      const retryInMs = backoff.failed(nowMs);
+      if (backoff.tries === 1) this.#options.log.info({ slug, retryInMs }, 'listing.window_missing');
+    }
+  }
+}

@@ -1,0 +1,245 @@
+import { mergeListing, type NamedWinner, withRules, withWinner } from '../recorder/marketMerge.ts';
+import { type Recorder, SUBSCRIBED_AFTER_END_MS } from '../recorder/recorder.ts';
+import { type Clock, every, type Timer } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { EVENT_TYPES, type Market, TICKERS } from '../schema/market.ts';
+import type { GammaListing } from '../venues/polymarket/gamma/mapper.ts';
+import { Discovery, type Listings } from './discovery.ts';
+import { ResolutionPolls } from './resolutionPolls.ts';
+import { type ExchangeRules, type ReadRules, SettlementRules } from './settlementRules.ts';
+import { type ExchangeMarkets, SettlementWinners } from './settlementWinners.ts';
+import type { Strikes } from './strikes.ts';
+import { type WantedWindow, wantedWindows } from './wantedWindows.ts';
+
+const TICK_MS = 1000;
+/** A resolved market leaves memory this long after its end; late duplicates of its frames are then unknown. */
+const FORGET_AFTER_END_MS = 900_000;
+/** Each series is listed this often to check what the computed slugs found. */
+const LISTING_PERIOD_MS = 60_000;
+
+interface Subscriptions {
+  subscribe(group: string, tokenIds: readonly string[]): void;
+  unsubscribe(group: string, tokenIds: readonly string[]): void;
+}
+
+export interface LifecycleOptions {
+  listings: Listings;
+  clob: Subscriptions;
+  recorder: Recorder;
+  strikes: Strikes;
+  /** Null where the exchange's REST interface is off. */
+  exchange: (ExchangeMarkets & ExchangeRules) | null;
+  clock: Clock;
+  /** 0 <= x < 1, for the jitter of retries. */
+  random: () => number;
+  log: Logger;
+  metrics: Metrics;
+}
+
+/** Follows every series: finds windows before they open, subscribes them, and follows them to their outcome. */
+export class Lifecycle {
+  readonly #options: LifecycleOptions;
+  readonly #discovery: Discovery;
+  readonly #polls: ResolutionPolls;
+  readonly #winners: SettlementWinners | null;
+  readonly #rules: SettlementRules | null;
+  readonly #markets = new Map<string, Market>();
+  /** Slug by window: the venue may list a window under another spelling than the computed one. */
+  readonly #slugs = new Map<string, string>();
+  readonly #subscribed = new Set<string>();
+  #timer: Timer | null = null;
+  #lastListingMs = Number.NEGATIVE_INFINITY;
+  #listingTurn = 0;
+  readonly #subscribedGauge;
+  readonly #disagreements;
+
+  constructor(options: LifecycleOptions) {
+    this.#options = options;
+    const { listings, exchange, clock, random, log, metrics } = options;
+    const onListing = (listing: GammaListing) => this.#listed(listing);
+    this.#discovery = new Discovery({ listings, clock, random, log, metrics, onListing });
+    this.#polls = new ResolutionPolls({ log, metrics });
+    const onWinner = (market: Market, named: NamedWinner) => this.#won(market, named);
+    this.#winners = exchange && new SettlementWinners({ exchange, clock, log, onWinner });
+    const onRules = (marketId: string, rules: ReadRules) => this.#ruled(marketId, rules);
+    this.#rules = exchange && new SettlementRules({ exchange, clock, log, onRules });
+    this.#subscribedGauge = metrics.gauge('underround_markets_subscribed', 'Markets subscribed at the venue');
+    this.#disagreements = metrics.counter(
+      'underround_resolution_disagreements_total',
+      'Markets whose stream and listing named different winners',
+    );
+  }
+
+  /** @param known Markets an earlier run stored that may be open or unresolved; the recorder has resumed them. */
+  start(known: readonly Market[]): void {
+    for (const market of known) this.#note(market);
+    this.#tick();
+    this.#timer = every(this.#options.clock, TICK_MS, () => this.#tick());
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#discovery.stop();
+    this.#winners?.stop();
+    this.#rules?.stop();
+  }
+
+  /** The venue's stream named a winner and the recorder stored it; the listing confirms it later. */
+  resolved(market: Market): void {
+    const before = this.#markets.get(market.slug) ?? null;
+    this.#note(market);
+    this.#options.strikes.note(before, market);
+    this.#sayResolved(market);
+  }
+
+  /** The exchange named a winner, unless the stream or the listing did meanwhile. */
+  #won(asked: Market, named: NamedWinner): void {
+    // The record may have changed since the exchange was asked.
+    const market = this.#current(asked);
+    if (market.status === 'resolved') return;
+    const resolved = withWinner(market, named);
+    if (resolved === null) {
+      const { slug } = market;
+      this.#options.log.error({ slug, tokenId: named.tokenId }, 'market.winner_unknown');
+      return;
+    }
+    this.#store(resolved);
+    this.#sayResolved(resolved);
+  }
+
+  #ruled(marketId: string, rules: ReadRules): void {
+    const market = this.#options.recorder.market(marketId);
+    if (market !== null) this.#store(withRules(market, rules));
+  }
+
+  #sayResolved({ slug, outcome, payoutYes, resolvedBy }: Market): void {
+    this.#options.log.info({ slug, outcome, payoutYes, by: resolvedBy }, 'market.resolved');
+  }
+
+  #tick(): void {
+    const nowMs = this.#options.clock.now();
+    const wanted = wantedWindows(nowMs);
+    const missing = wanted.filter((one) => this.#marketOf(one) === undefined).map(({ slug }) => slug);
+    this.#discovery.look({ missing, due: () => this.#due(nowMs), nowMs });
+    this.#crossCheck(nowMs);
+    this.#subscribe(wanted, nowMs);
+    for (const market of this.#markets.values()) this.#age(market, nowMs);
+    this.#subscribedGauge.set(this.#subscribed.size);
+  }
+
+  #due(nowMs: number): string[] {
+    const due = this.#polls.due(nowMs);
+    for (const slug of due) {
+      const market = this.#markets.get(slug);
+      if (market !== undefined) this.#winners?.ask(this.#current(market), nowMs);
+    }
+    return due;
+  }
+
+  /** Lists one series at a time, so that a listing's load is spread over the period. */
+  #crossCheck(nowMs: number): void {
+    const series = TICKERS.length * EVENT_TYPES.length;
+    if (nowMs - this.#lastListingMs < LISTING_PERIOD_MS / series) return;
+    this.#lastListingMs = nowMs;
+    const turn = this.#listingTurn++ % series;
+    const ticker = TICKERS[turn % TICKERS.length];
+    const eventType = EVENT_TYPES[Math.floor(turn / TICKERS.length)];
+    if (ticker !== undefined && eventType !== undefined) this.#discovery.list({ ticker, eventType, nowMs });
+  }
+
+  #subscribe(wanted: readonly WantedWindow[], nowMs: number): void {
+    for (const one of wanted) {
+      const market = this.#marketOf(one);
+      if (market === undefined || market.status === 'resolved' || this.#subscribed.has(market.slug)) continue;
+      if (nowMs >= market.endTimeMs + SUBSCRIBED_AFTER_END_MS) continue;
+      this.#subscribed.add(market.slug);
+      this.#options.clob.subscribe(groupOf(market), [market.yesTokenId, market.noTokenId]);
+    }
+  }
+
+  /** What time alone does to a market: strike and close found, closed at its end, unsubscribed, forgotten. */
+  #age(noted: Market, nowMs: number): void {
+    const current = this.#current(noted);
+    let market = this.#options.strikes.review(current, nowMs);
+    if (market.status === 'open' && nowMs >= market.endTimeMs) market = { ...market, status: 'closed' };
+    if (market !== noted) this.#store(market);
+    const sinceEndMs = nowMs - market.endTimeMs;
+    const over = market.status === 'resolved' ? sinceEndMs >= 0 : sinceEndMs >= SUBSCRIBED_AFTER_END_MS;
+    if (over && this.#subscribed.delete(market.slug)) {
+      this.#options.clob.unsubscribe(groupOf(market), [market.yesTokenId, market.noTokenId]);
+    }
+    // Also of a market that was over before this run could subscribe it: nothing else would ever end its gap.
+    if (over) this.#options.recorder.gaps.abandon(market.marketId, nowMs);
+    if (sinceEndMs >= FORGET_AFTER_END_MS && !this.#polls.has(market.slug)) {
+      this.#options.strikes.forgotten(market);
+      this.#polls.forget(market.slug);
+      this.#markets.delete(market.slug);
+      this.#slugs.delete(windowKey(market));
+      this.#options.recorder.untrack(market.marketId);
+    }
+  }
+
+  #listed({ market: listed }: GammaListing): void {
+    const noted = this.#markets.get(listed.slug);
+    const known = noted === undefined ? null : this.#current(noted);
+    if (known !== null && known.marketId !== listed.marketId) {
+      this.#options.log.error(
+        { slug: listed.slug, known: known.marketId, listed: listed.marketId },
+        'market.slug_claimed_twice',
+      );
+      return;
+    }
+    if (known?.status === 'resolved' && listed.status === 'resolved' && known.outcome !== listed.outcome) {
+      this.#disagreements.inc();
+      this.#options.log.error(
+        { slug: listed.slug, stream: known.outcome, listing: listed.outcome },
+        'market.winners_disagree',
+      );
+    }
+    const market = mergeListing(known, listed);
+    if (known === null)
+      this.#options.log.info({ slug: market.slug, marketId: market.marketId }, 'market.discovered');
+    if (known?.status !== 'resolved' && market.status === 'resolved') this.#sayResolved(market);
+    this.#store(market);
+    if (market.status === 'open') this.#rules?.ask(market);
+    const nowMs = this.#options.clock.now();
+    this.#subscribe(wantedWindows(nowMs), nowMs);
+  }
+
+  #note(market: Market): void {
+    this.#markets.set(market.slug, market);
+    this.#slugs.set(windowKey(market), market.slug);
+    this.#polls.add(market);
+  }
+
+  /** The recorder's version: it learns of steps and winners from the stream first. */
+  #current(market: Market): Market {
+    return this.#options.recorder.market(market.marketId) ?? market;
+  }
+
+  #marketOf({ ticker, eventType, window }: WantedWindow): Market | undefined {
+    const slug = this.#slugs.get(windowKey({ ticker, eventType, startTimeMs: window.startTimeMs }));
+    return slug === undefined ? undefined : this.#markets.get(slug);
+  }
+
+  #store(market: Market): void {
+    const before = this.#markets.get(market.slug) ?? null;
+    this.#note(market);
+    this.#options.recorder.track(market);
+    this.#options.strikes.note(before, market);
+  }
+}
+
+/** One socket a series keeps a busy one from slowing the others. */
+function groupOf(market: Market): string {
+  return `${market.ticker}-${market.eventType}`;
+}
+
+function windowKey({
+  ticker,
+  eventType,
+  startTimeMs,
+}: Pick<Market, 'ticker' | 'eventType' | 'startTimeMs'>): string {
+  return `${ticker}/${eventType}/${startTimeMs}`;
+}

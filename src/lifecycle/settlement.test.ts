@@ -1,0 +1,396 @@
+import { describe, expect, it } from 'vitest';
+import { START, setUpLifecycle } from '../../test/support/lifecycle.ts';
+import { Random } from '../core/random.ts';
+import { TransportError } from '../runtime/errors.ts';
+import type { UnderlyingEvent } from '../schema/events.ts';
+import { TICKERS } from '../schema/market.ts';
+import type { CandleQuery, SpotCandle } from '../venues/binance/klines.ts';
+import { nextWindow, slugOf, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
+
+const WINDOW = nextWindow('5m', windowAt('5m', START));
+const SLUG = slugOf('BTC', '5m', WINDOW);
+
+type SetUp = ReturnType<typeof setUpLifecycle>;
+
+function price(at: SetUp, source: UnderlyingEvent['source'], eventTimeMs: number, value: number): void {
+  // Many of these points are old: the relay sends them when it is subscribed.
+  const times = { eventTimeMs, receivedTimeMs: at.clock.now(), isHistory: true } as const;
+  at.recorder.underlying({ kind: 'underlying', ticker: 'BTC', source, price: value, ...times });
+}
+
+/** Moves the clock to a time. */
+const until = (at: SetUp, timeMs: number) => at.clock.advance(timeMs - at.clock.now());
+const askedFor = (at: SetUp, slug: string) =>
+  at.listings.asked.filter((slugs) => slugs.includes(slug)).length;
+const metric = async (at: SetUp, name: string) =>
+  (await at.metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(name));
+
+describe('strike', () => {
+  it('is estimated, then relayed, then official, each from when it was known', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.startTimeMs - 60_000);
+    // A price relayed before the window opens is of an earlier second, whatever the listing states early.
+    at.listings.metadata.set(SLUG, { priceToBeat: 1 });
+    price(at, 'twap60', WINDOW.startTimeMs - 61_000, 5);
+    await until(at, WINDOW.startTimeMs - 1);
+    expect(at.latest(SLUG)).toMatchObject({ strikePrice: null, strikeSource: null });
+    at.listings.metadata.delete(SLUG);
+    for (let back = 59; back >= 0; back--)
+      price(at, 'chainlink', WINDOW.startTimeMs - back * 1000, 97_000 + back);
+    await until(at, WINDOW.startTimeMs + 4500);
+    expect(at.latest(SLUG)).toMatchObject({ strikePrice: 97_029.5, strikeSource: 'estimated' });
+    price(at, 'twap60', WINDOW.startTimeMs, 97_030);
+    await until(at, WINDOW.startTimeMs + 7000);
+    expect(at.latest(SLUG)).toMatchObject({
+      strikePrice: 97_030,
+      strikeSource: 'relayed',
+      strikeDifference: 0.5,
+    });
+    at.listings.metadata.set(SLUG, { priceToBeat: 97_030.25 });
+    await until(at, WINDOW.startTimeMs + 12_500);
+    const { strikeKnownTimeMs, ...official } = at.latest(SLUG)!;
+    expect(official).toMatchObject({
+      strikePrice: 97_030.25,
+      strikeSource: 'official',
+      strikeDifference: 0.25,
+    });
+    expect(strikeKnownTimeMs! - WINDOW.startTimeMs).toBeGreaterThanOrEqual(10_000);
+    expect(strikeKnownTimeMs! - WINDOW.startTimeMs).toBeLessThan(12_000);
+  });
+
+  it('is asked of the listing while the window is open, until it is there', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.startTimeMs - 1);
+    const before = askedFor(at, SLUG);
+    await until(at, WINDOW.startTimeMs + 21_500);
+    expect(askedFor(at, SLUG) - before).toBe(4);
+    at.listings.metadata.set(SLUG, { priceToBeat: 97_000 });
+    await until(at, WINDOW.startTimeMs + 31_500);
+    const found = askedFor(at, SLUG);
+    await until(at, WINDOW.endTimeMs - 1);
+    expect(askedFor(at, SLUG)).toBe(found);
+    expect(at.latest(SLUG)).toMatchObject({ strikePrice: 97_000, strikeBasis: 'listing' });
+  });
+
+  it('stays unknown where ticks are missing, and says so when the market leaves', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.startTimeMs - 1000);
+    for (let back = 59; back >= 0; back--)
+      if (back !== 30) price(at, 'chainlink', WINDOW.startTimeMs - back * 1000, 97_000);
+    at.listings.winners.set(SLUG, 'Up');
+    await until(at, WINDOW.endTimeMs + 1_000_000);
+    expect(at.latest(SLUG)).toMatchObject({ status: 'resolved', outcome: 'Up', strikePrice: null });
+    expect(at.latest(SLUG)).toMatchObject({ computedPayoutYes: null, winnerDisagrees: null });
+    expect((await metric(at, 'underround_strikes_missing_total{edge="strike"}')).join()).toMatch(/ [1-9]/);
+  });
+});
+
+describe('hours and days', () => {
+  const HOUR = windowAt('1h', START);
+  const slug = slugOf('BTC', '1h', HOUR);
+
+  it('trap 3: reads the hour’s open and close from its candle, never from one that has not closed', async () => {
+    const asked: CandleQuery[] = [];
+    let candle: SpotCandle | null = null;
+    const candles = {
+      candle: async (query: CandleQuery) => {
+        if (query.ticker === 'BTC' && query.interval === '1h') asked.push(query);
+        return query.ticker === 'BTC' && query.startTimeMs === HOUR.startTimeMs ? candle : null;
+      },
+    };
+    const startMs = HOUR.endTimeMs - 120_000;
+    const at = setUpLifecycle({ candles, startMs });
+    at.lifecycle.start([]);
+    await until(at, startMs + 3000);
+    candle = { open: 97_000.1, close: 97_050, closed: false };
+    await until(at, startMs + 30_000);
+    expect(at.latest(slug)).toMatchObject({
+      ...{ strikePrice: 97_000.1, strikeSource: 'relayed', strikeBasis: 'binance_candle', closePrice: null },
+    });
+    await until(at, HOUR.endTimeMs + 4000);
+    expect(at.latest(slug)!.closePrice).toBeNull();
+    candle = { open: 97_000.1, close: 96_999.9, closed: true };
+    await until(at, HOUR.endTimeMs + 30_000);
+    expect(at.latest(slug)).toMatchObject({
+      closePrice: 96_999.9,
+      closeBasis: 'binance_candle',
+      computedPayoutYes: 0,
+    });
+    const count = asked.length;
+    await until(at, HOUR.endTimeMs + 120_000);
+    expect(asked.filter(({ startTimeMs }) => startTimeMs === HOUR.startTimeMs).length).toBeLessThanOrEqual(
+      count,
+    );
+  });
+
+  it('asks again, ever less often, while the exchange fails', async () => {
+    const asked: number[] = [];
+    const candles = {
+      candle: async ({ ticker, interval, startTimeMs }: CandleQuery): Promise<SpotCandle | null> => {
+        if (ticker === 'BTC' && interval === '1h' && startTimeMs === HOUR.startTimeMs)
+          asked.push(at.clock.now());
+        throw new TransportError('down');
+      },
+    };
+    const at = setUpLifecycle({ candles });
+    at.lifecycle.start([]);
+    await until(at, START + 120_000);
+    const gaps = asked.slice(1).map((timeMs, i) => timeMs - asked[i]!);
+    expect(gaps.length).toBeGreaterThan(3);
+    expect(gaps.at(-1)).toBeGreaterThan(gaps[0]!);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(61_000);
+  });
+});
+
+describe('resolution', () => {
+  it('takes the exchange’s winner where stream and listing are silent, confirmed by the listing later', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.endTimeMs + 1000);
+    const market = at.latest(SLUG)!;
+    at.winners.set(market.marketId, market.noTokenId);
+    await until(at, WINDOW.endTimeMs + 58_000);
+    expect(at.latest(SLUG)!.status).toBe('closed');
+    await until(at, WINDOW.endTimeMs + 63_000);
+    expect(at.latest(SLUG)).toMatchObject({ outcome: 'Down', resolvedBy: 'exchange', confirmedTimeMs: null });
+    at.listings.winners.set(SLUG, 'Down');
+    await until(at, WINDOW.endTimeMs + 95_000);
+    const { resolvedBy, confirmedTimeMs } = at.latest(SLUG)!;
+    expect(resolvedBy).toBe('exchange');
+    expect(confirmedTimeMs! - WINDOW.endTimeMs).toBeGreaterThanOrEqual(90_000);
+  });
+
+  it('known to the listing alone is seen within 60 s of when the listing shows it', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    const random = new Random('late listing 1');
+    const shown = [WINDOW, nextWindow('5m', WINDOW)].flatMap((window) =>
+      TICKERS.map((ticker) => {
+        const delayMs = Math.floor(random.uniform(0, 800)) * 1000;
+        return { slug: slugOf(ticker, '5m', window), shownMs: window.endTimeMs + delayMs };
+      }),
+    );
+    const lateMs = new Map<string, number>();
+    await until(at, WINDOW.endTimeMs - 1000);
+    while (lateMs.size < shown.length && at.clock.now() < WINDOW.endTimeMs + 1_400_000) {
+      await at.clock.advance(1000);
+      for (const { slug, shownMs } of shown) {
+        if (at.clock.now() === shownMs) at.listings.winners.set(slug, 'Up');
+        if (lateMs.has(slug) || at.latest(slug)?.status !== 'resolved') continue;
+        lateMs.set(slug, at.clock.now() - shownMs);
+        expect(at.latest(slug)).toMatchObject({
+          ...{ outcome: 'Up', resolvedBy: 'listing', resolvedTimeSource: 'listing' },
+          resolvedTimeMs: Date.UTC(2026, 10, 20, 12, 5, 20),
+        });
+      }
+    }
+    expect([...lateMs.values()].filter((late) => late <= 0 || late > 60_000)).toEqual([]);
+    expect(lateMs.size).toBe(shown.length);
+  });
+
+  it.each(['stream', 'exchange'] as const)(
+    'keeps the time that the %s gave, whatever the listing says later',
+    async (first) => {
+      const at = setUpLifecycle();
+      at.lifecycle.start([]);
+      await until(at, WINDOW.endTimeMs + 12_345);
+      const { marketId, yesTokenId } = at.latest(SLUG)!;
+      const times = { eventTimeMs: at.clock.now(), receivedTimeMs: at.clock.now() };
+      const event = { kind: 'market_resolved', marketId, winningOutcome: 'Up' } as const;
+      if (first === 'stream') at.recorder.clobEvent({ ...event, ...times, winningTokenId: yesTokenId });
+      else at.winners.set(marketId, yesTokenId);
+      await until(at, WINDOW.endTimeMs + 65_000);
+      const { resolvedTimeMs } = at.latest(SLUG)!;
+      if (first === 'stream') expect(resolvedTimeMs).toBe(times.eventTimeMs);
+      at.listings.winners.set(SLUG, 'Up');
+      await until(at, WINDOW.endTimeMs + 400_000);
+      const kept = { resolvedTimeMs, resolvedTimeSource: first, resolvedBy: first };
+      expect(at.latest(SLUG)).toMatchObject({ ...kept, confirmedTimeMs: expect.any(Number) });
+      const versions = at.sink.markets.filter(({ slug }) => slug === SLUG);
+      expect(new Set(versions.map((version) => version.resolvedTimeMs))).toEqual(
+        new Set([null, resolvedTimeMs]),
+      );
+    },
+  );
+
+  it('corrects the winner by the listing and keeps the time', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.endTimeMs + 10_000);
+    const { marketId, yesTokenId } = at.latest(SLUG)!;
+    const times = { eventTimeMs: at.clock.now(), receivedTimeMs: at.clock.now() };
+    const event = { kind: 'market_resolved', marketId, winningOutcome: 'Up' } as const;
+    at.recorder.clobEvent({ ...event, ...times, winningTokenId: yesTokenId });
+    at.listings.winners.set(SLUG, 'Down');
+    await until(at, WINDOW.endTimeMs + 20_000);
+    const kept = { resolvedTimeMs: times.eventTimeMs, resolvedTimeSource: 'stream' };
+    expect(at.latest(SLUG)).toMatchObject({ ...kept, outcome: 'Down', payoutYes: 0 });
+  });
+
+  it('named by the exchange leaves what was found while it was asked', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.endTimeMs + 1000);
+    const { marketId, yesTokenId } = at.latest(SLUG)!;
+    at.winners.set(marketId, yesTokenId);
+    const changed = () => at.recorder.track({ ...at.recorder.market(marketId)!, liquidity: 4711 });
+    at.onExchangeAsked = (asked) => void (asked === marketId && changed());
+    await until(at, WINDOW.endTimeMs + 65_000);
+    expect(at.latest(SLUG)).toMatchObject({ resolvedBy: 'exchange', liquidity: 4711 });
+  });
+
+  it('is asked for from 15 s after the end, and alarms once at ten minutes', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.endTimeMs + 14_000);
+    const asked: number[] = [];
+    let before = askedFor(at, SLUG);
+    for (let second = 14; second < 760; second++) {
+      await at.clock.advance(1000);
+      const now = askedFor(at, SLUG);
+      if (now > before) asked.push(Math.round((at.clock.now() - WINDOW.endTimeMs) / 1000));
+      before = now;
+    }
+    const pauses = asked.slice(4).map((second, at) => second - (asked[at + 3] as number));
+    expect(asked.slice(0, 4).map((second) => Math.floor(second / 15) * 15)).toEqual([15, 30, 45, 60]);
+    expect(pauses.length).toBeGreaterThan(14);
+    expect(pauses.every((pause) => pause === 40 || pause === 41)).toBe(true);
+    expect((await metric(at, 'underround_resolutions_late_total')).join()).toMatch(/ [1-9]/);
+  });
+
+  it('named by another source is confirmed by the listing with growing pauses', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.endTimeMs + 5_000);
+    const { marketId, yesTokenId } = at.latest(SLUG)!;
+    const times = { eventTimeMs: at.clock.now(), receivedTimeMs: at.clock.now() };
+    const event = { kind: 'market_resolved', marketId, winningOutcome: 'Up' } as const;
+    at.recorder.clobEvent({ ...event, ...times, winningTokenId: yesTokenId });
+    const asked: number[] = [];
+    let before = askedFor(at, SLUG);
+    for (let second = 5; second < 760; second++) {
+      await at.clock.advance(1000);
+      const now = askedFor(at, SLUG);
+      if (now > before) asked.push(Math.round((at.clock.now() - WINDOW.endTimeMs) / 1000));
+      before = now;
+    }
+    expect(asked.map((second) => Math.floor(second / 15) * 15)).toEqual([
+      ...[15, 30, 45, 60, 90, 120, 180, 240, 300, 450, 750],
+    ]);
+  });
+
+  it('trap 6: books, trades and prices near 1 resolve nothing', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.endTimeMs + 1000);
+    const { marketId, yesTokenId } = at.latest(SLUG)!;
+    const times = { eventTimeMs: at.clock.now(), receivedTimeMs: at.clock.now() };
+    const trade = {
+      kind: 'trade',
+      marketId,
+      tokenId: yesTokenId,
+      side: 'BUY',
+      price: 9990,
+      size: 1e6,
+    } as const;
+    at.recorder.clobEvent({ ...trade, transactionHash: '0x1', ...times });
+    price(at, 'twap60', WINDOW.startTimeMs, 97_000);
+    price(at, 'twap60', WINDOW.endTimeMs, 97_100);
+    await until(at, WINDOW.endTimeMs + 50_000);
+    const market = at.latest(SLUG)!;
+    expect(market).toMatchObject({ computedPayoutYes: 1, status: 'closed', outcome: null, payoutYes: null });
+    expect(market.winnerDisagrees).toBeNull();
+  });
+
+  it('resolves a day that ended where it began with no outcome and a payout of one half', async () => {
+    const day = windowAt('daily_up_down', START);
+    const at = setUpLifecycle({ startMs: day.endTimeMs - 60_000 });
+    const slug = slugOf('BTC', 'daily_up_down', day);
+    at.listings.metadata.set(slug, { priceToBeat: 97_000, finalPrice: 97_000 });
+    at.lifecycle.start([]);
+    await until(at, day.endTimeMs + 1000);
+    at.listings.winners.set(slug, 'tie');
+    await until(at, day.endTimeMs + 20_000);
+    const resolved = { status: 'resolved', outcome: null, payoutYes: 0.5, resolvedBy: 'listing' };
+    expect(at.latest(slug)).toMatchObject({ ...resolved, computedPayoutYes: 0.5, winnerDisagrees: false });
+  });
+
+  it('stores and counts a winner that strike and close contradict, once', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.endTimeMs + 1000);
+    price(at, 'twap60', WINDOW.startTimeMs, 97_000);
+    price(at, 'twap60', WINDOW.endTimeMs, 97_100);
+    at.listings.winners.set(SLUG, 'Down');
+    await until(at, WINDOW.endTimeMs + 60_000);
+    expect(at.latest(SLUG)).toMatchObject({
+      outcome: 'Down',
+      payoutYes: 0,
+      computedPayoutYes: 1,
+      winnerDisagrees: true,
+    });
+    expect(await metric(at, 'underround_settlement_disagreements_total{')).toEqual([
+      'underround_settlement_disagreements_total{market_type="5m"} 1',
+    ]);
+  });
+
+  it('waits for the official close, then stops asking', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.endTimeMs + 1000);
+    at.listings.winners.set(SLUG, 'Up');
+    await until(at, WINDOW.endTimeMs + 301_500);
+    expect(at.latest(SLUG)).toMatchObject({ status: 'resolved', closePrice: null });
+    at.listings.metadata.set(SLUG, { finalPrice: 97_000.5 });
+    await until(at, WINDOW.endTimeMs + 362_000);
+    expect(at.latest(SLUG)).toMatchObject({ closePrice: 97_000.5, closeBasis: 'listing' });
+    const asked = askedFor(at, SLUG);
+    await until(at, WINDOW.endTimeMs + 890_000);
+    expect(askedFor(at, SLUG)).toBe(asked);
+  });
+});
+
+describe('price step', () => {
+  it('trap 9: a change in mid-window stays, whatever the listing that lags and the end of the window say', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.startTimeMs + 1000);
+    const { marketId, yesTokenId: tokenId } = at.latest(SLUG)!;
+    const times = { eventTimeMs: at.clock.now(), receivedTimeMs: at.clock.now() };
+    at.recorder.clobEvent({ kind: 'tick_size_change', marketId, tokenId, tickSize: '0.001', ...times });
+    expect(at.latest(SLUG)!.tickSize).toBe(10);
+    await until(at, WINDOW.endTimeMs + 20_000);
+    const versions = at.sink.markets.filter(({ slug }) => slug === SLUG).map(({ tickSize }) => tickSize);
+    expect(versions.slice(versions.indexOf(10))).not.toContain(100);
+  });
+});
+
+describe('rules of a market', () => {
+  it('are read from the exchange where the listing is silent, with the time; the listing’s own fee stands', async () => {
+    const at = setUpLifecycle();
+    const eth = slugOf('ETH', '5m', WINDOW);
+    at.listings.tamper = (event) => {
+      const [market] = event.markets as Record<string, unknown>[];
+      const feeSchedule = event.slug === eth ? { rate: 0.05, exponent: 1 } : undefined;
+      return { ...event, markets: [{ ...market, feeSchedule }] };
+    };
+    at.lifecycle.start([]);
+    await at.clock.advance(100);
+    expect(at.latest(SLUG)).toMatchObject({ takerFeeRate: null, takerDelayMs: 250, rulesReadTimeMs: START });
+    const free = { feeRate: 0.07, feeExponent: 1, holdsTakers: false };
+    for (const slug of [SLUG, eth]) at.rules.set(at.latest(slug)!.marketId, free);
+    at.listings.series = [SLUG, eth];
+    await at.clock.advance(10_000);
+    const read = { takerFeeExponent: 1, takerDelayMs: 0 };
+    expect(at.latest(SLUG)).toMatchObject({ ...read, takerFeeRate: 0.07 });
+    expect(at.latest(eth)).toMatchObject({ ...read, takerFeeRate: 0.05 });
+    const { rulesReadTimeMs } = at.latest(SLUG)!;
+    expect(rulesReadTimeMs).toBeGreaterThan(START);
+    // What reads the same again keeps the time it was first read, whatever else changes.
+    await until(at, WINDOW.endTimeMs + 20_000);
+    expect(at.latest(SLUG)).toMatchObject({ ...read, status: 'closed', rulesReadTimeMs });
+  });
+});

@@ -1,0 +1,63 @@
+import { SerialQueue } from '../recorder/serialQueue.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { UnderroundError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Market } from '../schema/market.ts';
+import type { ClobMarketRules } from '../venues/polymarket/clob/rest.ts';
+
+const WAITING_MAX = 200;
+/** Markets whose rules were read or given up on; more than are ever followed at once. */
+const ASKED_MAX = 5_000;
+/** A market's rules are asked for so often; the listing and the table stand in for what is not answered. */
+const TRIES_MAX = 3;
+
+/** The exchange's rules of a market, by condition id; null when it knows none. */
+export interface ExchangeRules {
+  rules(conditionId: string): Promise<ClobMarketRules | null>;
+}
+
+export interface SettlementRulesOptions {
+  exchange: ExchangeRules;
+  clock: Clock;
+  log: Logger;
+  onRules: (marketId: string, rules: ReadRules) => void;
+}
+
+export type ReadRules = ClobMarketRules & { readonly readTimeMs: number };
+
+/** Reads each market's own fee and hold from the exchange, once. */
+export class SettlementRules {
+  readonly #options: SettlementRulesOptions;
+  readonly #tries = new Map<string, number>();
+  readonly #queue = new SerialQueue<string>({ waitingMax: WAITING_MAX, work: (id) => this.#ask(id) });
+
+  constructor(options: SettlementRulesOptions) {
+    this.#options = options;
+  }
+
+  stop(): void {
+    this.#queue.clear();
+  }
+
+  /** To be called at each reading of the listing; asks until there was an answer. */
+  ask({ marketId }: Market): void {
+    const tries = this.#tries.get(marketId) ?? 0;
+    if (tries >= TRIES_MAX) return;
+    if (this.#tries.size >= ASKED_MAX) this.#tries.delete(this.#tries.keys().next().value as string);
+    this.#tries.set(marketId, tries + 1);
+    this.#queue.add(marketId, marketId);
+  }
+
+  async #ask(marketId: string): Promise<void> {
+    const { exchange, clock, log, onRules } = this.#options;
+    try {
+      const rules = await exchange.rules(marketId);
+      if (rules === null) return;
+      this.#tries.set(marketId, TRIES_MAX);
+      onRules(marketId, { ...rules, readTimeMs: clock.now() });
+    } catch (error) {
+      if (!(error instanceof UnderroundError)) throw error;
+      log.warn({ marketId, code: error.code, reason: error.message }, 'exchange.failed');
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import type { NamedWinner } from '../recorder/marketMerge.ts';
+import { SerialQueue } from '../recorder/serialQueue.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { UnderroundError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Market } from '../schema/market.ts';
+import type { ClobMarket } from '../venues/polymarket/clob/rest.ts';
+
+/** The stream and the listing are usually first; the exchange is asked about a market this long after its end. */
+const ASK_AFTER_END_MS = 60_000;
+/** Markets waiting to be asked about; more are asked at their next poll. */
+const WAITING_MAX = 100;
+
+/** The exchange's record of a market, by condition id; null when it knows none. */
+export interface ExchangeMarkets {
+  market(conditionId: string): Promise<ClobMarket | null>;
+}
+
+export interface SettlementWinnersOptions {
+  exchange: ExchangeMarkets;
+  clock: Clock;
+  log: Logger;
+  onWinner: (market: Market, named: NamedWinner) => void;
+}
+
+/** Asks the exchange who won, one market at a time, where neither the stream nor the listing has said it yet. */
+export class SettlementWinners {
+  readonly #options: SettlementWinnersOptions;
+  readonly #queue = new SerialQueue<Market>({ waitingMax: WAITING_MAX, work: (market) => this.#ask(market) });
+  #stopped = false;
+
+  constructor(options: SettlementWinnersOptions) {
+    this.#options = options;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#queue.clear();
+  }
+
+  /** To be called at each step of a market's schedule; does nothing for one that is resolved, or just ended. */
+  ask(market: Market, nowMs: number): void {
+    if (market.status === 'resolved' || nowMs < market.endTimeMs + ASK_AFTER_END_MS) return;
+    this.#queue.add(market.marketId, market);
+  }
+
+  async #ask(market: Market): Promise<void> {
+    const { exchange, clock, log, onWinner } = this.#options;
+    const { marketId, slug } = market;
+    try {
+      const answer = await exchange.market(marketId);
+      // A tie has no winner here either: only the listing tells it from a market that is not decided yet.
+      if (this.#stopped || answer === null || answer.winner === null) return;
+      const named = { tokenId: answer.winner.tokenId, timeMs: clock.now(), by: 'exchange' } as const;
+      onWinner(market, named);
+    } catch (error) {
+      if (!(error instanceof UnderroundError)) throw error;
+      log.warn({ slug, code: error.code, reason: error.message }, 'exchange.failed');
+    }
+  }
+}

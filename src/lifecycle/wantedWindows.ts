@@ -1,0 +1,34 @@
+import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
+import { nextWindow, slugOf, type Window, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
+
+/** A window is subscribed this long before it becomes the next one, so that the next one's book is always known. */
+export const SUBSCRIBE_EARLY_MS = 90_000;
+/** A window that ended before we started is still looked up this long, for its outcome. */
+export const LOOK_BACK_MS = 600_000;
+
+/** A window of a series, under the slug the venue should list it by. */
+export interface WantedWindow {
+  readonly ticker: Ticker;
+  readonly eventType: EventType;
+  readonly window: Window;
+  readonly slug: string;
+}
+
+/** The windows to know at a time: the one in play, the next, soon the one after it, and the one just ended. */
+export function wantedWindows(nowMs: number): WantedWindow[] {
+  const wanted: WantedWindow[] = [];
+  for (const eventType of EVENT_TYPES) {
+    const current = windowAt(eventType, nowMs);
+    const next = nextWindow(eventType, current);
+    const windows = [current, next];
+    const previous = windowAt(eventType, current.startTimeMs - 1);
+    if (nowMs - previous.endTimeMs < LOOK_BACK_MS) windows.push(previous);
+    if (current.endTimeMs - nowMs <= SUBSCRIBE_EARLY_MS) windows.push(nextWindow(eventType, next));
+    for (const ticker of TICKERS) {
+      for (const window of windows) {
+        wanted.push({ ticker, eventType, window, slug: slugOf(ticker, eventType, window) });
+      }
+    }
+  }
+  return wanted;
+}

@@ -1,5 +1,0 @@
-import { paperSuite } from '../../test/paper/paperSuite.ts';
-import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import { openDatabase } from '../accounts/database.ts';
-
-paperSuite('SQLite', () => openDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));

@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { recordingLines, recordingsAbsent } from '../../test/support/fixtures.ts';
+import { MemorySink } from '../../test/support/memorySink.ts';
+import { MARKET, WireMarket } from '../../test/support/wire.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
+import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
+import { Recorder } from './recorder.ts';
+
+const T0 = 1_795_176_010_000;
+const SHARE = 1_000_000;
+const LOST = [
+  { side: 'BUY', price: 4900, size: 0 },
+  { side: 'BUY', price: 4800, size: 0 },
+] as const;
+
+function setUp(market = MARKET) {
+  const sink = new MemorySink();
+  const metrics = new Metrics();
+  const clock = new FakeClock(T0);
+  const recorder = new Recorder({ sink, clock, log: silentLogger, metrics, timeBy: 'receipt' });
+  recorder.track(market);
+  const wire = new WireMarket();
+  for (let i = 1; i <= 10; i++) {
+    wire.set({ side: 'BUY', price: 5000 - i * 100, size: i * SHARE });
+    wire.set({ side: 'SELL', price: 4900 + i * 100, size: (20 - i) * SHARE });
+  }
+  const play = (frames: readonly (string | undefined)[], atMs: number) => {
+    for (const frame of frames) if (frame !== undefined) recorder.clobFrame(frame, atMs);
+  };
+  return { sink, recorder, wire, metrics, play };
+}
+
+describe('trust in a book', () => {
+  it('is lost as a gap from the last proven receipt on, once a mismatch has outlived its action by a second', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    play([wire.action(T0 + 1, LOST)[0]], T0 + 5);
+    recorder.finishQuiet(T0 + 1004);
+    expect(sink.gaps).toEqual([]);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: false });
+    recorder.finishQuiet(T0 + 1005);
+    const known = { knownTimeMs: T0 + 1005, knownSeq: sink.gaps[0]?.seq };
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: null, cause: 'book_mismatch', ...known }]);
+    play(wire.books(T0 + 2000), T0 + 2000);
+    expect(sink.gaps.at(-1)).toMatchObject({ endTimeMs: T0 + 2000, repairedBy: 'snapshot', ...known });
+    expect(sink.gaps[1]?.seq).toBeGreaterThan(known.knownSeq ?? Infinity);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true });
+  });
+
+  it('was lost as a gap that is over, where a whole book within the second shows that something was missing', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    play([wire.action(T0 + 1, LOST)[0]], T0 + 5);
+    recorder.finishQuiet(T0 + 30);
+    play(wire.books(T0 + 300), T0 + 300);
+    expect(sink.gaps).toMatchObject([
+      { startTimeMs: T0, endTimeMs: T0 + 300, cause: 'book_mismatch', repairedBy: 'snapshot' },
+    ]);
+    expect(sink.gaps[0]).toMatchObject({ knownTimeMs: T0 + 300, knownSeq: (sink.gaps[0]?.seq ?? 0) - 1 });
+  });
+
+  it('was lost as a gap that is over, where a second subscription shows another book than the first', () => {
+    const { sink, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    // Neither an equal book nor one that follows a trade says that anything was missed.
+    play([wire.snapshot(T0)], T0 + 100);
+    wire.set({ side: 'BUY', price: 4000, size: SHARE });
+    play(wire.books(T0 + 200), T0 + 200);
+    expect(sink.gaps).toEqual([]);
+    wire.set({ side: 'BUY', price: 4000, size: 2 * SHARE });
+    wire.set({ side: 'BUY', price: 4000, size: 3 * SHARE });
+    play([wire.snapshot(T0 + 900)], T0 + 950);
+    expect(sink.gaps).toMatchObject([
+      {
+        ...{ startTimeMs: T0 + 200, startReceivedMs: T0 + 200, endTimeMs: T0 + 900, endReceivedMs: T0 + 950 },
+        ...{ cause: 'disconnected', repairedBy: 'snapshot' },
+      },
+    ]);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true });
+  });
+
+  it('is back at the start of its gap, where the clock was set back before the proof came', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    recorder.disconnect([MARKET.yesTokenId, MARKET.noTokenId], T0 + 100);
+    play([wire.snapshot(T0 + 50)], T0 - 500);
+    const received = { startReceivedMs: T0, endReceivedMs: T0 };
+    expect(sink.gaps.at(-1)).toMatchObject({ startTimeMs: T0, endTimeMs: T0 + 50, ...received });
+  });
+
+  it('was lost as a gap that is over, where the next action makes the same hash inputs verify', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    play([wire.action(T0 + 1, LOST)[0]], T0 + 5);
+    recorder.finishQuiet(T0 + 30);
+    play(wire.action(T0 + 100, [{ side: 'BUY', price: 4800, size: 0 }]), T0 + 100);
+    recorder.finishQuiet(T0 + 200);
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: T0 + 100, repairedBy: 'action' }]);
+  });
+
+  it('was never lost where only the message of a trade was late', async () => {
+    const { sink, recorder, wire, metrics, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
+    play(wire.action(T0 + 3, [{ side: 'BUY', price: 4000, size: SHARE }]), T0 + 3);
+    recorder.finishQuiet(T0 + 600);
+    play([trade], T0 + 603);
+    recorder.finishQuiet(T0 + 5000);
+    expect(sink.gaps).toEqual([]);
+    expect(await metrics.registry.metrics()).toContain('underround_mismatches_dismissed_total 1');
+  });
+
+  it('is lost at once when a frame of the book cannot be read, and comes back with the next proof', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const [frame] = wire.action(T0 + 1, [{ side: 'BUY', price: 4900, size: 5 * SHARE }]);
+    play([frame?.replaceAll('"BUY"', '"PURCHASE"')], T0 + 50);
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: null, cause: 'frame_rejected' }]);
+    expect(sink.quotes.at(-1)).toMatchObject({ trusted: false });
+    // A trade alone proves nothing about the book.
+    play([wire.trade(T0 + 60, { price: 5000, size: SHARE })], T0 + 60);
+    expect(sink.gaps.at(-1)).toMatchObject({ endTimeMs: null });
+    play(wire.books(T0 + 70), T0 + 70);
+    recorder.finishQuiet(T0 + 100);
+    expect(sink.gaps.at(-1)).toMatchObject({ endTimeMs: T0 + 70, repairedBy: 'snapshot' });
+  });
+
+  it('is told with the moment since when it and the best prices have been these', () => {
+    const { recorder, wire, play } = setUp();
+    const shown = () => recorder.recorded(MARKET.marketId)?.liveBook();
+    expect(shown()).toBe(null);
+    play([wire.snapshot(T0)], T0);
+    expect(shown()).toMatchObject({ trusted: true, quotedTimeMs: T0 });
+    // Below the best.
+    play(wire.action(T0 + 1, [{ side: 'BUY', price: 4800, size: 5 * SHARE }]), T0 + 10);
+    expect(shown()).toMatchObject({ quotedTimeMs: T0 });
+    play(wire.action(T0 + 2, [{ side: 'BUY', price: 4900, size: 0 }]), T0 + 20);
+    expect(shown()).toMatchObject({ quotedTimeMs: T0 + 20 });
+    const recorded = recorder.recorded(MARKET.marketId);
+    recorded?.book.distrust(T0 + 30);
+    expect(shown()).toMatchObject({ trusted: false, quotedTimeMs: T0 + 30 });
+    play([wire.action(T0 + 3, LOST)[0]], T0 + 40);
+    expect(shown()).toBe('unfinished');
+  });
+
+  it.each(['best_bid_ask', 'new_market'])('is not lost with an unreadable %s', (kind) => {
+    const { sink, wire, play } = setUp();
+    play([wire.snapshot(T0), `{"event_type":"${kind}","market":"${MARKET.marketId}"}`], T0);
+    expect(sink.gaps).toEqual([]);
+  });
+
+  it('is not given back by a good book while the store takes no rows', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const recorded = recorder.recorded(MARKET.marketId);
+    if (recorded === null) throw new Error('not recorded');
+    recorder.trust.isStoreDown = true;
+    recorder.trust.open(recorded, { cause: 'store_down', knownTimeMs: T0, feed: 'underround' });
+    play(wire.books(T0 + 100), T0 + 100);
+    play(wire.action(T0 + 200, [{ side: 'BUY', price: 4900, size: 5 * SHARE }]), T0 + 200);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: false });
+    recorder.trust.isStoreDown = false;
+    recorded.rewrite(T0 + 300);
+    expect(sink.gaps.at(-1)).toMatchObject({ startTimeMs: T0, endTimeMs: T0 + 200, repairedBy: 'store' });
+    expect(sink.gaps.at(-1)).toMatchObject({ startReceivedMs: T0, endReceivedMs: T0 + 300 });
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true });
+    expect(sink.quotes.at(-1)).toMatchObject({ trusted: true });
+  });
+});
+
+const BATCH = 'polymarket/ww-shan-polyFIFA2026/bid-cancel-batch.jsonl';
+
+describe.skipIf(recordingsAbsent)(
+  'a recorded batch of cancels (skipped where the recordings are absent)',
+  () => {
+    const frames = recordingsAbsent
+      ? []
+      : recordingLines(BATCH).map((line) => {
+          const parsed = JSON.parse(line);
+          return typeof parsed.frame === 'string' ? (parsed.frame as string) : line;
+        });
+    const changeAt = frames.flatMap((frame, i) => (frame.includes('"price_change"') ? [i] : []));
+
+    function play(kept: readonly string[]) {
+      const [first] = mapClobFrame(frames[0] ?? '', T0).filter(({ kind }) => kind === 'book_snapshot');
+      const tokens = new Set<string>();
+      for (const frame of frames)
+        for (const event of mapClobFrame(frame, T0)) {
+          if (event.kind === 'book_snapshot') tokens.add(event.tokenId);
+        }
+      const [yesTokenId = '', noTokenId = ''] = tokens;
+      const market = { ...MARKET, marketId: first?.marketId ?? '', yesTokenId, noTokenId, tickSize: 10 };
+      const set = setUp(market);
+      kept.forEach((frame, i) => void set.recorder.clobFrame(frame, T0 + i));
+      return { ...set, market };
+    }
+
+    it('is shown whole or not at all', () => {
+      const whole = play(frames);
+      expect(whole.sink.books.map(({ trusted }) => trusted)).toEqual([true, true]);
+      for (const at of changeAt) {
+        const half = play(frames.slice(0, at));
+        expect(half.sink.books, `before frame ${at}`).toHaveLength(1);
+      }
+    });
+
+    it('leaves the book untrusted when any one of its frames is missing, until the next book', () => {
+      const { recorder, market } = play(frames);
+      const last = recorder.recorded(market.marketId)?.book;
+      if (last === undefined) throw new Error('not recorded');
+      const books = [last.yes, last.no].map(
+        (token) =>
+          `{"market":"${market.marketId}","asset_id":"${token.tokenId}","timestamp":"${token.timeMs}",` +
+          `"hash":"${token.announcedHash}","bids":${token.bids.toWireJson()},"asks":${token.asks.toWireJson()},` +
+          `"event_type":"book"}`,
+      );
+      for (const missing of changeAt) {
+        const set = play(frames.filter((_, i) => i !== missing && (i <= missing || changeAt.includes(i))));
+        set.recorder.finishQuiet(T0 + 500);
+        expect(set.sink.quotes.at(-1), `without frame ${missing}`).toMatchObject({ trusted: false });
+        set.recorder.finishQuiet(T0 + 2000);
+        expect(set.sink.gaps).toMatchObject([{ endTimeMs: null, cause: 'book_mismatch' }]);
+        for (const book of books) set.recorder.clobFrame(book, T0 + 3000);
+        set.recorder.finishQuiet(T0 + 3100);
+        expect(set.sink.quotes.at(-1)).toMatchObject({ trusted: true });
+        const end = { endTimeMs: last.eventTimeMs, endReceivedMs: T0 + 3000 };
+        expect(set.sink.gaps.at(-1)).toMatchObject({ ...end, repairedBy: 'snapshot' });
+      }
+    });
+  },
+);

@@ -1,0 +1,135 @@
+import type { Config } from '../config.ts';
+import { Lifecycle } from '../lifecycle/lifecycle.ts';
+import { StrikeCandles } from '../lifecycle/strikeCandles.ts';
+import { Strikes } from '../lifecycle/strikes.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { type Market, TICKERS } from '../schema/market.ts';
+import { KlinesClient } from '../venues/binance/klines.ts';
+import { BybitPoller } from '../venues/bybit/poller.ts';
+import { HttpClient } from '../venues/http.ts';
+import { ClobRest } from '../venues/polymarket/clob/rest.ts';
+import { GammaClient } from '../venues/polymarket/gamma/client.ts';
+import { RtdsFeed } from '../venues/polymarket/rtds/feed.ts';
+import { UnderlyingSource } from '../venues/underlying.ts';
+import type { SocketDriver } from '../venues/venueSocket.ts';
+import { FrameRouter } from './import/frameRouter.ts';
+import type { Recorder } from './recorder.ts';
+import { WatchedClob } from './watchdog/watchedClob.ts';
+
+/** A book that takes longer is asked for again: what it would say is old by then. */
+const AUDIT_TIMEOUT_MS = 3_000;
+
+interface Closable {
+  close(): Promise<void> | void;
+}
+
+export interface CollectorOptions {
+  venues: Config['venues'];
+  /** Where the feeds' connections are made and read; whoever made it closes it. */
+  sockets: SocketDriver;
+  recorder: Recorder;
+  clock: Clock;
+  random: () => number;
+  log: Logger;
+  metrics: Metrics;
+  /** Whether rows are being dropped because the store takes none. */
+  isDropping?: () => boolean;
+}
+
+/** Runs the live feeds into the recorder; one that is configured `off` is left out. */
+export class Collector {
+  readonly #options: CollectorOptions;
+  readonly #parts: Closable[] = [];
+  readonly #lifecycle: Lifecycle | null;
+
+  constructor(options: CollectorOptions) {
+    this.#options = options;
+    this.#lifecycle = this.#polymarket(options);
+  }
+
+  /**
+   * Connects every feed; the recorder has resumed what an earlier run stored, so that what feeds repeat is known.
+   * @param known Markets an earlier run stored.
+   */
+  start(known: readonly Market[]): void {
+    this.#startPrices(this.#options);
+    this.#lifecycle?.start(known);
+  }
+
+  /** Stops every feed; frames that were received have been recorded. */
+  async close(): Promise<void> {
+    this.#options.sockets.receiveWaiting();
+    this.#lifecycle?.stop();
+    await Promise.all(this.#parts.map((part) => part.close()));
+  }
+
+  #startPrices(options: CollectorOptions): void {
+    const { venues, recorder } = options;
+    const common = {
+      sockets: options.sockets,
+      clock: options.clock,
+      random: options.random,
+      log: options.log,
+      metrics: options.metrics,
+    };
+    if (venues.spotWsUrl !== null || venues.spotFallbackWsUrl !== null) {
+      const onEvent = recorder.underlying.bind(recorder);
+      this.#parts.push(new UnderlyingSource({ ...common, ...venues, tickers: TICKERS, onEvent }));
+    }
+    if (venues.rtdsUrl !== null) {
+      const router = new FrameRouter(options);
+      const onFrame = (frame: string, receivedTimeMs: number) =>
+        router.route('polymarket.rtds', frame, receivedTimeMs);
+      this.#parts.push(new RtdsFeed({ ...common, url: venues.rtdsUrl, tickers: TICKERS, onFrame }));
+    }
+    if (venues.perpUrl !== null) {
+      const onEvent = recorder.perpDepth.bind(recorder);
+      this.#parts.push(new BybitPoller({ ...common, url: venues.perpUrl, tickers: TICKERS, onEvent }));
+    }
+  }
+
+  #polymarket(options: CollectorOptions): Lifecycle | null {
+    const { venues, recorder, clock, random, log, metrics } = options;
+    if (venues.gammaUrl === null || venues.clobWsUrl === null) {
+      log.warn('markets.off');
+      return null;
+    }
+    const common = { clock, random, log, metrics };
+    const http = new HttpClient({ ...common, feed: 'polymarket.gamma' });
+    const clob = new WatchedClob({ ...options, wsUrl: venues.clobWsUrl, rest: this.#audited(options) });
+    this.#parts.push(http, clob);
+    const listings = new GammaClient({ url: venues.gammaUrl, http });
+    const strikes = new Strikes({ log, metrics, candles: this.#candles(options) });
+    recorder.onUnderlying = (event) => strikes.price(event);
+    const exchange = this.#exchange(options);
+    const lifecycle = new Lifecycle({ ...common, listings, clob, recorder, strikes, exchange });
+    recorder.onResolved = (market) => lifecycle.resolved(market);
+    return lifecycle;
+  }
+
+  #candles({ venues, clock, random, log, metrics }: CollectorOptions): StrikeCandles | null {
+    if (venues.spotRestUrl === null) return null;
+    const http = new HttpClient({ clock, random, log, metrics, feed: 'binance.rest' });
+    this.#parts.push(http);
+    const candles = new KlinesClient({ url: venues.spotRestUrl, http });
+    return new StrikeCandles({ candles, clock, random, log });
+  }
+
+  #exchange({ venues, clock, random, log, metrics }: CollectorOptions): ClobRest | null {
+    if (venues.clobUrl === null) return null;
+    const http = new HttpClient({ clock, random, log, metrics, feed: 'polymarket.clob.rest' });
+    this.#parts.push(http);
+    return new ClobRest({ url: venues.clobUrl, http });
+  }
+
+  /** Apart from what settles markets: a slow answer about one must not hold up the other. */
+  #audited({ venues, clock, random, log, metrics }: CollectorOptions): ClobRest | null {
+    if (venues.clobUrl === null) return null;
+    const asking = { feed: 'polymarket.clob.audit', timeoutMs: AUDIT_TIMEOUT_MS };
+    const http = new HttpClient({ clock, random, log, metrics, ...asking });
+    this.#parts.push(http);
+    return new ClobRest({ url: venues.clobUrl, http });
+  }
+}

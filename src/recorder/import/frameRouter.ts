@@ -1,0 +1,180 @@
+import type { Strikes } from '../../lifecycle/strikes.ts';
+import { DataGapError, UnderroundError, VenueMessageError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/log.ts';
+import { type Market, TICKERS, type Ticker, UNKNOWN } from '../../schema/market.ts';
+import { BinanceDepthBook } from '../../venues/binance/depthBook.ts';
+import { binanceMessageOf, binanceSymbol, mapBinanceFrame } from '../../venues/binance/mapper.ts';
+import { BybitDepthBook, bybitSymbol, mapBybitAnswer } from '../../venues/bybit/mapper.ts';
+import { mapCoinbaseFrame } from '../../venues/coinbase/mapper.ts';
+import type { FrameOrigin } from '../../venues/identify.ts';
+import { parseJson } from '../../venues/json.ts';
+import { mapGammaEvent, mapGammaMarket } from '../../venues/polymarket/gamma/mapper.ts';
+import { mapRtdsFrame } from '../../venues/polymarket/rtds/mapper.ts';
+import { mergeListing } from '../marketMerge.ts';
+import type { Recorder } from '../recorder.ts';
+import { UnknownMarkets } from './unknownMarkets.ts';
+
+/** Prices that decide an end of a window are looked for this long after it. */
+const REVIEWED_AFTER_END_MS = 480_000;
+
+export type RoutedFeed = FrameOrigin | 'polymarket.gamma';
+
+/** Leads frames that were recorded or generated, of whatever venue, into the recorder, in their order. */
+export class FrameRouter {
+  /** Frames by feed, and those that were not understood. */
+  readonly counts = new Map<RoutedFeed, number>();
+  rejected = 0;
+  readonly #recorder: Recorder;
+  readonly #log: Logger;
+  readonly #strikes: Strikes | null;
+  #reviewedSecond = 0;
+  readonly #unknown = new UnknownMarkets();
+  /** Markets that were recorded without a listing. */
+  readonly #adopted = new Set<string>();
+  readonly #bybit = new Map<Ticker, BybitDepthBook>();
+  readonly #binance = new Map<Ticker, BinanceDepthBook>();
+  /** The futures symbol of the recording: its REST snapshot does not name one. */
+  #binanceTicker: Ticker | null = null;
+
+  /** @param options.strikes Where the frames are all there is: finds strikes and closes in them as time passes. */
+  constructor(options: { recorder: Recorder; log: Logger; strikes?: Strikes }) {
+    const { recorder, log, strikes = null } = options;
+    this.#recorder = recorder;
+    this.#log = log;
+    this.#strikes = strikes;
+    if (strikes !== null) recorder.onUnderlying = (event) => strikes.price(event);
+  }
+
+  /** @param receivedTimeMs Unix milliseconds; time passes for waiting actions as it says. */
+  route(feed: RoutedFeed, frame: string, receivedTimeMs: number): void {
+    this.counts.set(feed, (this.counts.get(feed) ?? 0) + 1);
+    // The recorder itself ends what the frames of books have left quiet.
+    if (feed !== 'polymarket.clob') this.#recorder.finishQuiet(receivedTimeMs);
+    try {
+      this.#dispatch(feed, frame, receivedTimeMs);
+    } catch (error) {
+      if (!(error instanceof UnderroundError)) throw error;
+      this.#refuse(feed, frame, error);
+    }
+    this.#review(receivedTimeMs);
+  }
+
+  /**
+   * The recording is over: markets that no listing named are recorded with what was seen of them, one token's book alone
+   * too, and get the span of the recording for a window.
+   */
+  finish(): void {
+    for (const { market, events } of this.#unknown.adoptOneSided()) {
+      this.#adopted.add(market.marketId);
+      this.#recorder.track(market);
+      for (const event of events) this.#recorder.clobEvent(event);
+    }
+    this.#recorder.finishQuiet(Number.POSITIVE_INFINITY);
+    for (const marketId of this.#adopted) {
+      const recorded = this.#recorder.recorded(marketId);
+      const lastMs = Math.max(recorded?.lastReceivedTimeMs ?? 0, recorded?.rejectedTimeMs ?? 0);
+      if (recorded === null || recorded.market.slug !== UNKNOWN || lastMs <= recorded.market.endTimeMs)
+        continue;
+      this.#recorder.track({ ...recorded.market, endTimeMs: lastMs });
+    }
+  }
+
+  /** Once a second of recorded time; windows that are long over or not open yet have nothing to find. */
+  #review(nowMs: number): void {
+    const second = Math.floor(nowMs / 1000);
+    if (this.#strikes === null || second === this.#reviewedSecond) return;
+    this.#reviewedSecond = second;
+    for (const market of this.#recorder.markets()) {
+      if (nowMs < market.startTimeMs || nowMs > market.endTimeMs + REVIEWED_AFTER_END_MS) continue;
+      this.#take(market, this.#strikes.review(market, nowMs));
+    }
+  }
+
+  #take(before: Market | null, after: Market): void {
+    if (before === after) return;
+    this.#recorder.track(after);
+    this.#strikes?.note(before, after);
+  }
+
+  #dispatch(feed: RoutedFeed, frame: string, receivedTimeMs: number): void {
+    const recorder = this.#recorder;
+    if (feed === 'polymarket.clob') this.#clob(frame, receivedTimeMs);
+    else if (feed === 'polymarket.gamma') this.#gamma(parseJson(frame), receivedTimeMs);
+    else if (feed === 'polymarket.rtds')
+      mapRtdsFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
+    else if (feed === 'coinbase')
+      mapCoinbaseFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
+    else if (feed === 'bybit.rest')
+      recorder.perpDepth(mapBybitAnswer(parseJson(frame), { receivedTimeMs, roundTripMs: null }));
+    else if (feed === 'bybit.ws') this.#bybitStream(frame, receivedTimeMs);
+    else if (feed === 'binance') this.#binanceFrame(frame, receivedTimeMs);
+    else throw new VenueMessageError('no venue sends frames of this shape');
+  }
+
+  #clob(frame: string, receivedTimeMs: number): void {
+    const isUnderstood = this.#recorder.clobFrame(frame, receivedTimeMs, (event) => {
+      const adoption = this.#unknown.see(event);
+      if (adoption !== null) this.#adopted.add(adoption.market.marketId);
+      return adoption;
+    });
+    if (!isUnderstood) this.rejected++;
+  }
+
+  /** Listed events, or markets that name their event. */
+  #gamma(raw: unknown, receivedTimeMs: number): void {
+    for (const item of Array.isArray(raw) ? raw : [raw]) {
+      const isEvent = typeof item === 'object' && item !== null && 'markets' in item;
+      const results = isEvent ? mapGammaEvent(item, receivedTimeMs) : [mapGammaMarket(item, receivedTimeMs)];
+      for (const result of results) {
+        if (result.ok) {
+          const known = this.#recorder.market(result.market.marketId);
+          this.#take(known, mergeListing(known, result.market));
+        } else {
+          this.rejected++;
+          this.#log.warn(
+            { slug: result.slug, reason: result.reason, detail: result.detail },
+            'listing.market_refused',
+          );
+        }
+      }
+    }
+  }
+
+  /** Order books of the perpetuals; frames of other symbols and topics are left out. */
+  #bybitStream(frame: string, receivedTimeMs: number): void {
+    for (const ticker of TICKERS) {
+      const book = this.#bybit.get(ticker) ?? new BybitDepthBook(bybitSymbol(ticker));
+      this.#bybit.set(ticker, book);
+      const depth = book.apply(frame, ticker, receivedTimeMs);
+      if (depth !== null) this.#recorder.perpDepth(depth);
+    }
+  }
+
+  /** Spot trades are prices of the underlying; futures books are perpetual depth; the rest is left out. */
+  #binanceFrame(frame: string, receivedTimeMs: number): void {
+    const message = binanceMessageOf(frame) as Readonly<Record<string, unknown>>;
+    // Trades of futures look alike but for this field; they are no spot prices.
+    if ('M' in message)
+      for (const event of mapBinanceFrame(frame, receivedTimeMs)) this.#recorder.underlying(event);
+    const named = TICKERS.find((ticker) => binanceSymbol(ticker) === message.s);
+    // Only futures updates name the update before them, and only futures snapshots carry a time.
+    if (message.e === 'depthUpdate' && message.pu !== undefined && named !== undefined)
+      this.#binanceTicker = named;
+    else if (message.lastUpdateId === undefined || message.E === undefined) return;
+    const ticker = this.#binanceTicker;
+    if (ticker === null) return;
+    const book = this.#binance.get(ticker) ?? new BinanceDepthBook('usdm', binanceSymbol(ticker));
+    this.#binance.set(ticker, book);
+    const depth = book.apply(frame, ticker, receivedTimeMs);
+    if (depth !== null) this.#recorder.perpDepth(depth);
+  }
+
+  #refuse(feed: RoutedFeed, frame: string, error: UnderroundError): void {
+    this.rejected++;
+    if (error instanceof VenueMessageError) this.#recorder.rejectFrame(feed, frame, error);
+    else if (error instanceof DataGapError) {
+      const { expectedId, receivedId } = error;
+      this.#log.warn({ feed, code: error.code, expectedId, receivedId }, 'depth.chain_broken');
+    } else this.#log.warn({ feed, code: error.code, reason: error.message }, 'frame.refused');
+  }
+}

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { MemorySink } from '../../test/support/memorySink.ts';
+import { MARKET, WireMarket } from '../../test/support/wire.ts';
+import { Bus } from '../bus/bus.ts';
+import { PublishingSink } from '../bus/publishingSink.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
+import type { Gap } from '../schema/gap.ts';
+import { KEPT_GAPS_MAX, MarketMemory } from './marketMemory.ts';
+import { Recorder } from './recorder.ts';
+
+const T0 = MARKET.startTimeMs;
+const M = MARKET.marketId;
+
+function rig() {
+  const observed = { log: silentLogger, metrics: new Metrics(), clock: new FakeClock(T0) };
+  const bus = new Bus(observed);
+  const sink = new PublishingSink(new MemorySink(), bus);
+  const recorder = new Recorder({ ...observed, sink, timeBy: 'receipt' });
+  return { recorder, memory: new MarketMemory({ recorder, bus }), wire: new WireMarket() };
+}
+
+const both = (timeMs: number) => ({ eventTimeMs: timeMs, receivedTimeMs: timeMs });
+const gapOf = (timeMs: number) =>
+  ({ marketId: M, cause: 'disconnected', feed: 'f', start: both(timeMs), knownTimeMs: timeMs }) as const;
+
+test('a kept book is a copy: it shows no level of the action that follows', () => {
+  const { recorder, memory, wire } = rig();
+  recorder.track(MARKET);
+  expect(memory.book(M)).toBeNull();
+  recorder.clobFrame(wire.snapshot(T0), T0);
+  const levels = Array.from({ length: 200 }, (_, i) => ({
+    ...{ side: 'BUY' as const, price: 100 + i, size: (i + 1) * 10_000 },
+  }));
+  for (const frame of wire.action(T0 + 1, levels)) recorder.clobFrame(frame, T0 + 1);
+  const book = memory.book(M);
+  expect(book).toMatchObject({ eventTimeMs: T0 + 1, receivedTimeMs: T0 + 1, trusted: true });
+  expect([book?.yes.bids.count, book?.yes.bids.prices[0], book?.yes.bids.sizes[0]]).toEqual([
+    ...[200, 299, 2_000_000],
+  ]);
+  expect([book?.no.asks.count, book?.no.asks.prices[0], book?.no.asks.sizes[0]]).toEqual([
+    ...[200, 9701, 2_000_000],
+  ]);
+  const [half = ''] = wire.action(T0 + 2, [
+    { side: 'BUY', price: 299, size: 0 },
+    { side: 'BUY', price: 298, size: 10_000 },
+  ]);
+  recorder.clobFrame(half, T0 + 2);
+  expect([memory.book(M)?.yes.bids.count, memory.book(M)?.eventTimeMs]).toEqual([200, T0 + 1]);
+});
+
+test('a book that an earlier run stored is shown until it changes', () => {
+  const { recorder, memory } = rig();
+  const side = { prices: [5000], sizes: [1_000_000] };
+  const none = { prices: [], sizes: [] };
+  const book = {
+    ...{ marketId: M, eventTimeMs: T0, receivedTimeMs: T0 + 40, seq: 1, trusted: true, mirrored: true },
+    ...{ underlyingPrice: 97_000.5, yes: { bids: side, asks: none }, no: { bids: none, asks: none } },
+  };
+  recorder.resume(MARKET, { book, proven: null });
+  expect(memory.book(M)).toMatchObject({ eventTimeMs: T0, receivedTimeMs: T0 + 40, trusted: true });
+  expect(memory.book(M)?.underlyingPrice).toBe(97_000.5);
+  expect(memory.book(M)?.no.asks.prices[0]).toBe(5000);
+});
+
+test('the gaps of this run are known with their ends, and an open one of an earlier run', () => {
+  const { recorder, memory } = rig();
+  recorder.track(MARKET);
+  const { start: _, ...rest } = gapOf(T0);
+  const earlier: Gap = {
+    ...{ ...rest, gapId: 'gap_earlier', startTimeMs: T0, endTimeMs: null, startReceivedMs: T0 },
+    ...{ endReceivedMs: null, repairedBy: null, knownSeq: 1 },
+  };
+  recorder.gaps.resume(earlier);
+  expect(memory.gaps(M)).toEqual([earlier]);
+  recorder.gaps.close(M, both(T0 + 5), 'snapshot');
+  recorder.gaps.open(gapOf(T0 + 10));
+  expect(memory.gaps(M)).toMatchObject([
+    { gapId: 'gap_earlier', endTimeMs: T0 + 5, repairedBy: 'snapshot' },
+    { startTimeMs: T0 + 10, endTimeMs: null },
+  ]);
+});
+
+test('of very many gaps the newest are known', () => {
+  const { recorder, memory } = rig();
+  recorder.track(MARKET);
+  for (let i = 0; i < KEPT_GAPS_MAX + 3; i++) {
+    recorder.gaps.open(gapOf(T0 + 2 * i));
+    recorder.gaps.close(M, both(T0 + 2 * i + 1), null);
+  }
+  const known = memory.gaps(M);
+  expect([known.length, known[0]?.startTimeMs]).toEqual([KEPT_GAPS_MAX, T0 + 6]);
+});
+
+test('what the recorder forgets is forgotten, though it comes back', () => {
+  const { recorder, memory, wire } = rig();
+  recorder.track(MARKET);
+  recorder.clobFrame(wire.snapshot(T0), T0);
+  recorder.gaps.open(gapOf(T0));
+  recorder.untrack(M);
+  expect([memory.book(M), memory.gaps(M), memory.market(M), [...memory.markets()]]).toEqual([
+    ...[null, [], null, []],
+  ]);
+  recorder.gaps.close(M, both(T0 + 1), null);
+  recorder.track({ ...MARKET, marketId: '0xother', slug: 'other', yesTokenId: '3', noTokenId: '4' });
+  recorder.track(MARKET);
+  expect([memory.book(M), memory.gaps(M)]).toEqual([null, []]);
+});

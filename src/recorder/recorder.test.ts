@@ -1,0 +1,378 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { MemorySink } from '../../test/support/memorySink.ts';
+import { MARKET, WireMarket } from '../../test/support/wire.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
+import type { Market } from '../schema/market.ts';
+import { Recorder } from './recorder.ts';
+
+const T0 = 1_795_176_010_000;
+const SHARE = 1_000_000;
+
+function setUp(timeBy: 'receipt' | 'clock' = 'receipt') {
+  const sink = new MemorySink();
+  const clock = new FakeClock(T0);
+  const resolved: Market[] = [];
+  const metrics = new Metrics();
+  const recorder = new Recorder({
+    sink,
+    clock,
+    log: silentLogger,
+    metrics,
+    timeBy,
+  });
+  recorder.onResolved = (market) => resolved.push(market);
+  recorder.track(MARKET);
+  const wire = new WireMarket();
+  for (let i = 1; i <= 10; i++) {
+    wire.set({ side: 'BUY', price: 5000 - i * 100, size: i * SHARE });
+    wire.set({ side: 'SELL', price: 4900 + i * 100, size: (20 - i) * SHARE });
+  }
+  return { sink, clock, recorder, wire, resolved, metrics };
+}
+
+const sideOf = (wire: WireMarket, side: 'bids' | 'asks') =>
+  Array.from({ length: wire[side].count }, (_, i) => [wire[side].prices[i]!, wire[side].sizes[i]!]);
+
+describe('Recorder', () => {
+  it('writes one book a venue action, each equal to the truth, however the action is split', () => {
+    const change = fc.record({
+      side: fc.constantFrom('BUY' as const, 'SELL' as const),
+      off: fc.integer({ min: 0, max: 9 }),
+      size: fc.integer({ min: 0, max: 500 }),
+    });
+    const actions = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { maxLength: 60 });
+    fc.assert(
+      fc.property(actions, (list) => {
+        const { sink, recorder, wire } = setUp();
+        recorder.clobFrame(wire.snapshot(T0), T0);
+        const truth = [[sideOf(wire, 'bids'), sideOf(wire, 'asks')]];
+        list.forEach((changes, i) => {
+          const timeMs = T0 + 1 + i;
+          const levels = changes.map(({ side, off, size }) => ({
+            side,
+            price: side === 'BUY' ? 4900 - off * 100 : 5000 + off * 100,
+            size: size * 10_000,
+          }));
+          for (const frame of wire.action(timeMs, levels)) recorder.clobFrame(frame, timeMs);
+          const state = [sideOf(wire, 'bids'), sideOf(wire, 'asks')];
+          if (JSON.stringify(state) !== JSON.stringify(truth.at(-1))) truth.push(state);
+        });
+        recorder.close();
+        expect(sink.books.map(({ yes }) => [yes.bids, yes.asks])).toEqual(truth);
+        expect(sink.books.every(({ trusted, mirrored }) => trusted && mirrored)).toBe(true);
+        expect(sink.gaps).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('writes a quote for a new best price only', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    for (const frame of wire.action(T0 + 1, [{ side: 'BUY', price: 4900, size: 7 * SHARE }]))
+      recorder.clobFrame(frame, T0 + 1);
+    for (const frame of wire.action(T0 + 2, [{ side: 'BUY', price: 4900, size: 0 }]))
+      recorder.clobFrame(frame, T0 + 2);
+    expect(sink.books).toHaveLength(3);
+    expect(sink.quotes.map(({ yesBid, yesAsk, noBid, noAsk }) => [yesBid, yesAsk, noBid, noAsk])).toEqual([
+      [4900, 5000, 5000, 5100],
+      [4800, 5000, 5000, 5200],
+    ]);
+  });
+
+  it('marks a book untrusted when a frame of an action is lost, and trusted again at the next books', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const [first] = wire.action(T0 + 1, [
+      { side: 'BUY', price: 4900, size: 0 },
+      { side: 'BUY', price: 4800, size: 0 },
+    ]);
+    recorder.clobFrame(first!, T0 + 1);
+    expect(sink.books).toHaveLength(1);
+    recorder.finishQuiet(T0 + 21);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: false, eventTimeMs: T0 + 1 });
+    for (const frame of wire.books(T0 + 500)) recorder.clobFrame(frame, T0 + 500);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: T0 + 500 });
+  });
+
+  it('ends a quiet action by timer when time goes by the clock', async () => {
+    const { sink, clock, recorder, wire } = setUp('clock');
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const [first] = wire.action(T0 + 1, [
+      { side: 'BUY', price: 4900, size: 0 },
+      { side: 'BUY', price: 4800, size: 0 },
+    ]);
+    recorder.clobFrame(first!, T0);
+    await clock.advance(19);
+    expect(sink.books).toHaveLength(1);
+    await clock.advance(1);
+    expect(sink.books).toHaveLength(2);
+    expect(clock.waiting).toBe(0);
+  });
+
+  it('verifies a book whose trade message comes late, and stores a repeated trade once', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const trade = wire.trade(T0 + 3, { price: 5000, size: 2 * SHARE });
+    wire.set({ side: 'SELL', price: 5000, size: 17 * SHARE });
+    for (const frame of wire.books(T0 + 3)) recorder.clobFrame(frame, T0 + 3);
+    recorder.clobFrame(trade, T0 + 5);
+    recorder.clobFrame(trade, T0 + 6);
+    recorder.close();
+    expect(sink.books.map(({ trusted }) => trusted)).toEqual([true, true]);
+    expect(sink.trades).toHaveLength(1);
+    expect(sink.trades[0]).toMatchObject({
+      side: 'BUY_YES',
+      price: 5000,
+      size: 2 * SHARE,
+      eventTimeMs: T0 + 3,
+    });
+  });
+
+  it('proves a state when the message its hash was waiting for comes late', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    // A trade at a price the action does not touch cannot be guessed: the state is shown, unproven.
+    const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
+    for (const frame of wire.action(T0 + 3, [{ side: 'BUY', price: 4000, size: SHARE }]))
+      recorder.clobFrame(frame, T0 + 3);
+    recorder.finishQuiet(T0 + 30);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: false });
+    recorder.clobFrame(trade, T0 + 40);
+    expect(sink.quotes.at(-1)).toMatchObject({ trusted: true, yesChanged: true });
+    expect(sink.books).toHaveLength(2);
+  });
+
+  it('proves a trade’s books by its message, though the tick changes before the next action', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
+    wire.set({ side: 'SELL', price: 5000, size: 17 * SHARE });
+    for (const frame of [...wire.books(T0 + 3), trade]) recorder.clobFrame(frame, T0 + 3);
+    const token = { market: MARKET.marketId, asset_id: MARKET.yesTokenId, timestamp: String(T0 + 3) };
+    const steps = { old_tick_size: '0.01', new_tick_size: '0.001', event_type: 'tick_size_change' };
+    recorder.clobFrame(JSON.stringify({ ...token, ...steps }), T0 + 3);
+    wire.tickSize = '0.001';
+    for (const frame of wire.action(T0 + 3, [{ side: 'BUY', price: 4910, size: SHARE }]))
+      recorder.clobFrame(frame, T0 + 3);
+    recorder.close();
+    expect(sink.books.map(({ trusted }) => trusted)).toEqual([true, true, true]);
+  });
+
+  it('follows a tick change into the hash, and into the record of the market', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    wire.tickSize = '0.001';
+    // The changes hashed with the new tick come before its message.
+    for (const frame of wire.action(T0 + 3, [{ side: 'BUY', price: 4910, size: SHARE }]))
+      recorder.clobFrame(frame, T0 + 3);
+    recorder.finishQuiet(T0 + 30);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true });
+    const token = { market: MARKET.marketId, asset_id: MARKET.yesTokenId, timestamp: String(T0 + 3) };
+    const change = {
+      ...token,
+      old_tick_size: '0.01',
+      new_tick_size: '0.001',
+      event_type: 'tick_size_change',
+    };
+    for (let i = 0; i < 2; i++) recorder.clobFrame(JSON.stringify(change), T0 + 40);
+    expect(sink.markets.map(({ tickSize }) => tickSize)).toEqual([100, 10]);
+  });
+
+  it('knows a trade of the other token in the hash by either side of its price', () => {
+    for (const inHash of ['0.400', '0.600']) {
+      const { sink, recorder, wire } = setUp();
+      recorder.clobFrame(wire.snapshot(T0), T0);
+      const trade = wire
+        .trade(T0 + 3, { price: 4000, size: SHARE })
+        .replace(MARKET.yesTokenId, MARKET.noTokenId);
+      wire.lastTradePrice = inHash;
+      const frames = wire.action(T0 + 3, [{ side: 'BUY', price: 4800, size: SHARE }]);
+      for (const frame of [trade, ...frames]) recorder.clobFrame(frame, T0 + 3);
+      recorder.finishQuiet(T0 + 30);
+      expect(sink.books.at(-1), inHash).toMatchObject({ trusted: true });
+      expect(sink.trades[0]).toMatchObject({ side: 'BUY_NO', price: 4000 });
+    }
+  });
+
+  it('keeps two actions of one millisecond apart when the books of a trade stand between them', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const trade = wire.trade(T0 + 3, { price: 5000, size: 2 * SHARE });
+    const taken = wire.action(T0 + 3, [{ side: 'SELL', price: 5000, size: 17 * SHARE }]);
+    const books = wire.books(T0 + 3);
+    const next = wire.action(T0 + 3, [
+      { side: 'BUY', price: 4900, size: 3 * SHARE },
+      { side: 'BUY', price: 4800, size: 0 },
+    ]);
+    for (const frame of [...taken, trade, ...books, ...next]) recorder.clobFrame(frame, T0 + 4);
+    recorder.close();
+    expect(
+      sink.books.map(({ trusted, yes }) => [trusted, yes.asks[0]![1] / SHARE, yes.bids[0]![1] / SHARE]),
+    ).toEqual([
+      [true, 19, 1],
+      [true, 17, 1],
+      [true, 17, 3],
+    ]);
+  });
+
+  it('opens a gap when the feed is lost and closes it with the next verified book', () => {
+    const { sink, recorder, wire } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    recorder.disconnect([MARKET.yesTokenId, MARKET.noTokenId], T0 + 100);
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: null, cause: 'disconnected' }]);
+    expect(sink.quotes.at(-1)).toMatchObject({ trusted: false, yesChanged: true });
+    recorder.clobFrame(wire.snapshot(T0 + 50), T0 + 900);
+    const end = { endTimeMs: T0 + 50, endReceivedMs: T0 + 900, repairedBy: 'snapshot' };
+    expect(sink.gaps.at(-1)).toMatchObject({ startTimeMs: T0, startReceivedMs: T0, ...end });
+    // The levels did not change: no second book row, but the trust is news.
+    expect(sink.books).toHaveLength(1);
+    expect(sink.quotes.at(-1)).toMatchObject({ trusted: true });
+  });
+
+  it('stamps the last spot price, and none when it is older than ten seconds', () => {
+    const { sink, recorder, wire } = setUp();
+    const spot = { kind: 'underlying', ticker: 'BTC', source: 'binance_spot' } as const;
+    recorder.underlying({ ...spot, price: 97_000.12, eventTimeMs: T0, receivedTimeMs: T0 });
+    recorder.underlying({ ...spot, source: 'chainlink', price: 1, eventTimeMs: T0, receivedTimeMs: T0 });
+    recorder.clobFrame(wire.snapshot(T0), T0 + 10_000);
+    for (const frame of wire.action(T0 + 10_001, [{ side: 'BUY', price: 4900, size: 0 }])) {
+      recorder.clobFrame(frame, T0 + 10_001);
+    }
+    expect(sink.books.map(({ underlyingPrice }) => underlyingPrice)).toEqual([97_000.12, null]);
+  });
+
+  it.each([
+    ['live, on time', 5_000, {}, [[97_000, T0 - 5_000]], 97_000],
+    ['live, late', 5_001, {}, [], null],
+    ['sent with the subscription', 5_001, { isHistory: true } as const, [[97_000, T0 - 5_001]], null],
+  ])(
+    'a spot price that came %s: stored, and used as far as it says something',
+    (_, lagMs, more, used, beside) => {
+      const { sink, recorder, wire } = setUp('clock');
+      const heard: [number, number][] = [];
+      recorder.onUnderlying = ({ price, eventTimeMs }) => heard.push([price, eventTimeMs]);
+      const spot = { kind: 'underlying', ticker: 'BTC', source: 'binance_spot', price: 97_000 } as const;
+      recorder.underlying({ ...spot, eventTimeMs: T0 - lagMs, receivedTimeMs: T0, ...more });
+      recorder.clobFrame(wire.snapshot(T0), T0);
+      expect(sink.underlyings).toHaveLength(1);
+      expect(heard).toEqual(used);
+      expect(sink.books.at(-1)?.underlyingPrice).toBe(beside);
+      // A live late price makes the market's books untrusted; what a subscription brings does not.
+      expect(sink.books.at(-1)?.trusted).toBe(lagMs <= 5_000 || 'isHistory' in more);
+      recorder.close();
+    },
+  );
+
+  it('keeps event times monotonic and refuses changes older than the book', async () => {
+    const { sink, recorder, wire, metrics } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const [late] = wire.action(T0 - 10, [{ side: 'BUY', price: 4900, size: 5 }]);
+    recorder.clobFrame(late!, T0 + 1);
+    recorder.close();
+    expect(sink.books).toHaveLength(1);
+    expect(await metrics.registry.metrics()).toContain('underround_book_events_ignored_total{why="stale"} 1');
+  });
+
+  it('sets aside a frame whose time is in microseconds, and goes on recording the market', async () => {
+    const { sink, recorder, wire, metrics } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const [right] = wire.action(T0 + 1, [{ side: 'BUY', price: 4900, size: 5 }]);
+    recorder.clobFrame(right!.replaceAll(String(T0 + 1), String((T0 + 1) * 1000)), T0 + 1);
+    recorder.clobFrame(right!, T0 + 2);
+    recorder.close();
+    expect(sink.books.map(({ eventTimeMs, trusted }) => [eventTimeMs, trusted])).toEqual([
+      [T0, true],
+      [T0 + 1, true],
+    ]);
+    expect(await metrics.registry.metrics()).toContain(
+      'underround_frames_rejected_total{feed="polymarket.clob"} 1',
+    );
+  });
+
+  it('takes no trade of a token that is not of its market', async () => {
+    const { sink, recorder, wire, metrics } = setUp();
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    const trade = wire.trade(T0 + 1, { price: 4900, size: SHARE });
+    recorder.clobFrame(trade.replaceAll(MARKET.yesTokenId, '987654321'), T0 + 1);
+    expect(sink.trades).toEqual([]);
+    expect(await metrics.registry.metrics()).toContain(
+      'underround_book_events_ignored_total{why="unknown_token"} 1',
+    );
+    recorder.clobFrame(trade, T0 + 2);
+    expect(sink.trades.map(({ side }) => side)).toEqual(['BUY_YES']);
+  });
+
+  it('drops a perp book whose update id did not change', () => {
+    const { sink, recorder } = setUp();
+    const depth = {
+      kind: 'perp_depth',
+      ticker: 'ETH',
+      updateId: 5,
+      eventTimeMs: T0,
+      engineTimeMs: null,
+      receivedTimeMs: T0,
+      roundTripMs: 3,
+      bids: [['3300.1', '1']],
+      asks: [['3300.2', '1']],
+    } as const;
+    for (const updateId of [5, 5, 6]) recorder.perpDepth({ ...depth, updateId });
+    expect(sink.depths.map(({ updateId }) => updateId)).toEqual([5, 6]);
+  });
+
+  it.each([
+    ['not JSON', '<html>'],
+    ['no object', '[1]'],
+    [
+      'a price above 1',
+      '{"event_type":"last_trade_price","market":"0x1","asset_id":"1","timestamp":"1","side":"BUY","price":"1.5","size":"1"}',
+    ],
+    [
+      'a time that is none',
+      '{"event_type":"book","market":"0x1","asset_id":"1","timestamp":"soon","hash":"1","bids":[],"asks":[]}',
+    ],
+  ])('sets aside and counts a frame with %s', async (_, frame) => {
+    const { sink, recorder, metrics } = setUp();
+    recorder.clobFrame(frame, T0);
+    expect(await metrics.registry.metrics()).toContain(
+      'underround_frames_rejected_total{feed="polymarket.clob"} 1',
+    );
+    expect(sink.books).toEqual([]);
+  });
+
+  it.each(['PONG', '[]', 'NO NEW ASSETS', '{"event_type":"something_new"}'])('ignores %s', async (frame) => {
+    const { recorder, metrics } = setUp();
+    recorder.clobFrame(frame, T0);
+    expect(await metrics.registry.metrics()).not.toContain('underround_frames_rejected_total{');
+  });
+
+  it('stores the winner the stream names, once, and tells of it', () => {
+    const { sink, recorder, resolved } = setUp();
+    const named = (winning_asset_id: string) =>
+      JSON.stringify({
+        event_type: 'market_resolved',
+        market: MARKET.marketId,
+        winning_asset_id,
+        winning_outcome: 'Down',
+        timestamp: String(T0),
+      });
+    recorder.clobFrame(named('3'), T0 + 1);
+    expect(resolved).toEqual([]);
+    for (let i = 0; i < 2; i++) recorder.clobFrame(named(MARKET.noTokenId), T0 + 1);
+    expect(resolved).toEqual([
+      {
+        ...MARKET,
+        status: 'resolved',
+        outcome: 'Down',
+        payoutYes: 0,
+        resolvedBy: 'stream',
+        resolvedTimeMs: T0,
+        resolvedTimeSource: 'stream',
+      },
+    ]);
+    expect(sink.markets.map(({ status }) => status)).toEqual(['open', 'resolved']);
+  });
+});

@@ -1,0 +1,402 @@
+import { isLate } from '../core/lateness.ts';
+import { parsePrice } from '../core/money.ts';
+import type { Clock, Timer } from '../runtime/clock.ts';
+import { VenueMessageError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type {
+  BookSnapshotEvent,
+  ClobEvent,
+  MarketResolvedEvent,
+  PerpDepthEvent,
+  TickSizeChangeEvent,
+  UnderlyingEvent,
+} from '../schema/events.ts';
+import type { GapCause, RowTimes } from '../schema/gap.ts';
+import { type Market, UNKNOWN } from '../schema/market.ts';
+import type { RecordSink } from '../schema/records.ts';
+import type { StoredBook } from '../store/queries/resume.ts';
+import { ACTION_QUIET_MS, type Applied, type FinishedAction } from '../venues/polymarket/book/marketBook.ts';
+import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
+import { BookTrust, CLOB_FEED } from './bookTrust.ts';
+import { Gaps } from './gaps.ts';
+import type { Adoption } from './import/unknownMarkets.ts';
+import { marketOfLostFrame } from './lostFrame.ts';
+import { withWinner } from './marketMerge.ts';
+import { RecentSnapshots } from './recentSnapshots.ts';
+import { RecordedMarket } from './recordedMarket.ts';
+import { recorderCounters } from './recorderCounters.ts';
+import { Sequence } from './sequence.ts';
+import { UnderlyingPrices } from './underlyingPrices.ts';
+import { FeedLags } from './watchdog/feedLags.ts';
+
+/** An ended market stays subscribed this long unless it resolves first: trading goes on for tens of seconds. */
+export const SUBSCRIBED_AFTER_END_MS = 300_000;
+/** How far back a run may have received rows of a market of which it stored none; generous, since there are none. */
+const NEVER_STORED_MS = 60_000;
+
+const PERP_FEED = 'bybit.rest';
+
+export interface RecorderOptions {
+  sink: RecordSink;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  /** `receipt`: time passes as frames say (imports, history); `clock`: quiet actions also end by timer. */
+  timeBy: 'receipt' | 'clock';
+}
+
+/**
+ * Turns what venues send into what is stored: raw frame -> action -> book -> records. Live feeds, imports and
+ * generated history all pass through here.
+ */
+export class Recorder {
+  readonly gaps: Gaps;
+  readonly trust: BookTrust;
+  /** Null for recordings: who made them may have had any clock. */
+  readonly lags: FeedLags | null;
+  readonly recent = new RecentSnapshots();
+  /** Told of every price of an underlying, repeated ones too. */
+  onUnderlying: ((event: UnderlyingEvent) => void) | null = null;
+  /** Told of a market whose winner the venue's stream named; its record is written already. */
+  onResolved: ((market: Market) => void) | null = null;
+  readonly #options: RecorderOptions;
+  readonly #sequence = new Sequence();
+  readonly #prices = new UnderlyingPrices();
+  readonly #markets = new Map<string, RecordedMarket>();
+  readonly #byToken = new Map<string, RecordedMarket>();
+  readonly #waiting = new Set<RecordedMarket>();
+  readonly #perpUpdateIds = new Map<string, number>();
+  #timer: Timer | null = null;
+  /** A book we asked for is being applied. */
+  #asked = false;
+  readonly #counters;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    const { sink, log, metrics } = options;
+    this.gaps = new Gaps({ sink, log, metrics, nextSeq: () => this.#nextSeq() });
+    this.lags = options.timeBy === 'clock' ? new FeedLags(options) : null;
+    const isLate = (market: Market) => this.lags !== null && this.lags.lateFor(market) !== null;
+    this.trust = new BookTrust({ gaps: this.gaps, metrics, isLate });
+    this.#counters = recorderCounters(metrics);
+  }
+
+  /** Starts recording a market, or takes over a newer version of its record. Equal versions write nothing. */
+  track(market: Market): void {
+    const known = this.#markets.get(market.marketId);
+    if (known !== undefined && JSON.stringify(known.market) === JSON.stringify(market)) return;
+    if (known === undefined) this.#add(market);
+    else known.market = market;
+    this.#options.sink.market({ ...market, seq: this.#nextSeq() });
+  }
+
+  /**
+   * Claims a market that an earlier run stored, with the last book and the last proven row that it stored: nothing of
+   * it is written again.
+   */
+  resume(market: Market, last: { book: StoredBook; proven: RowTimes | null } | null = null): void {
+    if (this.#markets.has(market.marketId)) return;
+    this.#add(market);
+    if (last !== null) this.#markets.get(market.marketId)?.restore(last.book, last.proven);
+  }
+
+  /** Writes the records of all markets followed once more: the store has lost some. */
+  writeMarketsAgain(): void {
+    for (const { market } of this.#markets.values())
+      this.#options.sink.market({ ...market, seq: this.#nextSeq() });
+  }
+
+  /**
+   * The process did not run since `lastAliveTimeMs`: a gap of every market it followed, and their trust is gone. Each
+   * begins with the last proven row of its own that was stored: what came after it may be lost with the process.
+   */
+  wasDown(lastAliveTimeMs: number, nowMs: number): void {
+    for (const recorded of this.#markets.values()) {
+      const { endTimeMs, status } = recorded.market;
+      if (endTimeMs + SUBSCRIBED_AFTER_END_MS <= lastAliveTimeMs || status === 'resolved') continue;
+      const start = recorded.gapStart ?? neverStored(lastAliveTimeMs);
+      this.lose(recorded, { cause: 'process_down', start, knownTimeMs: nowMs, feed: 'underround' });
+    }
+  }
+
+  /** Opens a gap of a market whose feed has lost something: its book waits for new snapshots. */
+  lose(recorded: RecordedMarket, gap: Parameters<BookTrust['open']>[1]): void {
+    // What is whole of the running action counts as received before.
+    recorded.book.finishQuiet();
+    this.trust.open(recorded, gap);
+    recorded.book.disconnect(gap.knownTimeMs);
+  }
+
+  /** Opens a gap of a market whose book may be wrong: the next announced hashes prove it, or none. */
+  doubt(recorded: RecordedMarket, gap: Parameters<BookTrust['open']>[1]): void {
+    recorded.book.finishQuiet();
+    this.trust.open(recorded, gap);
+    recorded.book.distrust(gap.knownTimeMs);
+  }
+
+  market(marketId: string): Market | null {
+    return this.#markets.get(marketId)?.market ?? null;
+  }
+
+  /** The records of all markets followed. */
+  *markets(): IterableIterator<Market> {
+    for (const { market } of this.#markets.values()) yield market;
+  }
+
+  recorded(marketId: string): RecordedMarket | null {
+    return this.#markets.get(marketId) ?? null;
+  }
+
+  /** The market one of whose outcomes this token is. */
+  ofToken(tokenId: string): RecordedMarket | null {
+    return this.#byToken.get(tokenId) ?? null;
+  }
+
+  /** Stops recording a market; what waits is finished first. */
+  untrack(marketId: string): void {
+    const recorded = this.#markets.get(marketId);
+    if (recorded === undefined) return;
+    recorded.book.finishQuiet();
+    this.#waiting.delete(recorded);
+    this.trust.forget(recorded);
+    this.#markets.delete(marketId);
+    this.#byToken.delete(recorded.market.yesTokenId);
+    this.#byToken.delete(recorded.market.noTokenId);
+  }
+
+  /**
+   * One text frame of the market channel, be it live, recorded or simulated. What is not understood is set aside, counted
+   * and logged, and a gap of the market it names.
+   * @param adopt For events of markets nobody has listed: the market to record them in, once enough is known of it.
+   * @returns Whether the frame was understood.
+   */
+  clobFrame(
+    text: string,
+    receivedTimeMs: number,
+    adopt: ((event: ClobEvent) => Adoption | null) | null = null,
+  ): boolean {
+    try {
+      const events = mapClobFrame(text, receivedTimeMs);
+      // Receipt is when we came to read the frame: after a stall of ours the rest of an action looks late.
+      this.finishQuiet(receivedTimeMs, events[0]?.marketId);
+      for (const event of events) {
+        if (adopt === null || this.#markets.has(event.marketId)) this.clobEvent(event);
+        else this.#adopt(adopt(event));
+      }
+    } catch (error) {
+      if (!(error instanceof VenueMessageError)) throw error;
+      this.rejectFrame(CLOB_FEED, text, error);
+      this.#lostTo(text, receivedTimeMs);
+      return false;
+    } finally {
+      this.#armTimer();
+    }
+    return true;
+  }
+
+  /** Records a market without a listing, and the events that were held back until it was known. */
+  #adopt(adoption: Adoption | null): void {
+    if (adoption === null) return;
+    const { marketId, yesTokenId } = adoption.market;
+    this.#options.log.warn({ marketId, yesTokenId }, 'market.adopted_without_listing');
+    this.track(adoption.market);
+    for (const event of adoption.events) this.clobEvent(event);
+  }
+
+  rejectFrame(feed: string, text: string, error: VenueMessageError): void {
+    this.#counters.rejected.inc({ feed });
+    this.#options.log.warn(
+      { feed, code: error.code, reason: error.message, frame: text.slice(0, 200) },
+      'frame.rejected',
+    );
+  }
+
+  clobEvent(event: ClobEvent): void {
+    if (event.kind === 'new_market') return;
+    const recorded = this.#markets.get(event.marketId);
+    if (recorded === undefined) {
+      this.#ignore('unknown_market');
+      return;
+    }
+    recorded.received(event);
+    if (recorded.market.noTokenId === UNKNOWN) this.#nameNoToken(recorded, event);
+    const { book } = recorded;
+    this.#noteLag(recorded, event);
+    if (event.kind === 'book_change') this.#applied(recorded, book.applyChanges(event));
+    else if (event.kind === 'book_snapshot') this.#applied(recorded, book.applySnapshot(event));
+    else if (event.kind === 'trade') {
+      if (this.#byToken.get(event.tokenId) !== recorded) {
+        this.#ignore('unknown_token');
+        return;
+      }
+      book.applyTrade(event);
+      const record = recorded.tradeRecord(event, this.#nextSeq());
+      if (record !== null) this.#options.sink.trade(record);
+    } else if (event.kind === 'tick_size_change') this.#tickSize(recorded, event);
+    else if (event.kind === 'market_resolved') this.#resolved(recorded.market, event);
+  }
+
+  /** The feed of these tokens is gone: their books are untrusted until the next snapshots. */
+  disconnect(tokenIds: readonly string[], receivedTimeMs: number, cause: GapCause = 'disconnected'): void {
+    for (const recorded of new Set(tokenIds.map((tokenId) => this.#byToken.get(tokenId)))) {
+      if (recorded === undefined || recorded.lastReceivedTimeMs === null) continue;
+      this.lose(recorded, { cause, knownTimeMs: receivedTimeMs });
+    }
+  }
+
+  /** Takes over a market's books as the venue answered them when asked; the caller has judged that they are newer. */
+  askedBooks(recorded: RecordedMarket, books: readonly BookSnapshotEvent[]): void {
+    this.#asked = true;
+    for (const event of books) this.#applied(recorded, recorded.book.applySnapshot(event));
+    recorded.book.finishQuiet();
+    this.#asked = false;
+  }
+
+  /** Price points that come late are written, but nothing is decided or priced by them. */
+  underlying(event: UnderlyingEvent): void {
+    const isHistory = event.isHistory === true;
+    const isLateNews = this.lags !== null && !isHistory && isLate(event);
+    if (!isLateNews) this.onUnderlying?.(event);
+    if (!this.#prices.update(event)) return;
+    if (!isHistory) this.lags?.price(event, event.receivedTimeMs - event.eventTimeMs);
+    this.#options.sink.underlying({ ...event, seq: this.#nextSeq() });
+  }
+
+  /** Takes note of a price that is not to be written, as one an earlier run stored; false where it was known. */
+  resumePrice(event: UnderlyingEvent): boolean {
+    this.onUnderlying?.(event);
+    return this.#prices.update(event);
+  }
+
+  /** An equal update id means that nothing changed: no row. */
+  perpDepth(event: PerpDepthEvent): void {
+    if (this.#perpUpdateIds.get(event.ticker) === event.updateId) return;
+    this.#perpUpdateIds.set(event.ticker, event.updateId);
+    this.lags?.other(PERP_FEED, event.receivedTimeMs - event.eventTimeMs);
+    this.#options.sink.perpDepth({ ...event, seq: this.#nextSeq() });
+  }
+
+  /** Ends the actions that have been quiet long enough at `nowMs`, of all markets but one; Infinity ends all. */
+  finishQuiet(nowMs: number, butMarketId?: string): void {
+    for (const recorded of this.#waiting) {
+      if (recorded.market.marketId === butMarketId) continue;
+      const since = recorded.book.waitingSinceMs;
+      if (since !== null && nowMs - since < ACTION_QUIET_MS) continue;
+      recorded.book.finishQuiet();
+      this.#waiting.delete(recorded);
+    }
+    if (nowMs !== Number.POSITIVE_INFINITY) this.trust.due(nowMs);
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.finishQuiet(Number.POSITIVE_INFINITY);
+    // A live feed's next start finds the loss; a recording has no further frames.
+    if (this.#options.timeBy === 'receipt') this.trust.due(Number.POSITIVE_INFINITY);
+  }
+
+  #nameNoToken(recorded: RecordedMarket, event: ClobEvent): void {
+    const named =
+      event.kind === 'book_change'
+        ? event.changes.map(({ tokenId }) => tokenId)
+        : 'tokenId' in event
+          ? [event.tokenId]
+          : [];
+    const other = named.find((tokenId) => tokenId !== recorded.market.yesTokenId);
+    if (other === undefined) return;
+    this.#byToken.set(other, recorded);
+    this.track(recorded.nameNoToken(other));
+  }
+
+  #tickSize({ market, book }: RecordedMarket, { tickSize, receivedTimeMs }: TickSizeChangeEvent): void {
+    book.applyTickSize(tickSize, receivedTimeMs);
+    const ticks = parsePrice(tickSize);
+    if (ticks !== null && ticks !== market.tickSize) this.track({ ...market, tickSize: ticks });
+  }
+
+  #resolved(market: Market, { winningTokenId, eventTimeMs }: MarketResolvedEvent): void {
+    if (market.status === 'resolved') return;
+    const resolved = withWinner(market, { tokenId: winningTokenId, timeMs: eventTimeMs, by: 'stream' });
+    if (resolved === null) {
+      this.#options.log.error({ marketId: market.marketId, winningTokenId }, 'market.winner_unknown');
+      return;
+    }
+    this.track(resolved);
+    this.onResolved?.(resolved);
+  }
+
+  #add(market: Market): void {
+    const recorded = new RecordedMarket(market, (at, action) => this.#finished(at, action));
+    recorded.isNew = this.#options.timeBy === 'clock';
+    this.#markets.set(market.marketId, recorded);
+    this.#byToken.set(market.yesTokenId, recorded);
+    if (market.noTokenId !== UNKNOWN) this.#byToken.set(market.noTokenId, recorded);
+  }
+
+  /** Counts new data only: a repetition of known data is late by nature, and harmless. */
+  #noteLag({ market, book }: RecordedMarket, event: ClobEvent): void {
+    if (this.lags === null || (event.kind !== 'book_change' && event.kind !== 'trade')) return;
+    if (event.eventTimeMs < book.eventTimeMs) return;
+    this.lags.book(market, event.receivedTimeMs - event.eventTimeMs);
+  }
+
+  #nextSeq(): number {
+    return this.#sequence.next(this.#options.clock.now());
+  }
+
+  #applied(recorded: RecordedMarket, result: Applied): void {
+    if (result !== 'applied') this.#ignore(result);
+    if (recorded.book.waitingSinceMs !== null) this.#waiting.add(recorded);
+  }
+
+  #ignore(why: string): void {
+    this.#counters.ignored.inc({ why });
+  }
+
+  #finished(recorded: RecordedMarket, finished: FinishedAction): void {
+    const trusted = this.trust.finished(recorded, finished, this.#asked);
+    const action = trusted === finished.trusted ? finished : { ...finished, trusted };
+    this.#counters.actions.inc({ end: action.end, trusted: String(trusted) });
+    if (trusted && recorded.market.recordedSinceMs === null && recorded.isNew)
+      this.track({ ...recorded.market, recordedSinceMs: action.receivedTimeMs });
+    const tickSize = trusted ? recorded.provenTickSize() : null;
+    if (tickSize !== null) this.track({ ...recorded.market, tickSize });
+    const underlyingPrice = this.#prices.at(recorded.market.ticker, action.receivedTimeMs);
+    const { sink } = this.#options;
+    const quote = recorded.quoteRecord(action, { seq: this.#nextSeq(), underlyingPrice });
+    if (trusted && (quote !== null || action.changed)) recorded.proved(action);
+    if (quote !== null) sink.quote(quote);
+    // A change of trust alone is a quote, not a book: every book row is a change of its levels.
+    if (!action.changed) return;
+    sink.book(recorded.bookRecord(action, { seq: this.#nextSeq(), underlyingPrice }));
+    this.recent.add(action.receivedTimeMs);
+  }
+
+  /** A frame of a market's book or trades could not be read: what it said is lost. */
+  #lostTo(text: string, receivedTimeMs: number): void {
+    const recorded = this.#markets.get(marketOfLostFrame(text) ?? '');
+    if (recorded === undefined || recorded.lastReceivedTimeMs === null) return;
+    this.doubt(recorded, { cause: 'frame_rejected', knownTimeMs: receivedTimeMs });
+    recorded.rejectedTimeMs = receivedTimeMs;
+  }
+
+  #armTimer(): void {
+    const { clock, timeBy } = this.#options;
+    if (timeBy !== 'clock' || this.#timer !== null || this.#waiting.size === 0) return;
+    this.#timer = clock.after(ACTION_QUIET_MS, () => {
+      // One turn later: what lies in the sockets already is read first.
+      this.#timer = clock.after(0, () => {
+        this.#timer = null;
+        this.finishQuiet(clock.now());
+        this.#armTimer();
+      });
+    });
+  }
+}
+
+/** The start of a market's gap where no row of it was stored. */
+export function neverStored(lastAliveTimeMs: number): RowTimes {
+  const timeMs = lastAliveTimeMs - NEVER_STORED_MS;
+  return { eventTimeMs: timeMs, receivedTimeMs: timeMs };
+}

@@ -1,0 +1,12 @@
+import type { Metrics } from '../runtime/metrics.ts';
+
+/** What the recorder counts. */
+export function recorderCounters(metrics: Metrics) {
+  return {
+    rejected: metrics.counter('underround_frames_rejected_total', 'Frames set aside as not understood', [
+      'feed',
+    ]),
+    actions: metrics.counter('underround_book_actions_total', 'Venue actions finished', ['end', 'trusted']),
+    ignored: metrics.counter('underround_book_events_ignored_total', 'Book events not applied', ['why']),
+  };
+}

@@ -1,0 +1,97 @@
+import { PRICE_TAPE_MS } from '../core/priceTape.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import { type Market, UNKNOWN } from '../schema/market.ts';
+import type { PreviousRun } from '../store/journal/journalScan.ts';
+import {
+  type ResumedStore,
+  resumedLastBooks,
+  resumedLastProven,
+  resumedMarkets,
+  resumedOpenGaps,
+  resumedPrices,
+} from '../store/journal/resumeRows.ts';
+import { loadRecentBooks } from '../store/queries/resume.ts';
+import { neverStored, type Recorder, SUBSCRIBED_AFTER_END_MS } from './recorder.ts';
+
+/** Markets that ended longer ago are not followed to their outcome any more. */
+const LOOK_BACK_MS = 86_400_000;
+/** What `/health` counts. */
+const RECENT_MS = 300_000;
+
+/**
+ * Takes up where the run before stopped: its markets, their last books, its open gaps, the prices that strikes are made
+ * of; and records as a gap the time nobody was there. No feed may be connected yet.
+ * @returns The markets that are still open or whose outcome the listing has not confirmed.
+ */
+export async function resumeRecording(options: {
+  store: ResumedStore & {
+    readonly writer: { readonly previousRun: PreviousRun; readonly recovered?: Promise<void> };
+  };
+  recorder: Recorder;
+  clock: Clock;
+  log: Logger;
+}): Promise<Market[]> {
+  const { store, recorder, clock, log } = options;
+  const nowMs = clock.now();
+  const { lastAliveTimeMs, clean } = store.writer.previousRun;
+  const followedAfterMs = nowMs - LOOK_BACK_MS;
+  const subscribedThen = (lastAliveTimeMs ?? Number.POSITIVE_INFINITY) - SUBSCRIBED_AFTER_END_MS;
+  const endAfterMs = Math.min(followedAfterMs, subscribedThen);
+  // Markets of imports without a listing have no slug to ask the venue by.
+  const stored = (await resumedMarkets(store, { endAfterMs })).filter(({ slug }) => slug !== UNKNOWN);
+  const markets = stored.filter(
+    ({ confirmedTimeMs, endTimeMs }) =>
+      endTimeMs > followedAfterMs && (confirmedTimeMs === null || endTimeMs > nowMs),
+  );
+  const books = await resumedLastBooks(
+    store,
+    markets.map(({ marketId }) => marketId),
+  );
+  const gaps = await resumedOpenGaps(store);
+  const proven = await resumedLastProven(store, [
+    ...new Set([...stored, ...gaps].map(({ marketId }) => marketId)),
+  ]);
+  const lastBooks = new Map(books.map((book) => [book.marketId, book]));
+  for (const { marketId, status, endTimeMs } of stored) {
+    // Those that are followed get theirs below, and it ends with their book.
+    if (endTimeMs > followedAfterMs || status === 'resolved' || lastAliveTimeMs === null) continue;
+    const start = proven.get(marketId) ?? neverStored(lastAliveTimeMs);
+    const gap = { marketId, start, cause: 'process_down', feed: 'underround', knownTimeMs: nowMs } as const;
+    recorder.gaps.passed(gap, { eventTimeMs: nowMs, receivedTimeMs: nowMs }, null);
+  }
+  for (const market of markets) {
+    const book = lastBooks.get(market.marketId);
+    recorder.resume(
+      market,
+      book === undefined ? null : { book, proven: proven.get(market.marketId) ?? null },
+    );
+  }
+  for (const gap of gaps) {
+    recorder.gaps.resume(gap, proven.get(gap.marketId) ?? null);
+    // Its market is over and forgotten: nothing would end it later.
+    if (recorder.market(gap.marketId) === null) recorder.gaps.abandon(gap.marketId, nowMs);
+  }
+  const prices = await resumedPrices(store, { fromMs: nowMs - PRICE_TAPE_MS, toMs: nowMs });
+  for (const price of prices) recorder.resumePrice(price);
+  await countRecent(options, nowMs);
+  if (markets.length === 0) return [];
+  if (lastAliveTimeMs !== null) recorder.wasDown(lastAliveTimeMs, nowMs);
+  log.info({ markets: markets.length, lastAliveTimeMs, clean }, 'recording.resumed');
+  return markets;
+}
+
+/** So that a restart does not look like a service without data. */
+async function countRecent(
+  { store, recorder, log }: Parameters<typeof resumeRecording>[0],
+  nowMs: number,
+): Promise<void> {
+  const count = async () => {
+    const recent = await loadRecentBooks(store, { sinceMs: nowMs - RECENT_MS, untilMs: nowMs });
+    for (const { timeMs, books } of recent) recorder.recent.add(timeMs, books);
+  };
+  if (store.waiting?.isEmpty ?? true) return await count();
+  // Counted once, when they are all in the engine: it alone knows which of them it had.
+  const failed = (error: unknown) => log.warn({ err: error }, 'recording.recent_not_counted');
+  void store.writer.recovered?.then(count).catch(failed);
+}

@@ -1,0 +1,115 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { MemorySink } from '../../../test/support/memorySink.ts';
+import { MARKET, WireMarket } from '../../../test/support/wire.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import type { BookSnapshotEvent } from '../../schema/events.ts';
+import type { GapCause } from '../../schema/gap.ts';
+import type { Market } from '../../schema/market.ts';
+import { mapClobFrame } from '../../venues/polymarket/clob/mapper.ts';
+import type { RecordedMarket } from '../recordedMarket.ts';
+import { Recorder } from '../recorder.ts';
+import { Watchdog, type WatchdogOptions, type WatchedFeed } from './watchdog.ts';
+
+const GROUP = 'BTC-5m';
+
+/** A watchdog over proven markets of one group, on a feed that is silent since `spokeAt`. */
+function watch({ markets, rest }: { markets: readonly Market[]; rest: WatchdogOptions['rest'] }) {
+  const clock = new FakeClock(MARKET.startTimeMs);
+  const common = { clock, log: silentLogger, metrics: new Metrics() };
+  const recorder = new Recorder({ ...common, sink: new MemorySink(), timeBy: 'clock' });
+  const line = { spokeAt: 0, resubscribed: [] as string[] };
+  const feed: WatchedFeed = {
+    subscribe: () => undefined,
+    unsubscribe: () => undefined,
+    resubscribe: (_, [yesTokenId]) => line.resubscribed.push(String(yesTokenId)),
+    reconnect: () => undefined,
+    isUp: () => true,
+    isDoubled: () => false,
+    silentForMs: () => clock.monotonic() - line.spokeAt,
+    tend: () => undefined,
+  };
+  const watchdog = new Watchdog({ ...common, recorder, feed, rest, random: () => 0.5 });
+  const tokens = markets.flatMap(({ yesTokenId, noTokenId }) => [yesTokenId, noTokenId]);
+  for (const market of markets) {
+    recorder.track(market);
+    const wire = new WireMarket(market);
+    wire.set({ side: 'BUY', price: 4_900, size: 1_000_000 });
+    recorder.clobFrame(wire.snapshot(clock.now()), clock.now());
+  }
+  watchdog.subscribe(GROUP, tokens);
+  watchdog.start();
+  onTestFinished(() => {
+    watchdog.stop();
+    recorder.close();
+  });
+  return { clock, recorder, line, tokens };
+}
+
+test('a market asked for just before its gap is asked for again in the gap as soon as the venue allows', async () => {
+  const askedAt: number[] = [];
+  const rest = {
+    books: async () => {
+      askedAt.push(clock.monotonic());
+      return [];
+    },
+  };
+  const { clock, recorder } = watch({ markets: [MARKET], rest });
+  await clock.advance(8_150);
+  expect(askedAt).toEqual([8_000]);
+  clock.stepWall(1_000);
+  await clock.advance(200);
+  expect(recorder.gaps.of(MARKET.marketId)?.cause).toBe('clock_step');
+  // A request every 250 ms at most, and the watchdog looks every 100 ms.
+  expect(askedAt).toEqual([8_000, 8_300]);
+});
+
+test('when a feed speaks again after minutes, every market in a gap is asked for within a second', async () => {
+  const markets = Array.from({ length: 30 }, (_, index) => ({
+    ...MARKET,
+    ...{ marketId: `0x${index}`, yesTokenId: `yes ${index}`, noTokenId: `no ${index}` },
+  }));
+  const { clock, recorder, line, tokens } = watch({ markets, rest: null });
+  recorder.disconnect(tokens, clock.now(), 'silent_feed');
+  await clock.advance(130_000);
+  line.resubscribed.length = 0;
+  await clock.advance(1_000);
+  // They take turns while the feed is away.
+  expect(line.resubscribed.length).toBeLessThan(15);
+  line.spokeAt = clock.monotonic();
+  line.resubscribed.length = 0;
+  await clock.advance(1_000);
+  expect(new Set(line.resubscribed).size).toBe(30);
+});
+
+const CAUSES: readonly GapCause[] = ['book_mismatch', 'crossed_book', 'frame_rejected', 'clock_step'];
+
+test.each(CAUSES)(
+  'a gap by %s during which the feed went is not closed before the feed is back',
+  async (cause) => {
+    const wire = new WireMarket();
+    wire.set({ side: 'BUY', price: 4_900, size: 1_000_000 });
+    let asked = 0;
+    const rest = {
+      books: async () => {
+        asked++;
+        const nowMs = clock.now();
+        return mapClobFrame(wire.snapshot(nowMs), nowMs) as BookSnapshotEvent[];
+      },
+    };
+    const { clock, recorder, tokens } = watch({ markets: [MARKET], rest });
+    const recorded = recorder.recorded(MARKET.marketId) as RecordedMarket;
+    await clock.advance(1_000);
+    recorder.doubt(recorded, { cause, knownTimeMs: clock.now() });
+    recorder.disconnect(tokens, clock.now());
+    await clock.advance(5_000);
+    // A book that was asked for says nothing of what changes until frames come again.
+    expect(recorder.gaps.of(MARKET.marketId)).toMatchObject({ cause, endTimeMs: null });
+    const askedBefore = asked;
+    recorder.clobFrame(wire.snapshot(clock.now()), clock.now());
+    await clock.advance(1_000);
+    expect(recorder.gaps.of(MARKET.marketId)).toBeNull();
+    expect(askedBefore).toBe(0);
+  },
+);

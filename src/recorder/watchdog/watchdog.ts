@@ -1,0 +1,324 @@
+import { type Clock, every, type Timer } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Gap, GapCause } from '../../schema/gap.ts';
+import { CLOB_FEED } from '../bookTrust.ts';
+import type { Recorder } from '../recorder.ts';
+import { type Answer, type AskedBooks, BookAudit } from './watchdogAudit.ts';
+import { ClockWatch } from './watchdogClock.ts';
+import * as limit from './watchdogLimits.ts';
+import { WatchedMarket } from './watchdogMarket.ts';
+import { Revival } from './watchdogRevival.ts';
+import { Turns } from './watchdogTurns.ts';
+
+/** The feed as far as the watchdog needs it: `ClobFeed`. */
+export interface WatchedFeed {
+  subscribe(group: string, tokenIds: readonly string[]): void;
+  unsubscribe(group: string, tokenIds: readonly string[]): void;
+  resubscribe(group: string, tokenIds: readonly string[]): void;
+  reconnect(group: string, cause: string): void;
+  isUp(group: string): boolean;
+  /** Two connections bring the group, as long as both live. */
+  isDoubled(group: string): boolean;
+  silentForMs(group: string): number;
+  tend(): void;
+}
+
+export interface WatchdogOptions {
+  readonly recorder: Recorder;
+  readonly feed: WatchedFeed;
+  readonly rest: AskedBooks | null;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Whether rows are being dropped because neither journal nor engine takes them. */
+  readonly isDropping?: () => boolean;
+}
+
+/** Causes that say the feed itself did not bring what it should: only the feed can end them. */
+const FEED_CAUSES: readonly GapCause[] = ['silent_feed', 'silent_market', 'disconnected', 'process_down'];
+
+/**
+ * Watches every subscribed market and its feed, opens gaps where trust is lost, and works at their repair. Silence
+ * alone proves nothing: a market that has gone quiet is asked about, and only what the answer holds against us (or
+ * no answer at all) makes a gap.
+ */
+export class Watchdog {
+  readonly #options: WatchdogOptions;
+  readonly #markets = new Map<string, WatchedMarket>();
+  readonly #audit: BookAudit;
+  readonly #clockWatch: ClockWatch;
+  readonly #silence;
+  readonly #steps;
+  readonly #renewals = new Turns<WatchedMarket>(limit.LONG_RENEW_MS);
+  readonly #reconnections = new Turns<string>(limit.LONG_RECONNECT_MS);
+  readonly #revival = new Revival();
+  #timer: Timer | null = null;
+  #tickedAt: number;
+  #wasDropping = false;
+
+  constructor(options: WatchdogOptions) {
+    this.#options = options;
+    const { clock, metrics } = options;
+    this.#audit = new BookAudit({ ...options, onAnswer: (answer) => this.#answered(answer) });
+    this.#clockWatch = new ClockWatch(clock);
+    this.#tickedAt = clock.monotonic();
+    this.#silence = metrics.gauge(
+      'underround_silence_seconds',
+      'Longest time without a frame, by kind of market',
+      ['kind'],
+    );
+    this.#steps = metrics.counter('underround_clock_steps_total', 'Steps of the wall clock');
+  }
+
+  start(): void {
+    this.#timer = every(this.#options.clock, limit.TICK_MS, () => this.tick());
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  /** Subscribes tokens of a group and watches their markets. */
+  subscribe(group: string, tokenIds: readonly string[]): void {
+    const { clock, feed, recorder } = this.#options;
+    feed.subscribe(group, tokenIds);
+    for (const tokenId of tokenIds) {
+      const recorded = recorder.ofToken(tokenId);
+      if (recorded === null || this.#markets.has(recorded.market.marketId)) continue;
+      const now = { group, nowAt: clock.monotonic() };
+      this.#markets.set(recorded.market.marketId, new WatchedMarket(recorded, now));
+    }
+  }
+
+  unsubscribe(group: string, tokenIds: readonly string[]): void {
+    this.#options.feed.unsubscribe(group, tokenIds);
+    for (const tokenId of tokenIds) {
+      const recorded = this.#options.recorder.ofToken(tokenId);
+      if (recorded !== null) this.#markets.delete(recorded.market.marketId);
+    }
+  }
+
+  /** Looks at everything once. */
+  tick(): void {
+    const { clock, recorder, feed } = this.#options;
+    // First: it delivers the frames that wait, before anything is judged by them.
+    feed.tend();
+    const [nowAt, nowMs] = [clock.monotonic(), clock.now()];
+    const elapsedMs = nowAt - this.#tickedAt;
+    this.#tickedAt = nowAt;
+    recorder.trust.due(nowMs);
+    this.#lookAtClock(nowMs);
+    this.#lookAtStore(nowMs);
+    this.#lookAtFeed(nowAt);
+    this.#lookAtLags(nowMs);
+    for (const watched of this.#markets.values()) {
+      watched.listen(nowAt, elapsedMs);
+      const gap = recorder.gaps.of(watched.recorded.market.marketId);
+      if (gap === null) this.#look(watched, nowAt, nowMs);
+      else this.#mend(watched, gap, nowAt);
+      watched.startAtTick = watched.recorded.gapStart;
+    }
+    this.#measure(nowAt, nowMs);
+    this.#audit.tick();
+  }
+
+  /** A market without a gap: is it silent, and does the venue say why? */
+  #look(watched: WatchedMarket, nowAt: number, nowMs: number): void {
+    if (watched.gapSince !== null) watched.leaveGap(nowAt);
+    const { feed } = this.#options;
+    const { market, unproven } = watched.recorded;
+    const askMs = feed.isDoubled(watched.group) ? limit.UNPROVEN_ASK_TWIN_MS : limit.UNPROVEN_ASK_MS;
+    if (unproven !== null && nowMs - unproven.sinceMs >= askMs) this.#ask(watched, nowAt);
+    if (market.status === 'resolved' || nowMs >= market.endTimeMs || watched.isSettled) return;
+    if (watched.aheadSince !== null) {
+      if (nowAt - watched.aheadSince >= limit.IN_FLIGHT_MS) this.#lost(watched);
+      return;
+    }
+    const lastAt = Math.max(watched.heardAt, watched.confirmedAt);
+    const suspectMs = watched.isBusy ? limit.BUSY_SUSPECT_MS : limit.QUIET_SUSPECT_MS;
+    if (nowAt - lastAt < suspectMs) {
+      if (nowAt - Math.max(watched.askedAt, watched.watchedAt) >= limit.AUDIT_PERIOD_MS)
+        this.#ask(watched, nowAt);
+      return;
+    }
+    this.#ask(watched, nowAt);
+    if (!this.#audit.isAvailable || watched.isBlind) this.#probe(watched, nowAt - lastAt, nowAt);
+  }
+
+  /** The venue does not answer questions: a subscription made anew shows whether the feed still works. */
+  #probe(watched: WatchedMarket, silentMs: number, nowAt: number): void {
+    const againMs = watched.isBusy ? limit.BUSY_SUSPECT_MS : limit.PROBE_AGAIN_MS;
+    if (watched.probedAt < watched.heardAt && nowAt - watched.probedAt >= againMs) {
+      watched.probedAt = nowAt;
+      this.#renew(watched);
+      return;
+    }
+    const isUnanswered = watched.probedAt > watched.heardAt;
+    const silenceMs = watched.isBusy ? limit.BUSY_SILENCE_MS : limit.QUIET_SILENCE_MS;
+    if (isUnanswered && silentMs >= silenceMs) this.#lost(watched);
+  }
+
+  #answered({ recorded, verdict, books }: Answer): void {
+    const watched = this.#markets.get(recorded.market.marketId);
+    if (watched === undefined) return;
+    const nowAt = this.#options.clock.monotonic();
+    watched.isSettled = verdict === 'absent';
+    watched.isBlind = verdict === 'behind' || verdict === 'unverified';
+    const isBook = verdict === 'equal' || verdict === 'differs';
+    if (!isBook || recorded.book.waitingSinceMs !== null) return;
+    const gap = this.#options.recorder.gaps.of(recorded.market.marketId);
+    if (gap !== null || recorded.unproven !== null) {
+      if (gap === null || this.#mayClose(watched, gap)) this.#options.recorder.askedBooks(recorded, books);
+      return;
+    }
+    if (verdict === 'equal') {
+      watched.confirmedAt = nowAt;
+      watched.aheadSince = null;
+    } else watched.aheadSince ??= nowAt;
+  }
+
+  /** Frames were lost: a gap from the last one on, of the whole group where all of it is silent. */
+  #lost(watched: WatchedMarket): void {
+    const { feed, clock, recorder } = this.#options;
+    const { group } = watched;
+    const silentForMs = feed.silentForMs(group);
+    const isFeed = silentForMs >= clock.monotonic() - watched.heardAt - limit.TICK_MS;
+    const nowMs = clock.now();
+    const lost = [...this.#markets.values()].filter(
+      (one) => one === watched || (isFeed && one.group === group),
+    );
+    for (const { recorded } of lost) {
+      if (recorded.market.endTimeMs <= nowMs) continue;
+      recorder.lose(recorded, { cause: isFeed ? 'silent_feed' : 'silent_market', knownTimeMs: nowMs });
+    }
+  }
+
+  /** A market in a gap: asks for its books, on the socket and beside it, until they are proven. */
+  #mend(watched: WatchedMarket, gap: Gap, nowAt: number): void {
+    if (watched.gapSince === null) watched.enterGap(nowAt);
+    const { recorder } = this.#options;
+    if (gap.cause === 'store_down' && recorder.trust.isStoreDown) return;
+    // While messages come late no answer helps; where prices did, the book itself was never in doubt.
+    const isLag = gap.cause === 'late_feed' || gap.cause === 'clock_step';
+    if (isLag && recorder.lags?.lateFor(watched.recorded.market)) return;
+    if (gap.cause === 'late_feed' && gap.feed !== CLOB_FEED) {
+      watched.recorded.book.reannounce(this.#options.clock.now());
+      if (!recorder.gaps.isOpen(gap.marketId)) return;
+    }
+    if (this.#mayClose(watched, gap)) this.#ask(watched, nowAt);
+    const { feed, clock } = this.#options;
+    // After its window a market's connection may rightly be ended, again and again.
+    if (gap.cause === 'clock_step' || clock.now() >= watched.recorded.market.endTimeMs) return;
+    const sinceMs = nowAt - (watched.gapSince ?? nowAt);
+    const isLong = sinceMs >= limit.LONG_GAP_MS && nowAt - this.#revival.at >= limit.RECONNECT_MS;
+    const isSilent = gap.cause === 'silent_feed' || gap.cause === 'silent_market';
+    const isFeedCause = FEED_CAUSES.includes(gap.cause);
+    const isGroupSilent = feed.silentForMs(watched.group) >= limit.SNAPSHOT_PATIENCE_MS;
+    const firstMs = gap.cause === 'silent_feed' ? 0 : limit.RECONNECT_MS;
+    const mayReconnect = sinceMs >= firstMs && nowAt - watched.reconnectedAt >= limit.RECONNECT_MS;
+    if (isGroupSilent && mayReconnect && (!isLong || this.#reconnections.take(watched.group, nowAt))) {
+      for (const one of this.#markets.values()) if (one.group === watched.group) one.reconnectedAt = nowAt;
+      watched.renewedAt = nowAt;
+      feed.reconnect(watched.group, `silent for ${Math.round(feed.silentForMs(watched.group))} ms`);
+      return;
+    }
+    // What is under way already, or can be asked for beside the feed, is waited for.
+    const isComing =
+      feed.isUp(watched.group) &&
+      !isSilent &&
+      (isFeedCause || (this.#audit.isAvailable && !watched.isLopsided));
+    const patienceMs = isComing ? limit.SNAPSHOT_PATIENCE_MS : 0;
+    if (sinceMs < patienceMs || nowAt - watched.renewedAt < limit.RENEW_MS) return;
+    if (isLong && !this.#renewals.take(watched, nowAt)) return;
+    watched.renewedAt = nowAt;
+    this.#renew(watched);
+  }
+
+  /** Whether a book that was asked for may end the gap: a feed that failed must have spoken again itself. */
+  #mayClose(watched: WatchedMarket, gap: Gap): boolean {
+    const { yes, no } = watched.recorded.book;
+    // A gap keeps its first cause, even across restarts, so the feed may have gone down since it was opened.
+    if (!yes.isHeardSinceReset || !no.isHeardSinceReset) return false;
+    if (FEED_CAUSES.includes(gap.cause)) return watched.isHeardInGap;
+    if (watched.isLopsided) return false;
+    const { rejectedTimeMs } = watched.recorded;
+    if (gap.cause !== 'frame_rejected' || rejectedTimeMs === null) return true;
+    return this.#options.clock.now() - rejectedTimeMs >= limit.REJECTION_QUIET_MS;
+  }
+
+  #ask(watched: WatchedMarket, nowAt: number): void {
+    if (nowAt - watched.askedAt < limit.ASK_AGAIN_MS) return;
+    watched.askedAt = nowAt;
+    this.#audit.want(watched.recorded);
+  }
+
+  #renew({ group, recorded }: WatchedMarket): void {
+    this.#options.feed.resubscribe(group, [recorded.market.yesTokenId, recorded.market.noTokenId]);
+  }
+
+  /** After a step the times of what was received before and after cannot be told apart. */
+  #lookAtClock(nowMs: number): void {
+    const stepMs = this.#clockWatch.look();
+    if (stepMs === 0) return;
+    this.#steps.inc();
+    this.#options.log.warn({ stepMs: Math.round(stepMs) }, 'clock.stepped');
+    // The step came after the last tick: what was proven by then was received by the clock of before.
+    for (const { recorded, startAtTick: start } of this.#markets.values()) {
+      if (recorded.market.endTimeMs <= nowMs || recorded.lastReceivedTimeMs === null) continue;
+      const gap = { cause: 'clock_step', start, knownTimeMs: nowMs, feed: 'underround' } as const;
+      this.#options.recorder.doubt(recorded, gap);
+    }
+  }
+
+  #lookAtStore(nowMs: number): void {
+    const { isDropping, recorder } = this.#options;
+    const dropping = isDropping?.() ?? false;
+    if (!dropping && !this.#wasDropping) return;
+    this.#wasDropping = recorder.trust.isStoreDown = dropping;
+    for (const { recorded, startAtTick: start } of this.#markets.values()) {
+      const gap = recorder.gaps.of(recorded.market.marketId);
+      // A row of after the last tick may have been dropped already.
+      if (dropping && gap === null)
+        recorder.trust.open(recorded, { cause: 'store_down', start, knownTimeMs: nowMs, feed: 'underround' });
+      else if (dropping || gap?.cause !== 'store_down') continue;
+      // Publishes that the book is untrusted now; or the whole of it, to a store that has missed rows.
+      recorded.rewrite(nowMs);
+    }
+  }
+
+  /** Markets of which a message, or a price of whose underlying, comes late are in a gap until all is on time again. */
+  #lookAtLags(nowMs: number): void {
+    const { recorder } = this.#options;
+    const { lags } = recorder;
+    if (lags === null) return;
+    for (const { recorded } of this.#markets.values()) {
+      const { market, book } = recorded;
+      const late = market.endTimeMs <= nowMs ? null : lags.lateFor(market);
+      const cause = late === null ? null : lags.causeOf(late);
+      if (late === null || cause === null || recorder.gaps.isOpen(market.marketId)) continue;
+      const feed = cause === 'late_feed' ? late.feed : 'underround';
+      recorder.trust.open(recorded, { cause, feed, knownTimeMs: nowMs });
+      book.reannounce(nowMs);
+    }
+  }
+
+  #lookAtFeed(nowAt: number): void {
+    const groups = new Set([...this.#markets.values()].map(({ group }) => group));
+    const silentForMs = [...groups].map((group) => this.#options.feed.silentForMs(group));
+    this.#revival.look(Math.min(...silentForMs), nowAt);
+  }
+
+  #measure(nowAt: number, nowMs: number): void {
+    let [busy, quiet] = [0, 0];
+    for (const { recorded, isBusy, heardAt } of this.#markets.values()) {
+      if (recorded.market.endTimeMs <= nowMs) continue;
+      if (isBusy) busy = Math.max(busy, nowAt - heardAt);
+      else quiet = Math.max(quiet, nowAt - heardAt);
+    }
+    this.#options.recorder.lags?.measure();
+    this.#silence.set({ kind: 'busy' }, busy / 1000);
+    this.#silence.set({ kind: 'quiet' }, quiet / 1000);
+  }
+}

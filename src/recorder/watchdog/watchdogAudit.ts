@@ -1,0 +1,103 @@
+import type { BackoffLimits } from '../../runtime/backoff.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { UnderroundError, VenueRefusedError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { Backoff } from '../../runtime/reconnectBackoff.ts';
+import type { BookSnapshotEvent } from '../../schema/events.ts';
+import type { RecordedMarket } from '../recordedMarket.ts';
+import { judgeAnswer, type Verdict } from './askedBooks.ts';
+
+/** At most four requests a second of up to 100 books: a twelfth of what the venue allows. */
+const REQUEST_PERIOD_MS = 250;
+const MARKETS_PER_REQUEST = 50;
+const RETRY: BackoffLimits = { firstMs: 1_000, maxMs: 60_000 };
+
+/** Where books can be asked for: `ClobRest`. */
+export interface AskedBooks {
+  books(tokenIds: readonly string[]): Promise<readonly BookSnapshotEvent[]>;
+}
+
+export interface Answer {
+  readonly recorded: RecordedMarket;
+  readonly verdict: Verdict;
+  readonly books: readonly BookSnapshotEvent[];
+}
+
+export interface AuditOptions {
+  /** Null where the venue's REST interface is switched off. */
+  readonly rest: AskedBooks | null;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly onAnswer: (answer: Answer) => void;
+}
+
+/** Asks the venue for the books of markets, many at once, one request at a time, less often while it refuses. */
+export class BookAudit {
+  readonly #options: AuditOptions;
+  readonly #wanted = new Set<RecordedMarket>();
+  readonly #backoff: Backoff;
+  readonly #audits;
+  #isAsking = false;
+  #askedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(RETRY, options.random);
+    this.#audits = options.metrics.counter(
+      'underround_book_audits_total',
+      'Books asked for, by what the answer said',
+      ['outcome'],
+    );
+  }
+
+  /** Whether an answer can be hoped for now. */
+  get isAvailable(): boolean {
+    return this.#options.rest !== null && this.#backoff.tries === 0;
+  }
+
+  /** Puts a market into the next request. */
+  want(recorded: RecordedMarket): void {
+    if (this.#options.rest !== null) this.#wanted.add(recorded);
+  }
+
+  /** Sends what is wanted when its turn has come; to be called often. */
+  tick(): void {
+    const { rest, clock } = this.#options;
+    const nowMs = clock.monotonic();
+    if (rest === null || this.#isAsking || this.#wanted.size === 0) return;
+    if (nowMs - this.#askedAt < REQUEST_PERIOD_MS || !this.#backoff.ready(nowMs)) return;
+    this.#askedAt = nowMs;
+    const asked = [...this.#wanted].slice(0, MARKETS_PER_REQUEST);
+    for (const recorded of asked) this.#wanted.delete(recorded);
+    this.#isAsking = true;
+    void this.#ask(rest, asked).finally(() => {
+      this.#isAsking = false;
+    });
+  }
+
+  async #ask(rest: AskedBooks, asked: readonly RecordedMarket[]): Promise<void> {
+    const { clock, log, onAnswer } = this.#options;
+    let books: readonly BookSnapshotEvent[];
+    try {
+      books = await rest.books(asked.flatMap(({ market }) => [market.yesTokenId, market.noTokenId]));
+    } catch (error) {
+      if (!(error instanceof UnderroundError)) throw error;
+      const retryAfterMs = error instanceof VenueRefusedError ? (error.retryAfterMs ?? 0) : 0;
+      const retryDelayMs = this.#backoff.failed(clock.monotonic(), retryAfterMs);
+      this.#audits.inc({ outcome: 'failed' });
+      log.warn({ code: error.code, reason: error.message, retryDelayMs }, 'book_audit.failed');
+      return;
+    }
+    this.#backoff.reset();
+    for (const recorded of asked) {
+      const { yesTokenId, noTokenId } = recorded.market;
+      const own = books.filter(({ tokenId }) => tokenId === yesTokenId || tokenId === noTokenId);
+      const verdict = judgeAnswer(recorded.book, own);
+      this.#audits.inc({ outcome: verdict });
+      onAnswer({ recorded, verdict, books: own });
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { MemorySink } from '../../../test/support/memorySink.ts';
+import { MARKET } from '../../../test/support/wire.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import { Recorder } from '../recorder.ts';
+import { TICK_MS } from './watchdogLimits.ts';
+import { WatchedMarket } from './watchdogMarket.ts';
+
+/** A market just subscribed, and frames of both its tokens at a rate. */
+function watch() {
+  const clock = new FakeClock();
+  const common = { clock, log: silentLogger, metrics: new Metrics() };
+  const recorder = new Recorder({ ...common, sink: new MemorySink(), timeBy: 'receipt' });
+  recorder.track(MARKET);
+  const recorded = recorder.recorded(MARKET.marketId);
+  if (recorded === null) throw new Error('not recorded');
+  const watched = new WatchedMarket(recorded, { group: 'g', nowAt: 0 });
+  let [nowAt, due] = [0, 0];
+  /** @param perSecond Frames naming both tokens. */
+  const run = (forMs: number, perSecond: number) => {
+    for (const endAt = nowAt + forMs; nowAt < endAt; ) {
+      nowAt += TICK_MS;
+      due += (perSecond * TICK_MS) / 1000;
+      const came = Math.floor(due + 1e-9);
+      due -= came;
+      recorded.book.yes.frames += came;
+      recorded.book.no.frames += came;
+      watched.listen(nowAt, TICK_MS);
+    }
+  };
+  return { watched, run };
+}
+
+test.each([
+  ['busy after ten frames a second for four seconds', 4_000, 10, true],
+  ['busy after six a second for eight seconds', 8_000, 6, true],
+  ['busy after six a second for a minute', 60_000, 6, true],
+  ['not busy after four a second for eight seconds', 8_000, 4, false],
+  ['not busy after four a second for a minute', 60_000, 4, false],
+])('%s', (_what, forMs, perSecond, isBusy) => {
+  const { watched, run } = watch();
+  run(forMs, perSecond);
+  expect(watched.isBusy).toBe(isBusy);
+  // How long it has been silent says nothing against it.
+  run(6_000, 0);
+  expect(watched.isBusy).toBe(isBusy);
+});
+
+test('the books a subscription begins with, and a short burst with them, make no busy market', () => {
+  const { watched, run } = watch();
+  run(100, 10);
+  run(400, 40);
+  run(9_000, 0);
+  expect(watched.isBusy).toBe(false);
+});
+
+test('a market that was busy is quiet again after its rate has fallen', () => {
+  const { watched, run } = watch();
+  run(10_000, 20);
+  expect(watched.isBusy).toBe(true);
+  run(60_000, 1);
+  expect(watched.isBusy).toBe(false);
+});

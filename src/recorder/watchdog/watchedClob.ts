@@ -1,0 +1,79 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { ClobFeed } from '../../venues/polymarket/clob/feed.ts';
+import type { SocketDriver } from '../../venues/venueSocket.ts';
+import type { Recorder } from '../recorder.ts';
+import { Watchdog } from './watchdog.ts';
+import type { AskedBooks } from './watchdogAudit.ts';
+
+/** The series whose books change hundreds of times a second: two connections each. */
+const DOUBLED_GROUP = /-(?:5m|15m)$/;
+/** The connection was open but dead: the feed fell silent, nobody ended it. */
+const DEAD_CONNECTION = /\bunanswered\b|\bsilent\b/;
+/** The venue's own end of a connection with nothing left to send. */
+const ALL_RESOLVED = /\ball subscribed assets resolved\b/;
+
+export interface WatchedClobOptions {
+  /** Whole URL of the market channel. */
+  readonly wsUrl: string;
+  /** Where books can be asked for; null where that is off. */
+  readonly rest: AskedBooks | null;
+  readonly sockets: SocketDriver;
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly isDropping?: () => boolean;
+}
+
+/** The market channel led into the recorder, under the watchdog's eyes. */
+export class WatchedClob {
+  readonly #feed: ClobFeed;
+  readonly #watchdog: Watchdog;
+  readonly #recorder: Recorder;
+
+  constructor(options: WatchedClobOptions) {
+    const { recorder, wsUrl, sockets, rest, clock, random, log, metrics } = options;
+    this.#recorder = recorder;
+    this.#feed = new ClobFeed({
+      ...{ sockets, clock, random, log, metrics },
+      url: wsUrl,
+      isDoubled: (group) => DOUBLED_GROUP.test(group),
+      onFrame: (frame, receivedTimeMs) => recorder.clobFrame(frame, receivedTimeMs),
+      onDisconnect: (tokenIds, cause, receivedTimeMs) => this.#down(tokenIds, cause, receivedTimeMs),
+    });
+    // What an answer is held against includes the frames that were received before it.
+    const asked: AskedBooks | null = rest && {
+      books: async (tokenIds) => {
+        const books = await rest.books(tokenIds);
+        sockets.receiveWaiting();
+        return books;
+      },
+    };
+    this.#watchdog = new Watchdog({ ...options, rest: asked, feed: this.#feed });
+    this.#watchdog.start();
+  }
+
+  subscribe(group: string, tokenIds: readonly string[]): void {
+    this.#watchdog.subscribe(group, tokenIds);
+  }
+
+  unsubscribe(group: string, tokenIds: readonly string[]): void {
+    this.#watchdog.unsubscribe(group, tokenIds);
+  }
+
+  async close(): Promise<void> {
+    this.#watchdog.stop();
+    await this.#feed.close();
+  }
+
+  #down(tokenIds: readonly string[], cause: string, receivedTimeMs: number): void {
+    const isLive = (tokenId: string) =>
+      (this.#recorder.ofToken(tokenId)?.market.endTimeMs ?? 0) > receivedTimeMs;
+    const lost = ALL_RESOLVED.test(cause) ? tokenIds.filter(isLive) : tokenIds;
+    const gapCause = DEAD_CONNECTION.test(cause) ? 'silent_feed' : 'disconnected';
+    this.#recorder.disconnect(lost, receivedTimeMs, gapCause);
+  }
+}

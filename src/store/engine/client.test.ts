@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
+import { StoreUnavailableError } from '../../runtime/errors.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { StoreClient } from './client.ts';
+
+function clientOf(engine: Server, clock: Clock): StoreClient {
+  const access = {
+    url: `http://127.0.0.1:${(engine.address() as AddressInfo).port}`,
+    agent: null,
+    streamAgent: null,
+    hostPid: null,
+    whenReady: async () => undefined,
+    close: async () => undefined,
+  };
+  const client = new StoreClient({ access, clock, log: silentLogger });
+  onTestFinished(async () => {
+    await client.close();
+    engine.closeAllConnections();
+    await new Promise((resolve) => engine.close(resolve));
+  });
+  return client;
+}
+
+/** An engine each try at which fails after that long, by a clock on which waiting takes no time. */
+async function failing(afterMs: number) {
+  let nowMs = 0;
+  let tries = 0;
+  const engine = createServer((request) => {
+    tries++;
+    nowMs += afterMs;
+    request.socket.destroy();
+  });
+  await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));
+  const clock: Clock = {
+    now: () => nowMs,
+    monotonic: () => nowMs,
+    after: (delayMs, run) => {
+      nowMs += delayMs;
+      queueMicrotask(run);
+      return { cancel: () => undefined };
+    },
+  };
+  const client = clientOf(engine, clock);
+  return { client, tries: () => tries };
+}
+
+const READS: readonly (readonly [string, (client: StoreClient) => Promise<unknown>])[] = [
+  ['rows', (client) => client.rows('SELECT 1')],
+  ['stream', (client) => client.stream('SELECT 1', {}, { format: 'JSONEachRow' })],
+];
+
+test.each(READS)(
+  '%s: an engine that is gone is tried again until one may have started',
+  async (_name, read) => {
+    const { client, tries } = await failing(0);
+    await expect(read(client)).rejects.toThrow(StoreUnavailableError);
+    expect(tries()).toBe(6);
+  },
+);
+
+test.each(READS)('%s: an engine that hangs is not waited for again and again', async (_name, read) => {
+  const { client, tries } = await failing(60_000);
+  await expect(read(client)).rejects.toThrow(StoreUnavailableError);
+  expect(tries()).toBe(1);
+});
+
+test('a statement without an answer is tried again however long it took: it may be a long one', async () => {
+  const { client, tries } = await failing(60_000);
+  await expect(client.command('OPTIMIZE TABLE books')).rejects.toThrow(StoreUnavailableError);
+  expect(tries()).toBe(6);
+});
+
+test('the limit on the engine’s silence does not run while a streamed answer is not read', async () => {
+  const engine = createServer((_request, response) => void response.write('{"x":1}\n'));
+  await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));
+  const client = clientOf(engine, systemClock);
+  const stream = (await client.stream('SELECT 1', {}, { format: 'JSONEachRow' })) as IncomingMessage;
+  onTestFinished(() => void stream.destroy());
+  const { socket } = stream;
+  await once(stream, 'data');
+  expect(socket.timeout).toBe(60_000);
+  stream.pause();
+  expect(socket.timeout).toBe(0);
+  stream.resume();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(socket.timeout).toBe(60_000);
+});

@@ -1,0 +1,191 @@
+/** The one driver: `@clickhouse/client` over whatever way the engine is reached. */
+import type { Socket } from 'node:net';
+import { addAbortSignal, Readable } from 'node:stream';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import type { Clock } from '../../runtime/clock.ts';
+import { sleep } from '../../runtime/clock.ts';
+import { StoreUnavailableError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { StoreReader } from '../reader.ts';
+import { DATABASE } from '../tables/schema.ts';
+import { type EngineAccess, STREAM_CONNECTIONS_MAX, STREAMED_ANSWER_HEADER } from './access.ts';
+import { storeFailure } from './failures.ts';
+
+/** Waits before each further try of a call that found no engine; 3 s in all, ten times what a restart takes. */
+const RETRY_DELAYS_MS: readonly number[] = [50, 150, 400, 800, 1_600];
+/**
+ * A read is tried again only within this of its first try: time enough for every quick failure above, and none for an
+ * engine that hangs, whose every try lasts as long as the limit below.
+ */
+const READ_RETRIES_WITHIN_MS = 10_000;
+/** Longest silence of the engine within one call. */
+const REQUEST_TIMEOUT_MS = 60_000;
+/** How long a failed insert waits for an engine before its caller is told to try again. */
+const INSERT_RECOVERY_MS = 1_000;
+const CONNECTIONS_MAX = 64;
+/**
+ * Rows a block of a streamed answer holds. The engine's default of 65,409 would send nothing before a whole
+ * answer of 10,000 books is ready; smaller blocks bring the first byte sooner and keep single writes short.
+ */
+const STREAM_BLOCK_ROWS = 512;
+
+export type Settings = Readonly<Record<string, string | number>>;
+
+export class StoreClient implements StoreReader {
+  readonly #client: ClickHouseClient;
+  /** For streamed answers. */
+  readonly #streams: ClickHouseClient;
+  readonly #access: EngineAccess;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+
+  constructor(options: { access: EngineAccess; clock: Clock; log: Logger; database?: string }) {
+    this.#access = options.access;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    const { access, database = DATABASE } = options;
+    this.#client = connect(access, { database, agent: access.agent, connectionsMax: CONNECTIONS_MAX });
+    this.#streams = connect(access, {
+      ...{ database, agent: access.streamAgent, connectionsMax: STREAM_CONNECTIONS_MAX },
+      headers: { [STREAMED_ANSWER_HEADER]: '1' },
+    });
+  }
+
+  async rows<T>(
+    query: string,
+    params: Record<string, unknown> = {},
+    options: { signal?: AbortSignal } = {},
+  ): Promise<T[]> {
+    return this.#reading(options.signal, async () => {
+      const result = await this.#client.query({
+        query,
+        format: 'JSONEachRow',
+        query_params: params,
+        clickhouse_settings: { wait_end_of_query: 1 },
+        ...(options.signal ? { abort_signal: options.signal } : {}),
+      });
+      return result.json<T>();
+    });
+  }
+
+  async stream(
+    query: string,
+    params: Record<string, unknown>,
+    options: { format: string; settings?: Settings; short?: boolean; signal?: AbortSignal },
+  ): Promise<Readable> {
+    const client = options.short ? this.#client : this.#streams;
+    const stream = await this.#reading(options.signal, async () => {
+      const result = await client.exec({
+        query: `${query}\nFORMAT ${options.format}`,
+        query_params: params,
+        clickhouse_settings: {
+          max_block_size: String(STREAM_BLOCK_ROWS),
+          // The engine's binding begins a streamed answer on its host's only thread, and that is most of a short one.
+          ...(options.short ? { wait_end_of_query: 1 } : {}),
+          ...options.settings,
+        },
+        ...(options.signal ? { abort_signal: options.signal } : {}),
+      });
+      return result.stream;
+    });
+    waitOnlyWhileRead(stream);
+    // The client forgets the signal once the headers are in; the rest of the body must obey it too.
+    return options.signal ? addAbortSignal(options.signal, stream) : stream;
+  }
+
+  /** Runs a statement without an answer. It may run twice when the engine dies in between, so it must bear that. */
+  async command(query: string, settings: Settings = {}): Promise<void> {
+    const run = () => this.#client.command({ query, clickhouse_settings: { ...settings } });
+    await this.#retrying(run, { withinMs: Infinity });
+  }
+
+  /**
+   * Sends rows once; the caller retries with the same bytes and the same token.
+   * @throws {StoreUnavailableError} When it is not known whether the rows are in.
+   * @throws {StoreRefusedError} When the engine said no.
+   */
+  async insert(options: {
+    target: string;
+    format: string;
+    data: Uint8Array;
+    token: string;
+    signal?: AbortSignal;
+  }): Promise<void> {
+    try {
+      const result = await this.#client.exec({
+        query: `INSERT INTO ${options.target} FORMAT ${options.format}`,
+        values: Readable.from([options.data], { objectMode: true }),
+        clickhouse_settings: { insert_deduplication_token: options.token, async_insert: 0 },
+        ...(options.signal ? { abort_signal: options.signal } : {}),
+      });
+      result.stream.resume();
+    } catch (error) {
+      const failure = storeFailure(error);
+      // Whoever meets the silence sees to it that an engine is started: the one that ran may have been another's.
+      if (failure instanceof StoreUnavailableError) await this.#access.whenReady(INSERT_RECOVERY_MS);
+      throw failure;
+    }
+  }
+
+  /** Closes idle connections; the engine stays. */
+  async close(): Promise<void> {
+    await Promise.all([this.#client.close(), this.#streams.close()]);
+  }
+
+  #reading<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+    return this.#retrying(call, { withinMs: READ_RETRIES_WITHIN_MS, signal });
+  }
+
+  async #retrying<T>(
+    call: () => Promise<T>,
+    { withinMs, signal }: { withinMs: number; signal?: AbortSignal | undefined },
+  ): Promise<T> {
+    const startedMs = this.#clock.monotonic();
+    for (let attempt = 0; ; attempt++) {
+      try {
+        signal?.throwIfAborted();
+        return await call();
+      } catch (error) {
+        signal?.throwIfAborted();
+        const failure = storeFailure(error);
+        const delayMs = RETRY_DELAYS_MS[attempt];
+        if (!(failure instanceof StoreUnavailableError) || delayMs === undefined) throw failure;
+        if (this.#clock.monotonic() - startedMs > withinMs) throw failure;
+        this.#log.warn({ err: failure, attempt, delayMs }, 'store.call_retried');
+        await sleep(this.#clock, delayMs, signal);
+        await this.#access.whenReady(delayMs);
+      }
+    }
+  }
+}
+
+function connect(
+  { url }: EngineAccess,
+  options: {
+    database: string;
+    agent: EngineAccess['agent'];
+    connectionsMax: number;
+    headers?: Record<string, string>;
+  },
+): ClickHouseClient {
+  const { database, agent, connectionsMax, headers = {} } = options;
+  return createClient({
+    url,
+    ...(agent ? { http_agent: agent } : {}),
+    application: 'underround',
+    database,
+    http_headers: headers,
+    request_timeout: REQUEST_TIMEOUT_MS,
+    max_open_connections: connectionsMax,
+    clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+}
+
+/** The limit on the engine's silence must not end an answer that is not read: its reader may be slow. */
+function waitOnlyWhileRead(stream: Readable & { readonly socket?: Socket }): void {
+  const { socket } = stream;
+  if (!socket) return;
+  stream.on('pause', () => socket.setTimeout(0));
+  stream.on('resume', () => socket.setTimeout(REQUEST_TIMEOUT_MS));
+}

@@ -1,0 +1,162 @@
+/**
+ * Keeps part of the disk free for what must go on: below the reserve merges and inserts stop, and what is recorded
+ * waits in the journal. The engine cannot be trusted with a full disk: it takes files it could not write for good.
+ */
+import { statfs } from 'node:fs/promises';
+import type { DiskReserve } from '../../config.ts';
+import { type Clock, every, type Timer } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { JournalReserve } from '../journal/journalReserve.ts';
+
+const MIB = 1024 * 1024;
+/** The default reserve is the larger of the two. */
+const DEFAULT_BYTES = 1024 * MIB;
+const DEFAULT_SHARE = 0.02;
+const POLL_MS = 500;
+/** Work starts again with this share of the reserve free beyond it, so that it does not stop at once. */
+const RESUME_SHARE = 1 / 8;
+/** How often a stop is sent again: an engine that was started meanwhile does not know of it. */
+const REPEAT_MS = 5_000;
+
+export interface DiskSpace {
+  /** Bytes this process may use. */
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+export async function readDiskSpace(path: string): Promise<DiskSpace> {
+  const { bavail, blocks, bsize } = await statfs(path);
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+}
+
+/** @param reserve As configured; null: the default. */
+export function reserveBytes(reserve: DiskReserve | null, totalBytes: number): number {
+  if (reserve === null) return Math.max(DEFAULT_BYTES, Math.floor(totalBytes * DEFAULT_SHARE));
+  return 'bytes' in reserve ? reserve.bytes : Math.floor(totalBytes * reserve.share);
+}
+
+export interface DiskGuardOptions {
+  readonly readSpace: () => Promise<DiskSpace>;
+  readonly reserve: DiskReserve | null;
+  /** Space of the journal's own; null where this process keeps none. */
+  readonly journalReserve: JournalReserve | null;
+  /** Stops or starts the engine's merges; null where the engine's disk is another. */
+  readonly setMerges: ((running: boolean) => Promise<void>) | null;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export class DiskGuard {
+  readonly #options: DiskGuardOptions;
+  readonly #freeGauge;
+  readonly #guardGauge;
+  readonly #timer: Timer;
+  #space: DiskSpace;
+  #isOn = false;
+  #polling: Promise<void> | null = null;
+  #mergesRun: boolean | null = null;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #stopped = false;
+
+  private constructor(options: DiskGuardOptions, space: DiskSpace) {
+    const { metrics, clock } = options;
+    this.#options = options;
+    this.#space = space;
+    this.#freeGauge = metrics.gauge(
+      'underround_disk_free_bytes',
+      'Free space on the disk of the data directory',
+    );
+    this.#guardGauge = metrics.gauge(
+      'underround_disk_guard',
+      '1 while free space is below the reserve: merges and inserts are stopped',
+    );
+    this.#judge();
+    this.#timer = every(clock, POLL_MS, () => void this.poll());
+  }
+
+  static async open(options: DiskGuardOptions): Promise<DiskGuard> {
+    return new DiskGuard(options, await options.readSpace());
+  }
+
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
+  /** Whether the engine may be given rows. An engine on a disk of its own is not ours to spare. */
+  mayInsert(): boolean {
+    return !this.#isOn || this.#options.setMerges === null;
+  }
+
+  /** Why the service is not ready; empty while there is space. */
+  reasons(): string[] {
+    if (!this.#isOn) return [];
+    const [free, reserve] = [this.#space.freeBytes, this.#reserve()].map((bytes) => Math.floor(bytes / MIB));
+    return [`the disk has ${free} MiB free, the reserve is ${reserve} MiB: only the journal is written`];
+  }
+
+  /** Measures now; one measurement at a time. */
+  poll(): Promise<void> {
+    this.#polling ??= this.#poll().finally(() => {
+      this.#polling = null;
+    });
+    return this.#polling;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer.cancel();
+    await this.#polling;
+    // Another process may go on with this engine.
+    if (this.#mergesRun === false) await this.#setMerges(true);
+  }
+
+  async #poll(): Promise<void> {
+    const { readSpace, journalReserve, log } = this.#options;
+    try {
+      this.#space = await readSpace();
+    } catch (error) {
+      log.warn({ err: error }, 'disk.not_measured');
+      return;
+    }
+    this.#judge();
+    if (this.#stopped) return;
+    await this.#setMerges(!this.#isOn);
+    if (!this.#isOn) await journalReserve?.fill(this.#space.freeBytes - this.#reserve());
+  }
+
+  #reserve(): number {
+    return reserveBytes(this.#options.reserve, this.#space.totalBytes);
+  }
+
+  #judge(): void {
+    const { journalReserve, log } = this.#options;
+    const { freeBytes } = this.#space;
+    const reserve = this.#reserve();
+    const resumeBytes = reserve * (1 + RESUME_SHARE) + (journalReserve?.missingBytes ?? 0);
+    const isOn = freeBytes < (this.#isOn ? resumeBytes : reserve);
+    this.#freeGauge.set(freeBytes);
+    this.#guardGauge.set(isOn ? 1 : 0);
+    if (isOn === this.#isOn) return;
+    this.#isOn = isOn;
+    const line = { freeBytes, reserveBytes: reserve };
+    if (isOn) log.error(line, 'disk.guard_on');
+    else log.info(line, 'disk.guard_off');
+  }
+
+  /** Sends what changed, and a stop again now and then. */
+  async #setMerges(running: boolean): Promise<void> {
+    const { setMerges, clock, log } = this.#options;
+    if (setMerges === null) return;
+    const isKnown = this.#mergesRun === running || (running && this.#mergesRun === null);
+    if (isKnown && (running || clock.monotonic() - this.#sentAt < REPEAT_MS)) return;
+    try {
+      await setMerges(running);
+      this.#mergesRun = running;
+      this.#sentAt = clock.monotonic();
+    } catch (error) {
+      log.warn({ err: error, running }, 'disk.merges_not_set');
+    }
+  }
+}

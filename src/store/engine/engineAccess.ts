@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DiskReserve } from '../../config.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { ConfigError, StoreUnavailableError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/log.ts';
+import { makeDirectories } from '../../runtime/makeDirectories.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { giveStartRoom } from '../journal/journalReserve.ts';
+import type { EngineAccess } from './access.ts';
+import { readDiskSpace, reserveBytes } from './diskGuard.ts';
+import { closeDataDirectory, privateName } from './ownerOnly.ts';
+import { serverAccess } from './serverAccess.ts';
+import { defaultHostEntry, Supervisor } from './supervisor.ts';
+
+/** The engine's own limit is below the guard's, which acts first; it holds between two of the guard's looks. */
+const ENGINE_SHARE = 1 / 2;
+/** With less than this a start does not get as far as its first answer. */
+const BLOCK_BYTES = 512 * 1024;
+
+export interface EngineOptions {
+  dataDir: string;
+  /** A ClickHouse server; null for the embedded engine. */
+  clickhouseUrl: string | null;
+  /** Space to keep free on the data directory's disk; null or left out: the default. */
+  diskReserve?: DiskReserve | null;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  /** The built entry of the engine's host. */
+  hostEntry?: string;
+}
+
+/**
+ * Reaches the engine, starting the embedded one. Apart from `openStore` because a command may begin this before its
+ * other modules are loaded: the two take about the same time.
+ * @throws {ConfigError} When the data directory cannot be made or written to, or belongs to another user.
+ * @throws {StoreUnavailableError} When no engine answers, or the disk is full.
+ */
+export async function reachEngine(options: EngineOptions): Promise<EngineAccess> {
+  const { clock, log, metrics, dataDir, clickhouseUrl, hostEntry = defaultHostEntry() } = options;
+  await makeWritable(dataDir, log);
+  if (clickhouseUrl !== null) return serverAccess(clickhouseUrl, clock);
+  const { totalBytes } = await readDiskSpace(dataDir);
+  const keepFreeBytes = Math.floor(reserveBytes(options.diskReserve ?? null, totalBytes) * ENGINE_SHARE);
+  return Supervisor.start({ dataDir, entry: hostEntry, keepFreeBytes, clock, log, metrics });
+}
+
+/** Said at once and by its name: the engine would only say that it does not start, after many tries. */
+async function makeWritable(dataDir: string, log: Logger): Promise<void> {
+  try {
+    makeDirectories(dataDir);
+    await tryWriting(dataDir).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOSPC' || !(await giveStartRoom(dataDir, log))) throw error;
+      await tryWriting(dataDir);
+    });
+    await closeDataDirectory(dataDir, log);
+    privateName(dataDir);
+  } catch (cause) {
+    if (cause instanceof ConfigError) throw cause;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOSPC') {
+      throw new StoreUnavailableError(`the disk of ${dataDir} is full: free space and start again`, {
+        cause,
+      });
+    }
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError(`the data directory ${dataDir} cannot be written to: ${reason}`, { cause });
+  }
+}
+
+async function tryWriting(dataDir: string): Promise<void> {
+  const directory = await mkdtemp(join(dataDir, 'writable-'));
+  try {
+    await writeFile(join(directory, 'block'), Buffer.alloc(BLOCK_BYTES));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

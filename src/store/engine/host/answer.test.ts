@@ -1,0 +1,70 @@
+import type { ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { ChdbQueryStream } from 'chdb';
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../../../test/support/fakeClock.ts';
+import { Turns } from '../../../core/turns.ts';
+import { answerStream } from './answer.ts';
+import { AnswerBuffer } from './answerBuffer.ts';
+
+const BLOCKS = 5;
+
+/** A response as far as a streamed answer needs it; its head is not looked at. */
+function response(): ServerResponse {
+  return Object.assign(new PassThrough(), { headersSent: true, writeHead: () => undefined }) as never;
+}
+
+/** Answers of an engine that notes whose blocks it makes, and how many at once. */
+function rig(places: number) {
+  const [turns, order] = [new Turns(places), [] as string[]];
+  let [now, most] = [0, 0];
+  async function* blocks(name: string, fails: boolean) {
+    for (let at = 0; at < BLOCKS; at++) {
+      most = Math.max(most, ++now);
+      order.push(name);
+      await Promise.resolve();
+      now--;
+      if (fails) throw new Error('no more memory');
+      yield { raw: () => Buffer.from(`${name}${at} `) };
+    }
+  }
+  const answer = async (name: string, { to = response(), fails = false } = {}) => {
+    const openFile = () => Promise.reject(new Error('no file is needed'));
+    const buffer = new AnswerBuffer(to, { openFile, clock: new FakeClock(), othersWait: () => false });
+    const head = { queryId: name, format: 'TabSeparated' };
+    const start = () => blocks(name, fails) as unknown as ChdbQueryStream;
+    const rest = await answerStream(to, head, { start, buffer, turns });
+    await rest();
+    return text(to as unknown as PassThrough);
+  };
+  return { answer, order, most: () => most };
+}
+
+test('long answers are made a block at a time in turn, so that a later one does not wait for the end of others', async () => {
+  const { answer, order, most } = rig(1);
+  const texts = await Promise.all(['a', 'b', 'c'].map((name) => answer(name)));
+  expect(order.slice(0, 9)).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']);
+  expect(most()).toBe(1);
+  expect(texts).toEqual(['a0 a1 a2 a3 a4 ', 'b0 b1 b2 b3 b4 ', 'c0 c1 c2 c3 c4 ']);
+});
+
+test('never more blocks are made at once than there are places', async () => {
+  const { answer, most } = rig(2);
+  await Promise.all(Array.from({ length: 8 }, (_, at) => answer(`${at}`)));
+  expect(most()).toBe(2);
+});
+
+test('an answer that fails, or whose reader is gone, gives its turn on', async () => {
+  const { answer, order } = rig(1);
+  const gone = response();
+  const [failed, , whole] = await Promise.allSettled([
+    answer('a', { fails: true }),
+    answer('b', { to: gone.destroy() }),
+    answer('c'),
+  ]);
+  expect(failed).toMatchObject({ status: 'rejected', reason: new Error('no more memory') });
+  expect(whole).toMatchObject({ status: 'fulfilled', value: 'c0 c1 c2 c3 c4 ' });
+  // Nothing was begun for the reader that was gone.
+  expect(order).not.toContain('b');
+});

@@ -1,0 +1,123 @@
+/** Writes what a query gave to the HTTP answer: in one piece, or as it comes. */
+import type { ServerResponse } from 'node:http';
+import type { ChdbQueryStream, ChdbResult, StreamChunk } from 'chdb';
+import type { Turns } from '../../../core/turns.ts';
+import type { AnswerBuffer } from './answerBuffer.ts';
+
+/**
+ * Formats whose blocks can be put one after the other. In all others the engine prints a header and a footer
+ * around every block of a streamed answer, so those are answered in one piece.
+ */
+const STREAMED_FORMATS: ReadonlySet<string> = new Set([
+  'JSONEachRow',
+  'JSONCompactEachRow',
+  'JSONStringsEachRow',
+  'RowBinary',
+  'Native',
+  'TabSeparated',
+  'TSV',
+  'CSV',
+]);
+
+export function canStream(format: string): boolean {
+  return STREAMED_FORMATS.has(format);
+}
+
+export interface AnswerHead {
+  readonly queryId: string;
+  readonly format: string;
+}
+
+function headers(head: AnswerHead): Record<string, string> {
+  return {
+    'Content-Type': head.format.startsWith('JSON')
+      ? 'application/json; charset=UTF-8'
+      : 'application/octet-stream',
+    'X-ClickHouse-Query-Id': head.queryId,
+    'X-ClickHouse-Format': head.format,
+    'X-ClickHouse-Timezone': 'UTC',
+  };
+}
+
+export function answerWhole(response: ServerResponse, head: AnswerHead, result: ChdbResult): void {
+  const bytes = result.bytes();
+  const summary = {
+    read_rows: String(result.rowsRead),
+    read_bytes: String(result.bytesRead),
+    elapsed_ns: String(Math.round(result.elapsed * 1e9)),
+  };
+  response.writeHead(200, {
+    ...headers(head),
+    'Content-Length': String(bytes.length),
+    'X-ClickHouse-Summary': JSON.stringify(summary),
+  });
+  response.end(bytes);
+}
+
+const ARRAY_OPEN = '['.charCodeAt(0);
+/** Around each block of a JSON array the engine prints `[\n` and `\n]\n`. */
+const BLOCK_PREFIX_BYTES = 2;
+const BLOCK_SUFFIX_BYTES = 3;
+
+/**
+ * Streams an answer block by block as the engine makes it, taking turns with other answers. The reader may be slower.
+ * The status is sent with the first block, so an error before it has its own status. A later error throws, and the
+ * caller must cut the connection.
+ * @returns Sends the blocks that the reader has not received yet; this does not need the engine.
+ */
+export async function answerStream(
+  response: ServerResponse,
+  head: AnswerHead,
+  { start, buffer, turns }: { start: () => ChdbQueryStream; buffer: AnswerBuffer; turns: Turns },
+): Promise<() => Promise<void>> {
+  let isArray = false;
+  let wroteRows = false;
+  for await (const chunk of inTurn(start, { queryId: head.queryId, turns, response })) {
+    const raw = chunk.raw();
+    const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+    if (bytes.length === 0) continue;
+    if (!response.headersSent) {
+      response.writeHead(200, headers(head));
+      // A row of JSONEachRow starts with a brace; a bracket means the setting that prints one array.
+      isArray = head.format === 'JSONEachRow' && bytes[0] === ARRAY_OPEN;
+      if (isArray) await buffer.write(Buffer.from('[\n'));
+    }
+    const rows = isArray ? bytes.subarray(BLOCK_PREFIX_BYTES, bytes.length - BLOCK_SUFFIX_BYTES) : bytes;
+    if (rows.length === 0) continue;
+    if (isArray && wroteRows) await buffer.write(Buffer.from(',\n'));
+    wroteRows = true;
+    await buffer.write(rows);
+    if (response.destroyed) break;
+  }
+  return async () => {
+    await buffer.finish();
+    if (!response.headersSent) response.writeHead(200, headers(head));
+    response.end(isArray ? '\n]\n' : undefined);
+  };
+}
+
+/**
+ * The blocks of an answer; each is made in a turn of the answer, which ends before its reader has the block. The first turn
+ * begins the query, too: that holds the host's thread for milliseconds, and other requests are read between two turns.
+ */
+async function* inTurn(
+  start: () => ChdbQueryStream,
+  { queryId, turns, response }: { queryId: string; turns: Turns; response: ServerResponse },
+): AsyncGenerator<StreamChunk> {
+  let blocks: AsyncIterator<StreamChunk> | null = null;
+  try {
+    for (;;) {
+      const next = await turns.run(queryId, async () => {
+        // Nothing is begun for a reader that left while it waited.
+        if (blocks === null && response.destroyed) return null;
+        blocks ??= start()[Symbol.asyncIterator]();
+        return await blocks.next();
+      });
+      if (next === null || next.done) return;
+      yield next.value;
+    }
+  } finally {
+    // Ends the query where its reader is gone.
+    await (blocks as AsyncIterator<StreamChunk> | null)?.return?.(undefined);
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * The engine's host process: chDB on one data directory, spoken to as if it were a ClickHouse server, over a
+ * Unix socket. Usage: `main.js --data-dir DIR --socket PATH [--log-level L] [--memory-mib N]
+ * [--keep-free BYTES]`.
+ *
+ * It prints one line `ready` on standard output, ends when its standard input closes (the parent holds the other
+ * end, so it ends with the parent however that dies) and finishes what is in work first: leaving during an
+ * insert crashes the engine.
+ */
+import { chmod, mkdir, rmdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { drainPending, Session } from 'chdb';
+import { systemClock } from '../../../runtime/clock.ts';
+import { createLogger } from '../../../runtime/log.ts';
+import { OWNER_ONLY_UMASK } from '../ownerOnly.ts';
+import { outsideSocketDirectory, prepareSocketDirectory, spoolDirs } from '../paths.ts';
+import { Engine } from './engine.ts';
+import { writeEngineConfig } from './engineConfig.ts';
+import { LossLedger } from './lossLedger.ts';
+import { repairMetadata } from './metadataRepair.ts';
+import { PartKeeper } from './partKeeper.ts';
+import { PartRepair } from './partRepair.ts';
+import { createHostServer } from './server.ts';
+import { SessionPool } from './sessionPool.ts';
+import { Spool } from './spool.ts';
+
+/** Work that is still not done this long after the parent has gone is given up. */
+const DRAIN_LIMIT_MS = 10_000;
+/** Parameters become part of a statement here, and a URL may carry a mebibyte of them; escaping can double that. */
+const MAX_STATEMENT_BYTES = 4 * 1024 * 1024;
+/** Longest any statement may run: the last resort against one that nobody waits for any more. */
+const EXECUTION_SECONDS_MAX = 3_600;
+/** Answers that wait for their readers leave four times the engine's limit free, which is twice the disk guard's reserve. */
+const SPOOL_KEEPS = 4;
+
+const { values } = parseArgs({
+  options: {
+    'data-dir': { type: 'string' },
+    socket: { type: 'string' },
+    'log-level': { type: 'string', default: 'info' },
+    'memory-mib': { type: 'string', default: '2048' },
+    'keep-free': { type: 'string', default: '0' },
+  },
+});
+
+async function main(dataDir: string, socket: string): Promise<void> {
+  process.umask(OWNER_ONLY_UMASK);
+  const log = createLogger(values['log-level']).child({ part: 'store.host' });
+  const engineDir = join(dataDir, 'engine');
+  await mkdir(engineDir, { recursive: true, mode: 0o700 });
+  const configFile = join(dataDir, 'engine.xml');
+  const limits = { memoryMib: Number(values['memory-mib']), keepFreeBytes: Number(values['keep-free']) };
+  await writeEngineConfig(configFile, limits, log);
+  await repairMetadata(engineDir, log);
+  const connectionArgs = [
+    `--config-file=${configFile}`,
+    `--max_query_size=${MAX_STATEMENT_BYTES}`,
+    `--max_execution_time=${EXECUTION_SECONDS_MAX}`,
+  ];
+  // Throws when another process has the directory's lock.
+  const pool = new SessionPool(() => new Session(engineDir, { connectionArgs }));
+  const keepFreeBytes = limits.keepFreeBytes * SPOOL_KEEPS;
+  const spool = await Spool.open(spoolDirs(dataDir), { log, keepFreeBytes });
+  const engine = new Engine({ pool, spool, log, clock: systemClock });
+  const ledger = await LossLedger.open(dataDir, log);
+  const repair = new PartRepair({ queries: engine, ledger, log });
+  const keeper = new PartKeeper({ repair, ledger, log, startedMs: systemClock.now() });
+  await keeper.start();
+  engine.onReadFailure = (error) => keeper.relieve(error);
+  const knownSettings = new Set((await engine.text('SELECT name FROM system.settings')).split('\n'));
+  const { server, drain } = createHostServer({ engine, keeper, knownSettings, log });
+
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    systemClock.after(DRAIN_LIMIT_MS, () => {
+      log.error({ limitMs: DRAIN_LIMIT_MS }, 'store.host.drain_timeout');
+      process.exit(1);
+    });
+    // Gone from the file system first, so that nobody new finds a host that is leaving.
+    await unlink(socket).catch(() => undefined);
+    const outside = outsideSocketDirectory(dataDir);
+    if (outside !== null) await rmdir(outside).catch(() => undefined);
+    await drain();
+    await drainPending();
+    pool.close();
+    await spool.close();
+    process.exit(0);
+  };
+  process.stdin.on('close', stop).on('end', stop).on('error', stop).resume();
+  // A terminal's Ctrl-C and a supervisor's stop reach the whole group, but the parent still has rows to bring in:
+  // it decides when the store may go, by closing the pipe.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+
+  prepareSocketDirectory(dataDir);
+  // We hold the engine's lock, so a socket that still lies there belongs to nobody.
+  await unlink(socket).catch(() => undefined);
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve));
+  await chmod(socket, 0o600);
+  log.info({ dataDir, socket, pid: process.pid }, 'store.host.ready');
+  process.stdout.write('ready\n');
+}
+
+if (!values['data-dir'] || !values.socket) {
+  process.stderr.write('usage: main.js --data-dir DIR --socket PATH\n');
+  process.exit(2);
+}
+main(values['data-dir'], values.socket).catch((error: unknown) => {
+  process.stderr.write(`${JSON.stringify({ level: 'error', part: 'store.host', msg: String(error) })}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,154 @@
+/**
+ * Reads every new part whole, a bounded amount at a time, and has broken ones replaced. A part that breaks costs its
+ * rows at most: reads that meet one are tried again without it.
+ */
+import type { Logger } from '../../../runtime/log.ts';
+import type { PartCheck } from '../../journal/lostPart.ts';
+import { HostError } from './hostError.ts';
+import type { LossLedger } from './lossLedger.ts';
+import type { ListedPart, PartRepair } from './partRepair.ts';
+
+/** Read in one round beyond the first part. */
+const ROUND_BYTES_MAX = 256 * 1024 * 1024;
+/** Read where a failed read does not say which part it met. */
+const SEARCH_BYTES_MAX = 1024 * 1024 * 1024;
+/** The code by which callers know that the answer is not now rather than not this. */
+const NOT_ENOUGH_SPACE = 243;
+/** Parts that were this old when the host started have been read by an earlier one, or outlived the parts before them. */
+const SETTLED_SECONDS = 600;
+
+/** The engine's words for a part it cannot read, with the part's table and name. */
+const NAMED_PART = /part \S*\/store\/[0-9a-f]{3}\/[0-9a-f-]{36}\/([^/\s]+)\/.*? in table underround\.(\w+)/s;
+/**
+ * Engine errors of damaged files: past the end, short read, no file, checksum, wrong size, unknown content, corrupted
+ * data, failed decompression.
+ */
+const DAMAGE_CODES: ReadonlySet<number> = new Set([
+  27, 32, 33, 40, 76, 107, 117, 226, 227, 228, 246, 271, 432,
+]);
+
+export class PartKeeper {
+  readonly #repair: PartRepair;
+  readonly #ledger: LossLedger;
+  readonly #log: Logger;
+  readonly #settledBefore: number;
+  #good: ReadonlySet<string> = new Set();
+  #broken = 0;
+  /** A broken part is out and those it was made of are not all back. */
+  #isUnfinished = false;
+  /** One at a time: two repairs of one part would attach its sources twice. */
+  #work: Promise<unknown> = Promise.resolve();
+
+  /** @param startedMs Wall time of the host's start. */
+  constructor(options: { repair: PartRepair; ledger: LossLedger; log: Logger; startedMs: number }) {
+    this.#repair = options.repair;
+    this.#ledger = options.ledger;
+    this.#log = options.log;
+    this.#settledBefore = options.startedMs / 1_000 - SETTLED_SECONDS;
+  }
+
+  /** Accounts for what earlier runs and the engine's own start left detached. */
+  async start(): Promise<void> {
+    this.#broken += (await this.#repair.settleDetached()).length;
+  }
+
+  /** Reads parts that are new, the smallest first, up to the bound. */
+  round(acknowledged: ReadonlySet<string>): Promise<PartCheck> {
+    return this.#inTurn(async () => {
+      await this.#ledger.acknowledge(acknowledged);
+      await this.#finish();
+      const parts = await this.#repair.parts();
+      const active = parts.filter((part) => part.active === 1);
+      const isKnown = (part: ListedPart) => this.#good.has(idOf(part)) || part.modified < this.#settledBefore;
+      const good = new Set(active.filter(isKnown).map(idOf));
+      const unread = active.filter((part) => !isKnown(part)).sort((a, b) => a.bytes - b.bytes);
+      let [bytes, complete] = [0, true];
+      for (const part of unread) {
+        if (bytes > 0 && bytes + part.bytes > ROUND_BYTES_MAX) {
+          complete = false;
+          break;
+        }
+        bytes += part.bytes;
+        const state = await this.#repair.check(part.table, part.name);
+        if (state === 'good') good.add(idOf(part));
+        // Logged; the next round tries again.
+        else if (state === 'broken') await this.#replace(part, parts).catch(() => undefined);
+        if (state !== 'good') complete = false;
+      }
+      this.#good = good;
+      return { complete, broken: this.#broken, lost: this.#ledger.pending };
+    });
+  }
+
+  /** After a failed read: true where a broken part was the cause and is out of the way now. */
+  async relieve(error: unknown): Promise<boolean> {
+    const message = error instanceof Error ? error.message : String(error);
+    const named = NAMED_PART.exec(message);
+    const code = Number(/^Code: (\d+)\./.exec(message)?.[1] ?? Number.NaN);
+    if (named === null && !DAMAGE_CODES.has(code)) return false;
+    return this.#inTurn(async () => {
+      const parts = await this.#repair.parts();
+      const active = parts.filter((part) => part.active === 1);
+      const suspects =
+        named === null
+          ? await this.#suspects(active)
+          : active.filter((part) => part.name === named[1] && part.table === named[2]);
+      // Another read has met it too, and it is gone.
+      if (named !== null && suspects.length === 0) return true;
+      for (const part of suspects) {
+        if ((await this.#repair.check(part.table, part.name)) !== 'broken') continue;
+        await this.#replace(part, parts);
+        return true;
+      }
+      return false;
+    });
+  }
+
+  /** Ends a repair that failed half-way, as the next start would. */
+  async #finish(): Promise<void> {
+    if (!this.#isUnfinished) return;
+    try {
+      await this.#repair.settleDetached();
+      this.#isUnfinished = false;
+    } catch (error) {
+      this.#log.error({ err: error }, 'store.host.repair_failed');
+    }
+  }
+
+  /** Those with an empty file first, then the newest. */
+  async #suspects(active: readonly ListedPart[]): Promise<ListedPart[]> {
+    const empty: ListedPart[] = [];
+    for (const part of active) if (await this.#repair.hasEmptyFile(part)) empty.push(part);
+    if (empty.length > 0) return empty;
+    let bytes = 0;
+    const newest = [...active].sort((a, b) => b.modified - a.modified);
+    return newest.filter((part) => {
+      bytes += part.bytes;
+      return bytes <= SEARCH_BYTES_MAX;
+    });
+  }
+
+  /** @throws {HostError} Where the disk has no room for it: the parts stay as they are and it is tried again. */
+  async #replace(part: ListedPart, parts: readonly ListedPart[]): Promise<void> {
+    try {
+      await this.#repair.replace(part, parts);
+      this.#broken++;
+    } catch (error) {
+      const { table, name } = part;
+      this.#isUnfinished = true;
+      this.#log.error({ err: error, table, part: name }, 'store.host.repair_failed');
+      const text = `Broken part ${name} of ${table} cannot be taken out now: ${String(error)}`;
+      throw new HostError(NOT_ENOUGH_SPACE, 'NOT_ENOUGH_SPACE', text, { cause: error });
+    }
+  }
+
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const turn = this.#work.then(run);
+    this.#work = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+function idOf({ table, name }: ListedPart): string {
+  return `${table}/${name}`;
+}

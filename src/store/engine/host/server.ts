@@ -1,0 +1,88 @@
+/** The HTTP side of the engine's host: `/ping`, `/check-parts` and the query interface at `/`. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Logger } from '../../../runtime/log.ts';
+import type { Engine } from './engine.ts';
+import { errorAnswer } from './hostError.ts';
+import { readBody, readEngineRequest } from './httpRequest.ts';
+import type { PartKeeper } from './partKeeper.ts';
+
+/** Long lists of market ids travel as URL parameters; a ClickHouse server takes as much. */
+const MAX_URL_BYTES = 1024 * 1024;
+/** Longer than the client keeps an idle connection, so that the client always is the one to close it. */
+const KEEP_ALIVE_MS = 65_000;
+
+export interface HostServer {
+  readonly server: Server;
+  /** Takes no new requests and resolves when those in work are done. */
+  drain(): Promise<void>;
+}
+
+export function createHostServer(options: {
+  engine: Engine;
+  keeper: PartKeeper;
+  knownSettings: ReadonlySet<string>;
+  log: Logger;
+}): HostServer {
+  const inWork = new Set<Promise<void>>();
+  let draining = false;
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    if (draining) return void response.destroy();
+    if (request.url === '/ping') return void response.end('Ok.\n');
+    try {
+      if (request.url === '/check-parts')
+        return void (await answerPartCheck(options.keeper, request, response));
+      await options.engine.answer(await readEngineRequest(request, options.knownSettings), response);
+    } catch (error) {
+      answerError(error, response, options.log);
+    }
+  };
+  const server = createServer(
+    { maxHeaderSize: MAX_URL_BYTES, keepAliveTimeout: KEEP_ALIVE_MS },
+    (request, response) => {
+      const work = handle(request, response);
+      inWork.add(work);
+      void work.finally(() => inWork.delete(work));
+    },
+  );
+  // Inserts may queue behind a merge for minutes; the caller's own timeout decides.
+  server.requestTimeout = 0;
+  return {
+    server,
+    drain: async () => {
+      draining = true;
+      server.close();
+      server.closeIdleConnections();
+      while (inWork.size > 0) await Promise.allSettled(inWork);
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Reads new parts whole; the body lists the losses that gaps cover by now. */
+async function answerPartCheck(
+  keeper: PartKeeper,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const text = Buffer.concat(await readBody(request)).toString('utf8');
+  const acknowledged = new Set(text === '' ? [] : (JSON.parse(text) as string[]));
+  const check = await keeper.round(acknowledged);
+  response.writeHead(200, { 'Content-Type': 'application/json' });
+  response.end(JSON.stringify(check));
+}
+
+function answerError(error: unknown, response: ServerResponse, log: Logger): void {
+  if (response.destroyed) return;
+  if (response.headersSent) {
+    // Rows have gone out: only a cut connection tells the reader that the answer is not whole.
+    log.warn({ err: error }, 'store.host.stream_failed');
+    response.destroy();
+    return;
+  }
+  const answer = errorAnswer(error);
+  response.writeHead(answer.status, {
+    'Content-Type': 'text/plain; charset=UTF-8',
+    'X-ClickHouse-Exception-Code': String(answer.exceptionCode),
+  });
+  response.end(answer.body);
+}

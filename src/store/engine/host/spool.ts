@@ -1,0 +1,91 @@
+/** Where the bodies of inserts lie while the engine reads them, and what readers have not taken of answers. */
+import { readdir, rm, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '../../../runtime/log.ts';
+import { makeOwnDirectory } from '../ownerOnly.ts';
+import { HostError } from './hostError.ts';
+import { RingFile } from './ringFile.ts';
+
+/** Most of one answer that waits in a file for its reader. */
+const ANSWER_BYTES_MAX = 1024 * 1024 * 1024;
+
+/**
+ * Bodies of inserts are written to memory (`/dev/shm`) where there is such a thing, and to the data directory where not
+ * or when the memory file system is full: containers often give it 64 MiB only. Answers always go to the data directory:
+ * they may be large and wait for long.
+ */
+export class Spool {
+  readonly #dirs: readonly string[];
+  readonly #keepFreeBytes: number;
+  #next = 0;
+
+  private constructor(dirs: readonly string[], keepFreeBytes: number) {
+    this.#dirs = dirs;
+    this.#keepFreeBytes = keepFreeBytes;
+  }
+
+  /**
+   * Makes and empties the directories: whoever holds the engine's lock owns them, what lies there is from a dead host. One
+   * that somebody else may have made is left as it is, and the next is used.
+   * @param keepFreeBytes Space that answers leave free on the disk of the last directory.
+   */
+  static async open(
+    dirs: readonly string[],
+    { log, keepFreeBytes = 0 }: { log: Pick<Logger, 'warn'>; keepFreeBytes?: number },
+  ): Promise<Spool> {
+    const usable: string[] = [];
+    for (const dir of dirs) {
+      try {
+        makeOwnDirectory(dir);
+        for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true, force: true });
+        usable.push(dir);
+      } catch (error) {
+        if (dir === dirs.at(-1)) throw error;
+        log.warn({ err: error, dir }, 'store.host.spool_not_used');
+      }
+    }
+    return new Spool(usable, keepFreeBytes);
+  }
+
+  /** Writes `data` to a file, calls `use` with its path and removes it after. */
+  async with<T>(data: readonly Buffer[], use: (path: string) => Promise<T>): Promise<T> {
+    const name = `${this.#next++}.bin`;
+    for (const [index, dir] of this.#dirs.entries()) {
+      const path = join(dir, name);
+      try {
+        try {
+          await writeFile(path, data, { mode: 0o600 });
+        } catch (error) {
+          if (index < this.#dirs.length - 1) continue;
+          // Rows that find no room are not at fault: whoever sent them tries again.
+          throw noRoom(error, `No room for an insert in ${dir}`);
+        }
+        return await use(path);
+      } finally {
+        await unlink(path).catch(() => undefined);
+      }
+    }
+    throw new Error('no directory for insert bodies');
+  }
+
+  /** A file for one answer; it has no name, and is gone when it is closed. */
+  async openAnswerFile(): Promise<RingFile> {
+    const dir = this.#dirs.at(-1) as string;
+    const limits = { capacityBytes: ANSWER_BYTES_MAX, keepFreeBytes: this.#keepFreeBytes };
+    try {
+      return await RingFile.open(dir, `${this.#next++}.answer`, limits);
+    } catch (error) {
+      throw noRoom(error, `No room for an answer in ${dir}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const dir of this.#dirs) await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** A full disk as the engine would word it; any other error as it is. */
+function noRoom(error: unknown, text: string): unknown {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') return error;
+  return new HostError(243, 'NOT_ENOUGH_SPACE', text, { cause: error });
+}

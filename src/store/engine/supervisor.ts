@@ -1,0 +1,185 @@
+/** Starts the embedded engine's host, finds a running one, and starts it again when it dies. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { type Clock, sleep } from '../../runtime/clock.ts';
+import { StoreUnavailableError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { PartCheck } from '../journal/lostPart.ts';
+import { type EngineAccess, STREAM_CONNECTIONS_MAX } from './access.ts';
+import { prepareSocketDirectory, socketPath } from './paths.ts';
+
+/** libuv threads of the host: one for each engine session, and some for files. The default of 4 starves queries. */
+const HOST_THREADS = 16;
+const SOCKETS_MAX = 64;
+const PING_TIMEOUT_MS = 1_000;
+/** How long the first start may take: the host of a process that just died may still hold the directory's lock. */
+const START_LIMIT_MS = 20_000;
+/** One round reads 256 MiB, or one larger part. */
+const CHECK_TIMEOUT_MS = 600_000;
+const BACKOFF_MS_MIN = 50;
+const BACKOFF_MS_MAX = 5_000;
+
+export interface SupervisorOptions {
+  dataDir: string;
+  /** The host's built entry. */
+  entry: string;
+  /** The engine begins nothing that would leave less free space. */
+  keepFreeBytes?: number;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+}
+
+/** The entry as built; from unbuilt sources that is the last build's. */
+export function defaultHostEntry(): string {
+  const beside = fileURLToPath(new URL('./host/main.js', import.meta.url));
+  return existsSync(beside)
+    ? beside
+    : fileURLToPath(new URL('../../../dist/store/engine/host/main.js', import.meta.url));
+}
+
+export class Supervisor implements EngineAccess {
+  readonly url = 'http://engine.local';
+  readonly agent: Agent;
+  readonly streamAgent: Agent;
+  readonly #options: SupervisorOptions;
+  readonly #socket: string;
+  readonly #restarts;
+  #child: ChildProcess | null = null;
+  #starting: Promise<boolean> | null = null;
+  #closed = false;
+
+  private constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#socket = socketPath(options.dataDir);
+    const reach = { keepAlive: true, ...{ socketPath: this.#socket } };
+    this.agent = new Agent({ ...reach, maxSockets: SOCKETS_MAX });
+    this.streamAgent = new Agent({ ...reach, maxSockets: STREAM_CONNECTIONS_MAX });
+    this.#restarts = options.metrics.counter(
+      'underround_store_engine_restarts_total',
+      'Times the embedded engine was started again after it ended on its own',
+    );
+  }
+
+  /** @throws {StoreUnavailableError} When no engine answers within the start limit. */
+  static async start(options: SupervisorOptions): Promise<Supervisor> {
+    const supervisor = new Supervisor(options);
+    if (await supervisor.#ensure(START_LIMIT_MS)) return supervisor;
+    await supervisor.close();
+    throw new StoreUnavailableError(
+      `the embedded engine did not start within ${START_LIMIT_MS} ms; its own reason is in the lines before this one. ` +
+        `Free space if the disk is full and start again; else move what the reason names out of ${options.dataDir}/engine`,
+    );
+  }
+
+  /** Process id of the host this process started; null while it uses another's. */
+  get hostPid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  async whenReady(limitMs: number): Promise<void> {
+    if (this.#closed) return;
+    await Promise.race([this.#ensure(START_LIMIT_MS), sleep(this.#options.clock, limitMs)]);
+  }
+
+  checkParts(acknowledged: readonly string[]): Promise<PartCheck> {
+    return new Promise((resolve, reject) => {
+      const options = { socketPath: this.#socket, path: '/check-parts', method: 'POST' };
+      const check = request({ ...options, timeout: CHECK_TIMEOUT_MS }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('error', reject);
+        response.once('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          if (response.statusCode === 200) resolve(JSON.parse(text) as PartCheck);
+          else reject(new StoreUnavailableError(`parts could not be checked: ${text.trim()}`));
+        });
+      });
+      check.once('timeout', () => check.destroy(new Error('no answer')));
+      check.once('error', reject);
+      check.end(JSON.stringify(acknowledged));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.agent.destroy();
+    this.streamAgent.destroy();
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.stdin?.end();
+    await gone;
+  }
+
+  /** One start at a time; true once an engine answers. */
+  #ensure(limitMs: number): Promise<boolean> {
+    this.#starting ??= this.#findOrStart(limitMs).finally(() => {
+      this.#starting = null;
+    });
+    return this.#starting;
+  }
+
+  async #findOrStart(limitMs: number): Promise<boolean> {
+    const { clock, log } = this.#options;
+    const deadline = clock.monotonic() + limitMs;
+    for (let backoffMs = BACKOFF_MS_MIN; !this.#closed; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
+      prepareSocketDirectory(this.#options.dataDir);
+      if (await this.#ping()) return true;
+      if (await this.#spawn()) return true;
+      if (clock.monotonic() + backoffMs > deadline) return false;
+      log.warn({ backoffMs }, 'store.engine.start_retried');
+      await sleep(clock, backoffMs);
+    }
+    return false;
+  }
+
+  /** Starts a host; true when it said it is ready, false when it ended before (the lock is held, or worse). */
+  #spawn(): Promise<boolean> {
+    const { dataDir, entry, log } = this.#options;
+    const args = [entry, '--data-dir', dataDir, '--socket', this.#socket, '--log-level', log.level];
+    if (this.#options.keepFreeBytes) args.push('--keep-free', String(this.#options.keepFreeBytes));
+    const child = spawn(process.execPath, args, {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      // Nothing of our environment: the host takes arguments, and the service's secrets stay here.
+      env: { UV_THREADPOOL_SIZE: String(HOST_THREADS), TZ: 'UTC' },
+    });
+    this.#child = child;
+    child.stdin?.on('error', () => undefined);
+    return new Promise((resolve) => {
+      let ready = false;
+      child.stdout?.on('data', (chunk: Buffer) => {
+        if (!chunk.toString('utf8').includes('ready\n')) return;
+        ready = true;
+        resolve(true);
+      });
+      child.once('error', () => resolve(false));
+      child.once('exit', (exitCode, signal) => {
+        if (this.#child === child) this.#child = null;
+        resolve(false);
+        if (!ready || this.#closed) return;
+        this.#restarts.inc();
+        log.error({ exitCode, signal }, 'store.engine.died');
+        void this.#ensure(START_LIMIT_MS);
+      });
+    });
+  }
+
+  #ping(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const ping = request(
+        { socketPath: this.#socket, path: '/ping', timeout: PING_TIMEOUT_MS },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode === 200);
+        },
+      );
+      ping.once('timeout', () => ping.destroy(new Error('no answer')));
+      ping.once('error', () => resolve(false));
+      ping.end();
+    });
+  }
+}

@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { range, trade, WriterRig } from '../../../test/support/writerRig.ts';
+import { parseSegment } from './journalFormat.ts';
+
+let rig: WriterRig;
+/** What was inserted until then is in parts that were read back. */
+let readUpToMs: number;
+beforeEach(async () => {
+  rig = await WriterRig.make();
+  rig.engine.present = null;
+  readUpToMs = Number.NEGATIVE_INFINITY;
+});
+afterEach(() => rig.dispose());
+
+const open = () => rig.open({ readableUpTo: () => readUpToMs, recovery: 'background' });
+
+async function keptTrades(): Promise<number[]> {
+  const tables = [];
+  for (const path of await rig.files('.kept'))
+    tables.push(parseSegment(await readFile(path)).tables.get('trades'));
+  return tables.flatMap((rows) => [...(rows?.seqs.subarray(0, rows.rows) ?? [])]);
+}
+
+test('a segment stays in the journal until its rows were read back, and holds no memory', async () => {
+  const writer = await open();
+  await rig.tradeEverySecond(writer, [1]);
+  await rig.whileTimePasses(writer.flush());
+  expect(writer.pending()).toMatchObject({ rows: 0, memoryBytes: 0 });
+  expect(await keptTrades()).toEqual([1]);
+  const insertedByMs = rig.clock.monotonic();
+  await rig.clock.advance(60_000);
+  expect(await keptTrades()).toEqual([1]);
+  await rig.tradeEverySecond(writer, [2]);
+  await rig.whileTimePasses(writer.flush());
+  readUpToMs = insertedByMs;
+  await rig.until(async () => (await rig.files('.kept')).length === 1, 50);
+  expect(await keptTrades()).toEqual([2]);
+  expect(writer.lagMs()).toBe(0);
+});
+
+test('rows that came in before they were journalled are kept too', async () => {
+  const writer = await open();
+  writer.trade(trade(1));
+  await rig.whileTimePasses(writer.flush(), 0);
+  expect(await keptTrades()).toEqual([1]);
+});
+
+test('a flush waits until segments that were just inserted are kept', async () => {
+  const writer = await open();
+  for (const seq of range(1, 20)) {
+    await rig.tradeEverySecond(writer, [seq]);
+    while (writer.pending().rows > 0) await rig.clock.advance(10);
+    await writer.flush();
+    expect(await keptTrades()).toEqual(range(1, seq));
+  }
+});
+
+test('what the engine loses of the kept segments is inserted again, once', async () => {
+  const { engine } = rig;
+  const writer = await open();
+  for (const seq of range(1, 4)) {
+    await rig.tradeEverySecond(writer, [seq]);
+    await rig.whileTimePasses(writer.flush());
+  }
+  expect(engine.trades()).toEqual(range(1, 4));
+  expect(await rig.whileTimePasses(writer.reinsertKept())).toBe(0);
+  // A broken part is detached.
+  engine.taken.splice(1, 2);
+  expect(await rig.whileTimePasses(writer.reinsertKept())).toBe(2);
+  expect(engine.trades()).toEqual([1, 4, 2, 3]);
+  // The part that they are in now breaks as well; its token is known to the engine.
+  engine.taken.splice(2, 1);
+  expect(await rig.whileTimePasses(writer.reinsertKept())).toBe(2);
+  expect(await rig.whileTimePasses(writer.reinsertKept())).toBe(0);
+  expect(engine.trades()).toEqual([1, 4, 2, 3]);
+});
+
+test('rows inserted again are kept until they too were read back', async () => {
+  const { engine } = rig;
+  const writer = await open();
+  await rig.tradeEverySecond(writer, [1]);
+  await rig.whileTimePasses(writer.flush());
+  const insertedByMs = rig.clock.monotonic();
+  engine.taken.length = 0;
+  await rig.clock.advance(1_000);
+  await rig.whileTimePasses(writer.reinsertKept());
+  readUpToMs = insertedByMs;
+  await rig.clock.advance(1_000);
+  expect(await keptTrades()).toEqual([1]);
+});
+
+test('a clean run leaves what is not confirmed, the next one says clean and checks it', async () => {
+  const { engine } = rig;
+  const writer = await open();
+  for (const seq of range(1, 3)) {
+    await rig.tradeEverySecond(writer, [seq]);
+    await rig.whileTimePasses(writer.flush());
+  }
+  await rig.whileTimePasses(writer.close());
+  expect(await keptTrades()).toEqual(range(1, 3));
+  engine.taken.splice(1, 1);
+  const next = await open();
+  expect(next.previousRun.clean).toBe(true);
+  expect(next.lagMs()).toBe(0);
+  await rig.whileTimePasses(next.recovered);
+  expect(engine.trades()).toEqual([1, 3, 2]);
+  expect(next.recovery.recoveredRows).toBe(1);
+  expect(await keptTrades()).toEqual(range(1, 3));
+  readUpToMs = rig.clock.monotonic();
+  await rig.until(async () => (await rig.files('.kept')).length === 0, 50);
+});
+
+test('after a kill what was kept is looked up, and inserted where it is missing', async () => {
+  const writer = await open();
+  for (const seq of range(1, 2)) {
+    await rig.tradeEverySecond(writer, [seq]);
+    await rig.whileTimePasses(writer.flush());
+  }
+  const { taken } = rig.engine;
+  await rig.killRuns();
+  rig.engine.present = null;
+  rig.engine.taken.push(...taken.slice(0, 1));
+  const next = await open();
+  await rig.whileTimePasses(next.recovered);
+  expect(rig.engine.trades()).toEqual([1, 2]);
+});
+
+test('the files kept are bounded: beyond the limit the oldest goes', async () => {
+  const writer = await open();
+  for (const seq of range(1, 1_003)) {
+    writer.trade(trade(seq));
+    await rig.whileTimePasses(writer.flush(), 50);
+  }
+  await rig.until(async () => (await rig.files('.kept')).length <= 1_000, 50);
+  expect(await keptTrades()).toEqual(range(4, 1_003));
+});

@@ -1,0 +1,189 @@
+/** Segments whose rows the engine has taken, kept on disk until the parts that hold those rows were read back. */
+import { rename, rm, stat } from 'node:fs/promises';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Inserter } from './inserter.ts';
+import { batchLength, batchToken, joinTables, type SegmentSize } from './joinedBatch.ts';
+import { type DeadRun, keptPath, segmentNumber } from './runDirectory.ts';
+import { SegmentFile } from './segmentFile.ts';
+
+/** Files kept at most; beyond it the oldest goes, confirmed or not. */
+const KEPT_SEGMENTS_MAX = 1_000;
+const KEPT_BYTES_MAX = 256 * 1024 * 1024;
+
+export interface InsertedSegment extends SegmentSize {
+  readonly runId: string;
+  readonly path: string;
+}
+
+interface KeptSegment extends InsertedSegment {
+  insertedAtMs: number;
+}
+
+export interface KeptSegmentsOptions {
+  /** Monotonic time: rows inserted until then are in parts that were read back. */
+  readonly readableUpTo: () => number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class KeptSegments {
+  readonly #options: KeptSegmentsOptions;
+  readonly #kept: KeptSegment[] = [];
+  #bytes = 0;
+  #working: Promise<unknown> = Promise.resolve();
+  #isSweeping = false;
+  #reinserts = 0;
+  #unclaimedRows = 0;
+
+  constructor(options: KeptSegmentsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#kept.length;
+  }
+
+  /** Rows inserted now are confirmed at once, so that nothing need be kept. */
+  get isConfirmedAtOnce(): boolean {
+    const nowMs = this.#options.clock.monotonic();
+    return nowMs <= this.#options.readableUpTo();
+  }
+
+  /** Keeps the file of a segment whose rows the engine has just taken, or deletes it where they are confirmed. */
+  async add(segment: InsertedSegment): Promise<void> {
+    if (this.isConfirmedAtOnce) return await this.#remove(segment.path);
+    const insertedAtMs = this.#options.clock.monotonic();
+    let path = keptPath(segment.path);
+    try {
+      await rename(segment.path, path);
+    } catch (error) {
+      // Under its first name the next start would look its rows up, and find them.
+      this.#options.log.warn({ err: error, path: segment.path }, 'store.segment.not_renamed');
+      path = segment.path;
+    }
+    this.#push({ ...segment, path, insertedAtMs });
+  }
+
+  /** Takes over what a dead run had kept. `reinsert` then says whether the engine still has it. */
+  async adopt(run: DeadRun): Promise<void> {
+    for (const path of run.kept) {
+      const file = await stat(path).catch(() => null);
+      if (file === null) continue;
+      // A segment's rows cannot be more than its bytes; batches of unknown rows are bounded by bytes alone.
+      this.#push({
+        runId: run.runId,
+        path,
+        rows: 0,
+        bytes: file.size,
+        insertedAtMs: Number.POSITIVE_INFINITY,
+      });
+    }
+  }
+
+  /** Deletes what is confirmed, and the oldest beyond the limits. Never rejects. */
+  async sweep(): Promise<void> {
+    if (this.#isSweeping || this.#due().length === 0) return;
+    this.#isSweeping = true;
+    await this.#alone(async () => {
+      for (const segment of this.#due()) {
+        this.#kept.splice(this.#kept.indexOf(segment), 1);
+        this.#bytes -= segment.bytes;
+        await this.#remove(segment.path);
+      }
+    });
+    this.#isSweeping = false;
+  }
+
+  /**
+   * Inserts again what the engine has lost of the kept segments, as when a broken part was detached.
+   * @returns How many rows were missing.
+   * @throws {StoreUnavailableError} When `signal` aborted before it was done.
+   */
+  reinsert(inserter: Inserter, signal: AbortSignal): Promise<number> {
+    return this.#alone(async () => {
+      const rows = await this.#reinsert(inserter, signal);
+      this.#unclaimedRows += rows;
+      return rows;
+    });
+  }
+
+  /** Rows that were inserted again since the last call, also those that the recovery of dead runs found missing. */
+  claimReinserted(): number {
+    const rows = this.#unclaimedRows;
+    this.#unclaimedRows = 0;
+    return rows;
+  }
+
+  async #reinsert(inserter: Inserter, signal: AbortSignal): Promise<number> {
+    let rows = 0;
+    const waiting = [...this.#kept];
+    const round = `again-${this.#options.clock.now().toString(36)}-${++this.#reinserts}`;
+    while (waiting.length > 0) {
+      const [oldest] = waiting as [KeptSegment];
+      const ofOther = waiting.findIndex(({ runId }) => runId !== oldest.runId);
+      const candidates = ofOther === -1 ? waiting : waiting.slice(0, ofOther);
+      const batch = waiting.splice(0, batchLength(candidates));
+      try {
+        rows += await this.#reinsertBatch(batch, { inserter, signal, round });
+      } catch (error) {
+        if (signal.aborted) throw error;
+        this.#options.log.error({ err: error, path: oldest.path }, 'store.segment.not_reinserted');
+      }
+      // Its rows may be in new parts now; what could not be checked is not asked about for ever.
+      for (const segment of batch) segment.insertedAtMs = this.#options.clock.monotonic();
+    }
+    return rows;
+  }
+
+  async #reinsertBatch(
+    batch: readonly KeptSegment[],
+    { inserter, signal, round }: { inserter: Inserter; signal: AbortSignal; round: string },
+  ): Promise<number> {
+    const parsed = [];
+    for (const { path } of batch) parsed.push(await new SegmentFile(path).load());
+    const [oldest] = batch as [KeptSegment];
+    const range = { first: segmentNumber(oldest.path), last: segmentNumber((batch.at(-1) ?? oldest).path) };
+    const prefix = `${batchToken(oldest.runId, range)}/${round}`;
+    let inserted = 0;
+    for (const [table, rows] of joinTables(parsed.map(({ tables }) => tables))) {
+      const target = parsed.find(({ targets }) => targets[table] !== undefined)?.targets[table] as string;
+      const token = `${prefix}/${table}`;
+      inserted += await inserter.insertMissing({ table, target, rows, token }, signal);
+    }
+    return inserted;
+  }
+
+  #due(): readonly KeptSegment[] {
+    const readableUpToMs = this.#options.readableUpTo();
+    let [count, bytes] = [this.#kept.length, this.#bytes];
+    return this.#kept.filter((segment) => {
+      const isOver = count > KEPT_SEGMENTS_MAX || bytes > KEPT_BYTES_MAX;
+      if (!isOver && segment.insertedAtMs > readableUpToMs) return false;
+      count--;
+      bytes -= segment.bytes;
+      return true;
+    });
+  }
+
+  #push(segment: KeptSegment): void {
+    this.#kept.push(segment);
+    this.#bytes += segment.bytes;
+  }
+
+  async #remove(path: string): Promise<void> {
+    try {
+      await rm(path, { force: true });
+    } catch (error) {
+      // Harmless: the next start finds its rows in the engine and skips them.
+      this.#options.log.warn({ err: error, path }, 'store.segment.not_removed');
+    }
+  }
+
+  /** One at a time: a file must not be deleted while it is read. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#working.then(work, work);
+    this.#working = done.catch(() => undefined);
+    return done;
+  }
+}

@@ -1,0 +1,192 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { away, type FakeEngine, NOON_MS, range, trade, WriterRig } from '../../../test/support/writerRig.ts';
+import { storeReasons } from '../../ops/storeReasons.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import { scanJournals } from './journalScan.ts';
+
+let rig: WriterRig;
+beforeEach(async () => {
+  rig = await WriterRig.make();
+});
+afterEach(() => rig.dispose());
+
+/** An engine that stores what it is given and is away at first. */
+function absent(engine: FakeEngine): FakeEngine {
+  engine.present = null;
+  engine.answer = away;
+  return engine;
+}
+
+/** A killed run that left these trades in its journal, one a segment. */
+async function killedRun(seqs: readonly number[], writerName = 'main'): Promise<void> {
+  rig.engine.answer = away;
+  await rig.tradeEverySecond(await rig.open({ writerName, recovery: 'background' }), seqs);
+  await rig.killRuns();
+}
+
+test('a writer is open while what the killed run left still waits, and brings it in beside its own rows', async () => {
+  await killedRun(range(1, 500));
+  const killedAtMs = rig.clock.now();
+  await rig.clock.advance(60_000);
+  const engine = absent(rig.engine);
+  const writer = await rig.open({ recovery: 'background' });
+  expect(writer.previousRun.clean).toBe(false);
+  expect(killedAtMs - (writer.previousRun.lastAliveTimeMs ?? 0)).toBeLessThanOrEqual(1_000);
+  writer.trade(trade(501, rig.clock.now()));
+  let isFlushed = false;
+  const flushed = writer.flush().then(() => {
+    isFlushed = true;
+  });
+  await rig.clock.advance(5_000);
+  expect({ isFlushed, trades: engine.trades() }).toEqual({ isFlushed: false, trades: [] });
+  engine.answer = () => null;
+  engine.tried.length = 0;
+  await rig.whileTimePasses(flushed);
+  expect(engine.trades().sort((a, b) => a - b)).toEqual(range(1, 501));
+  expect(writer.recovery).toMatchObject({ recoveredRows: 500, skippedRows: 0 });
+  expect(engine.tried.length).toBeLessThanOrEqual(4);
+  expect(await rig.files()).toEqual([]);
+});
+
+test('the lag is the age of the oldest row that is not in the engine, those of dead runs included', async () => {
+  await killedRun([1, 2]);
+  await rig.clock.advance(30_000);
+  const engine = absent(rig.engine);
+  const metrics = new Metrics();
+  const writer = await rig.open({ recovery: 'background', metrics });
+  const gauge = async () => {
+    const text = await metrics.registry.getSingleMetricAsString('underround_store_lag_seconds');
+    return Number(/^underround_store_lag_seconds (\S+)$/m.exec(text)?.[1]);
+  };
+  const sinceFirstRow = () => rig.clock.now() - NOON_MS;
+  // The journal says when its first rows were written: within its period.
+  expect(sinceFirstRow() - writer.lagMs()).toBeGreaterThanOrEqual(0);
+  expect(sinceFirstRow() - writer.lagMs()).toBeLessThanOrEqual(50);
+  engine.answer = () => null;
+  await rig.whileTimePasses(writer.recovered);
+  expect(writer.lagMs()).toBe(0);
+  engine.answer = away;
+  await rig.clock.advance(700);
+  writer.trade(trade(3, rig.clock.now()));
+  const receivedAtMs = rig.clock.now();
+  await rig.clock.advance(10_000);
+  expect(writer.lagMs()).toBe(rig.clock.now() - receivedAtMs);
+  expect(storeReasons(writer)).toEqual([]);
+  await rig.clock.advance(1_500);
+  expect(await gauge()).toBe(11.5);
+  expect(storeReasons(writer)).toEqual(['stored data is 11 s behind what was received']);
+  engine.answer = () => null;
+  await rig.whileTimePasses(writer.flush());
+  expect(await gauge()).toBe(0);
+});
+
+test('a kill in the middle of recovery loses nothing and doubles nothing', async () => {
+  await killedRun(range(1, 3));
+  await killedRun(range(4, 6), 'import');
+  const engine = absent(rig.engine);
+  engine.answer = () => (engine.taken.length === 0 ? null : away());
+  await rig.open({ recovery: 'background' });
+  await rig.until(() => engine.tried.length > 1, 1_000);
+  expect(engine.trades().length).toBe(3);
+  const { taken } = engine;
+  await rig.killRuns();
+  rig.engine.present = null;
+  rig.engine.taken.push(...taken);
+  const next = await rig.whileTimePasses(rig.open());
+  expect(rig.engine.trades().sort((a, b) => a - b)).toEqual(range(1, 6));
+  expect(next.recovery.recoveredRows).toBe(3);
+});
+
+test('a kill between two tables of a batch doubles no table', async () => {
+  rig.engine.answer = away;
+  const writer = await rig.open();
+  const times = { eventTimeMs: NOON_MS, receivedTimeMs: NOON_MS };
+  writer.underlying({ kind: 'underlying', seq: 9, ticker: 'BTC', source: 'twap60', price: 1, ...times });
+  await rig.tradeEverySecond(writer, range(1, 3));
+  await rig.killRuns();
+  const engine = absent(rig.engine);
+  engine.answer = ({ target }) => (target.includes('.trades') ? null : away());
+  await rig.open({ recovery: 'background' });
+  await rig.until(() => engine.trades().length === 3 && engine.tried.length > 2, 1_000);
+  const { taken } = engine;
+  await rig.killRuns();
+  rig.engine.present = null;
+  rig.engine.taken.push(...taken);
+  rig.engine.tried.length = 0;
+  await rig.whileTimePasses(rig.open());
+  expect(rig.engine.trades()).toEqual(range(1, 3));
+});
+
+test('what one process recovers another leaves alone and waits for', async () => {
+  await killedRun(range(1, 3));
+  const engine = absent(rig.engine);
+  const first = await rig.open({ recovery: 'background' });
+  let isOpen = false;
+  const progress: string[] = [];
+  const { dataDir, clock } = rig;
+  const writerName = 'import';
+  const scan = scanJournals({ dataDir, clock, log: silentLogger, writerName });
+  await scan;
+  const second = rig
+    .open({ scan, writerName, onRecovery: ({ segments, done }) => progress.push(`${done}/${segments}`) })
+    .then((writer) => {
+      isOpen = true;
+      return writer;
+    });
+  await rig.clock.advance(2_000);
+  expect(isOpen).toBe(false);
+  engine.answer = () => null;
+  const { recovery } = await rig.whileTimePasses(second);
+  expect(engine.trades()).toEqual(range(1, 3));
+  expect(first.recovery.recoveredRows).toBe(3);
+  expect(recovery.recoveredRows).toBe(0);
+  expect(progress).toEqual(['1/3', '2/3', '3/3']);
+});
+
+test('a closed writer leaves what it has not recovered for the next start', async () => {
+  await killedRun(range(1, 3));
+  const engine = absent(rig.engine);
+  const writer = await rig.open({ recovery: 'background' });
+  await rig.clock.advance(1_000);
+  await rig.whileTimePasses(writer.close());
+  expect((await rig.files()).length).toBe(3);
+  engine.answer = () => null;
+  const next = await rig.whileTimePasses(rig.open());
+  expect(next.previousRun.clean).toBe(true);
+  expect(engine.trades()).toEqual(range(1, 3));
+  expect((await readdir(join(rig.dataDir, 'journal'))).length).toBe(2);
+});
+
+test('while the engine must not be given rows nothing is sent, and the journal goes on', async () => {
+  let allowed = true;
+  const { engine } = rig;
+  engine.present = null;
+  const writer = await rig.open({ mayInsert: () => allowed });
+  engine.answer = away;
+  await rig.tradeEverySecond(writer, [1]);
+  await rig.until(() => engine.tried.length > 0, 1_000);
+  allowed = false;
+  await rig.clock.advance(6_000);
+  engine.answer = () => null;
+  engine.tried.length = 0;
+  await rig.tradeEverySecond(writer, range(2, 4));
+  await rig.clock.advance(60_000);
+  expect(engine.tried).toEqual([]);
+  expect(await rig.journalled()).toEqual([4]);
+  allowed = true;
+  await rig.whileTimePasses(writer.flush());
+  expect(engine.trades()).toEqual(range(1, 4));
+});
+
+test('a writer that must not insert is open at once, and closes at once with its journal', async () => {
+  await killedRun([1]);
+  const writer = await rig.open({ recovery: 'background', mayInsert: () => false });
+  await rig.tradeEverySecond(writer, [2]);
+  // No time passes.
+  await rig.whileTimePasses(writer.close(), 0);
+  expect(rig.engine.tried).toEqual([]);
+  expect((await rig.files()).length).toBe(2);
+});

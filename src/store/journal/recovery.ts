@@ -1,0 +1,258 @@
+/** Brings into the engine what runs that died left in their journals, beside the recording that goes on. */
+import { rename } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { type Clock, sleep } from '../../runtime/clock.ts';
+import { StoreRefusedError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { TableName } from '../tables/schema.ts';
+import { BatchFile, type SegmentRange } from './batchFile.ts';
+import { Inserter } from './inserter.ts';
+import { atOnce, batchLength, batchToken, INSERTS_AT_ONCE, joinTables } from './joinedBatch.ts';
+import type { ParsedSegment } from './journalFormat.ts';
+import {
+  type JournalScan,
+  rejectedPath,
+  type ScannedRun,
+  scanJournals,
+  type WaitingSegment,
+} from './journalScan.ts';
+import { KeptSegments } from './keptSegments.ts';
+import { RunClaim } from './runClaim.ts';
+import { type DeadRun, namesIn } from './runDirectory.ts';
+import { SegmentFile } from './segmentFile.ts';
+import type { WriterOptions } from './writerOptions.ts';
+
+/** How often a run that another process recovers is looked at. */
+const OTHERS_POLL_MS = 250;
+
+export interface RecoveryReport {
+  /** Rows the journal held and the engine did not. */
+  recoveredRows: number;
+  /** Rows of the journal that were in the engine already, or that a newer row replaces. */
+  skippedRows: number;
+  /** Bytes at the ends of segments that were cut off in the middle of a write. */
+  tornBytes: number;
+  /** When the newest whole piece of the journal was written; null when there was none. */
+  lastJournalTimeMs: number | null;
+}
+
+export interface RecoveryParts {
+  readonly scan: JournalScan;
+  readonly inserter: Inserter;
+  readonly kept: KeptSegments;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onProgress?: ((progress: { segments: number; done: number }) => void) | undefined;
+}
+
+interface RecoveryBatch {
+  /** What its token is made of. */
+  readonly range: SegmentRange;
+  readonly segments: readonly WaitingSegment[];
+}
+
+export class JournalRecovery {
+  readonly report: RecoveryReport;
+  readonly #parts: RecoveryParts;
+  /** Segments whose rows are not known to be in the engine, by path. */
+  readonly #waiting = new Map<string, WaitingSegment>();
+  readonly #claims: RunClaim[] = [];
+  readonly #stop = new AbortController();
+  readonly #segments: number;
+  /** Tables whose newest rows are in already. */
+  readonly #newestInserted = new Set<TableName>();
+  #running: Promise<void> | null = null;
+
+  constructor(parts: RecoveryParts) {
+    const { tornBytes, lastJournalTimeMs, runs } = parts.scan;
+    this.#parts = parts;
+    this.report = { recoveredRows: 0, skippedRows: 0, tornBytes, lastJournalTimeMs };
+    for (const { segments, claim } of runs) {
+      for (const segment of segments) this.#waiting.set(segment.path, segment);
+      if (claim !== null) this.#claims.push(claim);
+    }
+    this.#segments = this.#waiting.size;
+  }
+
+  /** When the oldest row that is not known to be in the engine was received, wall time; null once all are. */
+  get oldestTimeMs(): number | null {
+    let oldest: number | null = null;
+    for (const { firstTimeMs } of this.#waiting.values()) {
+      if (firstTimeMs !== null && (oldest === null || firstTimeMs < oldest)) oldest = firstTimeMs;
+    }
+    return oldest;
+  }
+
+  /** Brings everything in. Rejects when `stop` came first, and what is left stays in its files. */
+  run(): Promise<void> {
+    this.#running ??= this.#run();
+    return this.#running;
+  }
+
+  /** Stops after what is in work; what is left stays in its files for the next start. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running?.catch(() => undefined);
+    for (const claim of this.#claims) await claim.release();
+  }
+
+  async #run(): Promise<void> {
+    const { scan, inserter, kept } = this.#parts;
+    await this.#insertNewest();
+    for (const scanned of scan.runs) {
+      if (await this.#isOurs(scanned)) await this.#recoverRun(scanned);
+    }
+    this.report.recoveredRows += await kept.reinsert(inserter, this.#stop.signal);
+    scan.waiting.clear();
+  }
+
+  #finished(path: string): void {
+    if (!this.#waiting.delete(path)) return;
+    this.#parts.onProgress?.({ segments: this.#segments, done: this.#segments - this.#waiting.size });
+  }
+
+  /** Markets and gaps first, and each once: what else is read is read by them. */
+  async #insertNewest(): Promise<void> {
+    const { scan, inserter, clock, log } = this.#parts;
+    for (const { table, target, rows } of scan.waiting.newest()) {
+      const batch = { table, target, rows, token: `newest/${clock.now().toString(36)}/${table}` };
+      try {
+        const inserted = await inserter.insertMissing(batch, this.#stop.signal);
+        this.#newestInserted.add(table);
+        // The rows are counted again with their segments, as skipped.
+        this.report.recoveredRows += inserted;
+        this.report.skippedRows -= inserted;
+      } catch (error) {
+        if (!(error instanceof StoreRefusedError)) throw error;
+        // The segment that holds the bad row is found below.
+        log.warn({ err: error, table }, 'store.recovery.newest_refused');
+      }
+    }
+  }
+
+  /** Waits while another process recovers the run; false once that one has finished. */
+  async #isOurs({ run, claim, segments }: ScannedRun): Promise<boolean> {
+    if (claim !== null) return true;
+    const { clock } = this.#parts;
+    for (;;) {
+      this.#stop.signal.throwIfAborted();
+      const left = new Set(await namesIn(run.path));
+      for (const { path } of segments) if (!left.has(basename(path))) this.#finished(path);
+      if (segments.every(({ path }) => !this.#waiting.has(path))) return false;
+      const taken = await RunClaim.of(run.path);
+      if (taken !== null) {
+        this.#claims.push(taken);
+        return true;
+      }
+      await sleep(clock, OTHERS_POLL_MS, this.#stop.signal);
+    }
+  }
+
+  async #recoverRun({ run, segments }: ScannedRun): Promise<void> {
+    const noted = await BatchFile.read(run.path);
+    const batchFile = new BatchFile(run.path);
+    const left = segments.filter(({ path }) => this.#waiting.has(path));
+    try {
+      while (left.length > 0) {
+        const batch = await this.#nextBatch(left, { noted, batchFile });
+        left.splice(0, batch.segments.length);
+        await this.#recoverBatch(run, batch);
+      }
+    } finally {
+      await batchFile.close();
+    }
+    await this.#parts.kept.adopt(run);
+  }
+
+  /** The batch the dead run had in work comes first and as it was; then as many as fit. */
+  async #nextBatch(
+    left: readonly WaitingSegment[],
+    { noted, batchFile }: { noted: SegmentRange | null; batchFile: BatchFile },
+  ): Promise<RecoveryBatch> {
+    const [oldest] = left as [WaitingSegment];
+    if (noted !== null && noted.first <= oldest.number && oldest.number <= noted.last)
+      return { range: noted, segments: left.filter(({ number }) => number <= noted.last) };
+    const segments = left.slice(0, batchLength(left));
+    const range = { first: oldest.number, last: (segments.at(-1) ?? oldest).number };
+    try {
+      if (segments.length > 1) await batchFile.note(range);
+      return { range, segments };
+    } catch (error) {
+      this.#parts.log.warn({ err: error }, 'store.batch.not_noted');
+      return { range: { first: oldest.number, last: oldest.number }, segments: [oldest] };
+    }
+  }
+
+  async #recoverBatch(run: DeadRun, batch: RecoveryBatch): Promise<void> {
+    const { kept, log } = this.#parts;
+    const before = { ...this.report };
+    try {
+      await this.#insertBatch(run, batch);
+    } catch (error) {
+      if (this.#stop.signal.aborted) throw error;
+      const [only, ...others] = batch.segments as [WaitingSegment];
+      if (others.length === 0) return await this.#setAside(run, only, error);
+      log.warn({ err: error, ...batch.range }, 'store.batch.refused');
+      for (const segment of batch.segments) {
+        const range = { first: segment.number, last: segment.number };
+        await this.#recoverBatch(run, { range, segments: [segment] });
+      }
+      return;
+    }
+    for (const segment of batch.segments) {
+      await kept.add({ ...segment, runId: run.runId });
+      this.#finished(segment.path);
+    }
+    const recoveredRows = this.report.recoveredRows - before.recoveredRows;
+    const skippedRows = this.report.skippedRows - before.skippedRows;
+    const { path } = run;
+    log.info({ path, ...batch.range, recoveredRows, skippedRows }, 'store.segment.recovered');
+  }
+
+  async #insertBatch(run: DeadRun, { range, segments }: RecoveryBatch): Promise<void> {
+    const parsed: ParsedSegment[] = [];
+    for (const { path } of segments) parsed.push(await new SegmentFile(path).load());
+    const tables = joinTables(parsed.map((segment) => segment.tables));
+    const counts = { recoveredRows: 0, skippedRows: 0 };
+    await atOnce(INSERTS_AT_ONCE, [...tables], async ([table, rows]) => {
+      const target = parsed.find(({ targets }) => targets[table] !== undefined)?.targets[table] as string;
+      const batch = { table, target, rows, token: `${batchToken(run.runId, range)}/${table}` };
+      const inserted = this.#newestInserted.has(table)
+        ? 0
+        : await this.#parts.inserter.insertMissing(batch, this.#stop.signal);
+      counts.recoveredRows += inserted;
+      counts.skippedRows += rows.rows - inserted;
+    });
+    this.report.recoveredRows += counts.recoveredRows;
+    this.report.skippedRows += counts.skippedRows;
+  }
+
+  /** The engine will not have these rows: they must not block the others, and must not vanish. */
+  async #setAside(run: DeadRun, { path }: WaitingSegment, error: unknown): Promise<void> {
+    const { scan, log } = this.#parts;
+    const rejected = rejectedPath(scan.rejectedDir, run.runId, path);
+    log.error({ err: error, path: rejected }, 'store.segment.set_aside');
+    await rename(path, rejected);
+    this.#finished(path);
+  }
+}
+
+/**
+ * Brings in what dead runs left, for commands that read a store without writing to it; waits where another process is
+ * about it.
+ * @throws {StoreRefusedError} When the store answers, but not to what it is asked.
+ */
+export async function finishRecovery(
+  options: Pick<WriterOptions, 'dataDir' | 'client' | 'clock' | 'log' | 'metrics' | 'onRecovery'>,
+): Promise<void> {
+  const { clock, log, onRecovery } = options;
+  const scan = await scanJournals({ ...options, writerName: 'reader' });
+  const kept = new KeptSegments({ readableUpTo: () => Number.NEGATIVE_INFINITY, clock, log });
+  const inserter = new Inserter(options);
+  const recovery = new JournalRecovery({ scan, inserter, kept, clock, log, onProgress: onRecovery });
+  try {
+    await recovery.run();
+  } finally {
+    await recovery.stop();
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * The journal directory of one run of one writer: `journal/<writer>.<run>/`. It names the process that owns it,
+ * so that a second process on the same data directory (an import beside a server) leaves it alone while that
+ * process lives, and takes over its segments once it is dead.
+ */
+import { readFileSync } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import { type Clock, sleep } from '../../runtime/clock.ts';
+import { ConfigError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/log.ts';
+
+const OWNER_FILE = 'owner';
+const ALIVE_FILE = 'alive';
+const ALIVE_BYTES = 9;
+/** A process that was told to stop may need this long to bring in its last rows: a restart must not fail for it. */
+export const LEAVE_LIMIT_MS = 10_000;
+const LEAVE_POLL_MS = 100;
+
+export interface RunDirectory {
+  readonly path: string;
+  readonly runId: string;
+}
+
+export interface DeadRun {
+  readonly path: string;
+  readonly writerName: string;
+  readonly runId: string;
+  /** It ended through `close`, with nothing left to recover. */
+  readonly clean: boolean;
+  /** When it last said it was alive; null when it never did. */
+  readonly lastAliveTimeMs: number | null;
+  /** Paths of segments that may hold rows the engine does not have, oldest first. */
+  readonly segments: readonly string[];
+  /** Paths of segments that are in the engine and are kept until their parts were read back, oldest first. */
+  readonly kept: readonly string[];
+}
+
+export async function createRun(
+  journalDir: string,
+  writerName: string,
+  runId: string,
+): Promise<RunDirectory> {
+  const path = join(journalDir, `${writerName}.${runId}`);
+  // Made under a name nobody looks for: a run that is seen without an owner counts as dead.
+  const unseen = join(journalDir, `new-${writerName}-${runId}`);
+  await mkdir(unseen, { recursive: true, mode: 0o700 });
+  await writeFile(join(unseen, OWNER_FILE), thisProcess(), { mode: 0o600 });
+  await rename(unseen, path);
+  return { path, runId };
+}
+
+/** A clean run no longer owns its directory; it only says when it ended. */
+export async function disown(run: RunDirectory): Promise<void> {
+  await rm(join(run.path, OWNER_FILE), { force: true });
+}
+
+const SEGMENT_SUFFIX = '.seg';
+const KEPT_SUFFIX = '.kept';
+
+export function segmentPath(run: RunDirectory, number: number): string {
+  return join(run.path, `${String(number).padStart(9, '0')}${SEGMENT_SUFFIX}`);
+}
+
+/** Where a segment's file goes once its rows are in the engine, until the part that holds them was read back. */
+export function keptPath(path: string): string {
+  return `${path.slice(0, -extname(path).length)}${KEPT_SUFFIX}`;
+}
+
+export function segmentNumber(path: string): number {
+  return Number(basename(path, extname(path)));
+}
+
+/** Every run whose process is gone. */
+export async function deadRuns(journalDir: string): Promise<DeadRun[]> {
+  const dead: DeadRun[] = [];
+  const entries = await readdir(journalDir, { withFileTypes: true });
+  for (const entry of entries.filter((item) => item.isDirectory() && item.name.includes('.'))) {
+    const path = join(journalDir, entry.name);
+    if ((await livingOwner(path)) !== null) continue;
+    const names = await namesIn(path);
+    const [writerName = '', runId = ''] = entry.name.split('.');
+    const ending = (suffix: string) =>
+      names.filter((name) => name.endsWith(suffix)).map((name) => join(path, name));
+    const [segments, kept] = [ending(SEGMENT_SUFFIX), ending(KEPT_SUFFIX)];
+    dead.push({ path, writerName, runId, segments, kept, ...(await readAlive(path)) });
+  }
+  return dead;
+}
+
+/** Removes the directories of dead runs; only once the new run has a directory of its own to be asked about. */
+export async function forgetDeadRuns(journalDir: string, writerName: string): Promise<void> {
+  for (const run of await deadRuns(journalDir)) {
+    if (run.writerName !== writerName || run.segments.length + run.kept.length > 0) continue;
+    await rm(run.path, { recursive: true, force: true });
+  }
+}
+
+/** Names in a run's directory, sorted; none where another process has removed it meanwhile. */
+export async function namesIn(path: string): Promise<string[]> {
+  try {
+    return (await readdir(path)).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/**
+ * Waits a while for the writer before to leave.
+ * @throws {ConfigError} When it stays: every change would be stored twice.
+ */
+export async function waitToBeAlone(
+  journalDir: string,
+  writerName: string,
+  { clock, log }: { clock: Clock; log: Logger },
+): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += LEAVE_POLL_MS) {
+    const pid = await otherWriter(journalDir, writerName);
+    if (pid === null) return;
+    if (waitedMs >= LEAVE_LIMIT_MS)
+      throw new ConfigError(`process ${pid} already records into ${journalDir}`);
+    if (waitedMs === 0) log.warn({ pid, limitMs: LEAVE_LIMIT_MS }, 'store.writer_before_waited_for');
+    await sleep(clock, LEAVE_POLL_MS);
+  }
+}
+
+/** Process id of another process that runs a writer of this name; null when none does. */
+export async function otherWriter(journalDir: string, writerName: string): Promise<number | null> {
+  for (const name of await readdir(journalDir)) {
+    if (!name.startsWith(`${writerName}.`)) continue;
+    const pid = await livingOwner(join(journalDir, name));
+    if (pid !== null && pid !== process.pid) return pid;
+  }
+  return null;
+}
+
+function livingOwner(path: string): Promise<number | null> {
+  return livingProcess(join(path, OWNER_FILE));
+}
+
+/** What a file says that names this process. */
+export function thisProcess(): string {
+  return JSON.stringify({ pid: process.pid, start: processStart(process.pid) });
+}
+
+/** Id of the process a file names; null where it has ended, or there is no such file. */
+export async function livingProcess(file: string): Promise<number | null> {
+  const text = await readFile(file, 'utf8').catch(() => null);
+  if (text === null || text === '') return null;
+  const owner = JSON.parse(text) as { pid: number; start: string | null };
+  // Process ids come round again, in containers within seconds; the start time tells two apart.
+  if (owner.start !== processStart(owner.pid)) return null;
+  try {
+    process.kill(owner.pid, 0);
+    return owner.pid;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM' ? owner.pid : null;
+  }
+}
+
+/** When a process started, in the kernel's ticks; null where the system does not tell or there is no such process. */
+function processStart(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in brackets may hold spaces; the 20th field after it is the start time.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** A nine-byte file that says when the process was last alive, and whether it ended cleanly. */
+export class AliveFile {
+  readonly #handle: FileHandle;
+
+  private constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  static async create(run: RunDirectory): Promise<AliveFile> {
+    return new AliveFile(await open(join(run.path, ALIVE_FILE), 'w', 0o600));
+  }
+
+  async beat(timeMs: number, ended = false): Promise<void> {
+    const bytes = Buffer.alloc(ALIVE_BYTES);
+    bytes.writeDoubleLE(timeMs, 0);
+    bytes.writeUInt8(ended ? 1 : 0, 8);
+    await this.#handle.write(bytes, 0, ALIVE_BYTES, 0);
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+}
+
+async function readAlive(path: string): Promise<{ clean: boolean; lastAliveTimeMs: number | null }> {
+  const bytes = await readFile(join(path, ALIVE_FILE)).catch(() => Buffer.alloc(0));
+  if (bytes.length < ALIVE_BYTES) return { clean: false, lastAliveTimeMs: null };
+  return { clean: bytes.readUInt8(8) === 1, lastAliveTimeMs: bytes.readDoubleLE(0) };
+}

@@ -1,0 +1,222 @@
+/** Closed segments on their way into the engine, oldest first; those that wait are joined into large inserts. */
+import { join } from 'node:path';
+import type { Clock } from '../../runtime/clock.ts';
+import { StoreRefusedError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/log.ts';
+import { BatchFile } from './batchFile.ts';
+import type { Inserter } from './inserter.ts';
+import { atOnce, batchLength, batchToken, INSERTS_AT_ONCE, joinTables } from './joinedBatch.ts';
+import type { KeptSegments } from './keptSegments.ts';
+import type { RunDirectory } from './runDirectory.ts';
+import { type Segment, TARGETS } from './segment.ts';
+
+/** Closed segments beyond this many bytes live on disk alone until their turn: an engine that is away costs no more memory. */
+export const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
+
+interface Entry {
+  readonly segment: Segment;
+  readonly done: Promise<void>;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+export interface SegmentQueueOptions {
+  readonly inserter: Inserter;
+  readonly run: RunDirectory;
+  /** Takes over the file of a segment that is in the engine. */
+  readonly kept: KeptSegments;
+  readonly rejectedDir: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  onRejected(rows: number): void;
+}
+
+export class SegmentQueue {
+  readonly #options: SegmentQueueOptions;
+  readonly #entries: Entry[] = [];
+  readonly #batchFile: BatchFile;
+  readonly #stop = new AbortController();
+  #working: Promise<void> | null = null;
+  /** Entries at the front whose rows are being inserted. */
+  #inWork = 0;
+  /** Its rows are in the engine; its file is being kept or deleted. */
+  #retiring: Entry | null = null;
+  /** Segments up to this number were refused together: each goes alone, so that only the bad one is set aside. */
+  #aloneUntil = 0;
+
+  constructor(options: SegmentQueueOptions) {
+    this.#options = options;
+    this.#batchFile = new BatchFile(options.run.path);
+  }
+
+  get segments(): readonly Segment[] {
+    return this.#entries.map((entry) => entry.segment);
+  }
+
+  /** Takes a closed segment; the promise is kept when its rows are in the engine. */
+  push(segment: Segment): void {
+    let resolve = () => {};
+    let reject: (error: unknown) => void = () => {};
+    const done = new Promise<void>((onDone, onFailed) => {
+      resolve = onDone;
+      reject = onFailed;
+    });
+    done.catch(() => undefined);
+    this.#entries.push({ segment, done, resolve, reject });
+    this.#working ??= this.#work().finally(() => {
+      this.#working = null;
+    });
+  }
+
+  /**
+   * Everything pushed so far is in the engine, and its files are kept or deleted.
+   * @throws {StoreRefusedError} When rows had to be set aside.
+   */
+  async settled(): Promise<void> {
+    const waiting = this.#retiring === null ? this.#entries : [this.#retiring, ...this.#entries];
+    // All of them first: rows after those that were refused are to be in as well.
+    const ended = await Promise.allSettled(waiting.map((entry) => entry.done));
+    for (const result of ended) if (result.status === 'rejected') throw result.reason;
+  }
+
+  /** Stops after what is in work; what is left stays in its files. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#working;
+    await this.#batchFile.close();
+  }
+
+  /** Lets go of memory beyond the bound, newest first: the oldest are about to be inserted. */
+  relieve(): void {
+    let bytes = this.#entries.reduce((sum, entry) => sum + entry.segment.memoryBytes, 0);
+    const first = Math.max(1, this.#inWork);
+    for (let i = this.#entries.length - 1; i >= first && bytes > MEMORY_BYTES_MAX; i--) {
+      const { segment } = this.#entries[i] as Entry;
+      if (!segment.isJournalled) continue;
+      bytes -= segment.memoryBytes;
+      segment.drop();
+    }
+  }
+
+  async #work(): Promise<void> {
+    while (this.#entries.length > 0 && !this.#stop.signal.aborted) {
+      const batch = await this.#nextBatch();
+      this.#inWork = batch.length;
+      try {
+        await this.#insert(batch);
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        await this.#failed(batch, error);
+        continue;
+      } finally {
+        this.#inWork = 0;
+      }
+      for (const entry of batch) await this.#done(entry);
+    }
+  }
+
+  /** What is tried as one from now on. While one segment waits, it goes as it comes. */
+  async #nextBatch(): Promise<readonly Entry[]> {
+    const [oldest] = this.#entries as [Entry];
+    if (oldest.segment.number <= this.#aloneUntil) return [oldest];
+    const batch = this.#entries.slice(0, batchLength(this.segments));
+    if (batch.length === 1) return batch;
+    try {
+      await this.#batchFile.note(rangeOf(batch));
+      return batch;
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'store.batch.not_noted');
+      return [oldest];
+    }
+  }
+
+  async #insert(batch: readonly Entry[]): Promise<void> {
+    const { inserter, run } = this.#options;
+    await this.#journal(batch);
+    const range = rangeOf(batch);
+    const loaded = [];
+    for (const { segment } of batch) loaded.push(await segment.load());
+    const prefix = batchToken(run.runId, range);
+    const limit = batch.length === 1 ? 1 : INSERTS_AT_ONCE;
+    await atOnce(limit, [...joinTables(loaded)], async ([table, rows]) => {
+      const common = { table, target: TARGETS[table] as string, rows, token: `${prefix}/${table}` };
+      // Of a batch that was refused as a whole, some tables may be in.
+      if (range.last <= this.#aloneUntil) await inserter.insertMissing(common, this.#stop.signal);
+      else await inserter.insert({ ...common, uncertain: false }, this.#stop.signal);
+    });
+  }
+
+  /**
+   * Before the engine gets anything of them: a kill between the inserts of two tables would otherwise leave the newest
+   * books and lose the trades before them, which no gap would cover.
+   */
+  async #journal(batch: readonly Entry[]): Promise<void> {
+    try {
+      for (const { segment } of batch) await segment.journal(this.#options.clock.now());
+    } catch {
+      // The writer's own rounds log and count it; what the journal cannot take, the engine still may.
+    }
+  }
+
+  async #done(entry: Entry): Promise<void> {
+    const { kept, run, clock, log } = this.#options;
+    const { segment } = entry;
+    const { rows, bytes } = segment;
+    const { path } = segment.file;
+    this.#entries.shift();
+    this.#retiring = entry;
+    try {
+      // Where there was no room for it before the insert.
+      if (!kept.isConfirmedAtOnce) await segment.journal(clock.now());
+      if (await segment.retire()) await kept.add({ runId: run.runId, path, rows, bytes });
+    } catch (error) {
+      // Harmless: the next start finds its rows in the engine and skips them.
+      log.warn({ err: error, path }, 'store.segment.not_removed');
+    }
+    this.#retiring = null;
+    entry.resolve();
+  }
+
+  async #failed(batch: readonly Entry[], error: unknown): Promise<void> {
+    const [oldest] = batch as [Entry];
+    if (batch.length === 1) {
+      this.#entries.shift();
+      await this.#setAside(oldest, error);
+      return;
+    }
+    const { first, last } = rangeOf(batch);
+    this.#options.log.warn({ err: error, first, last }, 'store.batch.refused');
+    this.#aloneUntil = last;
+    try {
+      await this.#batchFile.clear();
+    } catch (failure) {
+      this.#options.log.warn({ err: failure }, 'store.batch.not_noted');
+    }
+  }
+
+  /** The engine will not have these rows: they must not block the others, and must not vanish. */
+  async #setAside(entry: Entry, error: unknown): Promise<void> {
+    const { segment } = entry;
+    const { rejectedDir, run, clock, log, onRejected } = this.#options;
+    const path = join(rejectedDir, `${run.runId}-${segment.number}.seg`);
+    const rows = segment.rows;
+    log.error({ err: error, rows, path }, 'store.segment.set_aside');
+    onRejected(rows);
+    try {
+      await segment.journal(clock.now());
+      await segment.file.moveTo(path);
+    } catch (failure) {
+      log.error({ err: failure, rows }, 'store.segment.lost');
+    }
+    entry.reject(
+      error instanceof StoreRefusedError
+        ? error
+        : new StoreRefusedError('rows set aside', { storeCode: null, cause: error }),
+    );
+  }
+}
+
+function rangeOf(batch: readonly Entry[]): { first: number; last: number } {
+  const number = (entry: Entry | undefined) => entry?.segment.number ?? 0;
+  return { first: number(batch[0]), last: number(batch.at(-1)) };
+}

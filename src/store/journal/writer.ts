@@ -1,0 +1,318 @@
+import type { Counter } from 'prom-client';
+import { every, sleep, type Timer } from '../../runtime/clock.ts';
+import type {
+  BookRecord,
+  GapRecord,
+  MarketRecord,
+  PerpDepthRecord,
+  QuoteRecord,
+  RecordSink,
+  TradeRecord,
+  UnderlyingRecord,
+} from '../../schema/records.ts';
+import { encodeBook } from '../tables/encodeBook.ts';
+import {
+  encodeGap,
+  encodeMarket,
+  encodePerpDepth,
+  encodeQuote,
+  encodeTrade,
+  encodeUnderlying,
+} from '../tables/encodeRecords.ts';
+import type { TableName } from '../tables/schema.ts';
+import type { PreviousRun } from './journalScan.ts';
+import type { RecoveryReport } from './recovery.ts';
+import type { RowBuffer } from './rowBuffer.ts';
+import { disown, forgetDeadRuns, segmentPath } from './runDirectory.ts';
+import { BufferPool, Segment } from './segment.ts';
+import type { WaitingRows } from './waitingRows.ts';
+import type { WriterOptions } from './writerOptions.ts';
+import { openParts, type WriterParts } from './writerParts.ts';
+
+/** Half of the 100 ms a kill may cost, so that a late timer still keeps the promise. */
+const JOURNAL_PERIOD_MS = 50;
+/** A segment is closed and inserted after this long, or at these sizes. */
+const SEGMENT_AGE_MS = 1_000;
+const SEGMENT_TABLE_ROWS_MAX = 20_000;
+const SEGMENT_TABLE_BYTES_MAX = 16 * 1024 * 1024;
+/** Rows that neither journal nor engine took may fill this much memory before further ones are dropped and counted. */
+const UNSAVED_BYTES_MAX = 256 * 1024 * 1024;
+/** How long `close` waits for the engine; what is not in by then stays in the journal for the next start. */
+const CLOSE_LIMIT_MS = 15_000;
+
+/**
+ * Takes records, keeps them in a journal within 100 ms and in the engine within a second or two. Appends return
+ * at once and never wait for either.
+ */
+export class StoreWriter implements RecordSink {
+  /** What the journals of dead runs held; it grows until `recovered` resolves. */
+  readonly recovery: RecoveryReport;
+  /** Resolves once `startRecovery` has brought in what dead runs left, or found it not to go in. Never rejects. */
+  readonly recovered: Promise<void>;
+  /** How the run before this one ended. */
+  readonly previousRun: PreviousRun;
+  /** What dead runs left and recording needs at once; empty once `recovered` has resolved. */
+  readonly waiting: WaitingRows;
+  readonly #options: WriterOptions;
+  readonly #parts: WriterParts;
+  readonly #pool = new BufferPool();
+  readonly #droppedRows: Counter;
+  readonly #journalFailures: readonly Counter[];
+  readonly #timer: Timer;
+  readonly #stop = new AbortController();
+  #current: Segment;
+  #lastNumber = 0;
+  #full = false;
+  #journalling: Promise<void> | null = null;
+  #journalWorks = true;
+  #onRecovered = () => {};
+  #recovering: Promise<void> | null = null;
+
+  private constructor(options: WriterOptions, parts: WriterParts) {
+    const { metrics, clock } = options;
+    this.#options = options;
+    this.#parts = parts;
+    this.recovery = parts.recovery.report;
+    this.previousRun = parts.scan.previousRun;
+    this.waiting = parts.scan.waiting;
+    this.recovered = new Promise((resolve) => {
+      this.#onRecovered = resolve;
+    });
+    this.#droppedRows = metrics.counter(
+      'underround_store_dropped_rows_total',
+      'Rows dropped because neither journal nor engine could take them',
+    );
+    this.#journalFailures = [
+      'underround_journal_failures_total',
+      'underround_store_journal_failures_total',
+    ].map((name) => metrics.counter(name, 'Writes to the journal that failed and are tried again'));
+    metrics.gauge(
+      'underround_store_lag_seconds',
+      'Age of the oldest row received that is not in the engine; 0 when all are',
+      [],
+      (gauge) => gauge.set(this.lagMs() / 1_000),
+    );
+    this.#current = this.#newSegment();
+    this.#timer = every(clock, JOURNAL_PERIOD_MS, () => void this.#tick());
+  }
+
+  /**
+   * Opens a journal of its own, after or before what dead runs left is in the engine.
+   * @throws {ConfigError} When another process records into the directory: every change would be stored twice.
+   */
+  static async open(options: WriterOptions): Promise<StoreWriter> {
+    const writer = new StoreWriter(options, await openParts(options));
+    if (options.recovery !== 'background') {
+      const recovered = writer.startRecovery();
+      if (options.mayInsert?.() ?? true) await recovered;
+    }
+    return writer;
+  }
+
+  /** Brings in what dead runs left, beside what is recorded; returns `recovered`. */
+  startRecovery(): Promise<void> {
+    this.#recovering ??= this.#recover().then(this.#onRecovered);
+    return this.recovered;
+  }
+
+  book(record: BookRecord): void {
+    this.#append('books', record, encodeBook);
+  }
+
+  quote(record: QuoteRecord): void {
+    this.#append('quotes', record, encodeQuote);
+  }
+
+  trade(record: TradeRecord): void {
+    this.#append('trades', record, encodeTrade);
+  }
+
+  underlying(record: UnderlyingRecord): void {
+    this.#append('underlying', record, encodeUnderlying);
+  }
+
+  /** @throws {InvalidInputError} When a level is no decimal number the store can hold. */
+  perpDepth(record: PerpDepthRecord): void {
+    this.#append('perp_depth', record, encodePerpDepth);
+  }
+
+  market(record: MarketRecord): void {
+    this.#append('markets', record, encodeMarket);
+  }
+
+  gap(record: GapRecord): void {
+    this.#append('gaps', record, encodeGap);
+  }
+
+  /**
+   * Everything appended so far, and everything dead runs left, is in the engine when it resolves; waits as long as the
+   * engine is away.
+   * @throws {StoreRefusedError} When the engine refused rows; they are set aside.
+   */
+  async flush(): Promise<void> {
+    this.#rotate();
+    await Promise.all([this.#parts.queue.settled(), this.recovered]);
+  }
+
+  /**
+   * Inserts again what the engine has lost of the segments that are kept until they were read back.
+   * @returns How many rows were missing since the last call; a start counts, which looks for them too.
+   * @throws {StoreUnavailableError} When the writer was closed before it was done.
+   */
+  async reinsertKept(): Promise<number> {
+    const { kept, inserter } = this.#parts;
+    await this.recovered;
+    await kept.reinsert(inserter, this.#stop.signal);
+    return kept.claimReinserted();
+  }
+
+  /** Rows, bytes and segments that are not in the engine yet, and whether the journal can be written. */
+  pending(): { rows: number; memoryBytes: number; segments: number; journalWorks: boolean } {
+    const segments = [...this.#parts.queue.segments, this.#current];
+    return {
+      rows: segments.reduce((sum, segment) => sum + segment.rows, 0),
+      memoryBytes: segments.reduce((sum, segment) => sum + segment.memoryBytes, 0),
+      segments: segments.length,
+      journalWorks: this.#journalWorks,
+    };
+  }
+
+  /** Age of the oldest row received that is not in the engine, those of dead runs included; 0 when all are. */
+  lagMs(): number {
+    const { clock } = this.#options;
+    const oldest = [...this.#parts.queue.segments, this.#current].find(
+      (segment) => segment.firstRowAtMs !== null,
+    );
+    const ownMs = oldest?.firstRowAtMs == null ? 0 : clock.monotonic() - oldest.firstRowAtMs;
+    const { oldestTimeMs } = this.#parts.recovery;
+    return Math.max(ownMs, oldestTimeMs === null ? 0 : clock.now() - oldestTimeMs);
+  }
+
+  /** Whether the last write to the journal succeeded. */
+  get journalWorks(): boolean {
+    return this.#journalWorks;
+  }
+
+  /** Neither journal nor engine takes what comes: it is in memory alone, or dropped where that is full. */
+  get isDropping(): boolean {
+    return this.#full || (!this.#journalWorks && this.#options.mayInsert?.() === false);
+  }
+
+  /** Brings everything into the engine, or leaves it in the journal when the engine is away. */
+  async close(): Promise<void> {
+    const { clock, log, mayInsert = () => true } = this.#options;
+    const { queue, recovery, alive, run } = this.#parts;
+    this.#timer.cancel();
+    this.#rotate();
+    this.#stop.abort();
+    const recoveryStopped = recovery.stop();
+    const limit = new AbortController();
+    const settled = queue.settled().catch(() => undefined);
+    if (mayInsert()) await Promise.race([settled, sleep(clock, CLOSE_LIMIT_MS, limit.signal)]);
+    limit.abort();
+    await queue.stop();
+    await recoveryStopped;
+    await this.#journalling;
+    const left = queue.segments.length;
+    if (left > 0) log.warn({ segments: left }, 'store.writer.closed_with_journal');
+    // Without the last sign of life the next start opens a gap from the one before.
+    if (await this.#keepSegments()) await alive.beat(clock.now(), true);
+    await alive.close();
+    await disown(run);
+  }
+
+  /** Leaves in the journal what is not in the engine; false where the disk had no room for all of it. */
+  async #keepSegments(): Promise<boolean> {
+    const { clock, log } = this.#options;
+    let whole = true;
+    for (const segment of this.#parts.queue.segments) {
+      try {
+        await segment.journal(clock.now());
+      } catch (error) {
+        whole = false;
+        log.error({ err: error, rows: segment.rows }, 'store.segment.lost');
+      }
+      await segment.file.keep();
+    }
+    return whole;
+  }
+
+  async #recover(): Promise<void> {
+    const { recovery, scan } = this.#parts;
+    const { log, writerName = 'main' } = this.#options;
+    try {
+      await recovery.run();
+      await forgetDeadRuns(scan.journalDir, writerName);
+    } catch (error) {
+      // What is left stays in its files, and shows as lag.
+      if (!this.#stop.signal.aborted) log.error({ err: error }, 'store.recovery.failed');
+    }
+  }
+
+  #append<T>(table: TableName, record: T, encode: (out: RowBuffer, record: T) => void): void {
+    // The few rows that say what was lost, and of which markets, always find room.
+    if (this.#full && table !== 'gaps' && table !== 'markets') {
+      this.#droppedRows.inc();
+      return;
+    }
+    const buffer = this.#current.buffer(table);
+    const start = buffer.length;
+    try {
+      encode(buffer, record);
+    } catch (error) {
+      // Half a row would make the whole segment unreadable.
+      buffer.length = start;
+      throw error;
+    }
+    this.#current.firstRowAtMs ??= this.#options.clock.monotonic();
+    if (buffer.rows >= SEGMENT_TABLE_ROWS_MAX || buffer.length >= SEGMENT_TABLE_BYTES_MAX) this.#rotate();
+  }
+
+  #newSegment(): Segment {
+    const number = ++this.#lastNumber;
+    const path = segmentPath(this.#parts.run, number);
+    const { clock, makeRoom } = this.#options;
+    return new Segment({ number, path, openedAtMs: clock.monotonic(), pool: this.#pool, makeRoom });
+  }
+
+  #rotate(): void {
+    if (this.#current.rows === 0) return;
+    const closed = this.#current;
+    this.#current = this.#newSegment();
+    this.#parts.queue.push(closed);
+  }
+
+  async #tick(): Promise<void> {
+    const age = this.#options.clock.monotonic() - this.#current.openedAtMs;
+    if (age >= SEGMENT_AGE_MS) this.#rotate();
+    this.#journalling ??= this.#journal().finally(() => {
+      this.#journalling = null;
+    });
+    await this.#journalling;
+    await this.#parts.kept.sweep();
+  }
+
+  /** Writes what is new to the journal, then says that we are alive; frees memory that the journal now holds. */
+  async #journal(): Promise<void> {
+    const { clock, log } = this.#options;
+    const segments = [...this.#parts.queue.segments, this.#current];
+    try {
+      for (const segment of segments) {
+        await segment.journal(clock.now());
+        // A backlog of minutes is hundreds of segments: more files than a process may have open.
+        if (segment !== this.#current) await segment.file.keep();
+      }
+      await this.#parts.alive.beat(clock.now());
+      if (!this.#journalWorks) log.info({}, 'store.journal.works_again');
+      this.#journalWorks = true;
+    } catch (error) {
+      for (const counter of this.#journalFailures) counter.inc();
+      if (this.#journalWorks) log.error({ err: error }, 'store.journal.failed');
+      this.#journalWorks = false;
+    }
+    this.#parts.queue.relieve();
+    const full = this.pending().memoryBytes > UNSAVED_BYTES_MAX;
+    if (full && !this.#full) log.error({ limitBytes: UNSAVED_BYTES_MAX }, 'store.writer.full');
+    this.#full = full;
+  }
+}

@@ -1,0 +1,207 @@
+import { type FileHandle, open as openFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { MARKET } from '../../../test/support/wire.ts';
+import { StoreUnavailableError } from '../../runtime/errors.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import type { GapRecord, MarketRecord, TradeRecord } from '../../schema/records.ts';
+import type { InsertClient } from './inserter.ts';
+import { parseSegment } from './journalFormat.ts';
+import { StoreWriter } from './writer.ts';
+
+const NOON_MS = Date.UTC(2026, 10, 20, 12);
+const TIMES = { eventTimeMs: NOON_MS, receivedTimeMs: NOON_MS };
+/** More turns of the event loop than a close needs that waits for nothing. */
+const TURNS_OF_A_CLOSE = 500;
+
+interface Insert {
+  readonly target: string;
+  readonly token: string;
+  readonly data: Buffer;
+}
+
+/** An engine that is away, or has the trades it was sent. */
+class FakeEngine implements InsertClient {
+  readonly tried: Insert[] = [];
+  isAway = false;
+  present: readonly number[] = [];
+
+  async insert({ target, token, data }: { target: string; token: string; data: Uint8Array }): Promise<void> {
+    this.tried.push({ target, token, data: Buffer.from(data) });
+    if (this.isAway) throw new StoreUnavailableError('away');
+    if (target.includes('.trades ')) this.present = [TRADE.seq];
+  }
+
+  async rows<T>(): Promise<T[]> {
+    return this.present.map((seq) => ({ seq })) as T[];
+  }
+
+  tokenOf(table: string): string | undefined {
+    return this.tried.find(({ target }) => target.includes(`.${table} `))?.token;
+  }
+}
+
+const TRADE: TradeRecord = {
+  ...{ seq: 2, marketId: 'm', ...TIMES, side: 'BUY_YES', price: 1, size: 1, tradeId: '2' },
+};
+const GAP: GapRecord = {
+  ...{ seq: 1, gapId: 'g', marketId: 'm', startTimeMs: 1, endTimeMs: null, cause: 'store_down' },
+  ...{ startReceivedMs: 1, endReceivedMs: null },
+  ...{ feed: 'f', repairedBy: null, knownTimeMs: null, knownSeq: null },
+};
+
+/** The segments in a directory that hold rows of both tables, and those that hold rows of one. */
+async function tablesOfSegments(journal: string): Promise<string[][]> {
+  const names = await readdir(journal, { recursive: true });
+  const files = names.filter((name) => name.endsWith('.seg')).map((name) => readFile(join(journal, name)));
+  return (await Promise.all(files)).map((file) => [...parseSegment(file).tables.keys()].sort());
+}
+
+/** A data directory whose writers are all closed after the test. */
+function rig() {
+  const dataDir = temporaryDirectory();
+  const clock = new FakeClock(NOON_MS);
+  const journal = join(dataDir, 'journal');
+  /** Lets disk and promises go on, and the clock by so much a turn, until it holds. */
+  const until = async (holds: () => boolean | Promise<boolean>, stepMs = 0) => {
+    while (!(await holds())) await clock.advance(stepMs);
+  };
+  const open = async (engine: FakeEngine) => {
+    const writer = await StoreWriter.open({
+      ...{ dataDir, client: engine, clock, log: silentLogger, metrics: new Metrics() },
+    });
+    onTestFinished(async () => {
+      engine.isAway = false;
+      let isClosed = false;
+      const done = () => {
+        isClosed = true;
+      };
+      writer.close().then(done, done);
+      await until(() => isClosed, 1_000);
+    });
+    return writer;
+  };
+  const isJournalled = async (seq: number) => {
+    const names = await readdir(journal, { recursive: true });
+    const [segment] = names.filter((name) => name.endsWith('.seg'));
+    if (segment === undefined) return false;
+    const { tables } = parseSegment(await readFile(join(journal, segment)));
+    return tables.get('trades')?.seqs.includes(seq) ?? false;
+  };
+  /** Makes the run on disk look like one whose process was killed. */
+  const kill = async () => {
+    for (const name of (await readdir(journal)).filter((entry) => entry.includes('.')))
+      await writeFile(join(journal, name, 'owner'), JSON.stringify({ pid: 2 ** 22 + 1, start: '1' }));
+  };
+  return { dataDir, clock, until, open, isJournalled, kill };
+}
+
+test('a record that fails half-way through its row leaves nothing behind: the next row is whole', async () => {
+  const engine = new FakeEngine();
+  const writer = await rig().open(engine);
+  const record = { ...MARKET, seq: 1 };
+  writer.market(record);
+  await writer.flush();
+  // A name far longer than any type's: there is no room for what follows it.
+  const tooLong = 'x'.repeat(100_000) as MarketRecord['eventType'];
+  expect(() => writer.market({ ...record, eventType: tooLong })).toThrow(RangeError);
+  writer.market(record);
+  await writer.flush();
+  expect(engine.tried).toHaveLength(2);
+  expect(engine.tried[1]?.data).toEqual(engine.tried[0]?.data);
+});
+
+test('the journal holds the rows of every table before the engine gets those of the first', async () => {
+  const { open, dataDir } = rig();
+  const engine = new FakeEngine();
+  const seen: string[][][] = [];
+  const insert = engine.insert.bind(engine);
+  engine.insert = async (rows) => {
+    seen.push(await tablesOfSegments(join(dataDir, 'journal')));
+    await insert(rows);
+  };
+  const writer = await open(engine);
+  writer.gap(GAP);
+  writer.trade(TRADE);
+  // Within one period of the journal: a kill between the two inserts would lose the second table's rows alone.
+  await writer.flush();
+  expect(seen).toEqual([[['gaps', 'trades']], [['gaps', 'trades']]]);
+});
+
+test('a write to the journal that was cut short counts for none of its tables', async () => {
+  const { open, until, dataDir } = rig();
+  const engine = new FakeEngine();
+  engine.isAway = true;
+  const writer = await open(engine);
+  writer.gap(GAP);
+  writer.trade(TRADE);
+  void writer.flush();
+  const journal = join(dataDir, 'journal');
+  await until(async () => (await tablesOfSegments(journal)).length > 0, 50);
+  const [name] = (await readdir(journal, { recursive: true })).filter((entry) => entry.endsWith('.seg'));
+  const whole = await readFile(join(journal, name as string));
+  const headLength = whole.length - parseSegment(whole.subarray(0, whole.length - 1)).tornBytes - 1;
+  for (let length = 0; length < whole.length; length++) {
+    const { tables, tornBytes } = parseSegment(whole.subarray(0, length));
+    expect([...tables.keys()]).toEqual([]);
+    expect(tornBytes).toBe(length < headLength ? length : length - headLength);
+  }
+  expect([...parseSegment(whole).tables.keys()].sort()).toEqual(['gaps', 'trades']);
+});
+
+test('a close waits for the write of the journal under way: that it ended is written last', async () => {
+  const { dataDir, clock, until, open } = rig();
+  const writer = await open(new FakeEngine());
+  const probe = await openFile(join(dataDir, 'probe'), 'w');
+  const handles = Object.getPrototypeOf(probe) as FileHandle;
+  await probe.close();
+  const write = handles.write as (...args: unknown[]) => Promise<never>;
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let writes = 0;
+  const spy = vi.spyOn(handles, 'write').mockImplementation(async function (this: FileHandle, ...args) {
+    if (++writes === 1) await held;
+    return await write.apply(this, args);
+  });
+  onTestFinished(() => spy.mockRestore());
+  await clock.advance(50);
+  await until(() => writes === 1);
+  let isClosed = false;
+  const closed = writer.close().then(() => {
+    isClosed = true;
+  });
+  for (let turn = 0; turn < TURNS_OF_A_CLOSE && !isClosed; turn++) await clock.advance(0);
+  expect([isClosed, writes]).toEqual([false, 1]);
+  release();
+  await closed;
+  expect(writes).toBe(2);
+  const next = await open(new FakeEngine());
+  expect(next.previousRun).toEqual({ clean: true, lastAliveTimeMs: clock.now() });
+});
+
+test('a killed run’s gaps come in under a token of their own, its trades under the one of the run', async () => {
+  const { until, open, isJournalled, kill } = rig();
+  const first = new FakeEngine();
+  first.isAway = true;
+  const writer = await open(first);
+  writer.gap(GAP);
+  writer.trade(TRADE);
+  void writer.flush();
+  await until(async () => first.tried.length > 0 && (await isJournalled(TRADE.seq)), 50);
+  await kill();
+  const noted = first.tried.map(({ token }) => token);
+  expect(noted[0]).toContain('/1/gaps/');
+  const second = new FakeEngine();
+  expect((await open(second)).recovery).toMatchObject({ recoveredRows: 2, skippedRows: 0 });
+  // An engine killed between a token and its rows drops the next insert of that token, and nobody looks for the rows.
+  expect(second.tokenOf('gaps')).toMatch(/^newest\/.*\/gaps\//);
+  expect(noted).not.toContain(second.tokenOf('gaps'));
+  // Another insert of the same trades may still be at work: the engine has to know that this is the same.
+  const runId = noted[0]?.split('/')[0];
+  expect(second.tokenOf('trades')).toBe(`${runId}/1/trades/${Math.floor(NOON_MS / 86_400_000)}`);
+});

@@ -1,0 +1,262 @@
+/** What the collector needs back from the store when it starts: markets, their last books, open gaps, prices, the last receipt. */
+import { sizeOfShares } from '../../core/money.ts';
+import type { UnderlyingEvent } from '../../schema/events.ts';
+import type { Gap, RowTimes } from '../../schema/gap.ts';
+import type { Market } from '../../schema/market.ts';
+import type { StoreReader } from '../reader.ts';
+
+/** A column of times that may be null, as Unix milliseconds. */
+export const maybeMs = (column: string, name: string) =>
+  `if(isNull(${column}), NULL, toUnixTimestamp64Milli(assumeNotNull(${column}))) AS ${name}`;
+
+const SETTLEMENT_FIELDS = `strike_basis AS strikeBasis, ${maybeMs('strike_known_time', 'strikeKnownTimeMs')},
+  strike_difference AS strikeDifference, close_basis AS closeBasis, ${maybeMs('close_known_time', 'closeKnownTimeMs')},
+  close_difference AS closeDifference, computed_payout_yes AS computedPayoutYes, winner_disagrees AS winnerDisagrees,
+  resolved_by AS resolvedBy, resolved_time_source AS resolvedTimeSource,
+  ${maybeMs('confirmed_time', 'confirmedTimeMs')},
+  twap_lookback_seconds AS twapLookbackSeconds, ${maybeMs('rules_read_time', 'rulesReadTimeMs')},
+  rules_version AS rulesVersion`;
+
+/** What a `Market` is read from, of the table `markets`. */
+export const MARKET_FIELDS = `market_id AS marketId, event_id AS eventId, slug, question, event_type AS eventType, ticker,
+  yes_token_id AS yesTokenId, no_token_id AS noTokenId, status,
+  toUnixTimestamp64Milli(start_time) AS startTimeMs, toUnixTimestamp64Milli(end_time) AS endTimeMs,
+  strike_price AS strikePrice, strike_source AS strikeSource, close_price AS closePrice, outcome,
+  payout_yes AS payoutYes, ${maybeMs('resolved_time', 'resolvedTimeMs')},
+  volume, liquidity, tick_size AS tickSize, taker_fee_rate AS takerFeeRate,
+  taker_fee_exponent AS takerFeeExponent, taker_delay_ms AS takerDelayMs, ${SETTLEMENT_FIELDS},
+  ${maybeMs('recorded_since', 'recordedSinceMs')}`;
+
+/** The newest record of every market, or of those that end after `endAfterMs`, by end time. */
+export function loadMarkets(reader: StoreReader, options: { endAfterMs?: number } = {}): Promise<Market[]> {
+  const endAfterMs = options.endAfterMs ?? null;
+  return reader.rows<Market>(
+    `SELECT ${MARKET_FIELDS} FROM markets FINAL
+     WHERE isNull({endAfterMs:Nullable(Int64)})
+        OR end_time > fromUnixTimestamp64Milli(assumeNotNull({endAfterMs:Nullable(Int64)}))
+     ORDER BY end_time, market_id`,
+    { endAfterMs },
+  );
+}
+
+/** The newest record of one market, else null. */
+export async function loadMarket(reader: StoreReader, marketId: string): Promise<Market | null> {
+  const [market] = await reader.rows<Market>(
+    `SELECT ${MARKET_FIELDS} FROM markets FINAL WHERE market_id = {marketId:String}`,
+    { marketId },
+  );
+  return market ?? null;
+}
+
+/** One side of a stored ladder, best first. Prices in ticks of 1/10000 USDC, sizes in 1/1,000,000 share. */
+export interface StoredSide {
+  readonly prices: readonly number[];
+  readonly sizes: readonly number[];
+}
+
+export interface StoredBook {
+  readonly marketId: string;
+  readonly eventTimeMs: number;
+  readonly receivedTimeMs: number;
+  readonly seq: number;
+  readonly trusted: boolean;
+  readonly mirrored: boolean;
+  readonly underlyingPrice: number | null;
+  /** NO sides are empty while `mirrored`. */
+  readonly yes: { readonly bids: StoredSide; readonly asks: StoredSide };
+  readonly no: { readonly bids: StoredSide; readonly asks: StoredSide };
+}
+
+const SIDES = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'] as const;
+type SideName = (typeof SIDES)[number];
+export type BookRow = Omit<StoredBook, 'yes' | 'no'> &
+  Record<`${SideName}_px`, number[]> &
+  Record<`${SideName}_shares`, number[]>;
+
+/** What a `BookRow` is read from, of the table `books`. */
+export const BOOK_FIELDS = [
+  `market_id AS marketId, toUnixTimestamp64Milli(ts) AS eventTimeMs,
+  toUnixTimestamp64Milli(received) AS receivedTimeMs, seq, trusted, mirrored, underlying AS underlyingPrice`,
+  ...SIDES.flatMap((side) => [
+    `${side}_px`,
+    `if(wide, ${side}_szw, arrayMap(size -> size / 100, ${side}_sz)) AS ${side}_shares`,
+  ]),
+].join(', ');
+
+/** Market ids one query asks for: they travel in the URL, which a ClickHouse server takes up to 1 MiB of. */
+const MARKETS_PER_QUERY = 2_000;
+
+/** The last book of each of the markets; markets without one are left out. */
+export async function loadLastBooks(
+  reader: StoreReader,
+  marketIds: readonly string[],
+): Promise<StoredBook[]> {
+  const books: StoredBook[] = [];
+  for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
+    const rows = await reader.rows<BookRow>(
+      `SELECT ${BOOK_FIELDS}
+       FROM books
+       WHERE (market_id, ts, books.seq) IN (
+         SELECT market_id, last.1, last.2 FROM (
+           SELECT market_id, max((ts, seq)) AS last FROM books
+           WHERE market_id IN {marketIds:Array(String)} GROUP BY market_id))
+       ORDER BY market_id`,
+      { marketIds: marketIds.slice(from, from + MARKETS_PER_QUERY) },
+    );
+    books.push(...rows.map(storedBook));
+  }
+  return books;
+}
+
+/** A proven row's times, and its place in the order of arrival. */
+export type ProvenRow = RowTimes & { readonly seq: number };
+
+/** The last proven row of each of the markets, by arrival, be it a book or a quote; markets without one are left out. */
+export async function loadLastProven(
+  reader: StoreReader,
+  marketIds: readonly string[],
+): Promise<Map<string, ProvenRow>> {
+  const proven = new Map<string, ProvenRow>();
+  const of = (table: string) =>
+    `SELECT market_id, seq, ts, received FROM ${table} WHERE trusted AND market_id IN {marketIds:Array(String)}`;
+  for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
+    const rows = await reader.rows<ProvenRow & { marketId: string }>(
+      `SELECT market_id AS marketId, last.1 AS seq, toUnixTimestamp64Milli(last.2) AS eventTimeMs,
+         toUnixTimestamp64Milli(last.3) AS receivedTimeMs
+       FROM (SELECT toString(market_id) AS market_id, max((seq, ts, received)) AS last
+         FROM (${of('books')} UNION ALL ${of('quotes')}) GROUP BY market_id)`,
+      { marketIds: marketIds.slice(from, from + MARKETS_PER_QUERY) },
+    );
+    for (const { marketId, ...row } of rows) proven.set(marketId, row);
+  }
+  return proven;
+}
+
+export function storedBook(row: BookRow): StoredBook {
+  const { marketId, eventTimeMs, receivedTimeMs, seq, trusted, mirrored, underlyingPrice } = row;
+  const side = (name: SideName) => ({
+    prices: row[`${name}_px`],
+    sizes: row[`${name}_shares`].map((shares) => sizeOfShares(shares) as number),
+  });
+  return {
+    ...{ marketId, eventTimeMs, receivedTimeMs, seq, trusted, mirrored, underlyingPrice },
+    yes: { bids: side('yes_bid'), asks: side('yes_ask') },
+    no: { bids: side('no_bid'), asks: side('no_ask') },
+  };
+}
+
+/** Receipts of the rows at a gap's ends; gaps of earlier releases have no other times than receipts. */
+export const GAP_START_RECEIVED = 'ifNull(start_received, start_time)';
+export const GAP_END_RECEIVED = 'ifNull(end_received, end_time)';
+
+const GAP_FIELDS = `gap_id AS gapId, market_id AS marketId, toUnixTimestamp64Milli(start_time) AS startTimeMs,
+  ${maybeMs('end_time', 'endTimeMs')}, cause, feed, repaired_by AS repairedBy,
+  toUnixTimestamp64Milli(${GAP_START_RECEIVED}) AS startReceivedMs, ${maybeMs(GAP_END_RECEIVED, 'endReceivedMs')},
+  ${maybeMs('known_time', 'knownTimeMs')}, known_seq AS knownSeq`;
+
+/** Gaps that nobody has closed. */
+export function loadOpenGaps(reader: StoreReader): Promise<Gap[]> {
+  return reader.rows<Gap>(
+    `SELECT ${GAP_FIELDS} FROM gaps FINAL WHERE isNull(end_time) ORDER BY start_time, gap_id`,
+  );
+}
+
+/** A market is followed after its window until the venue has said its outcome; where that is unknown, for so long. */
+const FOLLOWED_SECONDS = 3_600;
+
+/** Ids of the markets that had rows or were being recorded at some time of a range, both ends included. */
+export async function marketsRecordedIn(
+  reader: StoreReader,
+  range: { fromMs: number; toMs: number },
+): Promise<string[]> {
+  const from = "fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')";
+  const to = "fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')";
+  const withRows = ['books', 'quotes', 'trades'].map(
+    (table) => `SELECT DISTINCT market_id FROM ${table} WHERE ts BETWEEN ${from} AND ${to}`,
+  );
+  const rows = await reader.rows<{ marketId: string }>(
+    `SELECT DISTINCT market_id AS marketId FROM (
+       SELECT market_id FROM markets FINAL
+       WHERE coalesce(recorded_since, start_time) <= ${to}
+         AND coalesce(resolved_time, end_time + ${FOLLOWED_SECONDS}) >= ${from}
+       UNION ALL ${withRows.join(' UNION ALL ')})
+     ORDER BY marketId`,
+    range,
+  );
+  return rows.map(({ marketId }) => marketId);
+}
+
+/** All gaps of some markets. */
+export function loadGapsOf(
+  reader: StoreReader,
+  marketIds: readonly string[],
+  signal: AbortSignal,
+): Promise<Gap[]> {
+  return reader.rows<Gap>(
+    `SELECT ${GAP_FIELDS} FROM gaps FINAL WHERE market_id IN {marketIds:Array(String)} ORDER BY start_time, gap_id`,
+    { marketIds },
+    { signal },
+  );
+}
+
+/** How many books were received in [sinceMs, untilMs), by the second of receipt. */
+export function loadRecentBooks(
+  reader: StoreReader,
+  range: { sinceMs: number; untilMs: number },
+): Promise<{ timeMs: number; books: number }[]> {
+  return reader.rows(
+    `SELECT toUnixTimestamp(received) * 1000 + 999 AS timeMs, toUInt32(count()) AS books FROM books
+     WHERE received >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
+       AND received < fromUnixTimestamp64Milli({untilMs:Int64}, 'UTC')
+       AND toDate(ts) >= toDate(fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')) - 1
+     GROUP BY timeMs`,
+    range,
+  );
+}
+
+/**
+ * The prices of a range of their own time, (fromMs, toMs], in the order they were received: every relayed point, and
+ * of trades, hundreds a second, the last of each second that ends there.
+ */
+export function loadRecentPrices(
+  reader: StoreReader,
+  range: { fromMs: number; toMs: number },
+): Promise<(UnderlyingEvent & { readonly seq: number })[]> {
+  return reader.rows(
+    `SELECT 'underlying' AS kind, ticker, source, kept.4 AS price, kept.2 AS seq,
+       toUnixTimestamp64Milli(kept.1) AS eventTimeMs, toUnixTimestamp64Milli(kept.3) AS receivedTimeMs
+     FROM (
+       SELECT ticker, source, if(endsWith(source, '_spot'), max(row), min(row)) AS kept
+       FROM (
+         SELECT ticker, source, (ts, seq, received, price) AS row, toUnixTimestamp64Milli(ts) AS ms,
+           if(endsWith(source, '_spot'), intDiv(ms + 999, 1000) * 1000, ms) AS point
+         FROM underlying
+         WHERE ts > fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+           AND ts <= fromUnixTimestamp64Milli({toMs:Int64}, 'UTC'))
+       GROUP BY ticker, source, point)
+     ORDER BY kept.2`,
+    range,
+  );
+}
+
+/** When the newest book, trade, underlying price or perp book was received; null in an empty store. */
+export async function lastReceivedTimeMs(reader: StoreReader): Promise<number | null> {
+  const newest = ['books', 'trades', 'underlying', 'perp_depth'].map(
+    (table) =>
+      `SELECT max(received) AS newest, count() AS rows FROM ${table} WHERE toDate(ts) >= (SELECT max(toDate(ts)) - 1 FROM ${table})`,
+  );
+  const [row] = await reader.rows<{ timeMs: number; rows: number }>(
+    `SELECT toUnixTimestamp64Milli(max(newest)) AS timeMs, sum(rows) AS rows FROM (${newest.join(' UNION ALL ')})`,
+  );
+  return row && row.rows > 0 ? row.timeMs : null;
+}
+
+/** The highest seq any row has; null in an empty store. New rows must be numbered above it. */
+export async function lastSeq(reader: StoreReader): Promise<number | null> {
+  const tables = ['books', 'quotes', 'trades', 'underlying', 'perp_depth', 'markets', 'gaps'];
+  const highest = tables.map((table) => `SELECT max(seq) AS seq, count() AS rows FROM ${table}`);
+  const [row] = await reader.rows<{ seq: number; rows: number }>(
+    `SELECT max(seq) AS seq, sum(rows) AS rows FROM (${highest.join(' UNION ALL ')})`,
+  );
+  return row && row.rows > 0 ? row.seq : null;
+}

@@ -1,0 +1,209 @@
+/** Reads a recorded market into the arrays a replay runs on: streamed, in memory threads share, never beyond a bound. */
+import type { Readable } from 'node:stream';
+import type {
+  MarketTape,
+  Resolution,
+  TapeGap,
+  TapeMarket,
+  TapePrices,
+  TapeQuotes,
+} from '../../core/session/tape.ts';
+import { settlementOfMarket } from '../../core/venueRules.ts';
+import { StoreUnavailableError, TooMuchDataError } from '../../runtime/errors.ts';
+import type { UnderlyingSource } from '../../schema/events.ts';
+import { type Market, type Ticker, UNKNOWN } from '../../schema/market.ts';
+import type { StoreReader } from '../reader.ts';
+import { BOOK_FORMAT } from '../tables/bookRows.ts';
+import { Column } from '../tables/columns.ts';
+import { FixedRows } from '../tables/fixedRows.ts';
+import { TapeBookColumns } from './tapeBooks.ts';
+import { PRICE_DOUBLES, QUOTE_DOUBLES, STRETCH_END, TAPE_BOOKS, TAPE_PRICES, TAPE_QUOTES } from './tapes.ts';
+
+/** Rows of one stream and levels of all books of one market: some 300 MB. */
+const ROWS_MAX = 4_000_000;
+const LEVELS_MAX = 20_000_000;
+/** The books of the window before: a mean over them may be asked for when the window opens. */
+export const TAPE_BEFORE_MS = 3_600_000;
+/** A fill counts once a later message has come; after the end they are rare. */
+export const TAPE_AFTER_MS = 60_000;
+
+export interface TapeTerms {
+  /** Levels a side; null: no books. */
+  readonly depth: number | null;
+  /** The underlying's own prices, from an hour before the window. */
+  readonly prices: boolean;
+}
+
+/** Arrival numbers: those after the first, up to and with the second. */
+export interface SeqRange {
+  readonly afterSeq: number;
+  readonly toSeq: number;
+}
+
+/** Arrival numbers begin after it. */
+export const BEFORE_FIRST_SEQ = 0;
+const ALL: SeqRange = { afterSeq: BEFORE_FIRST_SEQ, toSeq: Number.MAX_SAFE_INTEGER };
+
+interface Read {
+  readonly reader: StoreReader;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * @param gaps Of this market.
+ * @param stretch What of it is read; all unless said.
+ * @throws {TooMuchDataError} When it does not fit the bound.
+ * @throws {StoreUnavailableError} When the store cannot be reached.
+ */
+export async function loadTape(
+  reader: StoreReader,
+  {
+    market,
+    gaps,
+    terms,
+    stretch = ALL,
+  }: { market: Market; gaps: readonly TapeGap[]; terms: TapeTerms; stretch?: SeqRange },
+  signal: AbortSignal,
+): Promise<MarketTape> {
+  const read = { reader, signal };
+  const range = rangeOf(market, stretch);
+  const rows = { market_id: market.marketId, ...range };
+  const [quotes, books, prices] = await Promise.all([
+    loadQuotes(read, rows),
+    terms.depth === null ? null : loadBooks(read, { ...rows, depth: terms.depth }),
+    terms.prices
+      ? loadPrices(read, { ticker: market.ticker, source: decidingSource(market), ...range })
+      : null,
+  ]);
+  return {
+    market: tapeMarketOf(market),
+    ...{ quotes, books, prices, gaps },
+  };
+}
+
+/**
+ * Where the next `books` books of a market end, so that its tape can be read in stretches of bounded size.
+ * @returns The last arrival number; null where fewer are left.
+ */
+export async function stretchEnd(
+  reader: StoreReader,
+  market: Market,
+  { afterSeq, books }: { afterSeq: number; books: number },
+): Promise<number | null> {
+  const range = rangeOf(market, { ...ALL, afterSeq });
+  const params = { market_id: market.marketId, ...range, books };
+  const [end] = await reader.rows<{ books: number; toSeq: number }>(STRETCH_END, params);
+  return end !== undefined && end.books === books ? end.toSeq : null;
+}
+
+function rangeOf({ startTimeMs, endTimeMs }: Market, { afterSeq, toSeq }: SeqRange) {
+  const times = { from_ms: startTimeMs - TAPE_BEFORE_MS, to_ms: endTimeMs + TAPE_AFTER_MS };
+  return { ...times, after_seq: afterSeq, to_seq: toSeq };
+}
+
+/** What a replay may know of a market. @throws {TypeError} For one of no series: nobody can ask for it. */
+export function tapeMarketOf(market: Market): TapeMarket {
+  const { ticker, eventType } = market;
+  if (ticker === UNKNOWN || eventType === UNKNOWN) throw new TypeError('a market of no series has no tape');
+  return {
+    ...{ marketId: market.marketId, ticker, eventType },
+    ...{ startTimeMs: market.startTimeMs, endTimeMs: market.endTimeMs },
+    ...{ strikePrice: market.strikePrice, strikeKnownTimeMs: market.strikeKnownTimeMs },
+    ...{ takerFeeRate: market.takerFeeRate, takerFeeExponent: market.takerFeeExponent },
+    ...{ takerDelayMs: market.takerDelayMs, twapLookbackSeconds: market.twapLookbackSeconds },
+  };
+}
+
+/** The venue's word alone: closed is not resolved. */
+export function resolutionOf({ status, payoutYes, resolvedTimeMs, endTimeMs }: Market): Resolution | null {
+  if (status !== 'resolved') return null;
+  return { payoutYes, resolvedTimeMs: resolvedTimeMs ?? endTimeMs };
+}
+
+async function loadQuotes(read: Read, params: object): Promise<TapeQuotes> {
+  const trusted = new Column(Uint8Array);
+  const columns = await loadFixed(read, TAPE_QUOTES, {
+    ...{ params, doubles: QUOTE_DOUBLES },
+    onFlag: (flag) => trusted.push(flag),
+  });
+  const [seq, receivedMs, yesBid, yesAsk, noBid, noAsk, underlying] = columns as Columns<7>;
+  return { seq, receivedMs, trusted: trusted.shared(), yesBid, yesAsk, noBid, noAsk, underlying };
+}
+
+/** Null where nothing was recorded: then the prices beside the quotes serve to the end. */
+async function loadPrices(read: Read, params: object): Promise<TapePrices | null> {
+  const columns = await loadFixed(read, TAPE_PRICES, { params, doubles: PRICE_DOUBLES, onFlag: () => {} });
+  const [seq, receivedMs, eventMs, price] = columns as Columns<4>;
+  return seq.length === 0 ? null : { seq, receivedMs, eventMs, price };
+}
+
+/** What was recorded of one feed in a range of the prices' own time; null where nothing was. */
+export function loadFeedPrices(
+  reader: StoreReader,
+  feed: { ticker: Ticker; source: UnderlyingSource; fromMs: number; toMs: number },
+): Promise<TapePrices | null> {
+  const { ticker, source, fromMs, toMs } = feed;
+  const read = { reader, signal: new AbortController().signal };
+  const { afterSeq: after_seq, toSeq: to_seq } = ALL;
+  return loadPrices(read, { ticker, source, from_ms: fromMs, to_ms: toMs, after_seq, to_seq });
+}
+
+async function loadBooks(read: Read, params: object) {
+  const columns = new TapeBookColumns();
+  await stream(read, TAPE_BOOKS, {
+    ...{ params, format: BOOK_FORMAT },
+    onBytes: (bytes) => {
+      columns.read(bytes);
+      if (columns.levels > LEVELS_MAX) throw new TooMuchDataError(`more than ${LEVELS_MAX} levels`);
+    },
+    isWhole: () => columns.isWhole,
+  });
+  return columns.shared();
+}
+
+type Columns<N extends 4 | 7> = N extends 4
+  ? [Float64Array, Float64Array, Float64Array, Float64Array]
+  : [...Columns<4>, Float64Array, Float64Array, Float64Array];
+
+async function loadFixed(
+  read: Read,
+  query: string,
+  { params, doubles, onFlag }: { params: object; doubles: number; onFlag: (flag: number) => void },
+): Promise<Float64Array[]> {
+  const rows = new FixedRows(doubles);
+  const columns = Array.from({ length: doubles }, () => new Column(Float64Array));
+  const onRow = (flag: number, values: Float64Array) => {
+    onFlag(flag);
+    for (let i = 0; i < doubles; i++) (columns[i] as Column<Float64Array>).push(values[i] as number);
+  };
+  await stream(read, query, {
+    ...{ params, format: 'RowBinary' },
+    onBytes: (bytes) => {
+      rows.read(bytes, onRow);
+      if ((columns[0]?.length ?? 0) > ROWS_MAX) throw new TooMuchDataError(`more than ${ROWS_MAX} rows`);
+    },
+    isWhole: () => rows.isWhole,
+  });
+  return columns.map((column) => column.shared());
+}
+
+async function stream(
+  { reader, signal }: Read,
+  query: string,
+  {
+    params,
+    format,
+    onBytes,
+    isWhole,
+  }: { params: object; format: string; onBytes: (bytes: Buffer) => void; isWhole: () => boolean },
+): Promise<void> {
+  const body: Readable = await reader.stream(query, { ...params }, { format, signal });
+  for await (const bytes of body) onBytes(bytes as Buffer);
+  if (!isWhole()) throw new StoreUnavailableError('the store ended an answer within a row');
+}
+
+/** The recorded feed nearest to what decides the market. */
+export function decidingSource(market: Parameters<typeof settlementOfMarket>[0]): UnderlyingSource {
+  const kind = settlementOfMarket(market)?.kind;
+  return kind === 'binance_hour' || kind === 'binance_minute' ? 'binance_spot' : 'chainlink';
+}

@@ -1,0 +1,71 @@
+/** The markets a backtest is asked for, and what of them is known to be missing. */
+import type { TapeGap } from '../../core/session/tape.ts';
+import type { Universe } from '../../schema/backtest.ts';
+import type { Market } from '../../schema/market.ts';
+import type { StoreReader } from '../reader.ts';
+import { GAP_END_RECEIVED, GAP_START_RECEIVED, MARKET_FIELDS, maybeMs } from './resume.ts';
+import { rangeConditions, where } from './sql.ts';
+
+export interface UniverseRange {
+  readonly universe: Universe;
+  /** On the window's end: startMs <= end < endMs. */
+  readonly startMs: number | null;
+  readonly endMs: number;
+  readonly limit: number;
+}
+
+/**
+ * The newest markets of a series whose windows have ended in a range, oldest first: resolved or not, traded or not,
+ * listed or not. Whoever leaves some out says which and why.
+ */
+export async function loadUniverse(reader: StoreReader, range: UniverseRange): Promise<Market[]> {
+  const { universe, startMs, endMs, limit } = range;
+  const { conditions, params } = rangeConditions('end_time', { startMs, endMs });
+  conditions.push('ticker = {ticker:String}', 'event_type = {event_type:String}');
+  const markets = await reader.rows<Market>(
+    `SELECT ${MARKET_FIELDS} FROM markets FINAL ${where(conditions)}
+     ORDER BY end_time DESC, market_id DESC LIMIT {limit:UInt32}`,
+    { ...params, ...universe, limit },
+  );
+  return markets.reverse();
+}
+
+/**
+ * Gaps of each market in order of time, by receipt, as replays are clocked. Rows of earlier releases do not say when they came to be known: such a gap
+ * counts as known just after it began.
+ */
+export async function loadTapeGaps(
+  reader: StoreReader,
+  marketIds: readonly string[],
+): Promise<Map<string, TapeGap[]>> {
+  if (marketIds.length === 0) return new Map();
+  const rows = await reader.rows<GapRow>(
+    `SELECT market_id AS marketId, toUnixTimestamp64Milli(${GAP_START_RECEIVED}) AS startMs, seq,
+       ${maybeMs(GAP_END_RECEIVED, 'endMs')}, ${maybeMs('known_time', 'knownMs')}, known_seq AS knownSeq
+     FROM gaps FINAL WHERE market_id IN {market_ids:Array(String)} ORDER BY startMs, gap_id`,
+    { market_ids: marketIds },
+  );
+  const gaps = new Map<string, TapeGap[]>();
+  for (const row of rows) {
+    const known = gaps.get(row.marketId);
+    if (known) known.push(tapeGapOf(row));
+    else gaps.set(row.marketId, [tapeGapOf(row)]);
+  }
+  return gaps;
+}
+
+interface GapRow {
+  readonly marketId: string;
+  readonly startMs: number;
+  readonly endMs: number | null;
+  readonly knownMs: number | null;
+  readonly knownSeq: number | null;
+  /** Of its end where it has one: the row that says so is the newest. */
+  readonly seq: number;
+}
+
+function tapeGapOf({ startMs, endMs, knownMs, knownSeq, seq }: GapRow): TapeGap {
+  // What was received at its very start is the last that was good.
+  if (knownMs === null || knownSeq === null) return { startMs, knownMs: startMs + 0.5, endMs };
+  return { startMs, knownMs, endMs, knownSeq, ...(endMs === null ? {} : { endSeq: seq }) };
+}

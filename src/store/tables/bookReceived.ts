@@ -1,0 +1,78 @@
+/** What we had received at a moment of the past, as against what the venue had by then. */
+import { mirrorOf } from '../../core/ladderSide.ts';
+import type { UnderlyingEvent } from '../../schema/events.ts';
+import type { Ticker } from '../../schema/market.ts';
+import type { BookView, SideView } from '../../schema/records.ts';
+import {
+  BOOK_FIELDS,
+  type BookRow,
+  GAP_END_RECEIVED,
+  GAP_START_RECEIVED,
+  type StoredSide,
+  storedBook,
+} from '../queries/resume.ts';
+import type { StoreReader } from '../reader.ts';
+
+/** A book of the past, and whether it was trusted at the moment asked for. */
+export interface ReceivedBook {
+  readonly trusted: boolean;
+  readonly yes: BookView;
+  readonly no: BookView;
+}
+
+/**
+ * The book in force by receipt at `timeMs`; null before the first. Trust may have been lost after its last change, or
+ * a gap may lie over the moment.
+ */
+export async function loadBookReceivedBy(
+  reader: StoreReader,
+  asked: { marketId: string; timeMs: number },
+): Promise<ReceivedBook | null> {
+  const until = `market_id = {marketId:String} AND received <= fromUnixTimestamp64Milli({timeMs:Int64}, 'UTC')`;
+  const [books, quotes, gaps] = await Promise.all([
+    reader.rows<BookRow>(`SELECT ${BOOK_FIELDS} FROM books WHERE ${until} ORDER BY books.seq DESC LIMIT 1`, {
+      ...asked,
+    }),
+    reader.rows<{ trusted: boolean }>(
+      `SELECT trusted FROM quotes WHERE ${until} ORDER BY quotes.seq DESC LIMIT 1`,
+      { ...asked },
+    ),
+    reader.rows<{ count: number }>(
+      `SELECT toUInt32(count()) AS count FROM gaps FINAL WHERE market_id = {marketId:String}
+         AND ${GAP_START_RECEIVED} < fromUnixTimestamp64Milli({timeMs:Int64}, 'UTC')
+         AND (isNull(end_time) OR ${GAP_END_RECEIVED} > fromUnixTimestamp64Milli({timeMs:Int64}, 'UTC'))`,
+      { ...asked },
+    ),
+  ]);
+  const [row] = books;
+  if (row === undefined) return null;
+  const { yes, no, mirrored, trusted } = storedBook(row);
+  return {
+    trusted: (quotes[0]?.trusted ?? trusted) && (gaps[0]?.count ?? 0) === 0,
+    yes: { bids: viewOf(yes.bids), asks: viewOf(yes.asks) },
+    no: {
+      bids: viewOf(mirrored ? mirrorOf(yes.asks) : no.bids),
+      asks: viewOf(mirrored ? mirrorOf(yes.bids) : no.asks),
+    },
+  };
+}
+
+export type SecondPrice = Pick<UnderlyingEvent, 'source' | 'price' | 'eventTimeMs' | 'receivedTimeMs'> & {
+  ticker: Ticker;
+};
+
+/** The last price of each second since `sinceMs`, of every ticker and source, by their own time. */
+export function loadSecondPrices(reader: StoreReader, sinceMs: number): Promise<SecondPrice[]> {
+  return reader.rows(
+    `SELECT ticker, source, argMax(t.price, (t.ts, t.seq)) AS price,
+       toUnixTimestamp64Milli(max(t.ts)) AS eventTimeMs, toUnixTimestamp64Milli(max(t.received)) AS receivedTimeMs
+     FROM underlying AS t
+     WHERE t.ts >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
+     GROUP BY ticker, source, toUnixTimestamp(t.ts) ORDER BY eventTimeMs`,
+    { sinceMs },
+  );
+}
+
+function viewOf({ prices, sizes }: StoredSide): SideView {
+  return { count: prices.length, prices: Uint16Array.from(prices), sizes: Float64Array.from(sizes) };
+}

@@ -1,0 +1,75 @@
+/**
+ * What the venue says of a market and corrects while it is traded, above all the strike. A recording keeps only what
+ * stands, so what stood when is kept here: a restart has to come to what was traded on.
+ */
+import type { Kysely } from 'kysely';
+import type { Database, Schema } from '../../control/schema.ts';
+import type { TapeMarket } from '../../core/session/tape.ts';
+import { BEFORE_FIRST_SEQ } from '../../store/queries/tapeReader.ts';
+
+/** A market is settled long before; one that is not is traded on what stands. */
+const KEPT_MS = 7 * 86_400_000;
+
+export type MarketTerms = Pick<
+  TapeMarket,
+  | 'strikePrice'
+  | 'strikeKnownTimeMs'
+  | 'takerFeeRate'
+  | 'takerFeeExponent'
+  | 'takerDelayMs'
+  | 'twapLookbackSeconds'
+>;
+
+/** Terms of a market, in force for what arrived after a number. */
+export interface TermsVersion {
+  readonly marketId: string;
+  readonly afterSeq: number;
+  readonly terms: MarketTerms;
+}
+
+export function termsOf(market: MarketTerms): MarketTerms {
+  const { strikePrice, strikeKnownTimeMs, takerFeeRate, takerFeeExponent } = market;
+  const { takerDelayMs, twapLookbackSeconds } = market;
+  const strike = { strikePrice, strikeKnownTimeMs, twapLookbackSeconds };
+  return { ...strike, takerFeeRate, takerFeeExponent, takerDelayMs };
+}
+
+/** What stands from the market's first row on. */
+export function firstTerms(marketId: string, market: MarketTerms): TermsVersion {
+  return { marketId, afterSeq: BEFORE_FIRST_SEQ, terms: termsOf(market) };
+}
+
+export function sameTerms(one: MarketTerms, other: MarketTerms): boolean {
+  return JSON.stringify(termsOf(one)) === JSON.stringify(termsOf(other));
+}
+
+export async function writeTerms(
+  transaction: Kysely<Schema>,
+  { marketId, afterSeq, terms }: TermsVersion,
+  nowMs: number,
+): Promise<void> {
+  const row = { market_id: marketId, after_seq: afterSeq, terms: JSON.stringify(terms), written_ms: nowMs };
+  await transaction
+    .insertInto('paper_market_terms')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['market_id', 'after_seq']).doUpdateSet(row))
+    .execute();
+}
+
+/** In the order they came; empty for a market nothing was kept of. */
+export async function readTerms(db: Database, marketId: string): Promise<TermsVersion[]> {
+  const rows = await db
+    .selectFrom('paper_market_terms')
+    .selectAll()
+    .where('market_id', '=', marketId)
+    .orderBy('after_seq')
+    .execute();
+  return rows.map(({ after_seq: afterSeq, terms }) => ({ marketId, afterSeq, terms: JSON.parse(terms) }));
+}
+
+export async function forgetOldTerms(db: Database, nowMs: number): Promise<void> {
+  await db
+    .deleteFrom('paper_market_terms')
+    .where('written_ms', '<', nowMs - KEPT_MS)
+    .execute();
+}

@@ -1,0 +1,30 @@
+import { type Clock, sleep } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+
+const RETRY_MS_MIN = 500;
+const RETRY_MS_MAX = 60_000;
+
+export interface PersistParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Tries again what failed, ever less often, until it is done or trading ends; null then. What is `undefined` failed too. */
+export async function persist<T>(
+  what: string,
+  run: () => Promise<T | undefined>,
+  { clock, log, signal }: PersistParts,
+): Promise<T | null> {
+  for (let retryMs = RETRY_MS_MIN; !signal.aborted; retryMs = Math.min(RETRY_MS_MAX, 2 * retryMs)) {
+    try {
+      const done = await run();
+      if (done !== undefined) return done;
+    } catch (error) {
+      if (signal.aborted) return null;
+      log.error({ err: error, what, retryMs }, 'paper.failed');
+    }
+    await sleep(clock, retryMs, signal);
+  }
+  return null;
+}

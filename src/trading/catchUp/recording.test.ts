@@ -1,0 +1,201 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { oneClock } from '../../../test/support/gaps.ts';
+import { withLateGaps } from '../../../test/support/lateGaps.ts';
+import { makeStrategies } from '../../../test/support/paperCrash.ts';
+import {
+  marketOf,
+  openPaperRig,
+  printedRows,
+  recordedFirst,
+  replayedRows,
+  type Told,
+  toldOf,
+} from '../../../test/support/paperRig.ts';
+import { openTestStore } from '../../../test/support/store.ts';
+import { randomTape, START_MS } from '../../../test/support/tapes.ts';
+import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import type { MarketTape } from '../../core/session/tape.ts';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
+import { BEFORE_FIRST_SEQ } from '../../store/queries/tapeReader.ts';
+import { sumsOf } from '../paper/positions.ts';
+import { type Recording, storedRecording } from './recording.ts';
+
+/** Stands before the stream: strategies are active all along, in every life. */
+const clock: Clock = { ...systemClock, now: () => START_MS - 3_600_000 };
+const RESOLVED = {
+  ...({ status: 'resolved', outcome: 'Up', payoutYes: 1 } as const),
+  ...{ resolvedTimeMs: START_MS + 420_000 },
+};
+const NEVER = new AbortController().signal;
+
+async function openStore() {
+  const test = await openTestStore();
+  onTestFinished(() => test.dispose());
+  return test.store;
+}
+
+async function stretches(recording: Recording, tape: MarketTape): Promise<MarketTape[]> {
+  const read: MarketTape[] = [];
+  for (let afterSeq = BEFORE_FIRST_SEQ; ; ) {
+    const { tape: part, toSeq } = await recording.stretch(marketOf(tape), { afterSeq }, NEVER);
+    read.push(part);
+    if (toSeq === null) return read;
+    afterSeq = toSeq;
+  }
+}
+
+/** All numbers of a column of all parts. */
+function joined(parts: readonly MarketTape[], column: (part: MarketTape) => ArrayLike<number> | undefined) {
+  return parts.flatMap((part) => Array.from(column(part) ?? []));
+}
+
+test('a market is read as it was told, whole or in stretches', async () => {
+  const store = await openStore();
+  const tape = randomTape('read', { books: 700, levels: 6, gaps: false });
+  const sink = recordedFirst(store.writer, { publish: () => undefined });
+  for (const { tell } of toldOf(tape)) tell(sink);
+  for (const [booksAtOnce, count] of [
+    [1_000_000, 1],
+    [200, 4],
+    [700, 2],
+  ] as const) {
+    const parts = await stretches(storedRecording(store, { booksAtOnce }), tape);
+    expect(parts).toHaveLength(count);
+    for (const name of ['quotes', 'books', 'prices'] as const) {
+      for (const column of Object.keys(tape[name] ?? {})) {
+        const of = (part: MarketTape) => (part[name] as Record<string, unknown> | null)?.[column] as never;
+        if (!ArrayBuffer.isView(of(tape))) continue;
+        expect(joined(parts, of), `${name}.${column}`).toEqual(Array.from(of(tape) as Float64Array));
+      }
+    }
+    for (const side of ['yesBids', 'yesAsks'] as const) {
+      for (const column of ['prices', 'sizes'] as const) {
+        const of = (part: MarketTape) => part.books?.[side][column];
+        expect(joined(parts, of), `${side}.${column}`).toEqual(joined([tape], of));
+      }
+    }
+  }
+});
+
+test('the last hour of a feed, a market and those that ended are found', async () => {
+  const store = await openStore();
+  const tape = randomTape('found', { books: 50, levels: 2, gaps: false });
+  const sink = recordedFirst(store.writer, { publish: () => undefined });
+  for (const { tell } of toldOf(tape)) tell(sink);
+  sink.publish('market', marketOf(tape));
+  sink.publish('market', marketOf(tape, RESOLVED));
+  const recording = storedRecording(store);
+  const { marketId, endTimeMs } = tape.market;
+  const prices = await recording.prices({ ticker: 'BTC', source: 'chainlink' }, endTimeMs);
+  expect(prices.map(({ seq }) => seq)).toEqual(
+    joined([tape], (part) => part.prices?.seq).filter((_, at) => (tape.prices?.eventMs[at] ?? 0) < endTimeMs),
+  );
+  expect(await recording.prices({ ticker: 'ETH', source: 'chainlink' }, endTimeMs)).toEqual([]);
+  expect(await recording.market(marketId)).toMatchObject({ marketId, ...RESOLVED });
+  expect(await recording.market('0xnone')).toBeNull();
+  const ended = (startMs: number, endMs: number) =>
+    recording.ended({ ticker: 'BTC', event_type: '5m' }, { startMs, endMs });
+  expect((await ended(endTimeMs, endTimeMs + 1)).map((market) => market.marketId)).toEqual([marketId]);
+  expect(await ended(endTimeMs - 1, endTimeMs)).toEqual([]);
+});
+
+/** Told from where the last life ended; what is told while the past is read is told at once. */
+interface Life {
+  readonly to: number;
+  /** Rows that come while nobody is there to record them, before this life. */
+  readonly lost: number;
+}
+
+/** Trades what is told in lives one after another; between them the process was down, which is recorded as a gap. */
+async function traded(tape: MarketTape, lives: readonly Life[]) {
+  const store = await openStore();
+  const dataDir = temporaryDirectory();
+  const told = toldOf(tape);
+  const recording = storedRecording(store, { booksAtOnce: 150 });
+  let at = 0;
+  for (const [life, { to, lost }] of lives.entries()) {
+    const down = life === 0 ? null : gapAround(told, { from: at, to: at + lost });
+    at += lost;
+    if (down !== null) store.writer.gap(oneClock({ ...down.gap, seq: down.gap.knownSeq, endTimeMs: null }));
+    const rig = await openPaperRig({
+      dataDir,
+      clock,
+      recording,
+      markets: () => (life === 0 ? [] : [marketOf(tape)]),
+    });
+    const sink = recordedFirst(store.writer, rig.bus);
+    if (life === 0) {
+      await makeStrategies(rig.trading.papers, rig.userId);
+      sink.publish('market', marketOf(tape));
+    }
+    // While the past is being read.
+    for (const { tell } of told.slice(at, at + 40)) tell(sink);
+    await rig.trading.settled();
+    if (down !== null) sink.publish('gap', oneClock({ ...down.gap, ...{ seq: down.endSeq } }));
+    for (const { tell } of told.slice(at + 40, to)) tell(sink);
+    at = to;
+    if (to === told.length) sink.publish('market', marketOf(tape, RESOLVED));
+    await rig.trading.settled();
+    const { db, trading, userId } = rig;
+    const rows = await db.selectFrom('paper_positions').selectAll().execute();
+    const strategies = await trading.papers.strategies.list(userId);
+    await trading.close();
+    await db.destroy();
+    if (to === told.length) {
+      const [whole] = await stretches(storedRecording(store), tape);
+      return { rows, strategies, recorded: whole as MarketTape };
+    }
+  }
+  throw new RangeError('the last life does not come to the end');
+}
+
+/** Found at the next start, and over soon after the past was read; between two arrivals each. */
+function gapAround(told: readonly Told[], { from, to }: { from: number; to: number }) {
+  const at = (index: number) => told[index] as Told;
+  const after = ({ seq }: Told) => (seq % 8 === 0 ? seq + 1 : seq + 2);
+  const gap = {
+    ...{ gapId: `gap_${from}`, marketId: '0xtape', feed: 'underround', repairedBy: 'snapshot' },
+    ...{ startTimeMs: at(from - 1).atMs, endTimeMs: at(to + 40).atMs + 1, cause: 'process_down' as const },
+    ...{ knownTimeMs: at(to).atMs, knownSeq: after(at(to - 1)) },
+  };
+  return { gap, endSeq: after(at(to + 39)) };
+}
+
+/** A process that is down finds no gaps and sees none end. */
+function clearOf(tape: MarketTape, cuts: readonly number[]): MarketTape['gaps'] {
+  const told = toldOf(tape);
+  const [first, last] = [told[0]?.seq ?? 0, told.at(-1)?.seq ?? 0];
+  const near = (seq = Number.POSITIVE_INFINITY) =>
+    cuts.some((cut) => Math.abs(seq - (first + cut * (last - first))) < 2_000);
+  return tape.gaps.filter(({ knownSeq, endSeq }) => !near(knownSeq) && !near(endSeq));
+}
+
+test.each([
+  ['without a restart', []],
+  ['restarted once', [0.4]],
+  ['restarted while nothing was lost, early and late', [0.1, 0.9]],
+  ['restarted five times', [0.2, 0.35, 0.5, 0.65, 0.8]],
+] as const)('%s, a recorded market comes to what a replay of the recording does', async (_, cuts) => {
+  const late = withLateGaps(randomTape('lives', { books: 1_500, levels: 6, gaps: false }), 'lives');
+  const tape = { ...late, gaps: clearOf(late, cuts) };
+  const { length } = toldOf(tape);
+  const lives = [...cuts, 1].map((cut, life) => ({
+    to: Math.floor(length * cut),
+    lost: life === 0 ? 0 : 60,
+  }));
+  const { rows, strategies, recorded } = await traded(tape, lives);
+  expect(tape.gaps.length).toBeGreaterThan(2);
+  expect(recorded.gaps).toHaveLength(tape.gaps.length + cuts.length);
+  expect(rows.length).toBeGreaterThan(5);
+  for (const { strategyId, strategy, activeFromMs, name, ...sums } of strategies) {
+    const own = rows.filter((row) => row.paper_strategy_id === strategyId);
+    const replayed = replayedRows(
+      recorded,
+      { strategyId, strategy, fromMs: activeFromMs, sizeUsd: 10 },
+      RESOLVED,
+    );
+    expect(printedRows(own), name).toBe(printedRows(replayed));
+    const { pnl, open, closed } = sumsOf(own);
+    expect([sums.netPnl, sums.openPositions, sums.closedPositions], name).toEqual([pnl, open, closed]);
+  }
+});

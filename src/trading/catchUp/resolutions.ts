@@ -1,0 +1,70 @@
+/** What the venue said last of markets that are settled: its listing may set right what its stream said first. */
+import type { Kysely } from 'kysely';
+import type { Schema } from '../../control/schema.ts';
+import type { Market, Outcome } from '../../schema/market.ts';
+import { resolutionOf } from '../../store/queries/tapeReader.ts';
+
+/** Some days of windows; corrections come within minutes. */
+const KEPT_MAX = 5_000;
+
+/** A market is said to have been resolved at another time than it was settled by. */
+export interface ResolutionMove {
+  readonly marketId: string;
+  readonly outcome: Outcome | null;
+  readonly resolvedTimeMs: number;
+}
+
+interface Settled {
+  readonly payoutYes: number | null;
+  readonly outcome: Outcome | null;
+  readonly resolvedTimeMs: number;
+}
+
+export class Resolutions {
+  /** Oldest first. */
+  readonly #settled = new Map<string, Settled>();
+
+  note(record: Market): void {
+    const settled = settledBy(record);
+    if (settled === null) return;
+    if (this.#settled.size >= KEPT_MAX) {
+      const [oldest] = this.#settled.keys();
+      this.#settled.delete(oldest as string);
+    }
+    this.#settled.set(record.marketId, settled);
+  }
+
+  /** How a record sets right what a market was settled by: nothing, when, or what it pays. */
+  correction(record: Market): 'none' | 'time' | 'payout' {
+    const before = this.#settled.get(record.marketId);
+    const now = settledBy(record);
+    if (before === undefined || now === null) return 'none';
+    if (before.payoutYes !== now.payoutYes) return 'payout';
+    const isSame = before.outcome === now.outcome && before.resolvedTimeMs === now.resolvedTimeMs;
+    return isSame ? 'none' : 'time';
+  }
+}
+
+function settledBy(record: Market): Settled | null {
+  const resolution = resolutionOf(record);
+  return resolution && { ...resolution, outcome: record.outcome };
+}
+
+/** What was paid out was so at another time; what it was paid stays. */
+export async function moveResolution(
+  transaction: Kysely<Schema>,
+  { marketId, outcome, resolvedTimeMs }: ResolutionMove,
+): Promise<void> {
+  await transaction
+    .updateTable('paper_positions')
+    .set({ closed_ms: resolvedTimeMs, outcome })
+    .where('market_id', '=', marketId)
+    .where('exit_reason', 'in', ['resolved', 'market_void'])
+    .execute();
+  // Those that were sold before know how it ended too.
+  await transaction
+    .updateTable('paper_positions')
+    .set({ outcome })
+    .where('market_id', '=', marketId)
+    .execute();
+}

@@ -1,0 +1,108 @@
+/** Plays a recorded market through the very calls the bus makes, so that a restart goes on where the last run ended. */
+import { type MarketTape, TapeLadders } from '../../core/session/tape.ts';
+import { ToldGaps } from '../../core/session/toldGaps.ts';
+import type { BookRecord, QuoteRecord, SideView } from '../../schema/records.ts';
+import type { PaperMarket } from '../live/paperMarket.ts';
+import type { TermsVersion } from './marketTerms.ts';
+
+const EVENTS_AT_ONCE = 64;
+
+/** One market's past, stretch by stretch in order. */
+export class TapePlayer {
+  readonly #market: PaperMarket;
+  readonly #gaps: ToldGaps;
+  readonly #terms: TermsVersion[];
+  /** Arrival number of the newest row it has played. */
+  lastSeq = 0;
+
+  /** @param terms In the order they came; those of the first row are the market's already. */
+  constructor(market: PaperMarket, terms: readonly TermsVersion[] = []) {
+    this.#market = market;
+    this.#gaps = new ToldGaps(market);
+    this.#terms = [...terms];
+  }
+
+  /**
+   * Yields now and then, so that whoever plays can let others go first.
+   * @param beforeSeq What arrived from this number on is left out.
+   */
+  *play(tape: MarketTape, beforeSeq = Number.POSITIVE_INFINITY): Generator<void, void> {
+    const { quotes, books, prices } = tape;
+    this.#gaps.add(tape.gaps);
+    const ladders = books && new TapeLadders(books);
+    const at = { quote: 0, book: 0, price: 0 };
+    let played = 0;
+    for (;;) {
+      const quoteSeq = quotes.seq[at.quote] ?? Number.POSITIVE_INFINITY;
+      const bookSeq = books?.seq[at.book] ?? Number.POSITIVE_INFINITY;
+      const priceSeq = prices?.seq[at.price] ?? Number.POSITIVE_INFINITY;
+      const next = Math.min(quoteSeq, bookSeq, priceSeq);
+      if (next === Number.POSITIVE_INFINITY || next >= beforeSeq) return;
+      this.#applyTerms(next);
+      this.#gaps.beforeSeq(next);
+      this.lastSeq = next;
+      if (priceSeq === next) this.#price(tape, at.price++);
+      else if (bookSeq === next) this.#book(tape, at.book++, ladders);
+      else this.#quote(tape, at.quote++);
+      if (++played % EVENTS_AT_ONCE === 0) yield;
+    }
+  }
+
+  /** After the last stretch. @param beforeSeq As of `play`: from there on somebody else tells of gaps too. */
+  finish(beforeSeq = Number.POSITIVE_INFINITY): void {
+    this.#applyTerms(Number.POSITIVE_INFINITY);
+    this.#gaps.beforeSeq(beforeSeq);
+    this.#gaps.beforeTime(Number.POSITIVE_INFINITY);
+  }
+
+  #applyTerms(seq: number): void {
+    for (;;) {
+      const first = this.#terms[0];
+      if (first === undefined || first.afterSeq >= seq) return;
+      this.#terms.shift();
+      this.#market.update(first.terms);
+    }
+  }
+
+  #price({ prices }: MarketTape, at: number): void {
+    if (prices === null) return;
+    const receivedMs = prices.receivedMs[at] as number;
+    if (receivedMs >= this.#market.market.startTimeMs) this.#gaps.beforeTime(receivedMs);
+    this.#market.price({
+      ...{ seq: prices.seq[at] as number, receivedMs },
+      ...{ eventMs: prices.eventMs[at] as number, price: prices.price[at] as number },
+    });
+  }
+
+  #book({ books }: MarketTape, at: number, ladders: TapeLadders | null): void {
+    if (books === null || ladders === null) return;
+    const receivedTimeMs = books.receivedMs[at] as number;
+    this.#gaps.beforeTime(receivedTimeMs);
+    const side = (token: 'yes' | 'no', kind: 'bids' | 'asks'): SideView => ladders.side(at, token, kind);
+    const record: BookRecord = {
+      ...{ seq: books.seq[at] as number, marketId: this.#market.market.marketId },
+      ...{ eventTimeMs: receivedTimeMs, receivedTimeMs, underlyingPrice: null },
+      ...{ trusted: books.trusted[at] === 1, mirrored: books.noBids === null },
+      yes: { bids: side('yes', 'bids'), asks: side('yes', 'asks') },
+      no: { bids: side('no', 'bids'), asks: side('no', 'asks') },
+    };
+    this.#market.book(record);
+  }
+
+  #quote({ quotes }: MarketTape, at: number): void {
+    const receivedTimeMs = quotes.receivedMs[at] as number;
+    this.#gaps.beforeTime(receivedTimeMs);
+    const price = (column: Float64Array) => {
+      const value = column[at] as number;
+      return Number.isNaN(value) ? null : value;
+    };
+    const record: QuoteRecord = {
+      ...{ seq: quotes.seq[at] as number, marketId: this.#market.market.marketId },
+      ...{ eventTimeMs: receivedTimeMs, receivedTimeMs, yesChanged: true },
+      underlyingPrice: price(quotes.underlying),
+      ...{ trusted: quotes.trusted[at] === 1, yesBid: price(quotes.yesBid), yesAsk: price(quotes.yesAsk) },
+      ...{ noBid: price(quotes.noBid), noAsk: price(quotes.noAsk) },
+    };
+    this.#market.quote(record);
+  }
+}

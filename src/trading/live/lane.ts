@@ -1,0 +1,113 @@
+import { LiveMarket, type LiveTerms } from '../../core/session/liveMarket.ts';
+import { ROW_GAP_KNOWN } from '../../core/session/rows.ts';
+import type { TapeMarket } from '../../core/session/tape.ts';
+import { TAPE_AFTER_MS, TAPE_BEFORE_MS } from '../../store/queries/tapeReader.ts';
+import type { PaperSession } from './livePaper.ts';
+import { Sleepers } from './sleepers.ts';
+
+export type OnBroken = (session: PaperSession, error: unknown) => void;
+
+/** The sessions of one market that see the same rows. */
+export class Lane {
+  readonly live: LiveMarket;
+  readonly #market: TapeMarket;
+  readonly #onBroken: OnBroken;
+  readonly #sleepers: Sleepers;
+  readonly #sessions = new Set<PaperSession>();
+  /** Those whose next row may change something; those who sleep and those who are done are not among them. */
+  #awake: PaperSession[] = [];
+
+  constructor(
+    market: TapeMarket,
+    { onBroken, ...terms }: Omit<LiveTerms, 'fromMs'> & { onBroken: OnBroken },
+  ) {
+    this.#market = market;
+    this.#onBroken = onBroken;
+    this.live = new LiveMarket(market, { ...terms, fromMs: market.startTimeMs - TAPE_BEFORE_MS });
+    this.#sleepers = new Sleepers(this.live.rows, market);
+  }
+
+  get sessions(): Iterable<PaperSession> {
+    return this.#sessions;
+  }
+
+  addAll(sessions: readonly PaperSession[]): void {
+    for (const session of sessions) {
+      this.#sessions.add(session);
+      if (!session.session.isDone) this.#awake.push(session);
+    }
+  }
+
+  keep(wanted: (session: PaperSession) => boolean): void {
+    for (const session of this.#sessions) {
+      if (wanted(session)) continue;
+      this.#sessions.delete(session);
+      this.#sleepers.leave(session);
+    }
+    this.#awake = this.#awake.filter((session) => this.#sessions.has(session));
+  }
+
+  /** Shows the newest row to those it may change something for. */
+  step(): void {
+    const { rows } = this.live;
+    const timeMs = rows.timeMs[0] as number;
+    if (!this.#isInTape(timeMs)) return;
+    this.#show(this.#awake, timeMs);
+    const mayDeal =
+      rows.trusted[0] === 1 && timeMs >= this.#market.startTimeMs && timeMs < this.#market.endTimeMs;
+    if (mayDeal) this.#showSleepers(timeMs);
+    this.#settleDown(timeMs);
+  }
+
+  /** Shows it to all: a gap has become known or ended. Only that can give who is done something to do again. */
+  stepAll(): void {
+    const { rows } = this.live;
+    const timeMs = rows.timeMs[0] as number;
+    // However late a gap is found, what was dealt in it is taken back.
+    if (!this.#isInTape(timeMs) && rows.kind[0] !== ROW_GAP_KNOWN) return;
+    for (const session of this.#sessions) this.#sleepers.awaken(session);
+    this.#awake = [...this.#sessions];
+    this.#show(this.#awake, timeMs);
+    this.#settleDown(timeMs);
+  }
+
+  #isInTape(timeMs: number): boolean {
+    const { startTimeMs, endTimeMs } = this.#market;
+    return timeMs >= startTimeMs - TAPE_BEFORE_MS && timeMs < endTimeMs + TAPE_AFTER_MS;
+  }
+
+  #show(sessions: Iterable<PaperSession>, timeMs: number): void {
+    for (const paper of sessions) {
+      if (timeMs < paper.fromMs) continue;
+      try {
+        paper.session.step(0);
+      } catch (error) {
+        this.#onBroken(paper, error);
+        this.#sessions.delete(paper);
+      }
+    }
+  }
+
+  #showSleepers(timeMs: number): void {
+    const reached = this.#sleepers.reached();
+    this.#show(reached, timeMs);
+    for (const paper of reached) {
+      if (paper.session.isIdle && this.#sessions.has(paper)) continue;
+      this.#sleepers.leave(paper);
+      this.#awake.push(paper);
+    }
+  }
+
+  /** Lets those fall asleep who can, and those go who are done. */
+  #settleDown(timeMs: number): void {
+    this.#sleepers.seen();
+    let left = 0;
+    const awake = this.#awake;
+    for (const session of awake) {
+      const isThere = this.#sessions.has(session) && !session.session.isDone;
+      const hasBegun = timeMs >= session.fromMs;
+      if (isThere && !(hasBegun && this.#sleepers.tryToSleep(session))) awake[left++] = session;
+    }
+    awake.length = left;
+  }
+}

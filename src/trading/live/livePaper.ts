@@ -1,0 +1,72 @@
+/** What is kept in memory of a strategy while it trades, and of one market it trades in. */
+import { Ledger } from '../../core/ledger.ts';
+import type { Trade } from '../../core/session/position.ts';
+import { type Entries, MarketSession, type SessionMarket } from '../../core/session/session.ts';
+import type { Resolution } from '../../core/session/tape.ts';
+import type { CompiledStrategy } from '../../core/strategies/strategy.ts';
+import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
+import type { Outcome } from '../../schema/market.ts';
+
+/** A strategy as the runner holds it. */
+export interface LiveStrategy {
+  readonly strategyId: string;
+  readonly series: string;
+  readonly compiled: CompiledStrategy;
+  /** Whole micro-USD a purchase. */
+  readonly size: number;
+  /** Since when it may trade, by receipt. */
+  activeFromMs: number;
+  /** Of the time it is active now, or was last. */
+  entries: Entries;
+}
+
+/** Told whenever the positions of a session may be others than before. */
+export type SessionChanged = (session: PaperSession) => void;
+
+/** One strategy on one market. */
+export class PaperSession {
+  readonly strategy: LiveStrategy;
+  readonly marketId: string;
+  /** It sees no row received before. */
+  readonly fromMs: number;
+  readonly session: MarketSession;
+  outcome: Outcome | null = null;
+  readonly #changed: SessionChanged;
+
+  constructor(
+    strategy: LiveStrategy,
+    market: SessionMarket,
+    {
+      fromMs,
+      changed,
+      entries = strategy.entries,
+    }: { fromMs: number; changed: SessionChanged; entries?: Entries },
+  ) {
+    this.strategy = strategy;
+    this.marketId = market.market.marketId;
+    this.fromMs = fromMs;
+    this.#changed = changed;
+    this.session = new MarketSession(market, {
+      terms: { strategy: strategy.compiled, size: strategy.size, params: DEFAULT_PARAMS },
+      ledger: new Ledger(),
+      entries,
+      listener: ({ kind }) => {
+        if (kind === 'fill' || kind === 'taken_back') changed(this);
+      },
+    });
+  }
+
+  get trades(): Trade[] {
+    return this.session.trades();
+  }
+
+  get hasDealt(): boolean {
+    return this.trades.length > 0;
+  }
+
+  settle(resolution: Resolution, outcome: Outcome | null): void {
+    this.outcome = outcome;
+    this.session.settle(resolution);
+    if (this.hasDealt) this.#changed(this);
+  }
+}

@@ -1,0 +1,33 @@
+import { DEPTH_MAX } from '../../backtest/depth.ts';
+import type { LiveMarket } from '../../core/session/liveMarket.ts';
+import { NewestBooks } from '../../core/session/newestBooks.ts';
+import type { BookRecord, QuoteRecord } from '../../schema/records.ts';
+
+/** What was told of a market last, for who comes later. */
+export class NewestRecords {
+  readonly #books = new NewestBooks({ depth: DEPTH_MAX, fromMs: Number.NEGATIVE_INFINITY });
+  #book: { readonly number: number; readonly told: Omit<BookRecord, 'yes' | 'no'> } | null = null;
+  #quote: QuoteRecord | null = null;
+
+  book(record: BookRecord): void {
+    const number = this.#books.keep(record) ?? this.#book?.number ?? 0;
+    const { yes: _yes, no: _no, ...told } = record;
+    this.#book = { number, told };
+  }
+
+  quote(record: QuoteRecord): void {
+    this.#quote = record;
+  }
+
+  tell(live: LiveMarket): void {
+    const [book, quote] = [this.#book, this.#quote];
+    if (book !== null) {
+      const sides = (token: 'yes' | 'no') => ({
+        bids: this.#books.side(book.number, token, 'bids'),
+        asks: this.#books.side(book.number, token, 'asks'),
+      });
+      live.book({ ...book.told, yes: sides('yes'), no: sides('no') });
+    }
+    if (quote !== null && quote.seq > (book?.told.seq ?? 0)) live.quote(quote);
+  }
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { bookRecord } from '../../../test/support/api.ts';
+import { START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
+import { compileStrategy } from '../../core/strategies/compile.ts';
+import { PaperMarket } from './paperMarket.ts';
+
+const SHARE = 1_000_000;
+
+/** A strategy of a size: another size reads books of another depth, so it gets rows of its own. */
+function strategyOf(sizeUsd: number) {
+  const compiled = compileStrategy({
+    ...{ type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' },
+  });
+  const shared = { series: 'BTC 5m', activeFromMs: START_MS, entries: { untilMs: Number.POSITIVE_INFINITY } };
+  return { ...shared, strategyId: `ps_${sizeUsd}`, compiled, size: sizeUsd * 1_000_000 };
+}
+
+test('a strategy added after a gap ended trusts no book from before the gap, like one that was there', () => {
+  const market = new PaperMarket(TAPE_MARKET, (_, error) => {
+    throw error;
+  });
+  const early = market.viewOf(strategyOf(10));
+  let seq = 0;
+  const book = (at: number, ask: number) => {
+    const levels = { yesBids: [[1_000, SHARE]], yesAsks: [[ask, 100 * SHARE]] } as const;
+    const ids = { seq: ++seq, marketId: TAPE_MARKET.marketId, timeMs: START_MS + at };
+    market.book(bookRecord({ ...ids, ...levels }));
+  };
+  book(1_000, 5_000);
+  market.gapKnown({ startMs: START_MS + 2_000, knownMs: START_MS + 3_000 });
+  market.gapEnded({ startMs: START_MS + 2_000, endMs: START_MS + 4_000 });
+  const point = { seq: ++seq, eventMs: START_MS + 5_000, receivedMs: START_MS + 5_000, price: 97_000 };
+  market.price(point);
+  const late = market.viewOf(strategyOf(5_000));
+  expect(late.rows).not.toBe(early.rows);
+  expect([early.rows.trusted[0], late.rows.trusted[0]]).toEqual([0, 0]);
+  book(6_000, 5_100);
+  expect([early.rows.trusted[0], late.rows.trusted[0]]).toEqual([1, 1]);
+});

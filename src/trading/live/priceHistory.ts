@@ -1,0 +1,53 @@
+import type { UnderlyingSource } from '../../schema/events.ts';
+import type { Ticker } from '../../schema/market.ts';
+
+/** What a market's volatility and mean are measured from lies at most so long before its window. */
+export const HISTORY_MS = 3_600_000;
+/** Prices of one feed kept; ten a second for an hour are 36,000. */
+const POINTS_MAX = 200_000;
+/** Points dropped at once, so that dropping costs little a price. */
+const DROP_AT_ONCE = 4_096;
+
+export interface PricePoint {
+  readonly seq: number;
+  readonly receivedMs: number;
+  readonly eventMs: number;
+  readonly price: number;
+}
+
+/** The last hour of every feed, for markets that are still to come. */
+export class PriceHistory {
+  readonly #feeds = new Map<string, PricePoint[]>();
+
+  push(feed: { ticker: Ticker; source: UnderlyingSource }, point: PricePoint): void {
+    const points = this.#of(feed);
+    points.push(point);
+    const oldest = points[DROP_AT_ONCE];
+    const isOld = oldest !== undefined && oldest.receivedMs < point.receivedMs - HISTORY_MS;
+    if (isOld || points.length > POINTS_MAX) points.splice(0, DROP_AT_ONCE);
+  }
+
+  /** Puts what was recorded before the first price that was pushed in front of it. */
+  prepend(feed: { ticker: Ticker; source: UnderlyingSource }, before: readonly PricePoint[]): void {
+    const points = this.#of(feed);
+    const firstSeq = points[0]?.seq ?? Number.POSITIVE_INFINITY;
+    const older = before.filter(({ seq }) => seq < firstSeq).slice(-POINTS_MAX + points.length);
+    this.#feeds.set(keyOf(feed), [...older, ...points]);
+  }
+
+  points(feed: { ticker: Ticker; source: UnderlyingSource }): readonly PricePoint[] {
+    return this.#of(feed);
+  }
+
+  #of(feed: { ticker: Ticker; source: UnderlyingSource }): PricePoint[] {
+    const known = this.#feeds.get(keyOf(feed));
+    if (known !== undefined) return known;
+    const points: PricePoint[] = [];
+    this.#feeds.set(keyOf(feed), points);
+    return points;
+  }
+}
+
+function keyOf({ ticker, source }: { ticker: Ticker; source: UnderlyingSource }): string {
+  return `${ticker} ${source}`;
+}

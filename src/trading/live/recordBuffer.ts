@@ -1,0 +1,80 @@
+import type { BookRecord, BookView, QuoteRecord, SideView } from '../../schema/records.ts';
+import type { PaperMarket } from './paperMarket.ts';
+import type { PricePoint } from './priceHistory.ts';
+
+/** Some minutes of the busiest market; where a store takes longer to answer, what came is read from it too. */
+const RECORDS_MAX = 50_000;
+
+type Buffered =
+  | { readonly kind: 'book'; readonly record: BookRecord }
+  | { readonly kind: 'quote'; readonly record: QuoteRecord }
+  | { readonly kind: 'price'; readonly point: PricePoint }
+  | { readonly kind: 'gap'; readonly gap: { startMs: number; knownMs: number; endMs: number | null } };
+
+/** What came of a market while its past was being read. */
+export class RecordBuffer {
+  readonly #recordsMax: number;
+  #records: Buffered[] = [];
+  /** Arrival number of the first that came, kept or not; null: none. */
+  firstSeq: number | null = null;
+  /** Something was not kept: what is here is of no use. */
+  overflowed = false;
+
+  /** @param recordsMax 0: nothing is kept, as long as nothing is read. */
+  constructor(recordsMax = RECORDS_MAX) {
+    this.#recordsMax = recordsMax;
+  }
+
+  book(record: BookRecord): void {
+    this.firstSeq ??= record.seq;
+    if (this.#isFull) return;
+    const { yes, no } = record;
+    this.#records.push({ kind: 'book', record: { ...record, yes: copyBook(yes), no: copyBook(no) } });
+  }
+
+  quote(record: QuoteRecord): void {
+    this.firstSeq ??= record.seq;
+    if (!this.#isFull) this.#records.push({ kind: 'quote', record });
+  }
+
+  price(point: PricePoint): void {
+    this.firstSeq ??= point.seq;
+    if (!this.#isFull) this.#records.push({ kind: 'price', point });
+  }
+
+  gap(gap: { startMs: number; knownMs: number; endMs: number | null }): void {
+    if (!this.#isFull) this.#records.push({ kind: 'gap', gap });
+  }
+
+  drain(market: PaperMarket): void {
+    for (const entry of this.#records) {
+      if (entry.kind === 'book') market.book(entry.record);
+      else if (entry.kind === 'quote') market.quote(entry.record);
+      else if (entry.kind === 'price') market.price(entry.point);
+      else applyGap(market, entry.gap);
+    }
+    this.#records = [];
+  }
+
+  get #isFull(): boolean {
+    if (this.#records.length >= this.#recordsMax) this.overflowed = true;
+    return this.overflowed;
+  }
+}
+
+/** A gap as the bus tells it: known now, or ended; one may be both, where it was over before it was found. */
+export function applyGap(
+  market: PaperMarket,
+  { startMs, knownMs, endMs }: { startMs: number; knownMs: number; endMs: number | null },
+): void {
+  market.gapKnown({ startMs, knownMs });
+  if (endMs !== null) market.gapEnded({ startMs, endMs });
+}
+
+function copyBook({ bids, asks }: BookView): BookView {
+  return { bids: copySide(bids), asks: copySide(asks) };
+}
+
+function copySide({ count, prices, sizes }: SideView): SideView {
+  return { count, prices: prices.slice(0, count), sizes: sizes.slice(0, count) };
+}

@@ -1,0 +1,220 @@
+import type { Subscriber } from '../../bus/bus.ts';
+import { every, type Timer } from '../../runtime/clock.ts';
+import type { Gap } from '../../schema/gap.ts';
+import type { Market } from '../../schema/market.ts';
+import type { UnderlyingRecord } from '../../schema/records.ts';
+import { resolutionOf, TAPE_AFTER_MS } from '../../store/queries/tapeReader.ts';
+import { firstTerms, sameTerms, termsOf } from '../catchUp/marketTerms.ts';
+import { tradable } from '../catchUp/recording.ts';
+import { Resolutions } from '../catchUp/resolutions.ts';
+import { TakeUps } from '../catchUp/takeUps.ts';
+import type { LiveStrategy, PaperSession } from './livePaper.ts';
+import type { PaperMarket } from './paperMarket.ts';
+import { PriceHistory } from './priceHistory.ts';
+import { primeHistory } from './primeHistory.ts';
+import { applyGap, type RecordBuffer } from './recordBuffer.ts';
+import type { PaperRunnerParts, Tracked } from './runnerParts.ts';
+import { Sessions } from './sessions.ts';
+import { StrategyIndex, seriesOf } from './strategyIndex.ts';
+
+/** Markets that are over are let go of so often, and the store is asked about those in which something was dealt. */
+const SWEEP_MS = 30_000;
+
+/** Runs the strategies on what is recorded, as it is recorded. Only series that have strategies are followed. */
+export class PaperRunner {
+  readonly #parts: PaperRunnerParts;
+  readonly #sessions: Sessions;
+  readonly #takeUps: TakeUps;
+  readonly #history = new PriceHistory();
+  readonly #strategies = new StrategyIndex();
+  readonly #followed = new Set<string>();
+  readonly #tracked = new Map<string, Tracked>();
+  readonly #resolutions = new Resolutions();
+  #lastSeq = 0;
+  #subscriptions: (() => void)[] = [];
+  #sweep: Timer | null = null;
+
+  constructor(parts: PaperRunnerParts) {
+    this.#parts = parts;
+    this.#sessions = new Sessions(parts);
+    this.#takeUps = new TakeUps(parts, {
+      ...{ tracked: this.#tracked, strategies: this.#strategies, sessions: this.#sessions },
+      lastSeq: () => this.#lastSeq,
+      update: (tracked, seq) => this.#update(tracked, seq),
+    });
+  }
+
+  /** @param held Markets in which something is held. */
+  start(bus: Subscriber, { held }: { held: readonly string[] }): void {
+    this.#subscriptions = [
+      bus.subscribe('book', (record) => this.#target(record)?.book(record)),
+      bus.subscribe('quote', (record) => this.#target(record)?.quote(record)),
+      bus.subscribe('underlying', (record) => this.#price(record)),
+      bus.subscribe('gap', (gap) => this.#gap(gap)),
+      bus.subscribe('market', (market) => this.#market(market)),
+    ];
+    this.#sweep = every(this.#parts.clock, SWEEP_MS, () => this.#look());
+    const feeds = { series: this.#strategies.series(), recording: this.#parts.recording };
+    this.#takeUps.work(primeHistory(this.#history, feeds, this.#takeUps.persistence));
+    for (const marketId of held) this.#takeUps.byId(marketId);
+    for (const series of this.#strategies.series()) this.#follow(series, { ended: true });
+  }
+
+  /** Before `start`, or while running. */
+  add(strategy: LiveStrategy): void {
+    this.#strategies.add(strategy);
+    if (this.#subscriptions.length === 0) return;
+    this.#follow(strategy.series, { ended: false });
+    this.#attach(strategy);
+  }
+
+  remove(strategyId: string): void {
+    this.#strategies.delete(strategyId);
+    for (const { paper } of this.#tracked.values()) paper.removeStrategy(strategyId);
+  }
+
+  /** What is held is dealt with to its end; nothing new is opened from then on. */
+  deactivate(strategyId: string, untilMs: number): void {
+    const strategy = this.#strategies.get(strategyId);
+    if (strategy !== undefined) strategy.entries.untilMs = untilMs;
+  }
+
+  /** Markets it has dealt in before are not entered anew. Nothing happens where it is active since then. */
+  activate(strategyId: string, fromMs: number): void {
+    const strategy = this.#strategies.get(strategyId);
+    const isActive = strategy?.entries.untilMs === Number.POSITIVE_INFINITY;
+    if (strategy === undefined || (isActive && strategy.activeFromMs === fromMs)) return;
+    strategy.activeFromMs = fromMs;
+    strategy.entries = { untilMs: Number.POSITIVE_INFINITY };
+    const isIdle = (session: PaperSession) => session.strategy.strategyId !== strategyId || session.hasDealt;
+    for (const { paper } of this.#tracked.values()) paper.keep(isIdle);
+    this.#attach(strategy);
+  }
+
+  /** Resolves when no market is being taken up. */
+  async settled(): Promise<void> {
+    await this.#takeUps.settled();
+  }
+
+  async close(): Promise<void> {
+    for (const unsubscribe of this.#subscriptions) unsubscribe();
+    this.#sweep?.cancel();
+    await this.#takeUps.close();
+  }
+
+  #target({ marketId, seq }: { marketId: string; seq: number }): PaperMarket | RecordBuffer | undefined {
+    this.#lastSeq = seq;
+    const tracked = this.#tracked.get(marketId);
+    return tracked?.buffer ?? tracked?.paper;
+  }
+
+  #price(record: UnderlyingRecord): void {
+    const { seq, ticker, source, price } = record;
+    this.#lastSeq = seq;
+    const point = { seq, price, receivedMs: record.receivedTimeMs, eventMs: record.eventTimeMs };
+    this.#history.push({ ticker, source }, point);
+    for (const { paper, buffer } of this.#tracked.values()) {
+      if (paper.market.ticker === ticker && paper.source === source) (buffer ?? paper).price(point);
+    }
+  }
+
+  #gap({ marketId, startReceivedMs: startMs, knownTimeMs, endReceivedMs: endMs }: Gap): void {
+    const tracked = this.#tracked.get(marketId);
+    if (tracked === undefined) return;
+    const gap = { startMs, knownMs: knownTimeMs ?? startMs, endMs };
+    if (tracked.buffer !== null) tracked.buffer.gap(gap);
+    else applyGap(tracked.paper, gap);
+  }
+
+  #market(record: Market): void {
+    const tracked = this.#tracked.get(record.marketId);
+    if (tracked === undefined) {
+      if (record.status === 'resolved') this.#correct(record);
+      else this.#begin(record);
+      return;
+    }
+    tracked.record = record;
+    if (tracked.buffer === null) this.#update(tracked, this.#lastSeq);
+  }
+
+  /** What is new now has no past to be read. */
+  #begin(record: Market): void {
+    const { marketId } = record;
+    const isOver = record.endTimeMs <= this.#parts.clock.now();
+    const isWanted = this.#followed.has(seriesOf(record)) && !this.#takeUps.isGivenUp(marketId);
+    if (isOver || !isWanted || tradable(record) === null) return;
+    const paper = this.#sessions.market(record);
+    this.#tracked.set(marketId, { record, paper, buffer: null });
+    this.#parts.termsChanged(firstTerms(marketId, record));
+    const { ticker } = paper.market;
+    for (const point of this.#history.points({ ticker, source: paper.source })) paper.price(point);
+    paper.addAll(
+      this.#strategies.ofMarket(record).map((strategy) => this.#sessions.session(paper, strategy)),
+    );
+  }
+
+  #update({ record, paper }: Tracked, afterSeq: number): void {
+    const { marketId } = record;
+    if (!sameTerms(record, paper.market)) {
+      const terms = termsOf(record);
+      paper.update(terms);
+      this.#parts.termsChanged({ marketId, afterSeq, terms });
+    }
+    const resolution = resolutionOf(record);
+    if (resolution === null) return;
+    paper.settle(resolution, record.outcome);
+    this.#resolutions.note(record);
+    this.#tracked.delete(marketId);
+  }
+
+  /** It was settled by what the venue said before. */
+  #correct(record: Market): void {
+    const { marketId, outcome } = record;
+    const correction = this.#resolutions.correction(record);
+    if (correction === 'none') return;
+    this.#resolutions.note(record);
+    this.#parts.log.info({ marketId, correction, outcome }, 'paper.resolution_corrected');
+    // Where it pays something else, what was sold in parts has to be dealt anew.
+    if (correction === 'payout') this.#takeUps.market(record);
+    else
+      this.#parts.resolutionMoved({
+        marketId,
+        outcome,
+        resolvedTimeMs: record.resolvedTimeMs ?? record.endTimeMs,
+      });
+  }
+
+  #attach(strategy: LiveStrategy): void {
+    for (const { paper, buffer } of this.#tracked.values()) {
+      const { ticker, eventType } = paper.market;
+      if (buffer !== null || strategy.series !== seriesOf({ ticker, eventType })) continue;
+      const has = paper.sessions.some((session) => session.strategy.strategyId === strategy.strategyId);
+      if (!has) paper.addAll([this.#sessions.session(paper, strategy)]);
+    }
+  }
+
+  #follow(series: string, { ended }: { ended: boolean }): void {
+    if (this.#followed.has(series)) return;
+    this.#followed.add(series);
+    for (const market of this.#parts.markets()) {
+      if (seriesOf(market) === series && market.status !== 'resolved') this.#takeUps.market(market);
+    }
+    if (ended) this.#takeUps.ended(series);
+  }
+
+  #look(): void {
+    const nowMs = this.#parts.clock.now();
+    for (const [marketId, { paper, buffer }] of this.#tracked) {
+      if (buffer !== null || nowMs < paper.market.endTimeMs + TAPE_AFTER_MS) continue;
+      // What dealt has yet to hear how it ended.
+      paper.keep((session) => session.hasDealt);
+      if (paper.sessions.length === 0) this.#tracked.delete(marketId);
+      else this.#takeUps.work(this.#askFor(marketId));
+    }
+  }
+
+  async #askFor(marketId: string): Promise<void> {
+    const market = await this.#parts.recording.market(marketId);
+    if (market !== null && market.status === 'resolved') this.#market(market);
+  }
+}

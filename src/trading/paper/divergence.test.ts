@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { START_MS } from '../../../test/support/tapes.ts';
+import type { Strategy } from '../../schema/strategy.ts';
+import { wholeWindows } from './divergence.ts';
+import type { PaperStrategy } from './strategies.ts';
+
+const MINUTE_MS = 60_000;
+const THRESHOLD: Strategy = { type: 'threshold_entry', threshold: 0.4, direction: 'below', side: 'buy_yes' };
+const REVERSION = (lookback: number): Strategy => ({ type: 'mean_reversion', lookback, z_threshold: 2 });
+
+test.each([
+  ['active from its start', THRESHOLD, 0, 5],
+  ['active a moment later', THRESHOLD, 1, 10],
+  ['it has watched for its whole lookback', REVERSION(120), -121_000, 5],
+  ['it has watched for less', REVERSION(120), -120_999, 10],
+  ['it remembers an hour', REVERSION(3_600), -10_000, 65],
+])('the first window that is compared is one at whose start %s', (_, strategy, fromMs, endMinute) => {
+  const of = { strategy, universe: { ticker: 'BTC', event_type: '5m' }, entriesUntilMs: null };
+  const live = { ...of, activeFromMs: START_MS + fromMs } as PaperStrategy;
+  expect(wholeWindows(live, START_MS + 90 * MINUTE_MS)).toEqual({
+    startMs: START_MS + endMinute * MINUTE_MS,
+    endMs: START_MS + 90 * MINUTE_MS,
+  });
+});

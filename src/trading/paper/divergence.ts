@@ -1,0 +1,152 @@
+/** Paper against the backtests it is to be compared with: its baseline, and the recording of the window it ran in. */
+
+import type { Backtests } from '../../backtest/backtests.ts';
+import type { JobRepository } from '../../backtest/jobs.ts';
+import { MICRO_PER_USDC } from '../../core/fees.ts';
+import { avgSlippage } from '../../core/session/summary.ts';
+import { memoryMs } from '../../core/strategies/compile.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { BacktestResultBody, BacktestTradeBody } from '../../schema/api/backtests.ts';
+import type { RunBody } from '../../schema/api/paper.ts';
+import { printJson } from '../../schema/moneyJson.ts';
+import { windowAt } from '../../venues/polymarket/lifecycle/windows.ts';
+import { type PositionBody, positionBody } from './positionBody.ts';
+import { type PositionReader, type PositionRow, tradeOf } from './positions.ts';
+import type { PaperStrategy } from './strategies.ts';
+
+/** Positions that are compared, and differences that are shown. */
+const COMPARED_MAX = 100_000;
+const SHOWN_MAX = 200;
+
+/** What of backtesting a strategy's comparisons need. */
+export type ComparisonJobs = Pick<Backtests, 'submit' | 'cancel'> & {
+  readonly jobs: Pick<JobRepository, 'find' | 'result' | 'countActive'>;
+};
+
+export interface Difference {
+  readonly market_id: string;
+  readonly opened_at: string;
+  readonly found_in: 'live' | 'backtest' | 'both';
+  readonly live_net_pnl: number | null;
+  readonly backtest_net_pnl: number | null;
+}
+
+export interface Divergence {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly live: RunBody;
+  readonly baseline: RunBody;
+  readonly window: RunBody | null;
+  readonly same: number | null;
+  readonly differing: readonly Difference[];
+}
+
+interface Parts {
+  readonly positions: Pick<PositionReader, 'between'>;
+  readonly backtests: ComparisonJobs;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+interface Run {
+  readonly body: RunBody;
+  readonly result: BacktestResultBody | null;
+  readonly endMs: number | null;
+}
+
+/**
+ * The windows a strategy traded from their start to their end, knowing all it decides by, named by their end: of one it
+ * came into or left midway, a backtest trades the rest too.
+ */
+export function wholeWindows(
+  { universe, strategy, activeFromMs, entriesUntilMs }: PaperStrategy,
+  nowMs: number,
+): { startMs: number; endMs: number } {
+  const knowsFromMs = activeFromMs + memoryMs(strategy);
+  const first = windowAt(universe.event_type, knowsFromMs);
+  const isWhole = first.startTimeMs >= knowsFromMs;
+  const startMs = isWhole ? first.endTimeMs : windowAt(universe.event_type, first.endTimeMs).endTimeMs;
+  return { startMs, endMs: entriesUntilMs ?? nowMs };
+}
+
+export async function divergenceOf(strategy: PaperStrategy, parts: Parts): Promise<Divergence> {
+  const { strategyId, windowBacktestId, baselineId } = strategy;
+  const baseline = await runOf(baselineId, strategy, parts);
+  const window = windowBacktestId === null ? null : await runOf(windowBacktestId, strategy, parts);
+  const fromMs = strategy.activeFromMs;
+  const toMs = Math.max(fromMs, window?.endMs ?? strategy.entriesUntilMs ?? parts.clock.now());
+  const range = { startMs: fromMs, endMs: toMs, limit: COMPARED_MAX };
+  const rows = (await parts.positions.between(strategyId, range)).filter((row) => row.closed_ms !== null);
+  const result = window?.result ?? null;
+  const replayed =
+    result === null ? null : { result, windows: { ...wholeWindows(strategy, toMs), endMs: toMs } };
+  const live = replayed === null ? rows : rows.filter((row) => isReplayed(row, strategy, replayed));
+  const compared = result === null ? null : compare(live.map(positionBody), result.trades);
+  return {
+    ...{ fromMs, toMs, live: liveRun(live), baseline: baseline.body, window: window?.body ?? null },
+    ...{ same: compared?.same ?? null, differing: compared?.differing ?? [] },
+  };
+}
+
+/** In a window that was replayed: in one that was left out, none can be alike. */
+function isReplayed(
+  { opened_ms, market_id }: PositionRow,
+  { universe }: PaperStrategy,
+  { result, windows }: { result: BacktestResultBody; windows: { startMs: number; endMs: number } },
+): boolean {
+  const { endTimeMs } = windowAt(universe.event_type, opened_ms);
+  if (endTimeMs < windows.startMs || endTimeMs >= windows.endMs) return false;
+  return !result.markets_skipped.some((skipped) => skipped.market_id === market_id);
+}
+
+async function runOf(jobId: string, { userId }: PaperStrategy, { backtests }: Parts): Promise<Run> {
+  const job = await backtests.jobs.find(jobId, { userId });
+  const text = job?.status === 'complete' ? await backtests.jobs.result(jobId) : null;
+  const result = text === null ? null : (JSON.parse(text) as BacktestResultBody);
+  const body = {
+    ...{ backtest_id: jobId, status: job?.status ?? ('gone' as const) },
+    ...{ trades: result?.trades_total ?? null, win_rate: result?.win_rate ?? null },
+    ...{ net_pnl: result?.total_pnl ?? null, fees: result?.total_fees ?? null },
+    ...{ avg_pnl_per_trade: result?.avg_pnl_per_trade ?? null, avg_slippage: result?.avg_slippage ?? null },
+  };
+  return { body, result, endMs: job?.spec.endMs ?? null };
+}
+
+function liveRun(closed: readonly PositionRow[]): RunBody {
+  const sum = (of: (row: PositionRow) => number) => closed.reduce((total, row) => total + of(row), 0);
+  const mean = (total: number) => (closed.length === 0 ? null : total / closed.length);
+  const pnl = sum((row) => row.pnl_micro ?? 0) / MICRO_PER_USDC;
+  return {
+    ...{ backtest_id: null, status: 'live', trades: closed.length, net_pnl: pnl },
+    ...{ win_rate: mean(closed.filter((row) => (row.pnl_micro ?? 0) > 0).length) },
+    ...{ fees: sum((row) => row.fees_micro) / MICRO_PER_USDC, avg_pnl_per_trade: mean(pnl) },
+    avg_slippage: avgSlippage(closed.map(tradeOf)),
+  };
+}
+
+function compare(
+  live: readonly PositionBody[],
+  replayed: readonly BacktestTradeBody[],
+): { same: number; differing: Difference[] } {
+  const keyOf = (row: BacktestTradeBody) => `${row.market_id} ${row.opened_at}`;
+  const left = new Map(replayed.map((row) => [keyOf(row), row]));
+  const differing: Difference[] = [];
+  let same = 0;
+  for (const { position_id: _id, ...own } of live) {
+    const other = left.get(keyOf(own)) ?? null;
+    left.delete(keyOf(own));
+    if (printJson(own) === printJson(other)) same++;
+    else differing.push(difference(own, other));
+  }
+  for (const other of left.values()) differing.push(difference(null, other));
+  differing.sort((a, b) => (a.opened_at < b.opened_at ? -1 : 1));
+  return { same, differing: differing.slice(0, SHOWN_MAX) };
+}
+
+function difference(live: BacktestTradeBody | null, replayed: BacktestTradeBody | null): Difference {
+  const either = (live ?? replayed) as BacktestTradeBody;
+  return {
+    ...{ market_id: either.market_id, opened_at: either.opened_at },
+    found_in: live === null ? 'backtest' : replayed === null ? 'live' : 'both',
+    ...{ live_net_pnl: live?.net_pnl ?? null, backtest_net_pnl: replayed?.net_pnl ?? null },
+  };
+}

@@ -1,0 +1,15 @@
+import { describe } from 'vitest';
+import { paperSuite } from '../../../test/paper/paperSuite.ts';
+import { openTestPostgres } from '../../../test/support/postgres.ts';
+import { openDatabase } from '../../control/database.ts';
+
+const postgres = await openTestPostgres();
+
+describe.skipIf(postgres.absent)(
+  `on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,
+  () => {
+    paperSuite('PostgreSQL', async () =>
+      openDatabase({ dataDir: '/nonexistent', databaseUrl: await postgres.createDatabase() }),
+    );
+  },
+);

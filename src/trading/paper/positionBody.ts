@@ -1,0 +1,11 @@
+import { tradeBody } from '../../backtest/tradeBody.ts';
+import type { BacktestTradeBody } from '../../schema/api/backtests.ts';
+import { type PositionRow, tradeOf } from './positions.ts';
+
+export type PositionBody = BacktestTradeBody & { readonly position_id: string };
+
+/** A position as it is answered: a backtest's trade with its id before it. */
+export function positionBody(row: PositionRow): PositionBody {
+  const { position_id, market_id: marketId, outcome } = row;
+  return { position_id, ...tradeBody({ marketId, outcome }, tradeOf(row)) };
+}

@@ -1,0 +1,142 @@
+import type { Database } from '../../control/schema.ts';
+import { type Clock, sleep } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { type TermsVersion, writeTerms } from '../catchUp/marketTerms.ts';
+import { moveResolution, type ResolutionMove } from '../catchUp/resolutions.ts';
+import type { PaperSession } from '../live/livePaper.ts';
+import { writeSession } from './positions.ts';
+
+/** Sessions written in one transaction: a few milliseconds, between which quotes are looked at. */
+const BATCH_MAX = 16;
+/** Terms that wait; a few come a market. */
+const TERMS_MAX = 10_000;
+const RETRY_MS_MIN = 50;
+const RETRY_MS_MAX = 5_000;
+
+export interface PositionWriterParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'counter'>;
+}
+
+/** What is written in one transaction, in this order. */
+interface Batch {
+  readonly terms: readonly TermsVersion[];
+  readonly sessions: readonly PaperSession[];
+  readonly moves: readonly ResolutionMove[];
+}
+
+/**
+ * Writes what sessions came to, soon after it happened; what is shown is read from the table alone, so nothing is shown
+ * before. What waits is a set of sessions, not of changes: it cannot grow beyond them.
+ */
+export class PositionWriter {
+  readonly #parts: PositionWriterParts;
+  readonly #failures;
+  readonly #waiting = new Set<PaperSession>();
+  #terms: TermsVersion[] = [];
+  readonly #moves = new Map<string, ResolutionMove>();
+  readonly #closing = new AbortController();
+  #writing: Promise<void> | null = null;
+
+  constructor(parts: PositionWriterParts) {
+    this.#parts = parts;
+    this.#failures = parts.metrics.counter(
+      'underround_paper_write_failures_total',
+      'Writes of paper positions that failed and are tried again',
+    );
+  }
+
+  /** Returns at once. */
+  changed(session: PaperSession): void {
+    this.#waiting.add(session);
+    this.#begin();
+  }
+
+  /** Returns at once; written before whatever was dealt under them. */
+  termsChanged(version: TermsVersion): void {
+    if (this.#terms.length >= TERMS_MAX) this.#terms.shift();
+    this.#terms.push(version);
+    this.#begin();
+  }
+
+  /** Returns at once; written after what the market had come to. */
+  resolutionMoved(move: ResolutionMove): void {
+    this.#moves.set(move.marketId, move);
+    this.#begin();
+  }
+
+  /** Resolves when nothing waits. */
+  async settled(): Promise<void> {
+    while (this.#writing !== null) await this.#writing;
+  }
+
+  /** Tries once more what waits; what cannot be written then is worked out again at the next start. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.settled();
+  }
+
+  #begin(): void {
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null;
+    });
+  }
+
+  async #write(): Promise<void> {
+    const { clock } = this.#parts;
+    let retryMs = RETRY_MS_MIN;
+    // What changed belongs to the running event: the session has not finished dealing with it.
+    await sleep(clock, 0, this.#closing.signal);
+    while (this.#waiting.size > 0 || this.#terms.length > 0 || this.#moves.size > 0) {
+      const batch = this.#take();
+      if (await this.#writeBatch(batch)) {
+        retryMs = RETRY_MS_MIN;
+        await sleep(clock, 0);
+        continue;
+      }
+      this.#giveBack(batch);
+      if (this.#closing.signal.aborted) return;
+      await sleep(clock, retryMs, this.#closing.signal);
+      retryMs = Math.min(RETRY_MS_MAX, 2 * retryMs);
+    }
+  }
+
+  #take(): Batch {
+    const sessions = [...this.#waiting].slice(0, BATCH_MAX);
+    for (const session of sessions) this.#waiting.delete(session);
+    const terms = this.#terms;
+    this.#terms = [];
+    // A session of the market that still waits would set it back.
+    const moves = this.#waiting.size > 0 ? [] : [...this.#moves.values()];
+    for (const { marketId } of moves) this.#moves.delete(marketId);
+    return { sessions, terms, moves };
+  }
+
+  #giveBack({ sessions, terms, moves }: Batch): void {
+    for (const session of sessions) this.#waiting.add(session);
+    this.#terms = [...terms, ...this.#terms].slice(-TERMS_MAX);
+    for (const move of moves) if (!this.#moves.has(move.marketId)) this.#moves.set(move.marketId, move);
+  }
+
+  async #writeBatch({ sessions, terms, moves }: Batch): Promise<boolean> {
+    const { database, clock, log } = this.#parts;
+    try {
+      await database.transaction().execute(async (transaction) => {
+        for (const version of terms) await writeTerms(transaction, version, clock.now());
+        for (const { strategy, marketId, fromMs, outcome, trades } of sessions) {
+          const { strategyId } = strategy;
+          await writeSession(transaction, { strategyId, marketId, fromMs, outcome, trades });
+        }
+        for (const move of moves) await moveResolution(transaction, move);
+      });
+      return true;
+    } catch (error) {
+      this.#failures.inc();
+      log.error({ err: error, sessions: sessions.length }, 'paper.write_failed');
+      return false;
+    }
+  }
+}

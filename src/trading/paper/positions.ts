@@ -1,0 +1,215 @@
+import { hash } from 'node:crypto';
+import type { Kysely, Selectable } from 'kysely';
+import { beyondPlace } from '../../control/keyset.ts';
+import type { Database, Schema } from '../../control/schema.ts';
+import type { Trade } from '../../core/session/position.ts';
+import type { Outcome } from '../../schema/market.ts';
+import type { PaperPositionsTable } from './schemaPaper.ts';
+
+const ID_LENGTH = 24;
+
+export type PositionRow = Selectable<PaperPositionsTable>;
+
+/** What a session has come to, as it is to stand in the table. */
+export interface SessionState {
+  readonly strategyId: string;
+  readonly marketId: string;
+  readonly fromMs: number;
+  readonly outcome: Outcome | null;
+  readonly trades: readonly Trade[];
+}
+
+export function positionRows({ strategyId, marketId, fromMs, outcome, trades }: SessionState): PositionRow[] {
+  return trades.map((trade) => ({
+    position_id: positionId(strategyId, marketId, trade.openedMs),
+    ...{ paper_strategy_id: strategyId, market_id: marketId, token: trade.token },
+    ...{ session_from_ms: fromMs, decided_ms: trade.decidedMs, opened_ms: trade.openedMs },
+    ...{ closed_ms: trade.closedMs, size: trade.size, entry_price: trade.entryPrice },
+    ...{ exit_price: trade.exitPrice, exit_reason: trade.exitReason, outcome },
+    ...{ principal_micro: trade.principal, fees_micro: trade.fees, slippage: trade.entrySlippage },
+    ...{ decision_price: trade.decisionPrice, exit_slippage: trade.exitSlippage },
+    ...{ entry_levels: trade.entryLevels, exit_levels: trade.exitLevels },
+    pnl_micro: trade.pnl,
+  }));
+}
+
+/** The trade a row was made of. */
+export function tradeOf(row: PositionRow): Trade {
+  return {
+    ...{ token: row.token, decidedMs: row.decided_ms, openedMs: row.opened_ms, closedMs: row.closed_ms },
+    ...{ size: row.size, entryPrice: row.entry_price, exitPrice: row.exit_price },
+    ...{ exitReason: row.exit_reason, principal: row.principal_micro, fees: row.fees_micro },
+    ...{ entrySlippage: row.slippage, exitSlippage: row.exit_slippage, decisionPrice: row.decision_price },
+    ...{ entryLevels: row.entry_levels, exitLevels: row.exit_levels, pnl: row.pnl_micro },
+  };
+}
+
+/** A strategy opens one position of a market at a moment, so a restart names it the same. */
+function positionId(strategyId: string, marketId: string, openedMs: number): string {
+  return `pos_${hash('sha256', `${strategyId} ${marketId} ${openedMs}`, 'hex').slice(0, ID_LENGTH)}`;
+}
+
+/**
+ * Makes the table say what a session says, and moves its strategy's sums by the difference, in one transaction: doing
+ * it twice changes nothing.
+ */
+export async function writeSession(transaction: Kysely<Schema>, state: SessionState): Promise<void> {
+  const { strategyId, marketId } = state;
+  // Locks the row, so that sums of two markets written at once do not lose each other's difference.
+  const strategy = await transaction
+    .updateTable('paper_strategies')
+    .set((own) => ({ net_pnl_micro: own.ref('net_pnl_micro') }))
+    .where('paper_strategy_id', '=', strategyId)
+    .executeTakeFirst();
+  // Deleted meanwhile, positions included.
+  if (Number(strategy.numUpdatedRows) === 0) return;
+  const stood = await transaction
+    .selectFrom('paper_positions')
+    .selectAll()
+    .where('paper_strategy_id', '=', strategyId)
+    .where('market_id', '=', marketId)
+    .execute();
+  const rows = positionRows(state);
+  const ids = new Set(rows.map((row) => row.position_id));
+  for (const { position_id } of stood.filter((row) => !ids.has(row.position_id))) {
+    await transaction.deleteFrom('paper_positions').where('position_id', '=', position_id).execute();
+  }
+  for (const row of rows) {
+    await transaction
+      .insertInto('paper_positions')
+      .values(row)
+      .onConflict((conflict) => conflict.column('position_id').doUpdateSet(row))
+      .execute();
+  }
+  const [before, after] = [sumsOf(stood), sumsOf(rows)];
+  await transaction
+    .updateTable('paper_strategies')
+    .set((own) => ({
+      net_pnl_micro: own('net_pnl_micro', '+', after.pnl - before.pnl),
+      open_positions: own('open_positions', '+', after.open - before.open),
+      closed_positions: own('closed_positions', '+', after.closed - before.closed),
+    }))
+    .where('paper_strategy_id', '=', strategyId)
+    .execute();
+}
+
+export interface PositionSums {
+  readonly pnl: number;
+  readonly open: number;
+  readonly closed: number;
+}
+
+export function sumsOf(rows: readonly Pick<PositionRow, 'closed_ms' | 'pnl_micro'>[]): PositionSums {
+  const closed = rows.filter(({ closed_ms }) => closed_ms !== null);
+  return {
+    pnl: closed.reduce((sum, { pnl_micro }) => sum + (pnl_micro ?? 0), 0),
+    open: rows.length - closed.length,
+    closed: closed.length,
+  };
+}
+
+export interface PositionPlace {
+  readonly openedMs: number;
+  readonly positionId: string;
+}
+
+/** The positions as they are shown. */
+export class PositionReader {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** In the order they were opened. */
+  async list(
+    strategyId: string,
+    { after, limit }: { after: PositionPlace | null; limit: number },
+  ): Promise<PositionRow[]> {
+    let query = this.#db
+      .selectFrom('paper_positions')
+      .selectAll()
+      .where('paper_strategy_id', '=', strategyId)
+      .orderBy('opened_ms')
+      .orderBy('position_id')
+      .limit(limit);
+    if (after !== null) {
+      const place = [
+        ['opened_ms', after.openedMs],
+        ['position_id', after.positionId],
+      ] as const;
+      query = query.where((row) => beyondPlace(row, '>', place));
+    }
+    return await query.execute();
+  }
+
+  async count(strategyId: string): Promise<number> {
+    const counted = this.#db
+      .selectFrom('paper_positions')
+      .select((row) => row.fn.countAll<number>().as('count'))
+      .where('paper_strategy_id', '=', strategyId);
+    return (await counted.executeTakeFirstOrThrow()).count;
+  }
+
+  /** Opened in a range, oldest first; at most so many. */
+  async between(
+    strategyId: string,
+    { startMs, endMs, limit }: { startMs: number; endMs: number; limit: number },
+  ): Promise<PositionRow[]> {
+    return await this.#db
+      .selectFrom('paper_positions')
+      .selectAll()
+      .where('paper_strategy_id', '=', strategyId)
+      .where('opened_ms', '>=', startMs)
+      .where('opened_ms', '<', endMs)
+      .orderBy('opened_ms')
+      .orderBy('position_id')
+      .limit(limit)
+      .execute();
+  }
+
+  /** In the order they were closed. */
+  closed(strategyId: string): Promise<{ closed_ms: number | null; pnl_micro: number | null }[]> {
+    return this.#db
+      .selectFrom('paper_positions')
+      .select(['closed_ms', 'pnl_micro'])
+      .where('paper_strategy_id', '=', strategyId)
+      .where('closed_ms', 'is not', null)
+      .orderBy('closed_ms')
+      .orderBy('position_id')
+      .execute();
+  }
+
+  /** Markets in which something is held. */
+  async heldMarkets(): Promise<string[]> {
+    const held = this.#db.selectFrom('paper_positions').select('market_id').distinct();
+    return (await held.where('closed_ms', 'is', null).execute()).map((row) => row.market_id);
+  }
+
+  /** The sessions that dealt in a market. */
+  async sessionsOf(marketId: string): Promise<KnownSession[]> {
+    const rows = await this.#db
+      .selectFrom('paper_positions')
+      .select('paper_strategy_id')
+      .select((row) => [
+        row.fn.min('session_from_ms').as('from_ms'),
+        row.fn.max('decided_ms').as('last_decided_ms'),
+      ])
+      .where('market_id', '=', marketId)
+      .groupBy('paper_strategy_id')
+      .execute();
+    return rows.map((row) => ({
+      strategyId: row.paper_strategy_id,
+      fromMs: row.from_ms,
+      lastDecidedMs: row.last_decided_ms,
+    }));
+  }
+}
+
+/** What the table tells of a session of before the start. */
+export interface KnownSession {
+  readonly strategyId: string;
+  readonly fromMs: number;
+  /** Of the last position it opened. */
+  readonly lastDecidedMs: number;
+}

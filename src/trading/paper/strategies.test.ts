@@ -1,0 +1,213 @@
+import { randomBytes } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { testApi } from '../../../test/support/api.ts';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { paperRigOn } from '../../../test/support/paperRig.ts';
+import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { DEFAULT_TIERS } from '../../accounts/users/tiers.ts';
+import { JobRepository } from '../../backtest/jobs.ts';
+import { openDatabase } from '../../control/database.ts';
+import type { Database } from '../../control/schema.ts';
+import type { ComparisonJobs } from './divergence.ts';
+
+const BODY = {
+  strategy: { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' },
+  universe: { ticker: 'BTC', event_type: '5m' },
+};
+const PATH = '/v1/paper/strategies';
+
+/** The API with two users of the free tier's table but three strategies. */
+async function served() {
+  return (await opened()).ask;
+}
+
+/** @param makeJobs Gives the jobs of the database the strategies are in; without it, they are a stub's. */
+async function opened(makeJobs?: (db: Database, clock: FakeClock) => ComparisonJobs, paperStrategies = 2) {
+  const clock = new FakeClock();
+  const database = await openDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
+  const backtests = makeJobs?.(database, clock);
+  const { db, trading, userId } = await paperRigOn(database, {
+    clock,
+    ...(backtests === undefined ? {} : { backtests }),
+  });
+  await db
+    .insertInto('users')
+    .values({
+      ...{ user_id: 'usr_other', email: 'other@example.com', tier: 'free', created_ms: 0 },
+      ...{ password_hash: null, operator_ms: null, suspended_ms: null },
+    })
+    .execute();
+  const identity = (id: string) => ({
+    keyId: 'key',
+    userId: id,
+    email: 'a@example.com',
+    tier: 'free' as const,
+  });
+  const app = testApi({
+    store: { rows: () => Promise.reject(new Error()), stream: () => Promise.reject(new Error()) },
+    accounts: {
+      moment: () => 0,
+      maintenance: () => null,
+      authenticate: (header) => identity(header === 'Bearer other' ? 'usr_other' : userId),
+      signedIn: async () => null,
+    },
+    tiers: { ...DEFAULT_TIERS, free: { ...DEFAULT_TIERS.free, paper_strategies: paperStrategies } },
+    ...{ paper: trading.papers, clock },
+  });
+  onTestFinished(async () => {
+    await app.close();
+    await trading.close();
+    await db.destroy();
+  });
+  const ask = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path = '', body?: object, key = 'own') => {
+    const payload = body === undefined ? {} : { payload: body };
+    const headers = { authorization: `Bearer ${key}` };
+    const response = await app.inject({ method, url: PATH + path, headers, ...payload });
+    const retryAfter = response.headers['retry-after'];
+    return {
+      status: response.statusCode,
+      body: response.body === '' ? null : response.json(),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    };
+  };
+  return { ask, db, clock, userId };
+}
+
+/** Jobs that wait for ever. */
+function queuedJobs(db: Database, clock: FakeClock): ComparisonJobs {
+  const jobs = new JobRepository(db, { clock, randomBytes });
+  return {
+    jobs,
+    submit: (wanted) => jobs.create(wanted),
+    cancel: (jobId, owner) => jobs.cancel(jobId, owner),
+  };
+}
+
+const BUSY = {
+  status: 429,
+  body: {
+    detail: '2 baselines or replays of your paper strategies wait or run already; retry when one has ended',
+  },
+  retryAfter: '5',
+};
+
+test('a user has two baselines and replays at once; without room for one no strategy is made', async () => {
+  const { ask, db, userId } = await opened(queuedJobs, 100);
+  const make = (name: string, more: object = {}, key = 'own') =>
+    ask('POST', '', { ...BODY, name, ...more }, key);
+  const atOnce = await Promise.all(['a', 'b', 'c', 'd'].map((name) => make(name)));
+  expect(atOnce.map(({ status }) => status).sort()).toEqual([201, 201, 429, 429]);
+  const made = atOnce.filter(({ status }) => status === 201).map(({ body }) => body);
+  expect((await ask('GET')).body.count).toBe(2);
+  expect(await make('e')).toEqual(BUSY);
+  // A name that is taken changes nothing: how many run is looked at first.
+  expect(await make(made[0].name)).toEqual(BUSY);
+  expect(await ask('POST', `/${made[0].paper_strategy_id}/divergence`)).toEqual(BUSY);
+  const jobsOf = async (status: 'queued' | 'cancelled') =>
+    (await db.selectFrom('backtest_jobs').select('job_id').where('status', '=', status).execute()).length;
+  expect([await jobsOf('queued'), await jobsOf('cancelled')]).toEqual([2, 0]);
+  expect((await make('e', {}, 'other')).status).toBe(201);
+  const named = { baseline_backtest_id: made[0].baseline_backtest_id };
+  expect((await make('e', named)).status).toBe(201);
+  await db
+    .updateTable('backtest_jobs')
+    .set({ status: 'complete', completed_ms: 1 })
+    .where('user_id', '=', userId)
+    .execute();
+  expect((await ask('POST', `/${made[0].paper_strategy_id}/divergence`)).status).toBe(201);
+  expect((await make('f')).status).toBe(201);
+  expect(await make('g')).toEqual(BUSY);
+});
+
+test('a deleted strategy takes its comparisons with it, and none that something else is compared with', async () => {
+  const { ask, db, clock, userId } = await opened(queuedJobs, 100);
+  const jobs = new JobRepository(db, { clock, randomBytes });
+  const make = async (name: string, baseline: string | null = null) =>
+    (await ask('POST', '', { ...BODY, name, baseline_backtest_id: baseline })).body;
+  const statusOf = async (jobId: string) => (await jobs.find(jobId, { userId }))?.status;
+  const remove = async ({ paper_strategy_id: id }: { paper_strategy_id: string }) =>
+    expect((await ask('DELETE', `/${id}`)).status).toBe(204);
+  const one = await make('one');
+  await ask('POST', `/${one.paper_strategy_id}/divergence`);
+  expect((await ask('POST', '', { ...BODY, name: 'two' })).status).toBe(429);
+  const replayed = (await ask('GET', `/${one.paper_strategy_id}/divergence`)).body.window.backtest_id;
+  await remove(one);
+  expect([await statusOf(one.baseline_backtest_id), await statusOf(replayed)]).toEqual([
+    'cancelled',
+    'cancelled',
+  ]);
+  const shared = await make('shared');
+  const second = await make('second', shared.baseline_backtest_id);
+  await remove(shared);
+  expect(await statusOf(shared.baseline_backtest_id)).toBe('queued');
+  await remove(second);
+  expect(await statusOf(shared.baseline_backtest_id)).toBe('cancelled');
+  // What the user submitted is theirs.
+  const { spec } = (await jobs.find(shared.baseline_backtest_id, { userId }))!;
+  const own = await jobs.create({ userId, spec, isComparison: false, cap: 1 });
+  await remove(await make('third', own!.jobId));
+  expect(await statusOf(own!.jobId)).toBe('queued');
+});
+
+test('a strategy is made, read, renamed, stopped and deleted', async () => {
+  const ask = await served();
+  const made = await ask('POST', '', { ...BODY, name: 'cheap' });
+  expect(made).toMatchObject({
+    status: 201,
+    body: { name: 'cheap', active: true, size_usd: 10, net_pnl: 0 },
+  });
+  const { paper_strategy_id: id, baseline_backtest_id: baseline, ...listed } = made.body;
+  expect([id, baseline]).toEqual([expect.stringMatching(/^ps_/), 'bt_stub']);
+  expect(await ask('GET')).toEqual({
+    status: 200,
+    body: { strategies: [{ paper_strategy_id: id, ...listed }], count: 1 },
+  });
+  expect(await ask('GET', `/${id}`)).toEqual({ status: 200, body: made.body });
+  const changed = await ask('PATCH', `/${id}`, { active: false, name: 'dear' });
+  expect(changed).toEqual({ status: 200, body: { ...made.body, active: false, name: 'dear' } });
+  expect(await ask('GET', `/${id}/positions`)).toEqual({
+    status: 200,
+    body: { count: 0, positions: [], next_cursor: null },
+  });
+  expect(await ask('GET', `/${id}/equity`)).toEqual({
+    status: 200,
+    body: { paper_strategy_id: id, n_closed_positions: 0, final_net_pnl: 0, points: [] },
+  });
+  expect((await ask('POST', `/${id}/divergence`)).body).toMatchObject({ window: { backtest_id: 'bt_stub' } });
+  expect(await ask('DELETE', `/${id}`)).toEqual({ status: 204, body: null });
+  for (const method of ['GET', 'DELETE'] as const) {
+    const answer = { status: 404, body: { detail: 'Paper strategy not found' } };
+    expect(await ask(method, `/${id}`)).toEqual(answer);
+  }
+});
+
+test('a name is taken once a user, and the tier caps the active ones', async () => {
+  const ask = await served();
+  const { body } = await ask('POST', '', { ...BODY, name: 'one' });
+  const taken = { status: 409, body: { detail: 'A paper strategy of this name exists already' } };
+  expect(await ask('POST', '', { ...BODY, name: 'one' })).toEqual(taken);
+  expect((await ask('POST', '', { ...BODY, name: 'one' }, 'other')).status).toBe(201);
+  const two = await ask('POST', '', { ...BODY, name: 'two' });
+  expect(await ask('PATCH', `/${two.body.paper_strategy_id}`, { name: 'one' })).toEqual(taken);
+  const capped = { status: 403, body: { detail: 'Your tier allows 2 active paper strategies' } };
+  expect(await ask('POST', '', { ...BODY, name: 'three' })).toEqual(capped);
+  await ask('PATCH', `/${body.paper_strategy_id}`, { active: false });
+  expect((await ask('POST', '', { ...BODY, name: 'three' })).status).toBe(201);
+  expect(await ask('PATCH', `/${body.paper_strategy_id}`, { active: true })).toEqual(capped);
+});
+
+test('another user’s strategy is not there, nor is another’s baseline', async () => {
+  const ask = await served();
+  const { paper_strategy_id: id } = (await ask('POST', '', { ...BODY, name: 'mine' })).body;
+  const absent = { status: 404, body: { detail: 'Paper strategy not found' } };
+  for (const path of ['', '/positions', '/equity', '/divergence']) {
+    expect(await ask('GET', `/${id}${path}`, undefined, 'other')).toEqual(absent);
+  }
+  expect(await ask('PATCH', `/${id}`, { active: false }, 'other')).toEqual(absent);
+  expect(await ask('DELETE', `/${id}`, undefined, 'other')).toEqual(absent);
+  expect(await ask('POST', '', { ...BODY, name: 'x', baseline_backtest_id: 'bt_none' })).toEqual({
+    status: 404,
+    body: { detail: 'Job not found' },
+  });
+  expect((await ask('GET', '', undefined, 'other')).body).toEqual({ strategies: [], count: 0 });
+});

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MARKET, WireMarket } from '../../../../test/support/wire.ts';
+import { LaneMerge } from '../clob/laneMerge.ts';
+import { mapClobFrame } from '../clob/mapper.ts';
+import { MarketBook } from './marketBook.ts';
+
+const T0 = 1_795_176_010_000;
+const SHARE = 1_000_000;
+
+interface Frame {
+  text: string;
+  /** The venue's whole book once this frame's action is complete. */
+  truth: string;
+}
+
+const change = fc.record({
+  side: fc.constantFrom('BUY' as const, 'SELL' as const),
+  off: fc.integer({ min: 0, max: 5 }),
+  size: fc.integer({ min: 0, max: 300 }),
+});
+/** One action of the venue sets a level once. */
+const action = fc.uniqueArray(change, {
+  minLength: 1,
+  maxLength: 3,
+  selector: ({ side, off }) => `${side}${off}`,
+});
+const actions = fc.array(action, { minLength: 1, maxLength: 40 });
+const delays = fc.array(fc.integer({ min: 0, max: 3000 }), { minLength: 1, maxLength: 40 });
+
+/** A venue, and a book that has its snapshot of `T0`. */
+function venueAndBook() {
+  const wire = venue();
+  const book = new MarketBook({ ...MARKET, tickSize: '0.01' }, () => undefined);
+  const feed = feedOf(book);
+  feed(wire.snapshot(T0));
+  return { wire, book, feed };
+}
+
+/** Applies a frame; what the book answers to each of its events. */
+function feedOf(book: MarketBook) {
+  return (text: string) =>
+    mapClobFrame(text, T0).map((event) => {
+      if (event.kind === 'book_snapshot') return book.applySnapshot(event);
+      return event.kind === 'book_change' ? book.applyChanges(event) : null;
+    });
+}
+
+function venue(): WireMarket {
+  const wire = new WireMarket();
+  for (let i = 1; i <= 8; i++) {
+    wire.set({ side: 'BUY', price: 5000 - i * 100, size: i * SHARE });
+    wire.set({ side: 'SELL', price: 4900 + i * 100, size: (20 - i) * SHARE });
+  }
+  return wire;
+}
+
+/** The venue's frames, one action every 10 ms, and what its book was after each. */
+function venueOf(list: readonly (readonly { side: 'BUY' | 'SELL'; off: number; size: number }[])[]) {
+  const wire = venue();
+  const truth = () => wire.bids.toWireJson() + wire.asks.toWireJson();
+  const first = { text: wire.snapshot(T0), truth: truth() };
+  const frames: Frame[] = [];
+  list.forEach((changes, i) => {
+    const levels = changes.map(({ side, off, size }) => ({
+      side,
+      price: side === 'BUY' ? 4900 - off * 100 : 5000 + off * 100,
+      size: size * 10_000,
+    }));
+    for (const text of wire.action(T0 + 10 * (i + 1), levels)) frames.push({ text, truth: truth() });
+  });
+  return { first, frames };
+}
+
+describe('a book fed by two connections', () => {
+  it('ends as the venue’s, proven, whatever one connection loses and however far the other is behind', () => {
+    fc.assert(
+      fc.property(actions, delays, delays, fc.array(fc.nat(120), { maxLength: 15 }), (list, a, b, lost) => {
+        const { first, frames } = venueOf(list);
+        const truths = new Set([first.truth, ...frames.map(({ truth }) => truth)]);
+        const shown: string[] = [];
+        const ids = { ...MARKET, tickSize: '0.01' };
+        const book = new MarketBook(ids, ({ yes }, { trusted }) => {
+          if (trusted) shown.push(yes.bids.toWireJson() + yes.asks.toWireJson());
+        });
+        const feed = (text: string, atMs: number) => {
+          for (const event of mapClobFrame(text, atMs)) {
+            if (event.kind === 'book_snapshot') book.applySnapshot(event);
+            if (event.kind === 'book_change') book.applyChanges(event);
+          }
+        };
+        feed(first.text, T0);
+        const gone = new Set(lost);
+        const arrivals = [a, b].flatMap((lag, lane) => {
+          let last = 0;
+          return frames.flatMap(({ text }, i) => {
+            last = Math.max(last, i * 5 + (lag[i % lag.length] ?? 0));
+            return lane === 0 && gone.has(i) ? [] : [{ lane: lane as 0 | 1, text, atMs: last }];
+          });
+        });
+        const merge = new LaneMerge();
+        let quietSince = 0;
+        for (const { lane, text, atMs } of arrivals.sort((x, y) => x.atMs - y.atMs)) {
+          if (atMs - quietSince >= 20) book.finishQuiet();
+          quietSince = atMs;
+          if (merge.offer(lane, text, atMs, true)) feed(text, T0 + atMs);
+        }
+        book.finishQuiet();
+        expect(book.yes.bids.toWireJson() + book.yes.asks.toWireJson()).toBe(frames.at(-1)?.truth);
+        expect(book.trusted).toBe(true);
+        for (const state of shown) expect(truths.has(state)).toBe(true);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('takes nothing late that is older than a proven book, and no level that was set since', () => {
+    const { first, frames } = venueOf([
+      [{ side: 'BUY', off: 0, size: 150 }],
+      [{ side: 'BUY', off: 1, size: 200 }],
+      [{ side: 'BUY', off: 1, size: 250 }],
+    ]);
+    const book = new MarketBook({ ...MARKET, tickSize: '0.01' }, () => undefined);
+    const feed = feedOf(book);
+    feed(first.text);
+    const [one, two, three] = frames.map(({ text }) => text) as [string, string, string];
+    // The first is lost; the third sets the level the second had set.
+    feed(three);
+    book.finishQuiet();
+    expect(book.trusted).toBe(false);
+    expect(feed(two)).toEqual(['stale']);
+    expect(feed(one)).toEqual(['late']);
+    expect(book.trusted).toBe(true);
+    expect(feed(one)).toEqual(['stale']);
+    expect(book.yes.bids.sizes[1]).toBe(2_500_000);
+  });
+
+  it('keeps a level of the last whole book where a frame from before it comes late', () => {
+    const { wire, book, feed } = venueAndBook();
+    const [lost] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
+    wire.action(T0 + 15, [{ side: 'BUY', price: 4900, size: 4 * SHARE }]);
+    // The message of this trade never comes: the whole books stay unproven.
+    wire.trade(T0 + 20, { price: 3300, size: SHARE });
+    for (const text of wire.books(T0 + 20)) feed(text);
+    book.finishQuiet();
+    expect(book.trusted).toBe(false);
+    expect(feed(lost!)).toEqual(['stale']);
+    expect(book.yes.bids.sizes[0]).toBe(4 * SHARE);
+  });
+
+  it('keeps a level of a proven book where a frame of the same millisecond comes again', () => {
+    const { wire, book, feed } = venueAndBook();
+    const [first] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
+    const [second] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 4 * SHARE }]);
+    feed(first!);
+    feed(second!);
+    expect(book.trusted).toBe(true);
+    const [half] = wire.action(T0 + 20, [
+      { side: 'BUY', price: 4700, size: 0 },
+      { side: 'BUY', price: 4600, size: 0 },
+    ]);
+    feed(half!);
+    book.finishQuiet();
+    expect(book.trusted).toBe(false);
+    expect(feed(first!)).toEqual(['stale']);
+    expect(book.yes.bids.sizes[0]).toBe(4 * SHARE);
+  });
+});

@@ -1,0 +1,347 @@
+import { isMirror, mirrorOf } from '../../../core/ladderSide.ts';
+import type {
+  BookChangeEvent,
+  BookSnapshotEvent,
+  LevelChange,
+  Levels,
+  TokenTradeEvent,
+} from '../../../schema/events.ts';
+import { HashCheck } from './hashCheck.ts';
+import { RecentChanges } from './recentChanges.ts';
+import { type HashContext, TokenBook } from './tokenBook.ts';
+import { tradePriceText } from './tradeGuesses.ts';
+
+/** How long an action whose hash has not verified waits for more of its frames. */
+export const ACTION_QUIET_MS = 20;
+
+/** The venue names both tokens of a market in each change: one that is named so much later than the other is frozen. */
+export const LOPSIDED_MS = 500;
+
+/** What ends an action: its hash verified, the next action began, nothing more came, or the feed was lost. */
+export type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
+
+/** What an action came as: level changes, a whole book of some token, or a frame that came late. */
+export type ActionForm = 'changes' | 'book' | 'late';
+
+export interface FinishedAction {
+  readonly end: ActionEnd;
+  readonly form: ActionForm;
+  /** Venue time, made monotonic per market. */
+  readonly eventTimeMs: number;
+  /** Receipt of the action's last frame. */
+  readonly receivedTimeMs: number;
+  /** The levels of either token changed since the last finished action. */
+  readonly changed: boolean;
+  /** It includes a book that the venue sent on subscription or answered over REST, not one that follows a trade. */
+  readonly isFirstBook: boolean;
+  readonly trusted: boolean;
+}
+
+/** What became of an event that was offered; `late` ones set what nothing newer had set. */
+export type Applied = 'applied' | 'late' | 'stale' | 'before_snapshot' | 'unknown_token';
+
+/**
+ * Both books of one market, built from venue actions.
+ *
+ * The venue splits one action of its engine over several frames, each announcing the hash and best prices of
+ * the state AFTER the whole action (recorded 2026-09-11). So frames are applied as they come but the state is
+ * shown only when the hashes verify, when a frame of another action arrives, or after `ACTION_QUIET_MS`.
+ */
+export class MarketBook {
+  readonly marketId: string;
+  readonly yes: TokenBook;
+  readonly no: TokenBook;
+  readonly context: HashContext;
+  /** Receipt of the newest frame of the action that still waits; null when none does. */
+  waitingSinceMs: number | null = null;
+  /** State of the last finished action. */
+  trusted = false;
+  /** Venue time of the last finished action, never falling. */
+  eventTimeMs = 0;
+  #openTimeMs = 0;
+  #changed = false;
+  #tokensInAction = 0;
+  /** The one token the last actions named, as a bit; 0 where they named both. Since which venue time. */
+  #aloneToken = 0;
+  #aloneSinceMs = 0;
+  #form: ActionForm = 'changes';
+  readonly #check: HashCheck;
+  #isFirstBook = false;
+  readonly #recent = new RecentChanges();
+  #tradeTimeMs = 0;
+  readonly #onFinished: (book: MarketBook, action: FinishedAction) => void;
+
+  constructor(
+    ids: { marketId: string; yesTokenId: string; noTokenId: string; tickSize: string },
+    onFinished: (book: MarketBook, action: FinishedAction) => void,
+    options: { checkHashes: boolean } = { checkHashes: true },
+  ) {
+    this.marketId = ids.marketId;
+    this.yes = new TokenBook(ids.yesTokenId);
+    this.no = new TokenBook(ids.noTokenId);
+    this.context = {
+      marketId: ids.marketId,
+      tickSize: ids.tickSize,
+      lastTradePrice: '',
+      minOrderSize: '5',
+      negRisk: false,
+    };
+    this.#check = new HashCheck(this, options.checkHashes);
+    this.#onFinished = onFinished;
+  }
+
+  /** Hashes vouch for this market's books; unless so, announced best prices alone do. */
+  get recipeProven(): boolean {
+    return this.#check.recipeProven;
+  }
+
+  /** One token's book alone has ever come. */
+  get isOneSided(): boolean {
+    const { yes, no } = this;
+    if (yes.known === no.known) return false;
+    const { bids, asks } = yes.known ? no : yes;
+    return bids.count === 0 && asks.count === 0;
+  }
+
+  /** One token has been named alone for so long that the other must be frozen, whatever its last hash vouched for. */
+  get isLopsided(): boolean {
+    return this.#aloneToken !== 0 && this.#openTimeMs - this.#aloneSinceMs >= LOPSIDED_MS;
+  }
+
+  /** NO is the exact mirror of YES: the venue keeps one book. */
+  get mirrored(): boolean {
+    return isMirror(this.yes.bids, this.no.asks) && isMirror(this.yes.asks, this.no.bids);
+  }
+
+  applySnapshot(event: BookSnapshotEvent): Applied {
+    const token = this.#token(event.tokenId);
+    if (token === null) return 'unknown_token';
+    token.frames++;
+    if (token.known && event.eventTimeMs < token.timeMs) return 'stale';
+    // A book that completes the market ends nothing that is worth showing.
+    if (this.#belongsToAnother(event.eventTimeMs, token, event.hash)) this.#finish('superseded', token.known);
+    this.#openTimeMs = event.eventTimeMs;
+    if (event.tickSize !== null) this.context.tickSize = event.tickSize;
+    if (event.lastTradePrice !== null) this.context.lastTradePrice = event.lastTradePrice;
+    this.#noteToken(token);
+    if (this.#form === 'changes') this.#form = 'book';
+    // The venue leaves it out of the books that follow trades.
+    if (event.lastTradePrice !== null) this.#isFirstBook = true;
+    this.#noteTradeCandidates(token);
+    if (token.applySnapshot(event)) this.#changed = true;
+    this.#noteTradeCandidates(token);
+    if (event.lastTradePrice !== null) this.#check.judgeSnapshot(token, event.lastTradePrice);
+    this.#afterFrame(event.receivedTimeMs);
+    return 'applied';
+  }
+
+  applyChanges(event: BookChangeEvent): Applied {
+    const { changes, eventTimeMs, receivedTimeMs } = event;
+    let [late, ofUnknown] = [false, 0];
+    for (const { tokenId } of changes) {
+      const token = this.#token(tokenId);
+      if (token === null) return 'unknown_token';
+      token.frames++;
+      if (!token.known) ofUnknown++;
+      else if (eventTimeMs < token.timeMs) late = true;
+    }
+    if (ofUnknown > 0) {
+      const known = changes.filter(({ tokenId }) => this.#token(tokenId)?.known);
+      return known.length === 0 ? 'before_snapshot' : this.applyChanges({ ...event, changes: known });
+    }
+    if (late) return this.#applyLate(event);
+    // A frame is whole within one action: what it supersedes ends before any of it is applied.
+    if (this.waitingSinceMs !== null) this.#supersede(changes, eventTimeMs);
+    this.#openTimeMs = eventTimeMs;
+    for (const change of changes) {
+      const token = this.#token(change.tokenId) as TokenBook;
+      this.#noteToken(token);
+      if (token.applyChange(change, eventTimeMs)) this.#changed = true;
+      this.#recent.note(token === this.yes ? 0 : 1, change.side, change.price, eventTimeMs);
+      this.#check.guesses.note(change.price);
+    }
+    if (changes.length > 0) this.#afterFrame(receivedTimeMs);
+    return 'applied';
+  }
+
+  /**
+   * A trade enters the hash of both tokens' books. Its message may come before the change it caused, after it, or
+   * behind a later trade: so an older one is ignored, and the price it replaces stays a candidate.
+   */
+  applyTrade(event: TokenTradeEvent): void {
+    if (event.eventTimeMs < this.#tradeTimeMs) return;
+    this.#tradeTimeMs = event.eventTimeMs;
+    this.#check.guesses.replaced(this.context.lastTradePrice);
+    this.context.lastTradePrice = tradePriceText(event.price);
+    this.#judgeAgain(event.receivedTimeMs);
+  }
+
+  /** The venue changed the price step; it enters the hash at once, but not that of an action that waits already. */
+  applyTickSize(tickSize: string, receivedTimeMs: number): void {
+    if (tickSize !== this.context.tickSize) this.#check.tickReplaced(this.context.tickSize);
+    this.context.tickSize = tickSize;
+    this.#judgeAgain(receivedTimeMs);
+  }
+
+  /** Ends the waiting action: its frames have had `ACTION_QUIET_MS`, or its recording is over. */
+  finishQuiet(): void {
+    if (this.waitingSinceMs !== null) this.#finish('quiet');
+  }
+
+  /** Takes over a stored state, so that an equal snapshot is no change. NO levels may be left out where mirrored. */
+  restore(state: {
+    eventTimeMs: number;
+    trusted: boolean;
+    mirrored: boolean;
+    yes: { bids: Levels; asks: Levels };
+    no: { bids: Levels; asks: Levels };
+  }): void {
+    this.eventTimeMs = state.eventTimeMs;
+    this.trusted = state.trusted;
+    this.yes.restore(state.yes);
+    const { bids, asks } = state.yes;
+    this.no.restore(state.mirrored ? { bids: mirrorOf(asks), asks: mirrorOf(bids) } : state.no);
+  }
+
+  /** The feed is gone: what is known may be wrong from here until the next snapshots of both tokens. */
+  disconnect(receivedTimeMs: number): void {
+    this.finishQuiet();
+    this.yes.reset();
+    this.no.reset();
+    this.#aloneToken = 0;
+    this.distrust(receivedTimeMs);
+  }
+
+  /** What is known may be wrong for a reason the book cannot see: untrusted until the next announced hashes verify. */
+  distrust(receivedTimeMs: number): void {
+    this.finishQuiet();
+    this.yes.doubt();
+    this.no.doubt();
+    if (!this.trusted) return;
+    // The loss of trust is a state of its own; the venue has no time for it, so it takes that of the last event.
+    this.#openTimeMs = this.eventTimeMs;
+    this.#publish('disconnected', receivedTimeMs, false);
+  }
+
+  /** Publishes the state again as if it had changed. */
+  republish(receivedTimeMs: number): void {
+    this.finishQuiet();
+    this.#changed = true;
+    this.reannounce(receivedTimeMs);
+  }
+
+  /** Publishes the state again: whether it may be trusted has changed for a reason that is not its own. */
+  reannounce(receivedTimeMs: number): void {
+    this.finishQuiet();
+    if (!this.yes.known || !this.no.known) return;
+    this.#openTimeMs = this.eventTimeMs;
+    this.#publish('quiet', receivedTimeMs, this.#judge('quiet'));
+  }
+
+  /**
+   * A frame the other socket lost, or that was overtaken: it sets the levels nothing newer has set. A book that is
+   * proven needs none: what comes late for it is a repetition.
+   */
+  #applyLate({ changes, eventTimeMs, receivedTimeMs }: BookChangeEvent): Applied {
+    let set = false;
+    for (const { tokenId, side, price, size } of changes) {
+      const token = this.#token(tokenId) as TokenBook;
+      if (eventTimeMs < token.snapshotTimeMs) continue;
+      if (!this.#recent.isNewest(token === this.yes ? 0 : 1, side, price, eventTimeMs)) continue;
+      if (!token.setLate(side, price, size)) continue;
+      this.#check.guesses.note(price);
+      set = true;
+    }
+    if (!set) return 'stale';
+    this.#changed = true;
+    this.#form = 'late';
+    if (this.waitingSinceMs !== null) this.#afterFrame(receivedTimeMs);
+    else this.#publish('quiet', receivedTimeMs, this.#judge('quiet'));
+    return 'late';
+  }
+
+  #token(tokenId: string): TokenBook | null {
+    if (tokenId === this.yes.tokenId) return this.yes;
+    return tokenId === this.no.tokenId ? this.no : null;
+  }
+
+  #noteToken(token: TokenBook): void {
+    this.#tokensInAction |= token === this.yes ? 1 : 2;
+  }
+
+  #supersede(changes: readonly LevelChange[], timeMs: number): void {
+    for (const { tokenId, hash } of changes) {
+      if (!this.#belongsToAnother(timeMs, this.#token(tokenId) as TokenBook, hash)) continue;
+      this.#finish('superseded');
+      return;
+    }
+  }
+
+  /** One action has one time and, per token, one hash; anything else begins the next action. */
+  #belongsToAnother(timeMs: number, token: TokenBook, hash: string | null): boolean {
+    if (this.waitingSinceMs === null) return false;
+    const seen = (this.#tokensInAction & (token === this.yes ? 1 : 2)) !== 0;
+    return timeMs !== this.#openTimeMs || (seen && token.announcedHash !== hash);
+  }
+
+  #afterFrame(receivedTimeMs: number): void {
+    this.waitingSinceMs = receivedTimeMs;
+    this.#finishIfVerified();
+  }
+
+  #finishIfVerified(): void {
+    if (this.#tokensInAction !== 3 || !this.yes.agreesOnBest || !this.no.agreesOnBest) return;
+    if (this.#check.verify(this.context.lastTradePrice)) this.#finish('verified');
+  }
+
+  /** A trade happened at a best price: the one before it or the one it left. */
+  #noteTradeCandidates(token: TokenBook): void {
+    this.#check.guesses.note(token.bids.best);
+    this.#check.guesses.note(token.asks.best);
+  }
+
+  /** What the hash needed came late: the waiting action may be whole now, or the state shown be proven. */
+  #judgeAgain(receivedTimeMs: number): void {
+    if (this.waitingSinceMs !== null) this.#finishIfVerified();
+    else if (!this.trusted && this.yes.known && this.no.known && this.#judge('quiet'))
+      this.#publish('verified', receivedTimeMs, true);
+  }
+
+  /** @param showsOneSide Publish what is known, unproven, where the other token's book has never come. */
+  #finish(end: ActionEnd, showsOneSide = true): void {
+    const receivedTimeMs = this.waitingSinceMs as number;
+    this.waitingSinceMs = null;
+    this.#noteAlone();
+    this.#tokensInAction = 0;
+    if (this.yes.known && this.no.known) this.#publish(end, receivedTimeMs, this.#judge(end));
+    else if (showsOneSide && this.isOneSided) this.#publish(end, receivedTimeMs, false);
+    this.#check.guesses.clear();
+  }
+
+  #noteAlone(): void {
+    const named = this.#tokensInAction === 3 ? 0 : this.#tokensInAction;
+    if (named === this.#aloneToken) return;
+    this.#aloneToken = named;
+    this.#aloneSinceMs = this.#openTimeMs;
+  }
+
+  #judge(end: ActionEnd): boolean {
+    const verified =
+      end === 'verified' ||
+      this.#check.verify(this.context.lastTradePrice) ||
+      this.#check.verifyWithOtherInputs();
+    const byBest = !this.#check.recipeProven && this.yes.agreesOnBest && this.no.agreesOnBest;
+    return (verified || byBest) && !this.yes.crossed && !this.no.crossed && !this.isLopsided;
+  }
+
+  #publish(end: ActionEnd, receivedTimeMs: number, trusted: boolean): void {
+    const [changed, form, isFirstBook] = [this.#changed, this.#form, this.#isFirstBook];
+    this.#changed = this.#isFirstBook = false;
+    this.#form = 'changes';
+    this.trusted = trusted;
+    if (trusted) this.#recent.proven(this.#openTimeMs);
+    this.eventTimeMs = Math.max(this.eventTimeMs, this.#openTimeMs);
+    const { eventTimeMs } = this;
+    this.#onFinished(this, { end, form, eventTimeMs, receivedTimeMs, changed, isFirstBook, trusted });
+  }
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { formatTime } from '../../schema/time.ts';
+import { deliveryIdOf, eventIdOf } from './delivery.ts';
+
+const at = (ms: number) => ({ market_id: '0xabc', detected_at: formatTime(ms) });
+
+describe('ids', () => {
+  it('follow from what they name', () => {
+    const eventId = eventIdOf(at(1_795_219_200_123));
+    expect(eventId).toMatch(/^ev_[0-9a-f]{31}$/);
+    expect(eventIdOf(at(1_795_219_200_123))).toBe(eventId);
+    expect(eventIdOf({ ...at(1_795_219_200_123), market_id: '0xabd' })).not.toBe(eventId);
+    const deliveryId = deliveryIdOf('wh_1', eventId);
+    expect(deliveryId).toMatch(/^dl_[0-9a-f]{31}$/);
+    expect(deliveryIdOf('wh_1', eventId)).toBe(deliveryId);
+    expect(deliveryIdOf('wh_2', eventId)).not.toBe(deliveryId);
+  });
+
+  it('sort by the time of detection, so that new rows are at the end of their index', () => {
+    const times = [0, 1, 999_999_999_999, 1_795_219_200_123, 1_795_219_200_124, 9_999_999_999_999];
+    const events = times.map((ms) => eventIdOf(at(ms)));
+    expect(events.toSorted()).toEqual(events);
+    const deliveries = events.map((eventId) => deliveryIdOf('wh_1', eventId));
+    expect(deliveries.toSorted()).toEqual(deliveries);
+  });
+});

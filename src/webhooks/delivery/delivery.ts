@@ -1,0 +1,65 @@
+import { hash } from 'node:crypto';
+import type { Ticker } from '../../schema/market.ts';
+import type { Opportunity, PushedTier } from '../../schema/opportunity.ts';
+import type { DeliveryState } from '../schemaWebhooks.ts';
+
+/** Attempts shown in a delivery's log; one that is retried for a day has more. */
+export const MAX_LOGGED_ATTEMPTS = 20;
+/** Hexadecimal digits of a moment in milliseconds, until the year 2527, and of the digest after it. */
+const TIME_DIGITS = 11;
+const DIGEST_DIGITS = 20;
+
+/** What came of one attempt, as the log keeps it. */
+export interface LoggedAttempt {
+  readonly at_ms: number;
+  /** Null where no whole reply came. */
+  readonly status: number | null;
+  readonly latency_ms: number;
+  /** Null on success. */
+  readonly error: string | null;
+  /** The first part of the reply's body, escaped. */
+  readonly response_head: string;
+}
+
+/** One event on its way to one webhook, while it is in memory. */
+export interface Delivery {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  readonly tier: PushedTier;
+  readonly ticker: Ticker;
+  /** Sent and signed byte by byte. */
+  readonly body: Buffer;
+  readonly expiresMs: number;
+  readonly attempts: number;
+  readonly step: number;
+  readonly dueMs: number;
+  readonly log: readonly LoggedAttempt[];
+}
+
+/** What a delivery's row becomes. */
+export interface DeliveryChange {
+  readonly delivery: Delivery;
+  readonly state: DeliveryState;
+}
+
+/**
+ * The same opportunity has the same id, however often it is told. Ids begin with the time of detection: new rows then go
+ * to the end of their index, and a commit rewrites few pages of it, however much is logged.
+ */
+export function eventIdOf({
+  market_id,
+  detected_at,
+}: Pick<Opportunity, 'market_id' | 'detected_at'>): string {
+  const time = Date.parse(detected_at).toString(16).padStart(TIME_DIGITS, '0');
+  return `ev_${time}${digestOf(`${market_id}|${detected_at}`)}`;
+}
+
+/** And so has every copy of it that one webhook gets. @param eventId Of `eventIdOf`. */
+export function deliveryIdOf(webhookId: string, eventId: string): string {
+  const time = eventId.slice('ev_'.length).slice(0, TIME_DIGITS);
+  return `dl_${time}${digestOf(`${webhookId}|${eventId}`)}`;
+}
+
+function digestOf(text: string): string {
+  return hash('sha256', text).slice(0, DIGEST_DIGITS);
+}

@@ -1,0 +1,64 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { lateReads } from '../../../test/support/lateReads.ts';
+import { openTestWebhooks } from '../../../test/support/webhooks.ts';
+import { openDatabase } from '../../control/database.ts';
+import { WebhookDirectory } from './directory.ts';
+
+it('decrypts what changed, and not everybody’s secrets whenever somebody changes something', async () => {
+  const t = await openTestWebhooks();
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n++) ids.push((await t.register()).webhookId);
+  const [changed = '', ...others] = ids;
+  const opened: string[] = [];
+  const { box } = t.webhooks;
+  const watched = {
+    seal: box.seal.bind(box),
+    open: (text: string, id: string) => {
+      opened.push(id);
+      return box.open(text, id);
+    },
+  };
+  const directory = new WebhookDirectory({ box: watched as typeof box, clock: t.clock });
+  const before = await directory.current(t.db);
+  expect(opened.splice(0).sort()).toEqual(ids.toSorted());
+  await t.webhooks.registry.update({ webhookId: changed }, { tickers: ['SOL'] });
+  await t.webhooks.registry.pause({ webhookId: changed });
+  const after = await directory.current(t.db);
+  expect(opened).toEqual([]);
+  expect(after.map(({ secrets }) => secrets)).toEqual(before.map(({ secrets }) => secrets));
+  expect(after.find(({ webhookId }) => webhookId === changed)).toMatchObject({
+    ...{ tickers: ['SOL'], state: 'paused' },
+  });
+  const { secret } = await t.webhooks.registry.rotate({ webhookId: changed });
+  const rotated = (await directory.current(t.db)).find(({ webhookId }) => webhookId === changed);
+  expect(rotated?.secrets).toEqual({
+    current: secret,
+    previous: [
+      {
+        secret: before.find(({ webhookId }) => webhookId === changed)?.secrets.current,
+        untilMs: t.clock.now() + 86_400_000,
+      },
+    ],
+  });
+  expect(new Set(opened)).toEqual(new Set([changed]));
+  await t.webhooks.registry.delete({ webhookId: changed });
+  expect((await directory.current(t.db)).map(({ webhookId }) => webhookId).sort()).toEqual(others.sort());
+});
+
+it('of two that read at once, the slower is not told what was before', async () => {
+  const t = await openTestWebhooks();
+  const { webhookId } = await t.register();
+  const directory = new WebhookDirectory({ box: t.webhooks.box, clock: t.clock });
+  const other = await openDatabase({ dataDir: t.dataDir, databaseUrl: null });
+  onTestFinished(() => other.destroy());
+  const late = lateReads(other, 'webhook_id');
+  const reading = late.hold();
+  const slower = directory.current(late.db);
+  await reading;
+  const { secret } = await t.webhooks.registry.rotate({ webhookId });
+  const secretOf = ([webhook]: Awaited<typeof slower>) => webhook?.secrets.current;
+  expect(secretOf(await directory.current(t.db))).toBe(secret);
+  late.letGo();
+  expect(secretOf(await slower)).toBe(secret);
+  expect(secretOf(await directory.current(t.db))).toBe(secret);
+});

@@ -1,0 +1,66 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { Schema } from '../../control/schema.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { type SigningWebhook, toSigningWebhook, toWebhook } from '../registry/registration.ts';
+import { readRevision } from '../registry/revision.ts';
+import type { WebhooksTable } from '../schemaWebhooks.ts';
+import type { SecretBox } from './secretBox.ts';
+
+/** Read again at least this often: a user who is suspended changes no registration. */
+const AGE_MAX_MS = 5_000;
+
+type Row = Selectable<WebhooksTable>;
+
+/** Every registration with its secrets, read again when any process changed one. */
+export class WebhookDirectory {
+  readonly #box: SecretBox;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #revision: string | null = null;
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** Counts who asks, and which of them what is known was read for. */
+  #asked = 0;
+  #readFor = 0;
+  #known = new Map<string, { row: Row; webhook: SigningWebhook }>();
+  #webhooks: readonly SigningWebhook[] = [];
+
+  constructor(parts: { box: SecretBox; clock: Pick<Clock, 'monotonic'> }) {
+    this.#box = parts.box;
+    this.#clock = parts.clock;
+  }
+
+  /** As of this moment, or of the transaction that is given. A suspended user's count as paused. */
+  async current(db: Kysely<Schema>): Promise<readonly SigningWebhook[]> {
+    const turn = ++this.#asked;
+    const revision = await readRevision(db);
+    const now = this.#clock.monotonic();
+    if (revision === this.#revision && now - this.#readAt < AGE_MAX_MS) return this.#webhooks;
+    const rows = await db
+      .selectFrom('webhooks')
+      .innerJoin('users', 'users.user_id', 'webhooks.user_id')
+      .selectAll('webhooks')
+      .select('users.suspended_ms')
+      .execute();
+    // Who asked later has read meanwhile: what was read here may be older.
+    if (turn < this.#readFor) return this.#webhooks;
+    this.#readFor = turn;
+    this.#known = new Map(
+      rows.map(({ suspended_ms: suspended, ...registered }) => {
+        const row: Row = suspended === null ? registered : { ...registered, state: 'paused' };
+        return [row.webhook_id, { row, webhook: this.#toWebhook(row) }];
+      }),
+    );
+    this.#webhooks = [...this.#known.values()].map(({ webhook }) => webhook);
+    this.#revision = revision;
+    this.#readAt = now;
+    return this.#webhooks;
+  }
+
+  /** Somebody else's change, most of the time: decrypting everybody's secrets then would hold up the next event. */
+  #toWebhook(row: Row): SigningWebhook {
+    const known = this.#known.get(row.webhook_id);
+    const isSealedAsBefore =
+      known?.row.secret_box === row.secret_box && known.row.previous_secrets === row.previous_secrets;
+    if (!isSealedAsBefore) return toSigningWebhook(row, this.#box);
+    return { ...toWebhook(row), secrets: known.webhook.secrets };
+  }
+}

@@ -1,0 +1,228 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import type { Database, Schema } from '../../control/schema.ts';
+import { type Clock, every, type Timer } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Opportunity } from '../../schema/opportunity.ts';
+import type { SigningWebhook } from '../registry/registration.ts';
+import { Retention } from '../registry/retention.ts';
+import type { Delivery } from './delivery.ts';
+import type { WebhookDirectory } from './directory.ts';
+import { Intake } from './intake.ts';
+import { HELD_MAX, type Lane } from './lane.ts';
+import { Lanes } from './lanes.ts';
+import { DeliveryMeter } from './meter.ts';
+import { Outbox } from './outbox.ts';
+import { Outcomes } from './outcomes.ts';
+import type { WebhookSender } from './sender.ts';
+import type { SoleSender } from './soleSender.ts';
+
+/** How soon what another process did is noticed: a pause, a resumption, a delivery to send again. */
+const POLL_MS = 1_000;
+/** Deliveries of one webhook brought into memory at once. */
+const PULL_MAX = 500;
+/** An attempt that began in time may end later; its outcome is what counts. */
+const EXPIRY_GRACE_MS = 10_000;
+
+export interface DispatcherParts {
+  readonly db: Database;
+  readonly directory: WebhookDirectory;
+  readonly sender: Pick<WebhookSender, 'attempt' | 'forget' | 'close'>;
+  readonly soleSender: SoleSender;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Brings every accepted event to every webhook that wants it: now, or after a restart, or when it was resumed. */
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
+  readonly #outbox: Outbox;
+  readonly #intake: Intake;
+  readonly #outcomes: Outcomes;
+  readonly #meter: DeliveryMeter;
+  readonly #retention: Retention;
+  readonly #lanes: Lanes;
+  #timer: Timer | null = null;
+  #polling: Promise<void> | null = null;
+  /** Something changed while it looked. */
+  #looksAgain = false;
+  #closed = false;
+  #pulling = false;
+  /** Whether this process is the one that sends; the others write what they are told, and wait. */
+  #sends = false;
+  /** What the lanes were last brought in line with. */
+  #refreshedWith: readonly SigningWebhook[] | null = null;
+  /** Over, and written; still held by their lanes. */
+  readonly #settled: Delivery[] = [];
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+    const { db, sender, clock, random, log, metrics } = parts;
+    this.#outbox = new Outbox(db, clock);
+    this.#meter = new DeliveryMeter({ log, metrics });
+    this.#retention = new Retention(db, { clock, log, metrics });
+    this.#outcomes = new Outcomes({
+      ...{ outbox: this.#outbox, clock, random, log, metrics },
+      written: (changes) => {
+        for (const { delivery, state } of changes) {
+          if (state === 'pending') continue;
+          this.#meter.settled(state);
+          this.#settled.push(delivery);
+        }
+        this.#release();
+      },
+    });
+    this.#lanes = new Lanes({
+      ...{ sender, clock, random },
+      attempted: (result, change) => this.#meter.attempted(result, change),
+      changed: (change) => this.#outcomes.changed(change),
+      stands: (standing) => {
+        if (standing.paused) this.#meter.paused(standing.webhookId);
+        this.#outcomes.stands(standing);
+      },
+    });
+    this.#intake = new Intake({
+      ...{ clock, random, log, metrics },
+      accept: (events) => this.#outbox.accept(events, (transaction) => this.#open(transaction)),
+      dispatch: (deliveries) => this.#dispatch(deliveries),
+    });
+  }
+
+  /** Takes up what was left over, and then looks for more on its own. Rejects when the database cannot be read. */
+  async start(): Promise<void> {
+    await this.#poll();
+    this.#timer = every(this.#parts.clock, POLL_MS, () => this.#look());
+    this.#retention.start();
+  }
+
+  /** Returns at once; the event is written, then sent. */
+  take(opportunity: Opportunity): void {
+    if (!this.#closed) this.#intake.take(opportunity);
+  }
+
+  /** Looks for changes now and not within a second. */
+  wake(): void {
+    if (this.#polling === null) this.#look();
+    // What was read may be older than the change.
+    else this.#looksAgain = true;
+  }
+
+  #look(): void {
+    if (this.#closed || this.#polling !== null) return;
+    this.#looksAgain = false;
+    this.#polling = this.#poll()
+      .catch((error: unknown) => this.#parts.log.error({ err: error }, 'webhooks.poll_failed'))
+      .finally(() => {
+        this.#polling = null;
+        if (this.#looksAgain) this.#look();
+      });
+  }
+
+  /** Writes what was taken, lets the attempts under way end, writes what became of them. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#timer?.cancel();
+    await this.#intake.close();
+    await this.#polling;
+    this.#lanes.endAll();
+    await this.#lanes.ended();
+    await this.#outcomes.close();
+    await this.#parts.soleSender.leave();
+    await this.#retention.close();
+    await this.#parts.sender.close();
+  }
+
+  /** Not while rows are being read: one that was read as waiting, and is over by now, must not be taken for new. */
+  #release(): void {
+    if (this.#pulling) return;
+    for (const { webhookId, deliveryId } of this.#settled) this.#lanes.get(webhookId)?.release(deliveryId);
+    this.#settled.length = 0;
+  }
+
+  /** Those an event may go to. */
+  async #open(db: Kysely<Schema>): Promise<readonly SigningWebhook[]> {
+    const webhooks = await this.#parts.directory.current(db);
+    this.#refresh(webhooks);
+    // One that is paused here and not yet in the database gets nothing more either.
+    return webhooks.filter(({ webhookId, activeSinceMs }) => {
+      const lane = this.#lanes.get(webhookId);
+      return lane === undefined || lane.isOpen || lane.webhook.activeSinceMs !== activeSinceMs;
+    });
+  }
+
+  /** So that what is accepted now is sent as its webhook is now: a secret that was rotated signs the next event. */
+  #refresh(webhooks: readonly SigningWebhook[]): void {
+    // With every event most of the time nothing has changed.
+    if (!this.#sends || webhooks === this.#refreshedWith) return;
+    this.#refreshedWith = webhooks;
+    this.#lanes.refresh(webhooks);
+  }
+
+  #dispatch(deliveries: readonly Delivery[]): void {
+    if (this.#closed || !this.#sends) return;
+    let unknown = false;
+    for (const delivery of deliveries) {
+      const lane = this.#lanes.get(delivery.webhookId);
+      if (lane?.isOpen) lane.add(delivery);
+      else unknown = true;
+    }
+    // A registration that is newer than the lanes; its delivery is in the database and found there.
+    if (unknown) this.wake();
+  }
+
+  async #poll(): Promise<void> {
+    const { db, directory } = this.#parts;
+    await this.#decideWhoSends();
+    if (!this.#sends) return;
+    this.#refresh(await directory.current(db));
+    await this.#outbox.expire(EXPIRY_GRACE_MS);
+    let held = 0;
+    for (const [webhookId, { count, due }] of await this.#outbox.waiting()) {
+      const lane = this.#lanes.get(webhookId);
+      if (lane === undefined || !lane.isOpen || this.#closed) continue;
+      held += lane.heldCount;
+      if (due > 0 && lane.isWaiting) await this.#pull(lane, this.#outbox.pullAgain(webhookId, PULL_MAX));
+      // What is held waits in the database too: only a difference means that there is more.
+      if (count <= lane.heldCount || lane.heldCount + PULL_MAX > HELD_MAX) continue;
+      await this.#pull(lane, this.#outbox.pull(webhookId, lane.heldCount + PULL_MAX));
+      await nextTurn();
+    }
+    this.#meter.held(held);
+  }
+
+  async #decideWhoSends(): Promise<void> {
+    let isUs = false;
+    try {
+      isUs = await this.#parts.soleSender.isUs();
+    } finally {
+      // Where the database does not tell, another may be sending by now.
+      if (!isUs) this.#standBack();
+    }
+    // What this process has to write of an earlier time must not be read as waiting.
+    if (isUs && !this.#lanes.areEnding && !this.#outcomes.isBehind) this.#setSends(true);
+  }
+
+  #standBack(): void {
+    this.#setSends(false);
+    this.#refreshedWith = null;
+    this.#lanes.endAll();
+  }
+
+  #setSends(isUs: boolean): void {
+    if (this.#sends !== isUs) this.#meter.sends(isUs);
+    this.#sends = isUs;
+  }
+
+  async #pull(lane: Lane, rows: Promise<readonly Delivery[]>): Promise<void> {
+    this.#pulling = true;
+    try {
+      for (const delivery of await rows) lane.add(delivery);
+    } finally {
+      this.#pulling = false;
+      this.#release();
+    }
+  }
+}

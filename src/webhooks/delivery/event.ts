@@ -1,0 +1,29 @@
+import { printJson } from '../../schema/moneyJson.ts';
+import { type Opportunity, opportunitySchema } from '../../schema/opportunity.ts';
+import type { WebhookEventsTable } from '../schemaWebhooks.ts';
+import { eventIdOf } from './delivery.ts';
+
+const MINUTE_MS = 60_000;
+
+/** An opportunity as webhooks keep it: what is sent, and how long that is worth anything. */
+export interface WebhookEvent {
+  readonly row: Omit<WebhookEventsTable, 'created_ms'>;
+  readonly detectedMs: number;
+  /** The market's end. */
+  readonly expiresMs: number;
+}
+
+/** Null where it is not what the interface promises its receivers; then nothing is sent. */
+export function toEvent(opportunity: Opportunity): WebhookEvent | null {
+  const parsed = opportunitySchema.safeParse(opportunity);
+  if (!parsed.success) return null;
+  const body = parsed.data;
+  const detectedMs = Date.parse(body.detected_at);
+  if (Number.isNaN(detectedMs)) return null;
+  const { tier, ticker, market_id, detected_at } = body;
+  return {
+    row: { event_id: eventIdOf(body), tier, ticker, market_id, detected_at, body: printJson(body) },
+    detectedMs,
+    expiresMs: Math.round(detectedMs + body.tau_minutes * MINUTE_MS),
+  };
+}

@@ -1,0 +1,206 @@
+import type { Clock, Timer } from '../../runtime/clock.ts';
+import type { SigningWebhook } from '../registry/registration.ts';
+import { type Delivery, type DeliveryChange, MAX_LOGGED_ATTEMPTS } from './delivery.ts';
+import type { WebhookStanding } from './outbox.ts';
+import { retryDelayMs } from './schedule.ts';
+import { type AttemptResult, CONCURRENCY_MAX } from './sender.ts';
+
+/** Attempts in a row that fail before a webhook is paused; interface specification 3.1. */
+export const FAILURES_MAX = 10;
+/** Deliveries of one webhook kept in memory; the others wait in the database alone. */
+export const HELD_MAX = 1_000;
+const GONE = 410;
+
+export interface LaneParts {
+  readonly clock: Clock;
+  readonly random: () => number;
+  attempt(webhook: SigningWebhook, delivery: Delivery): Promise<AttemptResult>;
+  /** An attempt is over, and this is what follows from it. */
+  attempted(result: AttemptResult, change: DeliveryChange): void;
+  /** To be written; the delivery stays held until `release`. */
+  changed(change: DeliveryChange): void;
+  stands(standing: WebhookStanding): void;
+}
+
+/** The deliveries of one webhook on their way. Nothing in it waits for another webhook. */
+export class Lane {
+  readonly #parts: LaneParts;
+  #webhook: SigningWebhook;
+  #failures: number;
+  #paused: boolean;
+  #closed = false;
+  readonly #ready: Delivery[] = [];
+  /** What waits for its time. */
+  readonly #waiting = new Map<string, { delivery: Delivery; timer: Timer }>();
+  /** Ids in memory, until what became of them is written. */
+  readonly #held = new Set<string>();
+  #underWay = 0;
+  /** Told when nothing is under way any more. */
+  #idle: (() => void) | null = null;
+
+  constructor(webhook: SigningWebhook, parts: LaneParts) {
+    this.#parts = parts;
+    this.#webhook = webhook;
+    this.#failures = webhook.consecutiveFailures;
+    this.#paused = webhook.state === 'paused';
+  }
+
+  get webhook(): SigningWebhook {
+    return this.#webhook;
+  }
+
+  get heldCount(): number {
+    return this.#held.size;
+  }
+
+  /** Whether what is detected now is sent. */
+  get isOpen(): boolean {
+    return !this.#paused && !this.#closed;
+  }
+
+  /** Whether something in it waits for its time. */
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /**
+   * Takes a delivery whose row is committed; what does not fit stays in the database. What is held already stays as it
+   * is, unless it waits for its time and the row, sent again by hand, is due before that.
+   */
+  add(delivery: Delivery): void {
+    if (!this.isOpen) return;
+    if (this.#held.has(delivery.deliveryId)) {
+      this.#hasten(delivery);
+    } else if (this.#held.size < HELD_MAX) {
+      this.#held.add(delivery.deliveryId);
+      this.#schedule(delivery);
+    }
+  }
+
+  /** What became of it is written. */
+  release(deliveryId: string): void {
+    this.#held.delete(deliveryId);
+  }
+
+  /** The registration as its owner left it. */
+  update(webhook: SigningWebhook): void {
+    const before = this.#webhook;
+    this.#webhook = webhook;
+    if (webhook.state === 'paused') {
+      this.#pause();
+    } else if (webhook.activeSinceMs !== before.activeSinceMs || before.state === 'paused') {
+      this.#paused = false;
+      this.#failures = webhook.consecutiveFailures;
+    }
+    // Else, where it is paused here, that is not written yet: the row is older than what is known here.
+  }
+
+  /** Begins no further attempt; resolves when those under way are over. What waits stays as it is in the database. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { timer } of this.#waiting.values()) timer.cancel();
+    this.#waiting.clear();
+    this.#ready.length = 0;
+    if (this.#underWay === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#idle = resolve;
+    });
+  }
+
+  #hasten(delivery: Delivery): void {
+    const held = this.#waiting.get(delivery.deliveryId);
+    if (held === undefined || delivery.dueMs >= held.delivery.dueMs) return;
+    // A row of fewer attempts is not written yet: it was due for the one that failed.
+    if (held.delivery.attempts !== delivery.attempts) return;
+    held.timer.cancel();
+    this.#waiting.delete(delivery.deliveryId);
+    this.#schedule(delivery);
+  }
+
+  #schedule(delivery: Delivery): void {
+    const delayMs = delivery.dueMs - this.#parts.clock.now();
+    if (delayMs <= 0) {
+      this.#ready.push(delivery);
+      this.#pump();
+      return;
+    }
+    const timer = this.#parts.clock.after(delayMs, () => {
+      this.#waiting.delete(delivery.deliveryId);
+      this.#ready.push(delivery);
+      this.#pump();
+    });
+    this.#waiting.set(delivery.deliveryId, { delivery, timer });
+  }
+
+  #pump(): void {
+    // Never more under way than may still fail: so a dead receiver sees ten attempts and not one more.
+    while (this.isOpen && this.#underWay < Math.min(CONCURRENCY_MAX, FAILURES_MAX - this.#failures)) {
+      const delivery = this.#ready.shift();
+      if (delivery === undefined) return;
+      if (this.#parts.clock.now() >= delivery.expiresMs) {
+        this.#parts.changed({ delivery, state: 'expired' });
+        continue;
+      }
+      this.#underWay++;
+      void this.#parts.attempt(this.#webhook, delivery).then((result) => {
+        this.#underWay--;
+        this.#tried(delivery, result);
+        this.#pump();
+        if (this.#underWay === 0) this.#idle?.();
+      });
+    }
+  }
+
+  #tried(delivery: Delivery, result: AttemptResult): void {
+    const entry = {
+      ...{ at_ms: result.startedMs, status: result.status, latency_ms: result.latencyMs },
+      ...{ error: result.error, response_head: result.responseHead },
+    };
+    const log = [...delivery.log, entry].slice(-MAX_LOGGED_ATTEMPTS);
+    const tried = { ...delivery, attempts: delivery.attempts + 1, log };
+    const change = result.outcome === 'delivered' ? this.#succeeded(tried) : this.#failed(tried, result);
+    this.#parts.attempted(result, change);
+    this.#parts.changed(change);
+    if (change.state === 'pending' && !this.#closed) this.#schedule(change.delivery);
+  }
+
+  #succeeded(delivery: Delivery): DeliveryChange {
+    if (this.#failures > 0 && !this.#paused) {
+      this.#failures = 0;
+      this.#tellStanding();
+    }
+    return { delivery, state: 'delivered' };
+  }
+
+  #failed(tried: Delivery, { status, retryAfterMs }: AttemptResult): DeliveryChange {
+    const { clock, random } = this.#parts;
+    const step = tried.step + 1;
+    const dueMs = clock.now() + retryDelayMs(step, retryAfterMs, random);
+    const delivery = { ...tried, step, dueMs };
+    if (!this.#paused) {
+      this.#failures++;
+      if (this.#failures >= FAILURES_MAX) this.#pause();
+      this.#tellStanding();
+    }
+    if (status === GONE) return { delivery, state: 'failed' };
+    if (this.#paused) return { delivery, state: 'skipped' };
+    return { delivery, state: dueMs >= delivery.expiresMs ? 'expired' : 'pending' };
+  }
+
+  /** What waits is not sent any more, not after a resumption either. */
+  #pause(): void {
+    this.#paused = true;
+    const waiting = [...this.#waiting.values()];
+    for (const { timer } of waiting) timer.cancel();
+    const unsent = [...this.#ready, ...waiting.map(({ delivery }) => delivery)];
+    this.#waiting.clear();
+    this.#ready.length = 0;
+    for (const delivery of unsent) this.#parts.changed({ delivery, state: 'skipped' });
+  }
+
+  #tellStanding(): void {
+    const { webhookId, activeSinceMs } = this.#webhook;
+    const failures = { consecutiveFailures: this.#failures, paused: this.#paused };
+    this.#parts.stands({ webhookId, activeSinceMs, ...failures });
+  }
+}

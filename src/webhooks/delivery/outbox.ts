@@ -1,0 +1,201 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Database, Schema } from '../../control/schema.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { type SigningWebhook, wants } from '../registry/registration.ts';
+import type { WebhookDeliveriesTable, WebhookEventsTable } from '../schemaWebhooks.ts';
+import { BulkStatement } from './bulkStatement.ts';
+import { type Delivery, type DeliveryChange, deliveryIdOf } from './delivery.ts';
+import type { WebhookEvent } from './event.ts';
+
+/** What becomes of a registration: its count of failures, and that it is paused. */
+export interface WebhookStanding {
+  readonly webhookId: string;
+  /** The change is dropped where its owner resumed it since. */
+  readonly activeSinceMs: number;
+  readonly consecutiveFailures: number;
+  readonly paused: boolean;
+}
+
+/** Deliveries of one webhook that wait, and how many of them could be tried now. */
+export interface Waiting {
+  readonly count: number;
+  readonly due: number;
+}
+
+/** The rows behind the deliveries. An event is accepted when `accept` resolves: from then on no crash loses it. */
+export class Outbox {
+  readonly #db: Database;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #inserts = insertDeliveries();
+  readonly #updates = updateDeliveries();
+
+  constructor(db: Database, clock: Pick<Clock, 'now'>) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  /**
+   * Writes events with a delivery for each webhook that wants them, all in one transaction. An event that was
+   * accepted before, by any process, is passed over.
+   * @param current Asked within the transaction: who is registered, and sent to, at this moment.
+   */
+  async accept(
+    events: readonly WebhookEvent[],
+    current: (db: Kysely<Schema>) => Promise<readonly SigningWebhook[]>,
+  ): Promise<Delivery[]> {
+    return await this.#db.transaction().execute(async (db) => {
+      const webhooks = await current(db);
+      const wanted = events.map((event) => {
+        const { tier, ticker } = event.row;
+        const facts = { tier, ticker, detectedMs: event.detectedMs };
+        return { event, by: webhooks.filter((webhook) => wants(webhook, facts)) };
+      });
+      const told = wanted.filter(({ by }) => by.length > 0);
+      if (told.length === 0) return [];
+      const nowMs = this.#clock.now();
+      const inserted = await db
+        .insertInto('webhook_events')
+        .values(told.map(({ event }) => ({ ...event.row, created_ms: nowMs })))
+        .onConflict((conflict) => conflict.column('event_id').doNothing())
+        .returning('event_id')
+        .execute();
+      const fresh = new Set(inserted.map(({ event_id }) => event_id));
+      const deliveries = told.flatMap(({ event, by }) => {
+        // The first of two equal ones in a batch stands for both.
+        if (!fresh.delete(event.row.event_id)) return [];
+        const body = Buffer.from(event.row.body);
+        return by.map(({ webhookId }) => newDelivery(event, { webhookId, body, nowMs }));
+      });
+      await this.#inserts.run(db, deliveries);
+      return deliveries.map(({ delivery }) => delivery);
+    });
+  }
+
+  /** Writes what became of deliveries and registrations, in one transaction. */
+  async settle(changes: readonly DeliveryChange[], standings: readonly WebhookStanding[]): Promise<void> {
+    const nowMs = this.#clock.now();
+    await this.#db.transaction().execute(async (db) => {
+      await this.#updates.run(db, changes);
+      for (const standing of standings) await stand(db, standing, nowMs);
+    });
+  }
+
+  /** How many deliveries wait, by webhook. */
+  async waiting(): Promise<ReadonlyMap<string, Waiting>> {
+    const nowMs = this.#clock.now();
+    const rows = await this.#db
+      .selectFrom('webhook_deliveries')
+      .select((row) => [
+        'webhook_id',
+        row.fn.countAll<number>().as('count'),
+        row.fn.countAll<number>().filterWhere('due_ms', '<=', nowMs).as('due'),
+      ])
+      .where('state', '=', sql.lit('pending'))
+      .groupBy('webhook_id')
+      .execute();
+    return new Map(rows.map(({ webhook_id, count, due }) => [webhook_id, { count, due }]));
+  }
+
+  /** The first that wait for a webhook, soonest due first. */
+  async pull(webhookId: string, limit: number): Promise<Delivery[]> {
+    return (await this.#pending(webhookId, limit).execute()).map(toDelivery);
+  }
+
+  /** Of those, what was tried before, sent again by hand, and not tried since. */
+  async pullAgain(webhookId: string, limit: number): Promise<Delivery[]> {
+    const again = this.#pending(webhookId, limit)
+      .where('delivery.due_ms', '<=', this.#clock.now())
+      .where('delivery.step', '=', 0)
+      .where('delivery.attempts', '>', 0);
+    return (await again.execute()).map(toDelivery);
+  }
+
+  #pending(webhookId: string, limit: number) {
+    return this.#db
+      .selectFrom('webhook_deliveries as delivery')
+      .innerJoin('webhook_events as event', 'event.event_id', 'delivery.event_id')
+      .selectAll('delivery')
+      .select(['event.tier', 'event.ticker', 'event.body'])
+      .where('delivery.webhook_id', '=', webhookId)
+      .where('delivery.state', '=', sql.lit('pending'))
+      .orderBy('delivery.due_ms')
+      .orderBy('delivery.delivery_id')
+      .limit(limit);
+  }
+
+  /** Gives up what waits although its market ended `graceMs` ago. */
+  async expire(graceMs: number): Promise<number> {
+    const done = await this.#db
+      .updateTable('webhook_deliveries')
+      .set({ state: 'expired' })
+      .where('state', '=', sql.lit('pending'))
+      .where('expires_ms', '<=', this.#clock.now() - graceMs)
+      .executeTakeFirst();
+    return Number(done.numUpdatedRows);
+  }
+}
+
+type PendingRow = Selectable<WebhookDeliveriesTable> & Pick<WebhookEventsTable, 'tier' | 'ticker' | 'body'>;
+
+function toDelivery(row: PendingRow): Delivery {
+  return {
+    ...{ deliveryId: row.delivery_id, webhookId: row.webhook_id, tier: row.tier, ticker: row.ticker },
+    ...{ body: Buffer.from(row.body), expiresMs: row.expires_ms, attempts: row.attempts, step: row.step },
+    ...{ dueMs: row.due_ms, log: JSON.parse(row.attempt_log) },
+  };
+}
+
+function newDelivery(event: WebhookEvent, facts: { webhookId: string; body: Buffer; nowMs: number }) {
+  const { event_id: eventId, tier, ticker } = event.row;
+  const { webhookId, body, nowMs } = facts;
+  const deliveryId = deliveryIdOf(webhookId, eventId);
+  const delivery: Delivery = {
+    ...{ deliveryId, webhookId, tier, ticker, body, expiresMs: event.expiresMs },
+    ...{ attempts: 0, step: 0, dueMs: nowMs, log: [] },
+  };
+  return { delivery, eventId };
+}
+
+function insertDeliveries(): BulkStatement<{ delivery: Delivery; eventId: string }> {
+  const row = sql`(${null}, ${null}, ${null}, 'pending', 0, 0, ${null}, ${null}, ${null}, '[]')`;
+  return new BulkStatement(
+    (rows) => sql`
+      insert into webhook_deliveries (delivery_id, webhook_id, event_id, state, attempts, step, due_ms,
+        created_ms, expires_ms, attempt_log) values ${sql.join(Array(rows).fill(row))}`,
+    ({ delivery: { deliveryId, webhookId, dueMs, expiresMs }, eventId }) => {
+      return [deliveryId, webhookId, eventId, dueMs, dueMs, expiresMs];
+    },
+  );
+}
+
+/** PostgreSQL takes the values for text, hence the casts. */
+function updateDeliveries(): BulkStatement<DeliveryChange> {
+  const row = sql`(${null}, ${null}, ${null}, ${null}, ${null}, ${null})`;
+  return new BulkStatement(
+    (rows) => sql`
+      update webhook_deliveries set state = v.column2, attempts = cast(v.column3 as bigint),
+        step = cast(v.column4 as bigint), due_ms = cast(v.column5 as bigint), attempt_log = v.column6
+      from (values ${sql.join(Array(rows).fill(row))}) as v where webhook_deliveries.delivery_id = v.column1`,
+    ({ delivery: { deliveryId, attempts, step, dueMs, log }, state }) => {
+      return [deliveryId, state, attempts, step, dueMs, JSON.stringify(log)];
+    },
+  );
+}
+
+async function stand(db: Kysely<Schema>, standing: WebhookStanding, nowMs: number): Promise<void> {
+  const { webhookId, activeSinceMs, consecutiveFailures, paused } = standing;
+  const row = await db
+    .updateTable('webhooks')
+    .set({
+      consecutive_failures: consecutiveFailures,
+      ...(paused ? ({ state: 'paused', pause_reason: 'failures', paused_ms: nowMs } as const) : {}),
+    })
+    .where('webhook_id', '=', webhookId)
+    .where('state', '=', 'active')
+    .where('active_since_ms', '=', activeSinceMs)
+    .returning('webhook_id')
+    .executeTakeFirst();
+  if (!row || !paused) return;
+  const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
+  await waiting.where('webhook_id', '=', webhookId).where('state', '=', sql.lit('pending')).execute();
+}

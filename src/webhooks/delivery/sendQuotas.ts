@@ -1,0 +1,59 @@
+import { AdmittedRequests, type Quota } from '../../accounts/limits/limitsWindow.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { TooManySendsError } from '../../runtime/errors.ts';
+
+/** Deliveries that a user may have sent again within a minute. */
+export const REDELIVERIES_PER_MINUTE = 100;
+/** Test events that a user may send within a minute. */
+export const TESTS_PER_MINUTE = 10;
+/** Users remembered at once; beyond it the one that asked longest ago is forgotten. */
+const MAX_USERS = 10_000;
+const WINDOW_MS = 60_000;
+
+type Kind = 'redelivery' | 'test';
+
+const QUOTAS: Readonly<Record<Kind, { readonly quotas: readonly Quota[]; readonly refusal: string }>> = {
+  redelivery: {
+    quotas: [{ name: 'redelivery', requests: REDELIVERIES_PER_MINUTE, windowMs: WINDOW_MS }],
+    refusal: `At most ${REDELIVERIES_PER_MINUTE} deliveries a minute are sent again`,
+  },
+  test: {
+    quotas: [{ name: 'test', requests: TESTS_PER_MINUTE, windowMs: WINDOW_MS }],
+    refusal: `At most ${TESTS_PER_MINUTE} test events a minute are sent`,
+  },
+};
+
+/** How much each user sends by hand: redeliveries and test events of all webhooks of a user count together. */
+export class SendQuotas {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #users = new Map<string, AdmittedRequests>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** @throws {TooManySendsError} When the user may send nothing of this kind now. */
+  check(kind: Kind, userId: string): void {
+    const waitMs = this.#of(kind, userId).peek(this.#clock.monotonic());
+    if (waitMs > 0) throw new TooManySendsError(QUOTAS[kind].refusal, Math.ceil(waitMs / 1000));
+  }
+
+  /** Counts as many of `wanted` as are admitted now. @returns How many. */
+  take(kind: Kind, userId: string, wanted: number): number {
+    const sent = this.#of(kind, userId);
+    const nowMs = this.#clock.monotonic();
+    let admitted = 0;
+    while (admitted < wanted && sent.take(nowMs) === 0) admitted++;
+    return admitted;
+  }
+
+  #of(kind: Kind, userId: string): AdmittedRequests {
+    const name = `${kind} ${userId}`;
+    const sent = this.#users.get(name) ?? new AdmittedRequests(QUOTAS[kind].quotas);
+    this.#users.delete(name);
+    const [longestAgo] = this.#users.keys();
+    if (this.#users.size >= MAX_USERS && longestAgo !== undefined) this.#users.delete(longestAgo);
+    this.#users.set(name, sent);
+    return sent;
+  }
+}

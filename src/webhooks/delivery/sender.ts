@@ -1,0 +1,164 @@
+import { Pool } from 'undici';
+import type { Clock } from '../../runtime/clock.ts';
+import { TargetRefusedError } from '../../runtime/errors.ts';
+import { retryAfterOf } from '../../venues/http.ts';
+import type { SigningWebhook } from '../registry/registration.ts';
+import { guardedConnector } from '../target/connector.ts';
+import type { TargetGuard } from '../target/target.ts';
+import { Deadlines } from './deadlines.ts';
+import type { Delivery } from './delivery.ts';
+import { Exchange, type Reply } from './exchange.ts';
+import { escapeHead } from './responseHead.ts';
+import { signBody, signMessage } from './signature.ts';
+
+/** Look-up, connection, TLS and the whole reply; interface specification 6.4. */
+export const DEADLINE_MS = 5_000;
+/** Attempts under way at one webhook, each on a connection of its own. */
+export const CONCURRENCY_MAX = 10;
+/** A connection nobody uses is kept this long, unless the receiver says otherwise, and never longer than the second. */
+const KEEP_ALIVE_MS = 4_000;
+const KEEP_ALIVE_MAX_MS = 60_000;
+
+export type AttemptOutcome = 'delivered' | 'refused' | 'timeout' | 'target_refused' | 'transport' | 'secret';
+
+export interface AttemptResult {
+  readonly outcome: AttemptOutcome;
+  /** Null where no whole reply came. */
+  readonly status: number | null;
+  readonly startedMs: number;
+  readonly latencyMs: number;
+  /** Null on success. */
+  readonly error: string | null;
+  readonly responseHead: string;
+  readonly retryAfterMs: number | null;
+}
+
+interface Endpoint {
+  readonly pool: Pool;
+  readonly path: string;
+}
+
+const TOO_LATE = new Error(`no whole reply within ${DEADLINE_MS / 1000} s`);
+const NO_SECRET = new Error('the signing secret cannot be decrypted; rotate it');
+
+/** Posts deliveries, each webhook over connections of its own, so that none waits for another's. */
+export class WebhookSender {
+  readonly #clock: Clock;
+  readonly #connect: ReturnType<typeof guardedConnector>;
+  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #deadlines: Deadlines<Exchange>;
+
+  /** @param ca Authorities beside Node's own, PEM. */
+  constructor(parts: { clock: Clock; guard: TargetGuard; ca?: string | undefined }) {
+    this.#clock = parts.clock;
+    this.#connect = guardedConnector(parts.guard, { timeoutMs: DEADLINE_MS, ca: parts.ca });
+    this.#deadlines = new Deadlines({
+      ...{ clock: parts.clock, ms: DEADLINE_MS },
+      late: (exchange) => exchange.abort(TOO_LATE),
+    });
+  }
+
+  /** One attempt; never rejects. */
+  attempt(webhook: SigningWebhook, delivery: Delivery): Promise<AttemptResult> {
+    const startedMs = this.#clock.now();
+    const started = this.#clock.monotonic();
+    return new Promise((resolve) => {
+      const exchange = new Exchange((end) => {
+        this.#deadlines.remove(exchange);
+        const latencyMs = Math.round(this.#clock.monotonic() - started);
+        const facts = end instanceof Error ? failure(end) : replied(end, this.#clock.now());
+        resolve({ ...facts, startedMs, latencyMs });
+      });
+      this.#deadlines.add(exchange);
+      try {
+        const { pool, path } = this.#endpoint(webhook);
+        const headers = headersOf(webhook, delivery, startedMs);
+        pool.dispatch({ method: 'POST', path, headers, body: delivery.body }, exchange);
+      } catch (error) {
+        exchange.abort(error as Error);
+      }
+    });
+  }
+
+  /** Closes a webhook's connections once it is not sent to any more. */
+  forget(webhookId: string): void {
+    const endpoint = this.#endpoints.get(webhookId);
+    this.#endpoints.delete(webhookId);
+    void endpoint?.pool.destroy().catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    const endpoints = [...this.#endpoints.values()];
+    this.#endpoints.clear();
+    await Promise.all(endpoints.map(({ pool }) => pool.destroy()));
+  }
+
+  #endpoint({ webhookId, url }: SigningWebhook): Endpoint {
+    const known = this.#endpoints.get(webhookId);
+    if (known) return known;
+    const { origin, pathname, search } = new URL(url);
+    const pool = new Pool(origin, {
+      connections: CONCURRENCY_MAX,
+      pipelining: 1,
+      connect: this.#connect,
+      // Otherwise attempts wait for the first connection's handshake, which decides on the protocol for all.
+      allowH2: false,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
+      // The deadline over everything is ours.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const endpoint = { pool, path: pathname + search };
+    this.#endpoints.set(webhookId, endpoint);
+    return endpoint;
+  }
+}
+
+/** Names and values in turn. @throws {typeof NO_SECRET} */
+function headersOf(
+  { secrets }: SigningWebhook,
+  { deliveryId: id, tier, ticker, body }: Delivery,
+  nowMs: number,
+): string[] {
+  const { current, previous } = secrets;
+  if (current === null) throw NO_SECRET;
+  const message = { id, timestamp: Math.floor(nowMs / 1000), body };
+  const signatures = [signMessage(current, message)];
+  for (const { secret, untilMs } of previous) {
+    if (secret !== null && nowMs < untilMs) signatures.push(signMessage(secret, message));
+  }
+  return [
+    ...['Content-Type', 'application/json', 'User-Agent', 'Service-Webhook/1'],
+    ...['X-SVC-Signature', signBody(current, body), 'X-SVC-Tier', tier, 'X-SVC-Ticker', ticker],
+    ...['webhook-id', id, 'webhook-timestamp', String(message.timestamp)],
+    ...['webhook-signature', signatures.join(' ')],
+  ];
+}
+
+type Facts = Omit<AttemptResult, 'startedMs' | 'latencyMs'>;
+
+function replied({ status, retryAfter, head }: Reply, nowMs: number): Facts {
+  const responseHead = escapeHead(head);
+  if (status >= 200 && status < 300) {
+    return { outcome: 'delivered', status, error: null, responseHead, retryAfterMs: null };
+  }
+  const isRedirect = status >= 300 && status < 400;
+  const error = `status ${status}${isRedirect ? ', redirects are not followed' : ''}`;
+  return { outcome: 'refused', status, error, responseHead, retryAfterMs: retryAfterOf(retryAfter, nowMs) };
+}
+
+function failure(error: Error): Facts {
+  const nothing = { status: null, responseHead: '', retryAfterMs: null };
+  if (error === TOO_LATE) return { ...nothing, outcome: 'timeout', error: TOO_LATE.message };
+  if (error === NO_SECRET) return { ...nothing, outcome: 'secret', error: NO_SECRET.message };
+  const outcome = error instanceof TargetRefusedError ? 'target_refused' : 'transport';
+  return { ...nothing, outcome, error: reasonOf(error) };
+}
+
+/** What its owner may know of a failure: never a text that holds more than their own receiver said. */
+function reasonOf(error: unknown): string {
+  if (error instanceof TargetRefusedError) return error.message;
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return String(code ?? name ?? 'failed');
+}

@@ -1,0 +1,70 @@
+import type { Subscriber } from '../../bus/bus.ts';
+import type { Config } from '../../config.ts';
+import type { RowSources } from '../../control/ids.ts';
+import type { Database } from '../../control/schema.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { missedOpportunities } from '../registry/missed.ts';
+import { WebhookDirectory } from './directory.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { WebhookSender } from './sender.ts';
+import { ALONE, LockedSender } from './soleSender.ts';
+import { openWebhooks, type WebhookControl } from './webhooks.ts';
+
+export interface WebhookServiceParts {
+  readonly config: Pick<Config, 'dataDir' | 'databaseUrl' | 'secretKey' | 'webhookAllowedNetworks'>;
+  readonly database: Database;
+  readonly bus: Subscriber;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly randomBytes: RowSources['randomBytes'];
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface WebhookService extends WebhookControl {
+  /** Hears no more, writes what was heard, lets attempts under way end. */
+  close(): Promise<void>;
+}
+
+/**
+ * Sends opportunities to who registered for them, from now on and what an earlier run left over.
+ * @throws {ConfigError} When a network that is allowed, or the key of the secrets, cannot be read.
+ * @throws {StoreUnavailableError} When the database cannot be read.
+ */
+export async function startWebhooks(parts: WebhookServiceParts): Promise<WebhookService> {
+  const { config, database, bus, clock, random, randomBytes, log, metrics } = parts;
+  const {
+    registry,
+    log: deliveries,
+    guard,
+    box,
+  } = openWebhooks(database, {
+    config,
+    sources: { clock, randomBytes },
+  });
+  const directory = new WebhookDirectory({ box, clock });
+  const sender = new WebhookSender({ clock, guard });
+  const soleSender = config.databaseUrl === null ? ALONE : new LockedSender(database);
+  const sending = { db: database, directory, sender, soleSender };
+  const dispatcher = new Dispatcher({ ...sending, clock, random, log, metrics });
+  const leave = bus.subscribe('opportunity', (opportunity) => dispatcher.take(opportunity));
+  try {
+    await dispatcher.start();
+    for (const opportunity of await missedOpportunities(database, clock.now())) dispatcher.take(opportunity);
+  } catch (error) {
+    leave();
+    await dispatcher.close();
+    throw error;
+  }
+  return {
+    registry,
+    log: deliveries,
+    wake: () => dispatcher.wake(),
+    close: async () => {
+      leave();
+      await dispatcher.close();
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { opportunity } from '../../../test/support/opportunity.ts';
+import { openTestPostgres } from '../../../test/support/postgres.ts';
+import { openTestWebhooks, replied } from '../../../test/support/webhooks.ts';
+import { openDatabase } from '../../control/database.ts';
+import type { Database } from '../../control/schema.ts';
+import { StoreUnavailableError } from '../../runtime/errors.ts';
+import type { Delivery } from './delivery.ts';
+import { ALONE, LockedSender, type SoleSender } from './soleSender.ts';
+
+const postgres = await openTestPostgres();
+
+it('of a database of one service it is that service', async () => {
+  expect(await ALONE.isUs()).toBe(true);
+  await ALONE.leave();
+  expect(await ALONE.isUs()).toBe(true);
+});
+
+describe.skipIf(postgres.absent)(
+  `of two processes on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,
+  () => {
+    /** Two processes; what a test opens is closed in reverse order, so the databases last. */
+    async function open() {
+      const databaseUrl = await postgres.createDatabase();
+      const process = async () => {
+        const db = await openDatabase({ dataDir: '/nonexistent', databaseUrl });
+        onTestFinished(() => db.destroy());
+        const sender = new LockedSender(db);
+        onTestFinished(() => sender.leave());
+        return { db, sender };
+      };
+      const [one, other] = [await process(), await process()];
+      return { databases: [one.db, other.db] as const, one: one.sender, other: other.sender };
+    }
+    const holderDies = (db: Database) =>
+      sql`select pg_terminate_backend(pid, 60000) from pg_locks where locktype = 'advisory' and granted
+        and database = (select oid from pg_database where datname = current_database())`.execute(db);
+
+    it('one sends, until it leaves', async () => {
+      const { one, other } = await open();
+      expect([await one.isUs(), await other.isUs(), await one.isUs()]).toEqual([true, false, true]);
+      await one.leave();
+      expect([await other.isUs(), await one.isUs()]).toEqual([true, false]);
+      await other.leave();
+      await other.leave();
+      expect([await one.isUs(), await other.isUs()]).toEqual([true, false]);
+    });
+
+    it('one sends, until it dies; it hears of it', async () => {
+      const { one, other, databases } = await open();
+      expect([await one.isUs(), await other.isUs()]).toEqual([true, false]);
+      await holderDies(databases[1]);
+      expect(await other.isUs()).toBe(true);
+      await expect(one.isUs()).rejects.toBeInstanceOf(StoreUnavailableError);
+      expect(await one.isUs()).toBe(false);
+    });
+
+    it('the other writes what it is told, and takes over with what waits, each sent once', async () => {
+      const { one, other, databases } = await open();
+      const t = await openTestWebhooks({ db: databases[0] });
+      await t.register();
+      const sent: string[] = [];
+      const to = (name: string) => ({
+        attempt: async (_: unknown, { body }: Delivery) => {
+          sent.push(`${name} ${JSON.parse(body.toString()).polymarket_slug.slice('btc-updown-5m-'.length)}`);
+          return replied(200, t.clock);
+        },
+      });
+      let isDead = false;
+      const mortal: SoleSender = {
+        isUs: () => (isDead ? new Promise(() => {}) : one.isUs()),
+        leave: () => one.leave(),
+      };
+      const a = await t.dispatcher(to('a'), 'killed', mortal, databases[0]);
+      const b = await t.dispatcher(to('b'), 'closed', other, databases[1]);
+      const settle = async (count: number) => {
+        while (sent.length < count || (await pending()) > 0) await t.clock.advance(100);
+      };
+      const pending = async () => {
+        const rows = t.db
+          .selectFrom('webhook_deliveries')
+          .select('delivery_id')
+          .where('state', '=', 'pending');
+        return (await rows.execute()).length;
+      };
+      const tell = (n: number) => opportunity({ nowMs: t.clock.now(), n });
+      const both = tell(1);
+      a.take(both);
+      b.take(both);
+      b.take(tell(2));
+      await settle(2);
+      expect(sent.toSorted()).toEqual(['a 1', 'a 2']);
+      isDead = true;
+      await holderDies(databases[1]);
+      b.take(tell(3));
+      await settle(3);
+      const c = await t.dispatcher(to('c'), 'closed', new LockedSender(databases[0]), databases[0]);
+      c.take(tell(4));
+      await settle(4);
+      expect(sent.slice(2)).toEqual(['b 3', 'b 4']);
+      await b.close();
+      c.take(tell(5));
+      await settle(5);
+      expect(sent.slice(4)).toEqual(['c 5']);
+    });
+
+    it('what was under way when another took over is over before this one sends again', async () => {
+      const { one, databases } = await open();
+      const t = await openTestWebhooks({ db: databases[0] });
+      await t.register();
+      let isUs = true;
+      const role: SoleSender = { isUs: async () => isUs && (await one.isUs()), leave: () => one.leave() };
+      const ends: (() => void)[] = [];
+      const attempt = () =>
+        new Promise<ReturnType<typeof replied>>((resolve) => {
+          ends.push(() => resolve(replied(200, t.clock)));
+        });
+      const dispatcher = await t.dispatcher({ attempt }, 'closed', role);
+      dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 1 }));
+      while (ends.length < 1) await t.clock.advance(10);
+      const sending = async () =>
+        /^underround_webhook_sending (\d)$/m.exec(await t.metrics.registry.metrics())?.[1];
+      expect(await sending()).toBe('1');
+      isUs = false;
+      while ((await sending()) !== '0') await t.clock.advance(100);
+      isUs = true;
+      await t.clock.advance(3_000);
+      expect(await sending()).toBe('0');
+      expect(ends).toHaveLength(1);
+      ends[0]?.();
+      dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 2 }));
+      while (ends.length < 2) await t.clock.advance(100);
+      ends[1]?.();
+      const states = async () =>
+        (await t.db.selectFrom('webhook_deliveries').select('state').execute()).map(({ state }) => state);
+      while ((await states()).includes('pending')) await t.clock.advance(100);
+      expect(ends).toHaveLength(2);
+      expect(await states()).toEqual(['delivered', 'delivered']);
+    });
+  },
+);

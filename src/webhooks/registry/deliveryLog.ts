@@ -1,0 +1,239 @@
+import { type SelectQueryBuilder, sql } from 'kysely';
+import type { RowSources } from '../../control/ids.ts';
+import { beyondPlace } from '../../control/keyset.ts';
+import type { Database, Schema } from '../../control/schema.ts';
+import { InvalidInputError } from '../../runtime/errors.ts';
+import type { Ticker } from '../../schema/market.ts';
+import type { Opportunity, PushedTier } from '../../schema/opportunity.ts';
+import { formatTime } from '../../schema/time.ts';
+import { deliveryIdOf, eventIdOf, type LoggedAttempt } from '../delivery/delivery.ts';
+import { toEvent } from '../delivery/event.ts';
+import { REDELIVERIES_PER_MINUTE, type SendQuotas } from '../delivery/sendQuotas.ts';
+import type { DeliveryState } from '../schemaWebhooks.ts';
+import type { Webhook } from './registration.ts';
+
+/** What is asked for by hand is tried this long, its market's end or not. */
+export const REDELIVERY_WINDOW_MS = 15 * 60_000;
+/** Deliveries of test events kept for one webhook; a further one takes the place of the oldest that is over. */
+export const TESTS_MAX = 100;
+const TEST_TAU_MINUTES = 10;
+/** No market has it, so no receiver acts on a test. */
+const TEST_MARKET_ID = `0x${'0'.repeat(64)}`;
+
+/** A delivery as its owner sees it. */
+export interface LoggedDelivery {
+  readonly deliveryId: string;
+  readonly state: DeliveryState;
+  readonly tier: PushedTier;
+  readonly ticker: Ticker;
+  readonly marketId: string;
+  readonly detectedAt: string;
+  readonly attempts: number;
+  readonly dueMs: number;
+  readonly expiresMs: number;
+  readonly createdMs: number;
+  readonly log: readonly LoggedAttempt[];
+}
+
+export interface LogPlace {
+  readonly createdMs: number;
+  readonly deliveryId: string;
+}
+
+/** Deliveries accepted in [startMs, endMs) that are in one of the states; null: no bound, any that is over. */
+export interface LogRange {
+  readonly startMs: number | null;
+  readonly endMs: number | null;
+  readonly state: DeliveryState | null;
+}
+
+/** What was delivered and how; sending it again. */
+export class DeliveryLog {
+  readonly #db: Database;
+  readonly #sources: RowSources;
+  readonly #quotas: SendQuotas;
+
+  constructor(db: Database, sources: RowSources, quotas: SendQuotas) {
+    this.#db = db;
+    this.#sources = sources;
+    this.#quotas = quotas;
+  }
+
+  /** Newest first. @param after Only what comes after this place. */
+  async page(
+    webhookId: string,
+    { limit, after, range }: { limit: number; after: LogPlace | null; range: LogRange },
+  ): Promise<LoggedDelivery[]> {
+    let query = inRange(this.#of(webhookId), range)
+      .innerJoin('webhook_events as event', 'event.event_id', 'delivery.event_id')
+      .select(['event.tier', 'event.ticker', 'event.market_id', 'event.detected_at'])
+      .selectAll('delivery')
+      .orderBy('delivery.created_ms', 'desc')
+      .orderBy('delivery.delivery_id', 'desc')
+      .limit(limit);
+    if (after !== null) {
+      const { createdMs, deliveryId } = after;
+      const place = [
+        ['delivery.created_ms', createdMs],
+        ['delivery.delivery_id', deliveryId],
+      ] as const;
+      query = query.where((row) => beyondPlace(row, '<', place));
+    }
+    const rows = await query.execute();
+    return rows.map((row) => ({
+      ...{ deliveryId: row.delivery_id, state: row.state, tier: row.tier, ticker: row.ticker },
+      ...{ marketId: row.market_id, detectedAt: row.detected_at, attempts: row.attempts },
+      ...{ dueMs: row.due_ms, expiresMs: row.expires_ms, createdMs: row.created_ms },
+      log: JSON.parse(row.attempt_log),
+    }));
+  }
+
+  async count(webhookId: string, range: LogRange): Promise<number> {
+    const query = inRange(this.#of(webhookId), range).select((row) => row.fn.countAll<number>().as('count'));
+    return (await query.executeTakeFirstOrThrow()).count;
+  }
+
+  /**
+   * Sends one again, under the same id. One that waits is due at once; one whose attempt is under way goes on.
+   * @returns False when the webhook has no such delivery.
+   * @throws {InvalidInputError} When the webhook is paused.
+   * @throws {TooManySendsError} When its user had too many sent again in the last minute.
+   */
+  async redeliver(webhook: Webhook, deliveryId: string): Promise<boolean> {
+    this.#quotas.check('redelivery', webhook.userId);
+    const ids = await this.#of(webhook.webhookId)
+      .select('delivery.delivery_id')
+      .where('delivery.delivery_id', '=', deliveryId)
+      .execute();
+    return (await this.#sendAgain(webhook, ids)) > 0;
+  }
+
+  /**
+   * Sends a range again, oldest first: as many as its user may have sent again in this minute.
+   * @returns How many.
+   * @throws {InvalidInputError} When the webhook is paused.
+   * @throws {TooManySendsError} When its user had too many sent again in the last minute.
+   */
+  async redeliverRange(webhook: Webhook, range: LogRange): Promise<number> {
+    this.#quotas.check('redelivery', webhook.userId);
+    const ids = await inRange(this.#of(webhook.webhookId), range)
+      .select('delivery.delivery_id')
+      .where('delivery.state', '<>', sql.lit('pending'))
+      .orderBy('delivery.created_ms')
+      .orderBy('delivery.delivery_id')
+      .limit(REDELIVERIES_PER_MINUTE)
+      .execute();
+    return await this.#sendAgain(webhook, ids);
+  }
+
+  /**
+   * An event of the very form of real ones, of a market that does not exist, for this webhook alone.
+   * @returns The delivery's id.
+   * @throws {InvalidInputError} When the webhook is paused.
+   * @throws {TooManySendsError} When its user sent too many in the last minute.
+   */
+  async sendTest(webhook: Webhook): Promise<string> {
+    this.#quotas.check('test', webhook.userId);
+    if (webhook.state === 'paused') throw pausedWebhook();
+    this.#quotas.take('test', webhook.userId, 1);
+    const nowMs = this.#sources.clock.now();
+    const event = toEvent(testOpportunity(webhook, nowMs));
+    if (event === null) throw new TypeError('the test event is malformed');
+    // Two tests within a millisecond are two events.
+    const chance = Buffer.from(this.#sources.randomBytes(12)).toString('hex');
+    const { detected_at } = event.row;
+    const row = { ...event.row, event_id: eventIdOf({ market_id: chance, detected_at }) };
+    const deliveryId = deliveryIdOf(webhook.webhookId, row.event_id);
+    await this.#db.transaction().execute(async (db) => {
+      await db
+        .insertInto('webhook_events')
+        .values({ ...row, created_ms: nowMs })
+        .execute();
+      const delivery = {
+        ...{ delivery_id: deliveryId, webhook_id: webhook.webhookId, event_id: row.event_id },
+        ...({ state: 'pending', attempts: 0, step: 0, attempt_log: '[]', is_test: 1 } as const),
+        ...{ due_ms: nowMs, created_ms: nowMs, expires_ms: event.expiresMs },
+      };
+      await db.insertInto('webhook_deliveries').values(delivery).execute();
+      await deleteOldTests(db, webhook.webhookId);
+    });
+    return deliveryId;
+  }
+
+  async #sendAgain(webhook: Webhook, rows: readonly { delivery_id: string }[]): Promise<number> {
+    if (webhook.state === 'paused') throw pausedWebhook();
+    const admitted = rows.slice(0, this.#quotas.take('redelivery', webhook.userId, rows.length));
+    if (admitted.length === 0) return 0;
+    const nowMs = this.#sources.clock.now();
+    const untilMs = nowMs + REDELIVERY_WINDOW_MS;
+    const done = await this.#db
+      .updateTable('webhook_deliveries')
+      .set((row) => ({
+        ...{ state: 'pending', step: 0, due_ms: nowMs },
+        expires_ms: row
+          .case()
+          .when('expires_ms', '<', untilMs)
+          .then(untilMs)
+          .else(row.ref('expires_ms'))
+          .end(),
+      }))
+      .where(
+        'delivery_id',
+        'in',
+        admitted.map(({ delivery_id }) => delivery_id),
+      )
+      .executeTakeFirst();
+    return Number(done.numUpdatedRows);
+  }
+
+  #of(webhookId: string) {
+    return this.#db.selectFrom('webhook_deliveries as delivery').where('delivery.webhook_id', '=', webhookId);
+  }
+}
+
+type Deliveries<O> = SelectQueryBuilder<Schema & { delivery: Schema['webhook_deliveries'] }, 'delivery', O>;
+
+function inRange<O>(query: Deliveries<O>, { startMs, endMs, state }: LogRange): Deliveries<O> {
+  let bounded = query;
+  if (startMs !== null) bounded = bounded.where('delivery.created_ms', '>=', startMs);
+  if (endMs !== null) bounded = bounded.where('delivery.created_ms', '<', endMs);
+  if (state !== null) bounded = bounded.where('delivery.state', '=', state);
+  return bounded;
+}
+
+/** Those beyond the newest `TESTS_MAX`, with their events, which no other webhook has. What waits stays. */
+async function deleteOldTests(db: Database, webhookId: string): Promise<void> {
+  const old = await db
+    .selectFrom('webhook_deliveries')
+    .select(['delivery_id', 'event_id', 'state'])
+    .where('webhook_id', '=', webhookId)
+    .where('is_test', '=', sql.lit(1))
+    .orderBy('created_ms', 'desc')
+    .orderBy('delivery_id', 'desc')
+    .limit(TESTS_MAX)
+    .offset(TESTS_MAX)
+    .execute();
+  const over = old.filter(({ state }) => state !== 'pending');
+  if (over.length === 0) return;
+  const deliveries = over.map(({ delivery_id }) => delivery_id);
+  await db.deleteFrom('webhook_deliveries').where('delivery_id', 'in', deliveries).execute();
+  const events = over.map(({ event_id }) => event_id);
+  await db.deleteFrom('webhook_events').where('event_id', 'in', events).execute();
+}
+
+function pausedWebhook(): InvalidInputError {
+  return new InvalidInputError('the webhook is paused; resume it first');
+}
+
+function testOpportunity({ tiers, tickers }: Webhook, nowMs: number): Opportunity {
+  const [tier = 'logical'] = tiers;
+  const [ticker = 'BTC'] = tickers ?? [];
+  return {
+    ...{ type: 'opportunity', tier, ticker, event_type: '5m', market_id: TEST_MARKET_ID },
+    ...{ polymarket_slug: 'test-event', direction: tier === 'logical' ? 'BUY_BOTH' : 'BUY_YES' },
+    ...{ fill_price: 1, fill_spread: 0, expected_pnl_per_share: 0, est_fee_per_share: 0 },
+    ...{ tau_minutes: TEST_TAU_MINUTES, confidence: 'stale', model_yes_prob: 0.5 },
+    detected_at: formatTime(nowMs),
+    polymarket_url: 'https://polymarket.com/event/test-event',
+  };
+}

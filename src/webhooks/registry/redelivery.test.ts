@@ -1,0 +1,84 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { DELIVERY, laneOn } from '../../../test/support/lanes.ts';
+import { lateReads } from '../../../test/support/lateReads.ts';
+import { opportunity } from '../../../test/support/opportunity.ts';
+import { answering, openTestWebhooks, replied, states } from '../../../test/support/webhooks.ts';
+import { openDatabase } from '../../control/database.ts';
+import type { Delivery } from '../delivery/delivery.ts';
+import { ALONE } from '../delivery/soleSender.ts';
+import { REDELIVERY_WINDOW_MS } from './deliveryLog.ts';
+
+describe('what is sent again by hand', () => {
+  /** One delivery that failed three times, and whose next try is in half a minute. */
+  async function failedThrice() {
+    const t = await openTestWebhooks();
+    const { webhookId } = await t.register();
+    const to = answering(t, () => 500);
+    const own = await openDatabase({ dataDir: t.dataDir, databaseUrl: null });
+    onTestFinished(() => own.destroy());
+    const late = lateReads(own, 'due');
+    const dispatcher = await t.dispatcher(to, 'closed', ALONE, late.db);
+    dispatcher.take(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1 }));
+    await t.clock.advance(6500);
+    expect(to.attempts).toHaveLength(3);
+    const deliveryId = to.attempts[0]?.delivery.deliveryId ?? '';
+    const redeliver = async () => {
+      const webhook = await t.webhooks.registry.find({ webhookId });
+      expect(webhook && (await t.webhooks.log.redeliver(webhook, deliveryId))).toBe(true);
+      return t.clock.now();
+    };
+    return { t, to, dispatcher, redeliver, late };
+  }
+
+  it('is sent at once though its next try was later, and retried from the first pause on, past the market’s end', async () => {
+    const { t, to, dispatcher, redeliver } = await failedThrice();
+    const askedMs = await redeliver();
+    dispatcher.wake();
+    await t.clock.advance(REDELIVERY_WINDOW_MS);
+    expect(to.attempts.slice(3).map(({ at }) => at - askedMs)).toEqual([
+      ...[0, 1000, 6000, 36_000, 156_000, 756_000],
+    ]);
+    expect(await states(t)).toEqual(['expired']);
+  });
+
+  it('is found within a second where nobody tells', async () => {
+    const { t, to, redeliver } = await failedThrice();
+    const askedMs = await redeliver();
+    await t.clock.advance(1000);
+    expect(to.attempts[3]?.at).toBeLessThanOrEqual(askedMs + 1000);
+  });
+
+  it('is found at once though the sender is looking at that very moment', async () => {
+    const { t, to, dispatcher, redeliver, late } = await failedThrice();
+    const looking = late.hold();
+    dispatcher.wake();
+    await looking;
+    const askedMs = await redeliver();
+    dispatcher.wake();
+    late.letGo();
+    await t.clock.advance(100);
+    expect(to.attempts[3]?.at).toBeLessThanOrEqual(askedMs + 100);
+  });
+
+  it('is told from a row of the attempt before, which is written a moment later', async () => {
+    const clock = new FakeClock();
+    const times: number[] = [];
+    const random = () => 0.5;
+    const lane = laneOn(clock, random, async () => {
+      times.push(clock.now());
+      return replied(500, clock);
+    });
+    const startedMs = clock.now();
+    const row: Delivery = { ...DELIVERY, dueMs: startedMs };
+    lane.add(row);
+    await clock.advance(100);
+    lane.add(row);
+    await clock.advance(1500);
+    expect(times.map((at) => at - startedMs)).toEqual([0, 1000]);
+    lane.add({ ...row, attempts: 2, step: 0, dueMs: clock.now() });
+    await clock.advance(1500);
+    expect(times.map((at) => at - startedMs)).toEqual([0, 1000, 1600, 2600]);
+    await lane.close();
+  });
+});

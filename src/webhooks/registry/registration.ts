@@ -1,0 +1,97 @@
+import type { Selectable } from 'kysely';
+import type { Ticker } from '../../schema/market.ts';
+import type { PushedTier } from '../../schema/opportunity.ts';
+import type { SecretBox } from '../delivery/secretBox.ts';
+import type { PauseReason, PreviousSecretBox, WebhookState, WebhooksTable } from '../schemaWebhooks.ts';
+
+/** A webhook as its owner sees it: without its secret. */
+export interface Webhook {
+  readonly webhookId: string;
+  readonly userId: string;
+  readonly url: string;
+  readonly label: string;
+  readonly tiers: readonly PushedTier[];
+  /** Null: all. */
+  readonly tickers: readonly Ticker[] | null;
+  /** Since when a tier or ticker is wanted that was not from the first. */
+  readonly filtersSinceMs: Readonly<Partial<Record<PushedTier | Ticker, number>>>;
+  readonly state: WebhookState;
+  readonly pauseReason: PauseReason | null;
+  readonly pausedMs: number | null;
+  readonly consecutiveFailures: number;
+  readonly createdMs: number;
+  readonly activeSinceMs: number;
+  /** Until when the secret before the last rotation is signed with as well; null: there is none. */
+  readonly previousUntilMs: number | null;
+}
+
+/** What signs a webhook's deliveries. */
+export interface Secrets {
+  /** Null where it cannot be decrypted: the key is another than when it was made. */
+  readonly current: string | null;
+  /** Those before it, oldest first. */
+  readonly previous: readonly PreviousSecret[];
+}
+
+export interface PreviousSecret {
+  /** Null as above. */
+  readonly secret: string | null;
+  /** Until when it is still signed with. */
+  readonly untilMs: number;
+}
+
+export interface SigningWebhook extends Webhook {
+  readonly secrets: Secrets;
+}
+
+export function toWebhook(row: Selectable<WebhooksTable>): Webhook {
+  return {
+    webhookId: row.webhook_id,
+    userId: row.user_id,
+    url: row.url,
+    label: row.label,
+    tiers: JSON.parse(row.tiers),
+    tickers: row.tickers === null ? null : JSON.parse(row.tickers),
+    filtersSinceMs: JSON.parse(row.filters_since),
+    state: row.state,
+    pauseReason: row.pause_reason,
+    pausedMs: row.paused_ms,
+    consecutiveFailures: row.consecutive_failures,
+    createdMs: row.created_ms,
+    activeSinceMs: row.active_since_ms,
+    previousUntilMs: previousOf(row).at(-1)?.until_ms ?? null,
+  };
+}
+
+/** The secrets before the last rotations, oldest first. */
+export function previousOf(row: Pick<Selectable<WebhooksTable>, 'previous_secrets'>): PreviousSecretBox[] {
+  return JSON.parse(row.previous_secrets);
+}
+
+export function toSigningWebhook(row: Selectable<WebhooksTable>, box: SecretBox): SigningWebhook {
+  const { webhook_id: id, secret_box: current } = row;
+  return {
+    ...toWebhook(row),
+    secrets: {
+      current: box.open(current, id),
+      previous: previousOf(row).map(({ box: previous, until_ms: untilMs }) => {
+        return { secret: box.open(previous, id), untilMs };
+      }),
+    },
+  };
+}
+
+/**
+ * Whether an opportunity of this tier and ticker is for this webhook. Nobody gets what was detected before they asked
+ * for it, or while they were paused.
+ */
+export function wants(
+  webhook: Webhook,
+  { tier, ticker, detectedMs }: { tier: PushedTier; ticker: Ticker; detectedMs: number },
+): boolean {
+  const { state, tiers, tickers, activeSinceMs, filtersSinceMs } = webhook;
+  if (state !== 'active' || !tiers.includes(tier)) return false;
+  if (tickers !== null && !tickers.includes(ticker)) return false;
+  const sinceMs = Math.max(activeSinceMs, filtersSinceMs[tier] ?? 0, filtersSinceMs[ticker] ?? 0);
+  return detectedMs >= sinceMs;
+}

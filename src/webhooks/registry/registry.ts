@@ -1,0 +1,245 @@
+import { type Selectable, sql } from 'kysely';
+import { checkLabel } from '../../accounts/keys/keys.ts';
+import { createId, type RowSources } from '../../control/ids.ts';
+import type { Database } from '../../control/schema.ts';
+import { InvalidInputError, TooManySecretsError } from '../../runtime/errors.ts';
+import type { Ticker } from '../../schema/market.ts';
+import type { PushedTier } from '../../schema/opportunity.ts';
+import { filtersSince, tickersText, tiersText } from '../delivery/filters.ts';
+import type { SecretBox } from '../delivery/secretBox.ts';
+import { createSecret } from '../delivery/signature.ts';
+import type { PreviousSecretBox, WebhooksTable } from '../schemaWebhooks.ts';
+import { parseTarget, type TargetGuard } from '../target/target.ts';
+import { previousOf, toWebhook, type Webhook } from './registration.ts';
+import { noteChange } from './revision.ts';
+
+/** Webhooks a user may have at once. */
+export const MAX_WEBHOOKS_PER_USER = 20;
+/** How long the secret before a rotation is still signed with. */
+export const ROTATION_OVERLAP_MS = 86_400_000;
+/** Secrets before the current one that may be signed with at once. */
+export const PREVIOUS_SECRETS_MAX = 5;
+
+export interface NewWebhook {
+  readonly userId: string;
+  readonly url: string;
+  readonly label: string;
+  /** Null: all. */
+  readonly tiers: readonly PushedTier[] | null;
+  readonly tickers: readonly Ticker[] | null;
+}
+
+/** What is left out stays; null means all, as at the registration. */
+export interface WebhookChange {
+  readonly label?: string;
+  readonly tiers?: readonly PushedTier[] | null;
+  readonly tickers?: readonly Ticker[] | null;
+}
+
+/** `secret` is the only copy in the clear there will ever be: show it, do not keep it. */
+export interface IssuedWebhook {
+  readonly secret: string;
+  readonly webhook: Webhook;
+}
+
+/** Which webhook: of one user, or, without one, whoever's (the operator's command line). */
+export interface WebhookName {
+  readonly webhookId: string;
+  readonly userId?: string;
+}
+
+/** What owners do with their webhooks. A running sender hears of each change before it sends the next event. */
+export class WebhookRegistry {
+  readonly #db: Database;
+  readonly #sources: RowSources;
+  readonly #guard: TargetGuard;
+  readonly #box: SecretBox;
+
+  constructor(db: Database, parts: { sources: RowSources; guard: TargetGuard; box: SecretBox }) {
+    this.#db = db;
+    this.#sources = parts.sources;
+    this.#guard = parts.guard;
+    this.#box = parts.box;
+  }
+
+  /**
+   * Registers one; null when the user has as many as a user may. The caller has checked the tier.
+   * @throws {InvalidInputError} When the URL is none that is sent to, or a member is invalid.
+   */
+  async create(wanted: NewWebhook): Promise<IssuedWebhook | null> {
+    const label = checkLabel(wanted.label);
+    const url = parseTarget(wanted.url);
+    await this.#guard.checkRegistration(url);
+    const { clock, randomBytes } = this.#sources;
+    const webhookId = createId('wh', randomBytes);
+    const secret = createSecret(randomBytes);
+    const nowMs = clock.now();
+    const row = {
+      webhook_id: webhookId,
+      user_id: wanted.userId,
+      url: url.href,
+      label,
+      tiers: tiersText(wanted.tiers),
+      tickers: tickersText(wanted.tickers),
+      filters_since: '{}',
+      secret_box: this.#box.seal(secret, webhookId),
+      previous_secrets: '[]',
+      ...({ state: 'active', pause_reason: null, paused_ms: null, consecutive_failures: 0 } as const),
+      ...{ created_ms: nowMs, active_since_ms: nowMs },
+    };
+    const stored = await this.#db.transaction().execute(async (db) => {
+      // Locks the user's row, so that two requests at once do not both count before either has made its own.
+      const owner = db.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
+      await owner.where('user_id', '=', wanted.userId).execute();
+      const existing = await db
+        .selectFrom('webhooks')
+        .select((webhooks) => webhooks.fn.countAll<number>().as('count'))
+        .where('user_id', '=', wanted.userId)
+        .executeTakeFirstOrThrow();
+      if (existing.count >= MAX_WEBHOOKS_PER_USER) return false;
+      await db.insertInto('webhooks').values(row).execute();
+      await noteChange(db, this.#sources);
+      return true;
+    });
+    return stored ? { secret, webhook: toWebhook(row) } : null;
+  }
+
+  /** Oldest first; of one user when `userId` is given. */
+  async list(filter: { userId?: string } = {}): Promise<Webhook[]> {
+    const query = this.#db.selectFrom('webhooks').selectAll().orderBy('created_ms').orderBy('webhook_id');
+    const { userId } = filter;
+    const rows = await (userId === undefined ? query : query.where('user_id', '=', userId)).execute();
+    return rows.map(toWebhook);
+  }
+
+  /** Null when there is none. */
+  async find(name: WebhookName): Promise<Webhook | null> {
+    const query = this.#db.selectFrom('webhooks').selectAll().where('webhook_id', '=', name.webhookId);
+    const { userId } = name;
+    const row = await (userId === undefined ? query : query.where('user_id', '=', userId)).executeTakeFirst();
+    return row ? toWebhook(row) : null;
+  }
+
+  /** What a filter lets through now and did not before is sent where it is detected from now on. @throws {InvalidInputError} When there is none, or a member is invalid. */
+  async update(name: WebhookName, change: WebhookChange): Promise<Webhook> {
+    const { label, tiers, tickers } = change;
+    return await this.#set(name, (row) => {
+      const filters = {
+        tiers: tiers === undefined ? row.tiers : tiersText(tiers),
+        tickers: tickers === undefined ? row.tickers : tickersText(tickers),
+      };
+      return {
+        ...{ ...filters, filters_since: filtersSince(row, filters, this.#sources.clock.now()) },
+        ...(label === undefined ? {} : { label: checkLabel(label) }),
+      };
+    });
+  }
+
+  /** Nothing more is sent, and what waits is skipped. Paused again keeps reason and time. @throws {InvalidInputError} */
+  async pause(name: WebhookName): Promise<Webhook> {
+    const known = await this.#known(name);
+    if (known.state === 'paused') return known;
+    return await this.#set(name, () => ({
+      ...({ state: 'paused', pause_reason: 'owner' } as const),
+      paused_ms: this.#sources.clock.now(),
+    }));
+  }
+
+  /** Sends again what is detected from now on, and forgets the failures. @throws {InvalidInputError} */
+  async resume(name: WebhookName): Promise<Webhook> {
+    const known = await this.#known(name);
+    if (known.state === 'active') return known;
+    return await this.#set(name, () => ({
+      ...({ state: 'active', pause_reason: null, paused_ms: null, consecutive_failures: 0 } as const),
+      active_since_ms: this.#sources.clock.now(),
+    }));
+  }
+
+  /**
+   * A new secret; each one before is signed with until 24 hours after the rotation that replaced it.
+   * @throws {TooManySecretsError} When as many as may be are signed with; nothing changes.
+   * @throws {InvalidInputError} When there is none.
+   */
+  async rotate(name: WebhookName): Promise<IssuedWebhook> {
+    const { clock, randomBytes } = this.#sources;
+    const secret = createSecret(randomBytes);
+    const webhook = await this.#set(name, (row) => {
+      const nowMs = clock.now();
+      const valid = previousOf(row).filter(({ until_ms }) => nowMs < until_ms);
+      const [oldest] = valid;
+      if (oldest && valid.length >= PREVIOUS_SECRETS_MAX) {
+        throw new TooManySecretsError(PREVIOUS_SECRETS_MAX, oldest.until_ms);
+      }
+      const previous = [...valid, { box: row.secret_box, until_ms: nowMs + ROTATION_OVERLAP_MS }];
+      return {
+        secret_box: this.#box.seal(secret, row.webhook_id),
+        previous_secrets: JSON.stringify(previous satisfies PreviousSecretBox[]),
+      };
+    });
+    return { secret, webhook };
+  }
+
+  /** It and its log are gone. @throws {InvalidInputError} When there is none. */
+  async delete(name: WebhookName): Promise<void> {
+    const { webhookId } = await this.#known(name);
+    await this.#db.transaction().execute(async (db) => {
+      // No other webhook has the events of its tests: they go with it, others when they are old.
+      const tests = db
+        .selectFrom('webhook_deliveries')
+        .select('event_id')
+        .where('webhook_id', '=', webhookId);
+      const ofTests = tests.where('is_test', '=', sql.lit(1));
+      await db.deleteFrom('webhook_events').where('event_id', 'in', ofTests).execute();
+      await db.deleteFrom('webhooks').where('webhook_id', '=', webhookId).execute();
+      await noteChange(db, this.#sources);
+    });
+  }
+
+  async #known(name: WebhookName): Promise<Webhook> {
+    const found = await this.find(name);
+    if (found === null) throw unknownWebhook();
+    return found;
+  }
+
+  /** @param changeOf What follows from the row as it is, which nobody else changes meanwhile. */
+  async #set(name: WebhookName, changeOf: (row: Row) => ColumnChange): Promise<Webhook> {
+    const { webhookId } = await this.#known(name);
+    return await this.#db.transaction().execute(async (db) => {
+      const update = () => db.updateTable('webhooks').where('webhook_id', '=', webhookId).returningAll();
+      // To write locks the row, on either database.
+      const before = await update()
+        .set((webhooks) => ({ webhook_id: webhooks.ref('webhook_id') }))
+        .executeTakeFirst();
+      if (!before) throw unknownWebhook();
+      const change = changeOf(before);
+      const row = await update().set(change).executeTakeFirstOrThrow();
+      if (change.state === 'paused') {
+        const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
+        await waiting.where('webhook_id', '=', webhookId).where('state', '=', 'pending').execute();
+      }
+      await noteChange(db, this.#sources);
+      return toWebhook(row);
+    });
+  }
+}
+
+type Row = Selectable<WebhooksTable>;
+
+interface ColumnChange {
+  readonly label?: string;
+  readonly tiers?: string;
+  readonly tickers?: string | null;
+  readonly filters_since?: string;
+  readonly state?: 'active' | 'paused';
+  readonly pause_reason?: 'owner' | null;
+  readonly paused_ms?: number | null;
+  readonly consecutive_failures?: number;
+  readonly active_since_ms?: number;
+  readonly secret_box?: string;
+  readonly previous_secrets?: string;
+}
+
+/** The id is not echoed: whatever was given by mistake must not reach a log. */
+function unknownWebhook(): InvalidInputError {
+  return new InvalidInputError('no webhook with this id; `webhooks list` shows the ids');
+}

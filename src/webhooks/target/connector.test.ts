@@ -1,0 +1,50 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { buildConnector } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { TargetRefusedError } from '../../runtime/errors.ts';
+import { AddressPolicy } from './addresses.ts';
+import { BEGUN_A_TURN_MAX, guardedConnector } from './connector.ts';
+import { TargetGuard } from './target.ts';
+
+function connector() {
+  const lookedUp: string[] = [];
+  const guard = new TargetGuard(new AddressPolicy([]), async (host) => {
+    lookedUp.push(host);
+    return ['10.0.0.7'];
+  });
+  const connect = guardedConnector(guard, { timeoutMs: 5_000 });
+  const ask = (hostname: string) =>
+    new Promise<Error | null>((resolve) => {
+      const options = { hostname, host: hostname, protocol: 'https:', port: '443' };
+      connect(options as buildConnector.Options, (...[error]) => resolve(error));
+    });
+  return { lookedUp, ask };
+}
+
+describe('connections', () => {
+  it('begin few a turn, none in the turn in which they are asked for, in their order', async () => {
+    const { lookedUp, ask } = connector();
+    const names = Array.from({ length: 3 * BEGUN_A_TURN_MAX }, (_, n) => `h${n}.example`);
+    const refused = names.map(ask);
+    const begun: number[] = [];
+    while (lookedUp.length < names.length) {
+      begun.push(lookedUp.length);
+      await nextTurn();
+    }
+    expect(begun.slice(0, 2)).toEqual([0, 0]);
+    expect(begun.every((count, turn) => count <= (begun[turn - 1] ?? 0) + BEGUN_A_TURN_MAX)).toBe(true);
+    expect(lookedUp).toEqual(names);
+    for (const [n, error] of (await Promise.all(refused)).entries()) {
+      const reason = `the host ${names[n]} leads to an address that is private`;
+      expect(error).toEqual(new TargetRefusedError(reason));
+    }
+    expect(await ask('later.example')).toBeInstanceOf(TargetRefusedError);
+  });
+
+  it('to an address are refused without a look-up', async () => {
+    const { lookedUp, ask } = connector();
+    expect(await ask('127.0.0.1')).toEqual(new TargetRefusedError('the address 127.0.0.1 is loopback'));
+    expect(await ask('::1')).toEqual(new TargetRefusedError('the address ::1 is loopback'));
+    expect(lookedUp).toEqual([]);
+  });
+});
