@@ -8,12 +8,12 @@ import { Bus } from './bus/bus.ts';
 import { PublishingSink } from './bus/publishingSink.ts';
 import type { Config } from './config.ts';
 import type { DataSource, LiveState } from './http/parts.ts';
+import type { Collector } from './lifecycle/collector.ts';
 import { type HistoryState, historyLines } from './ops/historyProgress.ts';
 import { serveMetrics } from './ops/metricsServer.ts';
 import { Readiness } from './ops/readiness.ts';
 import { StoreProbe } from './ops/storeProbe.ts';
 import { storeReasons } from './ops/storeReasons.ts';
-import type { Collector } from './recorder/collector.ts';
 import { coverLostRows } from './recorder/lostRows.ts';
 import { MarketMemory } from './recorder/marketMemory.ts';
 import { Recorder } from './recorder/recorder.ts';
@@ -62,7 +62,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const storing = { dataDir, clickhouseUrl, diskReserve, recovery: 'background' } as const;
   const opening = openStore({ ...storing, clock, log, metrics, ...engine });
   const sockets = new ReceiveThread({ clock, random, log, metrics });
-  const [store, { Collector }] = await Promise.all([opening, import('./recorder/collector.ts')]);
+  const [store, { Collector }] = await Promise.all([opening, import('./lifecycle/collector.ts')]);
   // Loads while the recording of earlier runs is read.
   if (hasSockets(config)) sockets.start();
   const bus = new Bus({ log, metrics });
@@ -115,7 +115,7 @@ async function serveRecording(
     import('./accounts/accounts.ts'),
     import('./accounts/limits/limits.ts'),
     import('./accounts/users/tiers.ts'),
-    import('./http/server.ts'),
+    import('./api/createApi.ts'),
     import('./http/transport.ts'),
     import('./stream/streams.ts'),
     import('./signals/signals.ts'),

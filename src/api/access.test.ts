@@ -16,10 +16,10 @@ import { DEFAULT_TIERS, type TierTable } from '../accounts/users/tiers.ts';
 import { describeApi } from '../http/description/openapi.ts';
 import type { ApiParts } from '../http/parts.ts';
 import type { Method } from '../http/route.ts';
-import { allRoutes } from '../http/routes.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { TIERS, type Tier } from '../schema/tier.ts';
+import { allRoutes } from './routes.ts';
 
 const EVERY_TIER = 'free pro plus premium';
 /** Who may call what with a key, written from the contract; null: everyone, without one. */

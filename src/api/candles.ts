@@ -7,6 +7,7 @@ import type { ApiParts } from '../http/parts.ts';
 import { type Route, route } from '../http/route.ts';
 import { around, checkRange, OBJECT_ARRAY, OBJECT_LINES, wholeBody } from '../http/rows.ts';
 import { rowsBody } from '../http/rowsBody.ts';
+import { keyColumns, pageOfLines } from '../http/shortPages.ts';
 import { isStreamed } from '../http/streamedAnswers.ts';
 import { datetime } from '../schema/api/datetime.ts';
 import { required } from '../schema/api/fields.ts';
@@ -22,7 +23,6 @@ import {
   findCandles,
 } from '../store/queries/candles.ts';
 import { TRUST_REVISION } from '../store/queries/trust.ts';
-import { keyColumns, pageOfLines } from './shortPages.ts';
 
 const MINUTE_MS = 60_000;
 const TIMEFRAME_MS: Record<CandleTimeframe, number> = {

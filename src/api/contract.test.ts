@@ -9,7 +9,7 @@ import {
 } from '../../test/support/apiContract.ts';
 import { casesOf, type Expected } from '../../test/support/contractCases.ts';
 import { type Asked, STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
-import { allRoutes } from '../http/routes.ts';
+import { allRoutes } from './routes.ts';
 
 const asked: Asked[] = [];
 const app: FastifyInstance = testApi({ store: stubStore({ asked }) });

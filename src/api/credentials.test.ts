@@ -11,10 +11,10 @@ import { type Accounts, openAccounts } from '../accounts/accounts.ts';
 import { createKey } from '../accounts/keys/keyFormat.ts';
 import { issueKey } from '../accounts/keys/keys.ts';
 import { SESSION_IDLE_MS } from '../accounts/users/sessions.ts';
-import { allRoutes } from '../http/routes.ts';
 import { SESSION_COOKIE } from '../http/sessionCookie.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
+import { allRoutes } from './routes.ts';
 
 /** What an operation asks of its caller, by the contract: nothing, an API key, a session, or an operator's session. */
 type Wants = 'nothing' | 'key' | 'session' | 'operator';

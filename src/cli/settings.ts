@@ -3,11 +3,11 @@ import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } f
 import { dirname, join, resolve } from 'node:path';
 import { loadTiers } from '../accounts/users/tiers.ts';
 import { type Config, networksIn, readConfig, type Variables } from '../config.ts';
+import { parseSecretKey, storedSecretKey } from '../control/secretBox.ts';
 import { loadTls, parseTrust } from '../http/transport.ts';
 import { ConfigError, InvalidInputError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
 import { engineLibraryProblem } from '../store/engine/engineLibrary.ts';
-import { parseSecretKey, storedSecretKey } from '../webhooks/delivery/secretBox.ts';
 import { AddressPolicy } from '../webhooks/target/addresses.ts';
 import { addressProblems, plainHttpProblem } from './checkAddress.ts';
 import { unknownVariables } from './unknownVariables.ts';

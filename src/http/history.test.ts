@@ -2,9 +2,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { testApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { type Asked, STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
+import { allRoutes } from '../api/routes.ts';
 import type { Tier } from '../schema/tier.ts';
 import { HistoryWindow } from './history.ts';
-import { allRoutes } from './routes.ts';
 
 const clock = new FakeClock();
 const DAY_MS = 86_400_000;

@@ -1,15 +1,6 @@
 import { type Duplex, pipeline, Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import {
-  bookKeyColumn,
-  isShort,
-  lineKeyColumns,
-  type PrintedPage,
-  pageOfBooks,
-  pageOfLines,
-  type ShortRequest,
-} from '../api/shortPages.ts';
-import {
   countRows,
   findPage,
   type Page,
@@ -26,6 +17,15 @@ import { type HistoryWindow, START_END } from './history.ts';
 import { badRequest } from './refusal.ts';
 import type { Answer, RawRequest } from './route.ts';
 import { rowsBody } from './rowsBody.ts';
+import {
+  bookKeyColumn,
+  isShort,
+  lineKeyColumns,
+  type PrintedPage,
+  pageOfBooks,
+  pageOfLines,
+  type ShortRequest,
+} from './shortPages.ts';
 import { isStreamed } from './streamedAnswers.ts';
 
 /** How the engine gives the rows. */

@@ -21,7 +21,6 @@ import { parseQuery } from './queryString.ts';
 import { methodNotAllowed, notFound } from './refusal.ts';
 import { readableTarget } from './requestTarget.ts';
 import type { Answer, Route } from './route.ts';
-import { allRoutes } from './routes.ts';
 import { sendStream } from './sendStream.ts';
 import { insistOnTls } from './sessionCookie.ts';
 import { cutSlowClients } from './slowClients.ts';
@@ -41,8 +40,8 @@ const SOCKET_IDLE_MS = 120_000;
 /** The head of a request is bounded by Node (16 KiB), so a path parameter is too, each `%` of it written as `%25`. */
 const PATH_PARAMETER_MAX = 3 * 16 * 1024;
 
-/** The HTTP service, not yet listening. Every route comes from one list, `routes.ts`. */
-export function createApi(parts: ApiParts): FastifyInstance {
+/** The HTTP service of these routes and of the dashboard's pages, not yet listening. */
+export function createServer(routes: readonly Route[], parts: ApiParts): FastifyInstance {
   const { log, dataSource, transport = PLAIN } = parts;
   const nextId = requestIds();
   const refusing = { nextId, dataSource, log, transport, rateLimits: parts.rateLimits };
@@ -75,7 +74,6 @@ export function createApi(parts: ApiParts): FastifyInstance {
   refuseUnknownHosts(app, transport.hosts);
   closeInTime(app, parts.clock);
   cutSlowClients(app, parts);
-  const routes = allRoutes(parts);
   refuseUnknown(app, [...routes, ...servePages(app, { dataSource })]);
   const streamedAnswers = new StreamedAnswers(parts.clock);
   const options = (declared: Route) => routeOptions(declared, { ...parts, admission, streamedAnswers });

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { VenueFeeds } from '../ops/venueFeeds.ts';
+import { VenueFeeds } from './venueFeeds.ts';
 
 /**
  * The process's metrics. Each module asks for the ones it writes by name, so a name's meaning stands beside

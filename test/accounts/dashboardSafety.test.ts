@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allRoutes } from '../../src/http/routes.ts';
+import { allRoutes } from '../../src/api/routes.ts';
 import { openDashboard, PASSWORD, SAME_ORIGIN } from '../support/dashboard.ts';
 
 const routes = allRoutes({} as never).filter(({ path }) => path.startsWith('/app/'));

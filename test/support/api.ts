@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { AuthFailure, Identity } from '../../src/accounts/keys/authenticate.ts';
 import { DEFAULT_TIERS } from '../../src/accounts/users/tiers.ts';
+import { createApi } from '../../src/api/createApi.ts';
 import type { ApiParts, FollowedMarkets, LiveState } from '../../src/http/parts.ts';
-import { createApi } from '../../src/http/server.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import { type Market, NO_SETTLEMENT } from '../../src/schema/market.ts';

@@ -4,8 +4,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { decompress } from 'fzstd';
+import { allRoutes } from '../../src/api/routes.ts';
 import { type ApiDocument, describeApi } from '../../src/http/description/openapi.ts';
-import { allRoutes } from '../../src/http/routes.ts';
 
 interface Content {
   readonly schema: { readonly $ref?: string };

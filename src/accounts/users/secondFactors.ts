@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Config } from '../../config.ts';
 import type { RowSources } from '../../control/ids.ts';
 import type { Database } from '../../control/schema.ts';
-import { openSecretBox, type SecretBox } from '../../webhooks/delivery/secretBox.ts';
+import { openSecretBox, type SecretBox } from '../../control/secretBox.ts';
 import { base32, matchingStep, otpauthUri, TOTP_SECRET_BYTES } from './totp.ts';
 
 const RECOVERY_CODES = 10;

@@ -3,9 +3,9 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { testApi, unaskedStore } from '../../../test/support/api.ts';
+import { allRoutes } from '../../api/routes.ts';
 import { PAGE_PATHS } from '../pages/paths.ts';
 import { ASSET_PATHS } from '../pages/serve.ts';
-import { allRoutes } from '../routes.ts';
 import { describeApi } from './openapi.ts';
 import { schemaReference } from './shapes.ts';
 

@@ -1,6 +1,6 @@
-import type { Strikes } from '../../lifecycle/strikes.ts';
 import { DataGapError, UnderroundError, VenueMessageError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
+import type { UnderlyingEvent } from '../../schema/events.ts';
 import { type Market, TICKERS, type Ticker, UNKNOWN } from '../../schema/market.ts';
 import { BinanceDepthBook } from '../../venues/binance/depthBook.ts';
 import { binanceMessageOf, binanceSymbol, mapBinanceFrame } from '../../venues/binance/mapper.ts';
@@ -17,6 +17,14 @@ import { UnknownMarkets } from './unknownMarkets.ts';
 /** Prices that decide an end of a window are looked for this long after it. */
 const REVIEWED_AFTER_END_MS = 480_000;
 
+/** Finds strikes and closes in the prices of a recording. */
+interface PriceReviewer {
+  price(event: UnderlyingEvent): void;
+  /** @returns The market with the strike and close that the prices so far decide; the same object when nothing is new. */
+  review(market: Market, nowMs: number): Market;
+  note(before: Market | null, after: Market): void;
+}
+
 export type RoutedFeed = FrameOrigin | 'polymarket.gamma';
 
 /** Leads frames that were recorded or generated, of whatever venue, into the recorder, in their order. */
@@ -26,7 +34,7 @@ export class FrameRouter {
   rejected = 0;
   readonly #recorder: Recorder;
   readonly #log: Logger;
-  readonly #strikes: Strikes | null;
+  readonly #strikes: PriceReviewer | null;
   #reviewedSecond = 0;
   readonly #unknown = new UnknownMarkets();
   /** Markets that were recorded without a listing. */
@@ -37,7 +45,7 @@ export class FrameRouter {
   #binanceTicker: Ticker | null = null;
 
   /** @param options.strikes Where the frames are all there is: finds strikes and closes in them as time passes. */
-  constructor(options: { recorder: Recorder; log: Logger; strikes?: Strikes }) {
+  constructor(options: { recorder: Recorder; log: Logger; strikes?: PriceReviewer }) {
     const { recorder, log, strikes = null } = options;
     this.#recorder = recorder;
     this.#log = log;

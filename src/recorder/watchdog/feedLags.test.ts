@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { VenueFeeds } from '../../ops/venueFeeds.ts';
 import { Metrics } from '../../runtime/metrics.ts';
+import { VenueFeeds } from '../../runtime/venueFeeds.ts';
 import { FeedLags } from './feedLags.ts';
 import { silentFeeds } from './silentFeeds.ts';
 

@@ -1,4 +1,4 @@
-import type { VenueFeeds } from '../../ops/venueFeeds.ts';
+import type { VenueFeeds } from '../../runtime/venueFeeds.ts';
 
 /** Feeds that always have something to say are silent after so long. */
 const SILENT_AFTER_MS = 10_000;

@@ -1,10 +1,10 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Schema } from '../../control/schema.ts';
+import type { SecretBox } from '../../control/secretBox.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type SigningWebhook, toSigningWebhook, toWebhook } from '../registry/registration.ts';
 import { readRevision } from '../registry/revision.ts';
 import type { WebhooksTable } from '../schemaWebhooks.ts';
-import type { SecretBox } from './secretBox.ts';
 
 /** Read again at least this often: a user who is suspended changes no registration. */
 const AGE_MAX_MS = 5_000;

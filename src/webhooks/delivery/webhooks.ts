@@ -1,12 +1,12 @@
 import type { Config } from '../../config.ts';
 import type { RowSources } from '../../control/ids.ts';
 import type { Database } from '../../control/schema.ts';
+import { openSecretBox, passingSecretBox, type SecretBox } from '../../control/secretBox.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { DeliveryLog } from '../registry/deliveryLog.ts';
 import { WebhookRegistry } from '../registry/registry.ts';
 import { AddressPolicy } from '../target/addresses.ts';
 import { type ResolveHost, TargetGuard } from '../target/target.ts';
-import { openSecretBox, passingSecretBox, type SecretBox } from './secretBox.ts';
 import { SendQuotas } from './sendQuotas.ts';
 
 /** What owners do with webhooks, from the dashboard and from the command line. */

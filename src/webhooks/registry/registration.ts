@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
+import type { SecretBox } from '../../control/secretBox.ts';
 import type { Ticker } from '../../schema/market.ts';
 import type { PushedTier } from '../../schema/opportunity.ts';
-import type { SecretBox } from '../delivery/secretBox.ts';
 import type { PauseReason, PreviousSecretBox, WebhookState, WebhooksTable } from '../schemaWebhooks.ts';
 
 /** A webhook as its owner sees it: without its secret. */

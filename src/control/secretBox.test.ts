@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
-import { ConfigError } from '../../runtime/errors.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { ConfigError } from '../runtime/errors.ts';
 import { openSecretBox, SECRET_KEY_FILE_NAME, SecretBox } from './secretBox.ts';
 
 test('what was sealed opens under its key and for its row alone', () => {

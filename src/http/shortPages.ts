@@ -1,10 +1,10 @@
 /** Reads the engine's answer to `plainRows`: the rows of a page, each with its key, and the row after them. */
 
-import { isStreamed } from '../http/streamedAnswers.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { type Page, type PageRequest, type Position, pageOf, revisionOf } from '../store/queries/keyset.ts';
 import type { Source } from '../store/queries/sql.ts';
 import { borrowBookRows, returnBookRows } from '../store/tables/bookRows.ts';
+import { isStreamed } from './streamedAnswers.ts';
 
 const CUT = 'the engine ended its answer early';
 

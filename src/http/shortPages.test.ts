@@ -5,8 +5,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bookRecord, type LevelPairs, marketRecord } from '../../test/support/api.ts';
 import { oneClock } from '../../test/support/gaps.ts';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
-import { OBJECT_ARRAY, OBJECT_LINES } from '../http/rows.ts';
-import { SnapshotBody } from '../http/snapshotBody.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { bookColumns, booksOf } from '../store/queries/books.ts';
 import { candleRows, candlesWithNext, findCandles } from '../store/queries/candles.ts';
@@ -24,6 +22,7 @@ import {
 import { pagedRows } from '../store/queries/pagedRows.ts';
 import type { QueryParams, Source } from '../store/queries/sql.ts';
 import { BOOK_FORMAT } from '../store/tables/bookRows.ts';
+import { OBJECT_ARRAY, OBJECT_LINES } from './rows.ts';
 import {
   bookKeyColumn,
   isShort,
@@ -33,6 +32,7 @@ import {
   pageOfLines,
   type ShortRequest,
 } from './shortPages.ts';
+import { SnapshotBody } from './snapshotBody.ts';
 
 const T0 = Date.UTC(2026, 10, 20, 12);
 const M = '0xaa';

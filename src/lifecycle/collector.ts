@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
-import { Lifecycle } from '../lifecycle/lifecycle.ts';
-import { StrikeCandles } from '../lifecycle/strikeCandles.ts';
-import { Strikes } from '../lifecycle/strikes.ts';
+import { FrameRouter } from '../recorder/import/frameRouter.ts';
+import type { Recorder } from '../recorder/recorder.ts';
+import { WatchedClob } from '../recorder/watchdog/watchedClob.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -14,9 +14,9 @@ import { GammaClient } from '../venues/polymarket/gamma/client.ts';
 import { RtdsFeed } from '../venues/polymarket/rtds/feed.ts';
 import { UnderlyingSource } from '../venues/underlying.ts';
 import type { SocketDriver } from '../venues/venueSocket.ts';
-import { FrameRouter } from './import/frameRouter.ts';
-import type { Recorder } from './recorder.ts';
-import { WatchedClob } from './watchdog/watchedClob.ts';
+import { Lifecycle } from './lifecycle.ts';
+import { StrikeCandles } from './strikeCandles.ts';
+import { Strikes } from './strikes.ts';
 
 /** A book that takes longer is asked for again: what it would say is old by then. */
 const AUDIT_TIMEOUT_MS = 3_000;

@@ -1,11 +1,11 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, variableProblem } from '../../config.ts';
-import type { RandomBytes } from '../../control/base62.ts';
-import { ConfigError } from '../../runtime/errors.ts';
-import { makeDirectories } from '../../runtime/makeDirectories.ts';
-import { makeFileOnce } from '../../runtime/makeFileOnce.ts';
+import { type Config, variableProblem } from '../config.ts';
+import { ConfigError } from '../runtime/errors.ts';
+import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { makeFileOnce } from '../runtime/makeFileOnce.ts';
+import type { RandomBytes } from './base62.ts';
 
 export const SECRET_KEY_FILE_NAME = 'secret.key';
 const ALGORITHM = 'aes-256-gcm';
