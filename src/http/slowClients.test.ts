@@ -15,7 +15,8 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 class FakeClient implements PacedClient {
   waiting = 0;
   accepted = 0;
-  inKernel = 0;
+  /** Null: the kernel's table does not name the connection. */
+  inKernel: number | null = 0;
   cutAfter: number | null = null;
 
   waitingBytes(): number {
@@ -36,7 +37,8 @@ function rules() {
   const client = new FakeClient();
   const clients = new SlowClients<FakeClient>(
     clock,
-    async (due) => new Map(due.map((one) => [one, one.inKernel])),
+    async (due) =>
+      new Map(due.flatMap((one) => (one.inKernel === null ? [] : [[one, one.inKernel] as const]))),
   );
   clients.add(client);
   return { clock, client, clients };
@@ -92,14 +94,45 @@ describe('a client is', () => {
     [client.accepted, client.inKernel] = [2_000 * KIB, 2_000 * KIB];
     await clock.advance(1_000);
     // It reads, and the kernel accepts nothing more yet.
-    client.inKernel -= 64 * KIB;
+    client.inKernel = 1_936 * KIB;
     await clock.advance(WINDOW_MS);
     expect(client.cutAfter).toBe(null);
     // The kernel accepts more, and the client reads nothing.
     client.accepted += 500 * KIB;
-    client.inKernel += 500 * KIB;
+    client.inKernel = 2_436 * KIB;
     await clock.advance(WINDOW_MS);
     expect(client.cutAfter).toBe(0);
+  });
+
+  test('not judged by a look in which the kernel’s table missed it', async () => {
+    const { clock, client } = rules();
+    client.waiting = 100 * KIB;
+    [client.accepted, client.inKernel] = [2_000 * KIB, null];
+    await clock.advance(1_000);
+    // The window that began with a guess begins again with what the kernel says.
+    client.inKernel = 2_000 * KIB;
+    await clock.advance(WINDOW_MS);
+    expect(client.cutAfter).toBe(null);
+    client.inKernel = null;
+    await clock.advance(WINDOW_MS);
+    expect(client.cutAfter).toBe(null);
+    // The next look decides.
+    client.inKernel = 1_900 * KIB;
+    await clock.advance(1_000);
+    expect(client.cutAfter).toBe(null);
+    client.inKernel = 1_900 * KIB;
+    await clock.advance(WINDOW_MS);
+    expect(client.cutAfter).toBe(0);
+  });
+
+  test('judged by what the kernel accepted where the kernel says no more', async () => {
+    const { clock, client } = rules();
+    client.waiting = 100 * KIB;
+    [client.accepted, client.inKernel] = [2_000 * KIB, null];
+    await clock.advance(1_000);
+    client.accepted += 10 * KIB;
+    await clock.advance(WINDOW_MS);
+    expect(client.cutAfter).toBe(10 * KIB);
   });
 
   test('forgotten when it is gone', async () => {
@@ -156,7 +189,8 @@ function endless(): Readable {
 
 async function take(client: Socket, bytes: number): Promise<void> {
   let taken = 0;
-  await new Promise<void>((resolve) => {
+  await new Promise<void>((resolve, reject) => {
+    client.once('close', () => reject(new Error(`the connection ended after ${taken} bytes`)));
     const count = (chunk: Buffer) => {
       taken += chunk.length;
       if (taken < bytes) return;

@@ -25,7 +25,9 @@ export interface PacedClient {
 
 interface Window {
   readonly sinceMs: number;
-  readonly takenBytes: number;
+  readonly acceptedBytes: number;
+  /** Null: the kernel did not say. */
+  readonly unacknowledgedBytes: number | null;
 }
 
 /** Cuts off clients that take less than 64 KiB in 10 s while more than 64 KiB wait for them. */
@@ -68,16 +70,29 @@ export class SlowClients<C extends PacedClient> {
     this.#isLooking = true;
     const unacknowledged = await this.#unacknowledged(due);
     this.#isLooking = false;
-    for (const client of due) this.#judge(client, client.acceptedBytes() - (unacknowledged.get(client) ?? 0));
+    for (const client of due) this.#judge(client, unacknowledged.get(client) ?? null);
   }
 
-  #judge(client: C, takenBytes: number): void {
+  /**
+   * The kernel's table is read while it changes, and may miss a connection. Bytes taken are therefore counted between
+   * two looks that both know what was not acknowledged, or between two that both do not.
+   */
+  #judge(client: C, unacknowledgedBytes: number | null): void {
     const window = this.#clients.get(client);
     // It is gone, or took what waited while the kernel was asked.
     if (window === undefined || client.waitingBytes() <= WAITING_BYTES_MAX) return;
-    const taken = window ? takenBytes - window.takenBytes : TAKEN_BYTES_MIN;
+    // The next sweep looks again.
+    if (window && window.unacknowledgedBytes !== null && unacknowledgedBytes === null) return;
+    const acceptedBytes = client.acceptedBytes();
+    const isComparable =
+      window !== null && (window.unacknowledgedBytes === null) === (unacknowledgedBytes === null);
+    const taken = isComparable
+      ? acceptedBytes -
+        window.acceptedBytes -
+        ((unacknowledgedBytes ?? 0) - (window.unacknowledgedBytes ?? 0))
+      : TAKEN_BYTES_MIN;
     if (taken >= TAKEN_BYTES_MIN) {
-      this.#clients.set(client, { sinceMs: this.#clock.monotonic(), takenBytes });
+      this.#clients.set(client, { sinceMs: this.#clock.monotonic(), acceptedBytes, unacknowledgedBytes });
       return;
     }
     this.delete(client);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isIPv4, type Socket } from 'node:net';
 
-/** Bytes of each connection that the kernel accepted and its peer has not acknowledged; left out: none, or not known. */
+/** Bytes of each connection that the kernel accepted and its peer has not acknowledged; left out where not known. */
 export type Unacknowledged<C> = (connections: readonly C[]) => Promise<ReadonlyMap<C, number>>;
 
 /** Linux lists its connections there, IPv4 and IPv6. */
