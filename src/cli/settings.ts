@@ -1,11 +1,12 @@
 /** Reads and judges everything a command was configured with, before it opens or makes anything. */
-import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { loadTiers } from '../accounts/tiers.ts';
 import { loadTls, parseTrust } from '../api/transport.ts';
 import { type Config, networksIn, readConfig, type Variables } from '../config.ts';
 import { ConfigError, InvalidInputError } from '../errors.ts';
 import { makeDirectories } from '../makeDirectories.ts';
+import { reserveProblem } from '../store/diskGuard.ts';
 import { engineLibraryProblem } from '../store/engineLibrary.ts';
 import { AddressPolicy } from '../webhooks/addresses.ts';
 import { parseSecretKey, storedSecretKey } from '../webhooks/secretBox.ts';
@@ -109,6 +110,11 @@ function directoryProblems(config: Config, use: DirectoryUse): readonly string[]
   const isMade = use === 'record' || use === 'make accounts';
   const reason = existsSync(path) ? whyUnusable(path) : isMade ? whyNotMade(path) : null;
   if (reason !== null) return [directoryProblem(dataDir, reason)];
+  if (use === 'record') {
+    const { blocks, bsize } = statfsSync(existingParent(path));
+    const problem = reserveProblem(config.diskReserve, { path, totalBytes: blocks * bsize });
+    if (problem !== null) return [problem];
+  }
   return config.secretKey === null ? problemsOf(() => storedSecretKey(dataDir)) : [];
 }
 
@@ -133,8 +139,7 @@ function whyUnusable(path: string): string | null {
 
 /** Makes and removes another directory where it would be: permissions alone do not say what `/proc` refuses. */
 function whyNotMade(path: string): string | null {
-  let parent = dirname(path);
-  while (!existsSync(parent)) parent = dirname(parent);
+  const parent = existingParent(dirname(path));
   try {
     rmdirSync(mkdtempSync(join(parent, '.underround-')));
     return null;
@@ -142,6 +147,13 @@ function whyNotMade(path: string): string | null {
     const [reason] = (error as Error).message.split(', mkdtemp');
     return `cannot be made in ${parent}: ${reason}`;
   }
+}
+
+/** The path itself where it exists, else the nearest directory above it that does. */
+function existingParent(path: string): string {
+  let found = path;
+  while (!existsSync(found)) found = dirname(found);
+  return found;
 }
 
 /** It starts the embedded engine. */
