@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../ops/log.ts';
 import type { EngineAccess } from './access.ts';
-import { StoreClient } from './client.ts';
+import { StoreClient, type StoreRetry } from './client.ts';
 import { DiskGuard, readDiskSpace, reserveBytes } from './diskGuard.ts';
 import { type EngineOptions, reachEngine } from './engineAccess.ts';
 import { JournalReserve, journalReserveBytes } from './journalReserve.ts';
@@ -11,6 +11,7 @@ import { type JournalScan, releaseRuns, scanJournals } from './journalScan.ts';
 import { PartWatch } from './partWatch.ts';
 import type { StoreReader } from './reader.ts';
 import { DATABASE, SCHEMA_QUERY, type SchemaObject, schemaStages } from './schema.ts';
+import { serverWaitLine } from './serverAccess.ts';
 import type { WaitingRows } from './waitingRows.ts';
 import { StoreWriter } from './writer.ts';
 import type { WriterOptions } from './writerOptions.ts';
@@ -47,7 +48,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const access = await reach(options, scan);
   try {
     const parts = { access, clock: options.clock, log: options.log };
-    const client = await openSchema(parts);
+    const client = await openSchema(parts, options.clickhouseUrl);
     const journalReserve = await openReserve(options);
     const guard = await openGuard(options, { client, journalReserve });
     const watch = new PartWatch({ ...options, access });
@@ -134,8 +135,16 @@ function openGuard(
 }
 
 /** A client of a database that has every table and column. */
-async function openSchema(parts: { access: EngineAccess; clock: Clock; log: Logger }): Promise<StoreClient> {
-  const plain = new StoreClient({ ...parts, database: 'default' });
+async function openSchema(
+  parts: { access: EngineAccess; clock: Clock; log: Logger },
+  clickhouseUrl: string | null,
+): Promise<StoreClient> {
+  // A server may be starting too, as in a compose file.
+  const onRetry = (retry: StoreRetry) => {
+    if (clickhouseUrl === null) return;
+    process.stderr.write(`underround: ${serverWaitLine(clickhouseUrl, retry)}\n`);
+  };
+  const plain = new StoreClient({ ...parts, database: 'default', onRetry });
   await plain.command(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
   const found = await plain.rows<SchemaObject>(SCHEMA_QUERY);
   await plain.close();
