@@ -18,6 +18,11 @@ describe('package.json', () => {
     });
   });
 
+  it.each(description.workspaces as string[])('and the workspace %s ask for the same Node', (workspace) => {
+    const { engines } = JSON.parse(readFileSync(join(PROJECT_ROOT, workspace, 'package.json'), 'utf8'));
+    expect(engines).toEqual(description.engines);
+  });
+
   it('has the packages that the service imports as dependencies, and no other', () => {
     const modules = sourceFiles('src').filter(({ path }) => /(?<!\.test)\.ts$/.test(path));
     const targets = modules.flatMap(importsOf).filter((target) => !/^(?:src\/|node:)/.test(target));

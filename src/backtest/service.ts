@@ -51,10 +51,16 @@ export async function startBacktests(parts: BacktestServiceParts): Promise<Backt
 /** Threads beside the service's own; they are made when the first job comes. */
 export function startWorkers({
   config,
+  clock,
   log,
+  metrics,
   workerEntry,
-}: Pick<BacktestServiceParts, 'config' | 'log' | 'workerEntry'>): WorkerPool {
+}: Pick<BacktestServiceParts, 'config' | 'clock' | 'log' | 'metrics' | 'workerEntry'>): WorkerPool {
   const { clickhouseUrl, dataDir } = config;
+  const exceeded = metrics.counter(
+    'underround_backtest_memory_exceeded_total',
+    'Worker threads ended because a task exceeded the memory limit of a thread',
+  );
   return new WorkerPool({
     threads: availableParallelism(),
     settings:
@@ -62,6 +68,11 @@ export function startWorkers({
         ? { url: 'http://engine.local', socketPath: socketPath(dataDir) }
         : { url: clickhouseUrl, socketPath: null },
     ...(workerEntry === undefined ? {} : { entry: workerEntry }),
+    clock,
     onCrash: (error) => log.error({ err: error }, 'backtest.worker_died'),
+    onMemoryExceeded: ({ usedBytes, limitBytes }) => {
+      exceeded.inc();
+      log.error({ usedBytes, limitBytes }, 'backtest.memory_exceeded');
+    },
   });
 }

@@ -1,23 +1,32 @@
+import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { builtEntry } from '../runtime/builtEntry.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
 import { BacktestFailedError } from '../runtime/errors.ts';
 import type { Task, TaskResults, WorkerSettings } from './task.ts';
+import { MIB, memoryExceeded, type ThreadMemory, ThreadMemoryGuard } from './threadMemory.ts';
 
-/** JavaScript memory of a thread; tapes lie outside it and have their own bound. */
+/** JavaScript heap of a thread. Node itself ends a thread that needs more. */
 const HEAP_MB_MAX = 512;
+/** Heap and typed arrays of a thread. The largest sweep's 20 million trades are 320 MB of arrays. */
+const MEMORY_MB_MAX = 1024;
 /** A thread with nothing to do ends after this long. */
 const IDLE_MS = 30_000;
 /** Below the recorder, which must not wait for a backtest. */
 const NICE = 5;
-/** A thread that ended is replaced, and its task tried once more: the next job may be what ended it. */
+/**
+ * A thread that ended is replaced, and its task tried once more: the next job may be what ended it. A task that exceeds
+ * a memory limit is not: it would again.
+ */
 const TRIES = 2;
+const ENDED_TWICE = 'the worker that ran the job ended, twice';
 
 /** Runs tasks elsewhere. */
 export interface Workers {
   /** Tasks that can run at once. */
   readonly threads: number;
   /**
-   * @throws {BacktestFailedError} When the thread ended, twice, or ran out of memory.
+   * @throws {BacktestFailedError} When the thread ended, twice, or exceeded a memory limit.
    * @throws The signal's reason when it aborts; the thread is then ended.
    */
   run<T extends Task>(task: T, signal: AbortSignal): Promise<TaskResults[T['kind']]>;
@@ -27,22 +36,34 @@ export interface Workers {
 export class WorkerPool implements Workers {
   readonly threads: number;
   readonly #pool: Piscina;
+  readonly #memory: ThreadMemoryGuard<Worker>;
+  readonly #heapMbMax: number;
+  readonly #onMemoryExceeded: (memory: ThreadMemory) => void;
 
   constructor({
     threads,
     settings,
     entry = builtEntry('backtest/worker'),
     heapMbMax = HEAP_MB_MAX,
+    memoryMbMax = MEMORY_MB_MAX,
+    clock = systemClock,
     onCrash = () => undefined,
+    onMemoryExceeded = () => undefined,
   }: {
     threads: number;
     settings: WorkerSettings;
     entry?: string;
     heapMbMax?: number;
-    /** Told of every thread that ended by itself. */
+    memoryMbMax?: number;
+    clock?: Clock;
+    /** Called for every thread that ended by itself. */
     onCrash?: (error: Error) => void;
+    /** Called for every thread that ended because of its memory. */
+    onMemoryExceeded?: (memory: ThreadMemory) => void;
   }) {
     this.threads = threads;
+    this.#heapMbMax = heapMbMax;
+    this.#onMemoryExceeded = onMemoryExceeded;
     this.#pool = new Piscina({
       filename: entry,
       ...{ minThreads: 0, maxThreads: threads, idleTimeout: IDLE_MS },
@@ -52,18 +73,31 @@ export class WorkerPool implements Workers {
     });
     // Also raised for a task whose promise rejects; unheard it would end the process.
     this.#pool.on('error', onCrash);
+    this.#memory = new ThreadMemoryGuard({
+      threads: () => this.#pool.threads,
+      limitMb: memoryMbMax,
+      clock,
+      onExceeded: (thread, memory) => {
+        onMemoryExceeded(memory);
+        // As Node itself reports a thread at its heap limit: the pool ends it and fails its task alone, with this error.
+        thread.emit('error', memoryExceeded(memoryMbMax));
+      },
+    });
   }
 
   async run<T extends Task>(task: T, signal: AbortSignal): Promise<TaskResults[T['kind']]> {
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
       try {
-        return (await this.#pool.run(task, { signal })) as TaskResults[T['kind']];
+        return (await this.#memory.during(() => this.#pool.run(task, { signal }))) as TaskResults[T['kind']];
       } catch (cause) {
         signal.throwIfAborted();
-        const reason = endOfThread(cause);
-        if (reason === null) throw cause;
-        if (attempt === TRIES) throw new BacktestFailedError(reason, { cause });
+        if (isHeapExceeded(cause)) {
+          this.#onMemoryExceeded({ usedBytes: null, limitBytes: this.#heapMbMax * MIB });
+          throw memoryExceeded(this.#heapMbMax, cause);
+        }
+        if (!isEndOfThread(cause)) throw cause;
+        if (attempt === TRIES) throw new BacktestFailedError(ENDED_TWICE, { cause });
       }
     }
   }
@@ -73,11 +107,12 @@ export class WorkerPool implements Workers {
   }
 }
 
-/** What a user is told of a thread that ended by itself; null where the task failed and the thread lives. */
-function endOfThread(error: unknown): string | null {
-  const { code, message } = error as { code?: string; message?: string };
-  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return 'the job needs more memory than one may take';
-  return /worker (?:thread )?(?:exited|ended|terminated)|unexpected exit|exit code/i.test(String(message))
-    ? 'the worker that ran the job ended, twice'
-    : null;
+function isHeapExceeded(error: unknown): boolean {
+  return (error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+/** Whether the thread ended by itself; else the task failed and the thread lives. */
+function isEndOfThread(error: unknown): boolean {
+  const { message } = error as { message?: string };
+  return /worker (?:thread )?(?:exited|ended|terminated)|unexpected exit|exit code/i.test(String(message));
 }

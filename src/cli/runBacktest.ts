@@ -8,6 +8,7 @@ import { Turns } from '../core/turns.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import { backtestMembers, MARKET_LIMIT_DEFAULT, sweepMembers } from '../schema/api/backtests.ts';
 import { type Members, type MemberValues, readBody } from '../schema/api/body.ts';
 import type { Problem } from '../schema/api/fields.ts';
@@ -40,7 +41,7 @@ export async function runBacktest(
 async function run(spec: JobSpec, config: Config, signal: AbortSignal): Promise<string> {
   const recording = await openRecording(config);
   const { store } = recording;
-  const workers = startWorkers({ config, log: silentLogger });
+  const workers = startWorkers({ config, clock: systemClock, log: silentLogger, metrics: new Metrics() });
   const progress = new Progress(spec.kind);
   try {
     const turns = new Turns(workers.threads);

@@ -1,5 +1,5 @@
 /** Reads and judges everything a command was configured with, before it opens or makes anything. */
-import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { loadTiers } from '../accounts/users/tiers.ts';
 import { type Config, networksIn, readConfig, type Variables } from '../config.ts';
@@ -7,6 +7,7 @@ import { parseSecretKey, storedSecretKey } from '../control/secretBox.ts';
 import { loadTls, parseTrust } from '../http/transport.ts';
 import { ConfigError, InvalidInputError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { reserveProblem } from '../store/engine/diskGuard.ts';
 import { engineLibraryProblem } from '../store/engine/engineLibrary.ts';
 import { AddressPolicy } from '../webhooks/target/addresses.ts';
 import { addressProblems, plainHttpProblem } from './checkAddress.ts';
@@ -109,6 +110,11 @@ function directoryProblems(config: Config, use: DirectoryUse): readonly string[]
   const isMade = use === 'record' || use === 'make accounts';
   const reason = existsSync(path) ? whyUnusable(path) : isMade ? whyNotMade(path) : null;
   if (reason !== null) return [directoryProblem(dataDir, reason)];
+  if (use === 'record') {
+    const { blocks, bsize } = statfsSync(existingParent(path));
+    const problem = reserveProblem(config.diskReserve, { path, totalBytes: blocks * bsize });
+    if (problem !== null) return [problem];
+  }
   return config.secretKey === null ? problemsOf(() => storedSecretKey(dataDir)) : [];
 }
 
@@ -133,8 +139,7 @@ function whyUnusable(path: string): string | null {
 
 /** Makes and removes another directory where it would be: permissions alone do not say what `/proc` refuses. */
 function whyNotMade(path: string): string | null {
-  let parent = dirname(path);
-  while (!existsSync(parent)) parent = dirname(parent);
+  const parent = existingParent(dirname(path));
   try {
     rmdirSync(mkdtempSync(join(parent, '.underround-')));
     return null;
@@ -142,6 +147,13 @@ function whyNotMade(path: string): string | null {
     const [reason] = (error as Error).message.split(', mkdtemp');
     return `cannot be made in ${parent}: ${reason}`;
   }
+}
+
+/** The path itself where it exists, else the nearest directory above it that does. */
+function existingParent(path: string): string {
+  let found = path;
+  while (!existsSync(found)) found = dirname(found);
+  return found;
 }
 
 /** It starts the embedded engine. */

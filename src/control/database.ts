@@ -13,14 +13,19 @@ export const SQLITE_FILE_NAME = 'control.sqlite';
  * Opens the control plane's database and brings its tables up to date: PostgreSQL when `databaseUrl` is set, else the
  * embedded one in the data directory. Several processes may do so at once: the command line works while a server
  * runs, and before one ever ran. One process opens it once.
- * @param options `isReader`: makes no file; where there is none, the database is empty.
+ * @param options `isReader`: makes no file; where there is none, the database is empty. `onWait`: called with a line for
+ *   each attempt that did not reach PostgreSQL; by default the line is printed on standard error.
  * @throws {StoreUnavailableError} When it cannot be opened, reached or migrated; the text holds no password.
  */
 export async function openDatabase(
   config: Pick<Config, 'dataDir' | 'databaseUrl'>,
-  { clock = systemClock, isReader = false }: { clock?: Clock; isReader?: boolean } = {},
+  {
+    clock = systemClock,
+    isReader = false,
+    onWait = (line) => void process.stderr.write(`underround: ${line}\n`),
+  }: { clock?: Clock; isReader?: boolean; onWait?: (line: string) => void } = {},
 ): Promise<Database> {
-  if (config.databaseUrl !== null) return await openPostgres(config.databaseUrl, clock);
+  if (config.databaseUrl !== null) return await openPostgres(config.databaseUrl, { clock, onWait });
   const path = join(config.dataDir, SQLITE_FILE_NAME);
   try {
     return await openSqlite(isReader && !existsSync(path) ? IN_MEMORY : path);

@@ -81,7 +81,7 @@ describe.skipIf(postgres.absent)(
 );
 
 describe('a PostgreSQL that is not there', () => {
-  it('is asked a bounded number of times, then told with its address and no password', async () => {
+  it('is asked a bounded number of times, each in a line, then named with its address and no password', async () => {
     const fake = new FakeClock();
     const waitsMs: number[] = [];
     const clock: Clock = {
@@ -94,11 +94,21 @@ describe('a PostgreSQL that is not there', () => {
     };
     const databaseUrl = 'postgres://u:hunter2@127.0.0.1:1/accounts';
     let error: unknown = null;
-    void openDatabase({ dataDir: '/nonexistent', databaseUrl }, { clock }).catch((caught: unknown) => {
-      error = caught;
-    });
+    const lines: string[] = [];
+    const onWait = (line: string) => lines.push(line);
+    void openDatabase({ dataDir: '/nonexistent', databaseUrl }, { clock, onWait }).catch(
+      (caught: unknown) => {
+        error = caught;
+      },
+    );
     while (error === null) await fake.advance(2_000);
     expect(waitsMs).toEqual([200, 400, 800, 1_600, 2_000, 2_000, 2_000, 2_000, 2_000]);
+    expect(lines).toEqual(
+      waitsMs.map(
+        (_, at) =>
+          `waiting for the database 127.0.0.1:1/accounts (connect ECONNREFUSED 127.0.0.1:1); attempt ${at + 1} of 10, at most 20 s in all`,
+      ),
+    );
     expect(error).toBeInstanceOf(StoreUnavailableError);
     expect((error as Error).message).toBe(
       'control database 127.0.0.1:1/accounts cannot be opened: connect ECONNREFUSED 127.0.0.1:1',

@@ -13,8 +13,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Every statement here takes milliseconds; this bounds one that waits for a lock. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 30_000;
-/** At start the database may still be starting too: ten tries, about fifteen seconds in all. */
+/** At start the database may be starting too, as in a compose file: ten tries, and none begins after the limit. */
 const START_TRIES = 10;
+const START_LIMIT_MS = 15_000;
 const START_BACKOFF = { firstMs: 200, maxMs: 2_000 };
 
 const BIGINT_OID = 20;
@@ -31,13 +32,20 @@ const NETWORK = /^(?:ECONN|ENOTFOUND|EAI_|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREA
  * @throws {ConfigError} When the URL is of something else.
  * @throws {StoreUnavailableError} When it cannot be reached after bounded retries, refuses, or cannot be migrated.
  */
-export async function openPostgres(url: string, clock: Clock): Promise<Database> {
+export async function openPostgres(
+  url: string,
+  { clock, onWait }: { clock: Clock; onWait: (line: string) => void },
+): Promise<Database> {
   const { protocol, host, pathname } = new URL(url);
   if (!/^postgres(?:ql)?:$/.test(protocol)) throw new ConfigError('DATABASE_URL must start with postgres://');
   const pool = createPool(url);
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   try {
-    await migrateOnceReachable(db, clock);
+    await migrateOnceReachable(db, clock, (reason, attempt) =>
+      onWait(
+        `waiting for the database ${host}${pathname} (${reason}); attempt ${attempt} of ${START_TRIES}, at most ${(START_LIMIT_MS + CONNECT_TIMEOUT_MS) / 1000} s in all`,
+      ),
+    );
     return db;
   } catch (cause) {
     await db.destroy();
@@ -49,17 +57,22 @@ export async function openPostgres(url: string, clock: Clock): Promise<Database>
   }
 }
 
-async function migrateOnceReachable(db: Database, clock: Clock): Promise<void> {
+async function migrateOnceReachable(
+  db: Database,
+  clock: Clock,
+  onWait: (reason: string, attempt: number) => void,
+): Promise<void> {
+  const startedMs = clock.monotonic();
   for (let attempt = 0; ; attempt++) {
     // The query layer takes an advisory lock around the run and rolls a failed one back whole.
     const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
     const { error } = await migrator.migrateToLatest();
     if (error === undefined) return;
     if (!(error instanceof StoreUnavailableError) || attempt + 1 >= START_TRIES) throw error;
-    await sleep(
-      clock,
-      backoffDelayMs(START_BACKOFF, attempt, () => 1),
-    );
+    const delayMs = backoffDelayMs(START_BACKOFF, attempt, () => 1);
+    if (clock.monotonic() - startedMs + delayMs > START_LIMIT_MS) throw error;
+    onWait(error.message, attempt + 1);
+    await sleep(clock, delayMs);
   }
 }
 

@@ -20,7 +20,7 @@ const DRIVERS = [
   [
     postgres.absent ?? 'PostgreSQL',
     postgres.absent !== null,
-    async () => openPostgres(await postgres.createDatabase(), new FakeClock()),
+    async () => openPostgres(await postgres.createDatabase(), { clock: new FakeClock(), onWait: () => {} }),
   ],
 ] as const;
 const ALL = { sinceMs: null, ticker: null, tier: null, eventType: null };

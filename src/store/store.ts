@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { EngineAccess } from './engine/access.ts';
-import { StoreClient } from './engine/client.ts';
+import { StoreClient, type StoreRetry } from './engine/client.ts';
 import { DiskGuard, readDiskSpace, reserveBytes } from './engine/diskGuard.ts';
 import { type EngineOptions, reachEngine } from './engine/engineAccess.ts';
 import { PartWatch } from './engine/partWatch.ts';
+import { serverWaitLine } from './engine/serverAccess.ts';
 import { JournalReserve, journalReserveBytes } from './journal/journalReserve.ts';
 import { type JournalScan, releaseRuns, scanJournals } from './journal/journalScan.ts';
 import type { WaitingRows } from './journal/waitingRows.ts';
@@ -47,7 +48,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const access = await reach(options, scan);
   try {
     const parts = { access, clock: options.clock, log: options.log };
-    const client = await openSchema(parts);
+    const client = await openSchema(parts, options.clickhouseUrl);
     const journalReserve = await openReserve(options);
     const guard = await openGuard(options, { client, journalReserve });
     const watch = new PartWatch({ ...options, access });
@@ -134,8 +135,16 @@ function openGuard(
 }
 
 /** A client of a database that has every table and column. */
-async function openSchema(parts: { access: EngineAccess; clock: Clock; log: Logger }): Promise<StoreClient> {
-  const plain = new StoreClient({ ...parts, database: 'default' });
+async function openSchema(
+  parts: { access: EngineAccess; clock: Clock; log: Logger },
+  clickhouseUrl: string | null,
+): Promise<StoreClient> {
+  // A server may be starting too, as in a compose file.
+  const onRetry = (retry: StoreRetry) => {
+    if (clickhouseUrl === null) return;
+    process.stderr.write(`underround: ${serverWaitLine(clickhouseUrl, retry)}\n`);
+  };
+  const plain = new StoreClient({ ...parts, database: 'default', onRetry });
   await plain.command(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
   const found = await plain.rows<SchemaObject>(SCHEMA_QUERY);
   await plain.close();

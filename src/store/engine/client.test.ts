@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
-import { StoreClient } from './client.ts';
+import { StoreClient, type StoreRetry } from './client.ts';
+import { serverAccess, serverWaitLine } from './serverAccess.ts';
 
 function clientOf(engine: Server, clock: Clock): StoreClient {
   const access = {
@@ -88,4 +90,28 @@ test('the limit on the engine’s silence does not run while a streamed answer i
   stream.resume();
   await new Promise((resolve) => setImmediate(resolve));
   expect(socket.timeout).toBe(60_000);
+});
+
+test('a start that waits for a server says so at each attempt, with the reason and no password', async () => {
+  const clock = new FakeClock();
+  const url = 'http://user:hunter2@127.0.0.1:1';
+  const lines: string[] = [];
+  const client = new StoreClient({
+    ...{ access: serverAccess('http://127.0.0.1:1', clock), clock, log: silentLogger },
+    onRetry: (retry: StoreRetry) => lines.push(serverWaitLine(url, retry)),
+  });
+  let error: unknown = null;
+  void client.command('SELECT 1').catch((caught: unknown) => {
+    error = caught;
+  });
+  while (error === null) await clock.advance(100);
+  expect(error).toBeInstanceOf(StoreUnavailableError);
+  const reason = 'the store did not answer: connect ECONNREFUSED 127.0.0.1:1';
+  expect(lines).toEqual(
+    [1, 2, 3, 4, 5].map(
+      (attempt) =>
+        `waiting for the ClickHouse server 127.0.0.1:1 (${reason}); attempt ${attempt} of 6, about 6 s in all while connections are refused`,
+    ),
+  );
+  await client.close();
 });

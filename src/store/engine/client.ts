@@ -29,6 +29,14 @@ const CONNECTIONS_MAX = 64;
  */
 const STREAM_BLOCK_ROWS = 512;
 
+/** A call that found no engine and is tried again. */
+export interface StoreRetry {
+  readonly reason: string;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly attemptsMax: number;
+}
+
 export type Settings = Readonly<Record<string, string | number>>;
 
 export class StoreClient implements StoreReader {
@@ -38,8 +46,16 @@ export class StoreClient implements StoreReader {
   readonly #access: EngineAccess;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #onRetry: (retry: StoreRetry) => void;
 
-  constructor(options: { access: EngineAccess; clock: Clock; log: Logger; database?: string }) {
+  constructor(options: {
+    access: EngineAccess;
+    clock: Clock;
+    log: Logger;
+    database?: string;
+    onRetry?: (retry: StoreRetry) => void;
+  }) {
+    this.#onRetry = options.onRetry ?? (() => undefined);
     this.#access = options.access;
     this.#clock = options.clock;
     this.#log = options.log;
@@ -152,6 +168,8 @@ export class StoreClient implements StoreReader {
         if (!(failure instanceof StoreUnavailableError) || delayMs === undefined) throw failure;
         if (this.#clock.monotonic() - startedMs > withinMs) throw failure;
         this.#log.warn({ err: failure, attempt, delayMs }, 'store.call_retried');
+        const attemptsMax = RETRY_DELAYS_MS.length + 1;
+        this.#onRetry({ reason: failure.message, attempt: attempt + 1, attemptsMax });
         await sleep(this.#clock, delayMs, signal);
         await this.#access.whenReady(delayMs);
       }

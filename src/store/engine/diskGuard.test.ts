@@ -4,12 +4,28 @@ import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts'
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { JournalReserve, journalReserveBytes } from '../journal/journalReserve.ts';
-import { DiskGuard, reserveBytes } from './diskGuard.ts';
+import { DiskGuard, reserveBytes, reserveProblem } from './diskGuard.ts';
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 
 describe('the reserve', () => {
+  const MEBIBYTE = 1024 * 1024;
+  it.each([
+    ['that is larger than the disk', { bytes: 901 * MEBIBYTE }, 900, 901, 800],
+    ['with less than the eighth that the guard needs to go off', { bytes: 801 * MEBIBYTE }, 900, 801, 800],
+    ['by default, on a small disk', null, 900, 1024, 800],
+  ])('%s is refused with the size of the disk', (_, reserve, total, wanted, most) => {
+    const line = `the disk of /data has ${total} MiB, too few for the reserve of ${wanted} MiB; set UNDERROUND_DISK_RESERVE to ${most}MiB or less`;
+    expect(reserveProblem(reserve, { path: '/data', totalBytes: total * MEBIBYTE })).toBe(line);
+  });
+
+  it('that fits the disk is accepted', () => {
+    const disk = { path: '/data', totalBytes: 900 * MEBIBYTE };
+    expect(reserveProblem({ bytes: 800 * MEBIBYTE }, disk)).toBeNull();
+    expect(reserveProblem({ share: 0.5 }, disk)).toBeNull();
+  });
+
   it.each([
     ['the larger of 1 GiB and 2 %: a small disk', null, 10 * GIB, GIB],
     ['the larger of 1 GiB and 2 %: a large disk', null, 100 * GIB, 2 * GIB],

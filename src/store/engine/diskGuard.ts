@@ -36,6 +36,18 @@ export function reserveBytes(reserve: DiskReserve | null, totalBytes: number): n
   return 'bytes' in reserve ? reserve.bytes : Math.floor(totalBytes * reserve.share);
 }
 
+/** Why a reserve cannot be kept on a disk: so much is never free, and the guard would stay on. Null where it can. */
+export function reserveProblem(
+  reserve: DiskReserve | null,
+  { path, totalBytes }: { path: string; totalBytes: number },
+): string | null {
+  const wantedBytes = reserveBytes(reserve, totalBytes);
+  const mostBytes = Math.floor(totalBytes / (1 + RESUME_SHARE));
+  if (wantedBytes <= mostBytes) return null;
+  const [total, wanted, most] = [totalBytes, wantedBytes, mostBytes].map((bytes) => Math.floor(bytes / MIB));
+  return `the disk of ${path} has ${total} MiB, too few for the reserve of ${wanted} MiB; set UNDERROUND_DISK_RESERVE to ${most}MiB or less`;
+}
+
 export interface DiskGuardOptions {
   readonly readSpace: () => Promise<DiskSpace>;
   readonly reserve: DiskReserve | null;

@@ -1,5 +1,6 @@
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { EngineAccess } from './access.ts';
+import type { StoreRetry } from './client.ts';
 
 /** A ClickHouse server somebody else runs: there is nothing to start, and waiting is all that can be done. */
 export function serverAccess(url: string, clock: Clock): EngineAccess {
@@ -11,4 +12,10 @@ export function serverAccess(url: string, clock: Clock): EngineAccess {
     whenReady: (limitMs) => sleep(clock, limitMs),
     close: async () => undefined,
   };
+}
+
+/** What a start that waits for a server prints; without the whole URL, which may hold a password. */
+export function serverWaitLine(url: string, { reason, attempt, attemptsMax }: StoreRetry): string {
+  const { host } = new URL(url);
+  return `waiting for the ClickHouse server ${host} (${reason}); attempt ${attempt} of ${attemptsMax}, about 6 s in all while connections are refused`;
 }
