@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandLine } from '../../test/support/commandLine.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
@@ -197,6 +198,18 @@ describe('maintenance', () => {
 });
 
 describe('a refusal is one line on standard error and exit status 1', () => {
+  it.each([
+    'keys create --email nonsense',
+    'keys create --email a@example.com --tier gold',
+    'keys create --email a@example.com --label=',
+    'users create --email nonsense',
+    'users create --email a@example.com --tier gold',
+  ])('%s makes no data directory', async (line) => {
+    const directory = join(temporaryDirectory(), 'new');
+    expect((await run(...line.split(' '), '--data-dir', directory)).exit).toBe(1);
+    expect(existsSync(directory)).toBe(false);
+  });
+
   it.each([
     [
       'unknown tier',

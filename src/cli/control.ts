@@ -33,13 +33,16 @@ export interface ControlOptions {
  * Opens the control plane, runs one command on it and closes it. A refusal is one line on standard error and
  * exit status 1. Imports wait until here so that `--help` and the other commands do not pay for them.
  * @param access `make` creates a missing data directory; `change` and `read` need one, and `read` writes no file to it.
+ * @param judge Throws where the arguments are wrong: a command that `make`s does so for right arguments alone.
  */
 export async function withControl(
   options: ControlOptions,
   access: ControlAccess,
   run: (control: Control) => Promise<void>,
+  judge: () => Promise<void> = async () => undefined,
 ): Promise<void> {
   try {
+    await judge();
     const control = await openControl(options, access);
     try {
       await run(control);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { OwnedApiKey } from '../accounts/keys/keys.ts';
 import { formatTime } from '../schema/time.ts';
-import { type ControlOptions, parseTier, withControl } from './control.ts';
+import { type Control, type ControlOptions, parseTier, withControl } from './control.ts';
 import { formatTable } from './table.ts';
 
 interface CreateOptions extends ControlOptions {
@@ -43,7 +43,7 @@ export function registerKeys(program: Command): void {
 }
 
 function create(options: CreateOptions): Promise<void> {
-  return withControl(options, 'make', async ({ database, sources, config, settled }) => {
+  const run = async ({ database, sources, config, settled }: Control) => {
     const { issueKey } = await import('../accounts/keys/keys.ts');
     const tier = options.tier === undefined ? null : await parseTier(options.tier);
     const wanted = { email: options.email, tier, label: options.label, environment: config.keyEnvironment };
@@ -59,6 +59,15 @@ function create(options: CreateOptions): Promise<void> {
     console.log(
       `This is the only time the key is shown. Id ${record.keyId}, ${user.email}, tier ${user.tier}.`,
     );
+  };
+  return withControl(options, 'make', run, async () => {
+    const [{ normaliseEmail }, { checkLabel }] = await Promise.all([
+      import('../accounts/users/users.ts'),
+      import('../accounts/keys/keys.ts'),
+    ]);
+    normaliseEmail(options.email);
+    if (options.tier !== undefined) await parseTier(options.tier);
+    checkLabel(options.label);
   });
 }
 

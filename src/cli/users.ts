@@ -62,8 +62,13 @@ function common(command: Command): Command {
 }
 
 function create(options: TierOptions): Promise<void> {
-  return withControl(options, 'make', async ({ users }) => {
+  const run = async ({ users }: Control) => {
     show(options, await users.create(options.email, await parseTier(options.tier)));
+  };
+  return withControl(options, 'make', run, async () => {
+    const { normaliseEmail } = await import('../accounts/users/users.ts');
+    normaliseEmail(options.email);
+    await parseTier(options.tier);
   });
 }
 

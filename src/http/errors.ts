@@ -6,6 +6,8 @@ import { RequestRefusedError } from './refusal.ts';
 
 /** An engine that was started again answers by then; a full disk takes longer, and is asked again. */
 const STORE_RETRY_SECONDS = '5';
+/** A full disk, and an engine that broke its answer off: a client that did so is gone. */
+const STORE_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'ECONNRESET']);
 const INTERNAL = { status: 500, detail: 'Internal Server Error' };
 
 /** Turns whatever went wrong before a body began into JSON with `detail`; internal texts go to the log alone. */
@@ -46,7 +48,7 @@ export function answerError(
 }
 
 function outwardForm(error: unknown, { routeOptions }: FastifyRequest): { status: number; detail: string } {
-  if (error instanceof StoreUnavailableError || (error as { code?: unknown }).code === 'ENOSPC') {
+  if (error instanceof StoreUnavailableError || STORE_CODES.has((error as { code?: unknown }).code)) {
     return { status: 502, detail: 'The data store is temporarily unreachable, retry with back-off' };
   }
   switch ((error as { code?: unknown }).code) {

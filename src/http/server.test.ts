@@ -386,8 +386,9 @@ describe('streamed bodies', () => {
     await expect(response.text()).rejects.toThrow('terminated');
   });
 
-  test('a failure before the first byte still has its own status', async () => {
-    const source = new Readable({ read: () => source.destroy(new StoreUnavailableError('gone')) });
+  const cut = Object.assign(new Error('cut'), { code: 'ECONNRESET' });
+  test.each([new StoreUnavailableError('gone'), cut])('%s before any byte is 502', async (error) => {
+    const source = new Readable({ read: () => source.destroy(error) });
     const response = await fetch(await listening(source), { headers: KEY });
     expect([response.status, Object.keys((await response.json()) as object)]).toEqual([502, ['detail']]);
     expect(response.headers.get('retry-after')).toBe('5');

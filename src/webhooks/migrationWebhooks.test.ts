@@ -1,29 +1,11 @@
-import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
-import pg from 'pg';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { openTestPostgres } from '../../test/support/postgres.ts';
+import { MIGRATION_DATABASES } from '../../test/support/migrationDatabases.ts';
 import { MIGRATIONS } from '../control/migrations.ts';
-import { SqliteFile } from '../control/sqliteFile.ts';
 
-const postgres = await openTestPostgres();
-const DRIVERS = [
-  [
-    'SQLite',
-    null,
-    async () => new Kysely<unknown>({ dialect: new SqliteDialect({ database: new SqliteFile(':memory:') }) }),
-  ],
-  [
-    'PostgreSQL',
-    postgres.absent,
-    async () => {
-      const pool = new pg.Pool({ connectionString: await postgres.createDatabase() });
-      return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
-    },
-  ],
-] as const;
 const FIRST = '0008_webhook_secrets';
 
-describe.each(DRIVERS)('webhooks of an earlier release on %s', (_driver, absent, open) => {
+describe.each(MIGRATION_DATABASES)('webhooks of an earlier release on %s', (_driver, absent, open) => {
   it.skipIf(absent)('keep the secret before their last rotation', async () => {
     const db = await open();
     for (const [name, { up }] of Object.entries(MIGRATIONS)) if (name < FIRST) await up(db);

@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { closeSync, openSync, rmSync, statfsSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from './temporaryDirectory.ts';
@@ -29,6 +38,10 @@ export interface LimitedDisk {
   fill(leaveBytes?: number): void;
   /** Gives back what `fill` took. */
   free(): void;
+  /** Makes files until no more can be made. */
+  fillFiles(): void;
+  /** Removes what `fillFiles` made. */
+  freeFiles(): void;
 }
 
 /** @param whenOver Gets what unmounts it; the end of the running test where it is left out. */
@@ -40,7 +53,7 @@ export function limitedDisk(
   // What is registered last ends first: the directory is removed once nothing is mounted there.
   const path = temporaryDirectory(whenOver);
   const image = `${path}.img`;
-  const words = ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', path];
+  const words = ['-t', 'tmpfs', '-o', `size=${mebibytes}m,nr_inodes=${FILES_MAX}`, 'tmpfs', path];
   if (kind === 'ext4') {
     whenOver(() => rmSync(image, { force: true }));
     execFileSync('truncate', ['-s', `${mebibytes}M`, image]);
@@ -50,7 +63,7 @@ export function limitedDisk(
   execFileSync('mount', words, { stdio: 'ignore' });
   // Lazily: an engine that a test killed may still have files open.
   whenOver(() => void spawnSync('umount', ['-l', path]));
-  const filler = join(path, 'filler');
+  const [filler, fillers] = [join(path, 'filler'), join(path, 'fillers')];
   const freeBytes = () => {
     const { bavail, bsize } = statfsSync(path);
     return bavail * bsize;
@@ -60,7 +73,21 @@ export function limitedDisk(
     freeBytes,
     fill: (leaveBytes = 0) => fillUp(filler, freeBytes, leaveBytes),
     free: () => truncateSync(filler, 0),
+    fillFiles: () => makeFiles(fillers),
+    freeFiles: () => rmSync(fillers, { recursive: true }),
   };
+}
+
+/** Directory entries of a tmpfs; an ext4 has its own number. */
+const FILES_MAX = 16_384;
+
+function makeFiles(directory: string): void {
+  mkdirSync(directory, { recursive: true });
+  try {
+    for (let index = 0; ; index++) writeFileSync(join(directory, `${index}`), '');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
 }
 
 const FILL_STEPS = [1024 * 1024, 64 * 1024, 4096, 512];

@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import type { Page } from 'playwright-core';
+import { encode } from 'uqr';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { totpCode, totpStep } from '../../src/accounts/users/totp.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -9,6 +11,18 @@ import { eventually, setupTokenOf, startCommand } from '../support/runningServic
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
 
+/** The QR code has the link's text, and is black on white. */
+async function inspectCode(page: Page): Promise<void> {
+  const uri = (await page.getByRole('link', { name: 'this link' }).getAttribute('href')) ?? '';
+  const code = page.getByRole('img', { name: 'QR code for the app' });
+  const drawn = (await code.locator('path').getAttribute('d')) ?? '';
+  const { data } = encode(uri, { border: 4 });
+  const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`${x} ${y}`] : [])));
+  expect(drawn.match(/\d+ \d+/g)).toEqual(dark);
+  const fills = ['rect', 'path'].map((name) => code.locator(name).getAttribute('fill'));
+  expect(await Promise.all(fills)).toEqual(['#ffffff', '#000000']);
+}
+
 /** From the operator's page to a sign-in that takes a recovery code. */
 async function enableOneTimeCodes(watched: WatchedPage): Promise<void> {
   const { page } = watched;
@@ -17,6 +31,7 @@ async function enableOneTimeCodes(watched: WatchedPage): Promise<void> {
   await page.getByRole('link', { name: 'Enable one-time codes' }).click();
   await page.getByRole('button', { name: 'Set up one-time codes' }).click();
   const secret = fromBase32((await page.getByLabel('authenticator key').textContent()) ?? '');
+  await inspectCode(page);
   await watched.inspect('one-time-codes');
   const recovery = page.getByLabel('recovery codes');
   // Again with a newer code where the page took longer than one is good for.

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type DiskKind, type LimitedDisk, limitedDisk, mayMount } from '../../../test/support/limitedDisk.ts';
 import { eventually } from '../../../test/support/runningService.ts';
@@ -190,6 +192,41 @@ describe('a full memory file system for the bodies of inserts', () => {
     await expect(spool.with([body], async () => undefined)).rejects.toThrow(
       /^Code: 243\. DB::Exception: No room for an insert in .*\(NOT_ENOUGH_SPACE\)$/,
     );
+  });
+});
+
+/** About 10 MB as text: more than the sockets, the stream and the host's memory hold. */
+const LONG_ANSWER = "SELECT number, repeat('x', 200) AS filling FROM numbers(50000)";
+
+/** Queries under way, the one that asks among them. */
+async function queries(store: Store): Promise<number | undefined> {
+  const [row] = await store.rows<{ n: number }>(
+    "SELECT value AS n FROM system.metrics WHERE metric = 'Query'",
+  );
+  return row?.n;
+}
+
+describe('a long answer whose reader is slow', () => {
+  const onTmpfs = it.skipIf(!mayMount('tmpfs'));
+
+  onTmpfs.each([
+    ['no file', (disk: LimitedDisk) => disk.fillFiles(), (disk: LimitedDisk) => disk.freeFiles()],
+    ['no byte', (disk: LimitedDisk) => disk.fill(), (disk: LimitedDisk) => disk.free()],
+  ])('is whole where the disk takes %s more, and short reads go on', async (_, fill, free) => {
+    const small = limitedDisk('tmpfs', DISK_MIB);
+    const { store } = await storeOn(small);
+    const long = () => store.stream(LONG_ANSWER, {}, { format: 'JSONEachRow' });
+    fill(small);
+    const slow = [await long(), await long()];
+    // Both answers wait for their readers by now, in memory.
+    await eventually('two answers that wait', async () => (await queries(store)) === 3);
+    expect(await store.rows('SELECT 1 AS x')).toEqual([{ x: 1 }]);
+    const linesOf = async (stream: Readable) => (await text(stream)).trimEnd().split('\n').length;
+    expect(await Promise.all(slow.map(linesOf))).toEqual([50_000, 50_000]);
+    free(small);
+    const after = await long();
+    await eventually('an answer that holds no session', async () => (await queries(store)) === 1);
+    expect(await linesOf(after)).toBe(50_000);
   });
 });
 

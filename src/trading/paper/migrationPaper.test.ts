@@ -1,29 +1,11 @@
-import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
-import pg from 'pg';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { openTestPostgres } from '../../../test/support/postgres.ts';
+import { MIGRATION_DATABASES } from '../../../test/support/migrationDatabases.ts';
 import { MIGRATIONS } from '../../control/migrations.ts';
-import { SqliteFile } from '../../control/sqliteFile.ts';
 
-const postgres = await openTestPostgres();
-const DRIVERS = [
-  [
-    'SQLite',
-    null,
-    async () => new Kysely<unknown>({ dialect: new SqliteDialect({ database: new SqliteFile(':memory:') }) }),
-  ],
-  [
-    'PostgreSQL',
-    postgres.absent,
-    async () => {
-      const pool = new pg.Pool({ connectionString: await postgres.createDatabase() });
-      return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
-    },
-  ],
-] as const;
 const EXECUTION = '0013_paper_execution';
 
-describe.each(DRIVERS)('paper positions of an earlier release on %s', (_driver, absent, open) => {
+describe.each(MIGRATION_DATABASES)('paper positions of an earlier release on %s', (_driver, absent, open) => {
   test.skipIf(absent)(
     'get the decision price that their entry price and slippage say, and no more',
     async () => {

@@ -12,7 +12,8 @@ export const HELD_MS_MAX = 10_000;
 const CHECK_MS = 1_000;
 
 export interface AnswerBufferOptions {
-  readonly openFile: () => Promise<RingFile>;
+  /** Null where there is no room for a file now. */
+  readonly openFile: () => Promise<RingFile | null>;
   readonly clock: Clock;
   /** Whether other answers wait for a session. */
   readonly othersWait: () => boolean;
@@ -76,7 +77,7 @@ export class AnswerBuffer {
 
   async #spill(bytes: Buffer): Promise<boolean> {
     this.#file ??= await this.#options.openFile();
-    if (!(await this.#file.append(bytes))) return false;
+    if (this.#file === null || !(await this.#file.append(bytes))) return false;
     if (!this.#isCopying) {
       this.#isCopying = true;
       this.#copied = this.#copy(this.#file);

@@ -51,7 +51,7 @@ export class RingFile {
       await this.#writeAt(first, at);
       await this.#writeAt(bytes.subarray(first.length), 0);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false;
+      if (isDiskFull(error)) return false;
       throw error;
     }
     this.#written += bytes.length;
@@ -91,4 +91,10 @@ export class RingFile {
       done += (await this.#handle.write(bytes, done, left, position + done)).bytesWritten;
     }
   }
+}
+
+/** Neither blocks nor file numbers are left, or the user's quota is used up. */
+export function isDiskFull(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }

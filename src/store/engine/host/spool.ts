@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from '../../../runtime/log.ts';
 import { makeOwnDirectory } from '../ownerOnly.ts';
 import { HostError } from './hostError.ts';
-import { RingFile } from './ringFile.ts';
+import { isDiskFull, RingFile } from './ringFile.ts';
 
 /** Most of one answer that waits in a file for its reader. */
 const ANSWER_BYTES_MAX = 1024 * 1024 * 1024;
@@ -17,11 +17,18 @@ const ANSWER_BYTES_MAX = 1024 * 1024 * 1024;
 export class Spool {
   readonly #dirs: readonly string[];
   readonly #keepFreeBytes: number;
+  readonly #log: Pick<Logger, 'warn'>;
   #next = 0;
+  /** The last file for an answer could be made: a full disk is logged once, not with every try. */
+  #answersHaveRoom = true;
 
-  private constructor(dirs: readonly string[], keepFreeBytes: number) {
+  private constructor(
+    dirs: readonly string[],
+    options: { keepFreeBytes: number; log: Pick<Logger, 'warn'> },
+  ) {
     this.#dirs = dirs;
-    this.#keepFreeBytes = keepFreeBytes;
+    this.#keepFreeBytes = options.keepFreeBytes;
+    this.#log = options.log;
   }
 
   /**
@@ -44,7 +51,7 @@ export class Spool {
         log.warn({ err: error, dir }, 'store.host.spool_not_used');
       }
     }
-    return new Spool(usable, keepFreeBytes);
+    return new Spool(usable, { keepFreeBytes, log });
   }
 
   /** Writes `data` to a file, calls `use` with its path and removes it after. */
@@ -68,14 +75,22 @@ export class Spool {
     throw new Error('no directory for insert bodies');
   }
 
-  /** A file for one answer; it has no name, and is gone when it is closed. */
-  async openAnswerFile(): Promise<RingFile> {
+  /**
+   * A file for one answer; it has no name, and is gone when it is closed.
+   * @returns Null where the disk has no room for it now.
+   */
+  async openAnswerFile(): Promise<RingFile | null> {
     const dir = this.#dirs.at(-1) as string;
     const limits = { capacityBytes: ANSWER_BYTES_MAX, keepFreeBytes: this.#keepFreeBytes };
     try {
-      return await RingFile.open(dir, `${this.#next++}.answer`, limits);
+      const file = await RingFile.open(dir, `${this.#next++}.answer`, limits);
+      this.#answersHaveRoom = true;
+      return file;
     } catch (error) {
-      throw noRoom(error, `No room for an answer in ${dir}`);
+      if (!isDiskFull(error)) throw error;
+      if (this.#answersHaveRoom) this.#log.warn({ err: error, dir }, 'store.host.no_room_for_answers');
+      this.#answersHaveRoom = false;
+      return null;
     }
   }
 
@@ -86,6 +101,6 @@ export class Spool {
 
 /** A full disk as the engine would word it; any other error as it is. */
 function noRoom(error: unknown, text: string): unknown {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') return error;
+  if (!isDiskFull(error)) return error;
   return new HostError(243, 'NOT_ENOUGH_SPACE', text, { cause: error });
 }

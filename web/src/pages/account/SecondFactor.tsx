@@ -1,6 +1,7 @@
 import { Alert, Button, Code, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
+import { QrCode } from '../../ui/QrCode.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 
 /** One-time codes of an authenticator app: enabled with a code, disabled with password and code. */
@@ -27,8 +28,10 @@ export function SecondFactor(): ReactNode {
       ) : (
         <>
           <Text size="sm">
-            Open <a href={begin.data.uri}>this link</a> on the device with the app, or type this key into it:
+            Scan this code with the app, open <a href={begin.data.uri}>this link</a> on its device, or type
+            the key into it:
           </Text>
+          <QrCode text={begin.data.uri} label="QR code for the app; the key below says the same" />
           <Code block aria-label="authenticator key">
             {begin.data.secret}
           </Code>
