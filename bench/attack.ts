@@ -17,15 +17,17 @@ import { socketPath } from '../src/store/engine/paths.ts';
 import { openStore } from '../src/store/store.ts';
 import { ServiceProcess } from '../test/crash/faults/serviceProcess.ts';
 import { marketRecord } from '../test/support/api.ts';
-import type { Clients } from './attackClients.ts';
+import type { AttackReport, Clients } from './attackClients.ts';
+import type { VictimReport, VictimTurn } from './attackVictim.ts';
 import type { Figure } from './figure.ts';
 import { bookSource } from './storeBooks.ts';
+import type { VenueReport } from './venueThread.ts';
 
-const PHASE_MS = 15_000;
-/** The victim's requests: within its rate, and enough for a 99th percentile. */
-const VICTIM_PERIOD_MS = 40;
-/** A request that takes longer has failed. */
-const VICTIM_LIMIT_MS = 20_000;
+const ROUNDS = 8;
+const TURN_MS = 4_000;
+/** What an attack leaves behind, such as answers under way, has ended after it. */
+const SETTLE_MS = 1_000;
+const WARM_UP_MS = 10_000;
 /** Rows are stored about a second after their receipt. */
 const STORED_MS = 3_000;
 const [BOOKS, LEVELS] = [20_000, 20];
@@ -82,9 +84,10 @@ const ATTACKS: readonly Attack[] = [
 export async function run(): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-attack-'));
   const marketId = await recordHistory(dataDir);
-  // Venues and attackers have threads of their own: their work must not look like the service's.
-  const venues = new Worker(new URL('./venueThread.js', import.meta.url));
-  const attackers = new Worker(new URL('./attackClients.js', import.meta.url));
+  // Venues, attackers and the victim have threads of their own: their work must not look like the service's.
+  const [venues, attackers, victim] = ['venueThread', 'attackClients', 'attackVictim'].map(
+    (name) => new Worker(new URL(`./${name}.js`, import.meta.url)),
+  ) as [Worker, Worker, Worker];
   const [urls] = (await once(venues, 'message')) as [Record<string, string>];
   // Requests are limited as they are for users.
   const environment = { ...urls, UNDERROUND_RATE_LIMITS: 'on' };
@@ -95,70 +98,143 @@ export async function run(): Promise<Figure[]> {
     if (!(await service.whenReady())) throw new Error(`the service did not start: ${service.log}`);
     const port = Number(new URL(service.url as string).port);
     const target = { ...(await makeKeys(dataDir)), port, marketId };
-    await measure(target, store);
+    const bench: Bench = { venues, attackers, victim, target, store };
+    await takeTurn(bench, { forMs: WARM_UP_MS });
     const figures: Figure[] = [];
-    for (const attack of ATTACKS) {
-      // Each has its own comparison: what else the machine does changes over minutes.
-      const alone = await measure(target, store);
-      attackers.postMessage({ port, texts: attack.requests(target), reads: attack.reads } satisfies Clients);
-      const attacked = await measure(target, store);
-      attackers.postMessage(null);
-      figures.push(...figuresOf(attack, alone, attacked));
-    }
+    for (const attack of ATTACKS) figures.push(...(await measure(bench, attack)));
     return figures;
   } finally {
     await store.close();
     await service.end('SIGTERM');
-    await Promise.all([venues.terminate(), attackers.terminate()]);
+    await Promise.all([venues, attackers, victim].map((worker) => worker.terminate()));
     await rm(dataDir, { recursive: true, force: true });
   }
 }
 
-interface Measured {
-  readonly victimMs: number;
-  readonly failed: number;
-  readonly receiptMs: number;
+interface Bench {
+  readonly venues: Worker;
+  readonly attackers: Worker;
+  readonly victim: Worker;
+  readonly target: Target;
+  readonly store: StoreClient;
 }
 
-function figuresOf({ name }: Attack, alone: Measured, attacked: Measured): Figure[] {
-  const ratio = attacked.victimMs / alone.victimMs;
-  return [
-    { name: `${name}: victim's p99`, value: attacked.victimMs, unit: 'ms' },
-    { name: '  against without it', value: ratio, unit: 'times', goal: '<= 1.5' },
-    { name: '  requests of the victim that failed', value: attacked.failed, unit: '', goal: '0' },
-    { name: '  venue to receipt, p99, without it', value: alone.receiptMs, unit: 'ms' },
-    { name: '  venue to receipt, p99', value: attacked.receiptMs, unit: 'ms', goal: '< 20' },
-  ];
+/** Wall time of a turn. */
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
 }
 
-async function measure({ port, marketId, victim }: Target, store: StoreClient): Promise<Measured> {
-  const [fromMs, times] = [systemClock.now(), [] as number[]];
-  let failed = 0;
-  const url = `http://127.0.0.1:${port}/v1/snapshots?market_id=${marketId}&limit=1`;
-  const ask = async () => {
-    const begun = performance.now();
-    const signal = AbortSignal.timeout(VICTIM_LIMIT_MS);
-    const headers = { authorization: `Bearer ${victim}` };
-    const answer = await fetch(url, { headers, signal }).catch(() => null);
-    await answer?.arrayBuffer().catch(() => null);
-    if (answer?.status !== 200) failed++;
-    times.push(performance.now() - begun);
-  };
-  const asked: Promise<void>[] = [];
-  while (systemClock.now() - fromMs < PHASE_MS) {
-    asked.push(ask());
-    await sleep(systemClock, VICTIM_PERIOD_MS);
+interface Turn extends Span {
+  readonly victim: VictimReport;
+  readonly venues: VenueReport;
+  readonly attackersMs: number;
+}
+
+async function takeTurn(bench: Bench, { forMs, attack }: { forMs: number; attack?: Attack }): Promise<Turn> {
+  const { target, attackers } = bench;
+  const { port, marketId } = target;
+  await answerOf<VenueReport>(bench.venues, null);
+  const fromMs = systemClock.now();
+  if (attack !== undefined) {
+    const clients: Clients = { port, texts: attack.requests(target), reads: attack.reads };
+    attackers.postMessage(clients);
   }
+  const text = get(`/v1/snapshots?market_id=${marketId}&limit=1`, target.victim);
+  const victim = await answerOf<VictimReport>(bench.victim, { port, text, forMs } satisfies VictimTurn);
   const toMs = systemClock.now();
-  await Promise.all(asked);
+  const venues = await answerOf<VenueReport>(bench.venues, null);
+  const attackersMs = attack === undefined ? 0 : (await answerOf<AttackReport>(attackers, null)).cpuMs;
+  return { fromMs, toMs, victim, venues, attackersMs };
+}
+
+async function answerOf<T>(worker: Worker, message: unknown): Promise<T> {
+  const answered = once(worker, 'message');
+  worker.postMessage(message);
+  const [answer] = (await answered) as [T];
+  return answer;
+}
+
+/** Short turns with and without the attack, one after the other: a machine whose speed drifts slows both alike. */
+async function measure(bench: Bench, attack: Attack): Promise<Figure[]> {
+  const [without, attacked]: [Turn[], Turn[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    without.push(await takeTurn(bench, { forMs: TURN_MS }));
+    // From its first moment: that is when most of it is worked on.
+    attacked.push(await takeTurn(bench, { forMs: TURN_MS, attack }));
+    await sleep(systemClock, SETTLE_MS);
+  }
   await sleep(systemClock, STORED_MS);
-  const [delay] = await store.rows<{ p99: number }>(
+  return figuresOf(attack, await summary(without, bench.store), await summary(attacked, bench.store));
+}
+
+interface Summary {
+  readonly p50: number;
+  readonly p99: number;
+  readonly worst: number;
+  readonly failed: number;
+  readonly receiptP99: number;
+  readonly venueP99: number;
+  /** Of one processor, in percent: what victim, attackers and venues cost. */
+  readonly generators: number;
+  readonly venues: number;
+}
+
+async function summary(turns: readonly Turn[], store: StoreClient): Promise<Summary> {
+  const sum = (of: (turn: Turn) => number) => turns.reduce((total, turn) => total + of(turn), 0);
+  const times = turns.flatMap(({ victim }) => victim.timesMs);
+  const share = (cpuMs: number) => (100 * cpuMs) / sum(({ fromMs, toMs }) => toMs - fromMs);
+  const venuesMs = sum(({ venues }) => venues.cpuMs);
+  return {
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+    worst: Math.max(...times),
+    failed: sum(({ victim }) => victim.failed),
+    receiptP99: await receiptP99(turns, store),
+    venueP99: quantile(
+      turns.flatMap(({ venues }) => venues.delaysMs),
+      0.99,
+    ),
+    generators: share(venuesMs + sum(({ victim, attackersMs }) => victim.cpuMs + attackersMs)),
+    venues: share(venuesMs),
+  };
+}
+
+function quantile(values: readonly number[], at: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * at)] as number;
+}
+
+async function receiptP99(spans: readonly Span[], store: StoreClient): Promise<number> {
+  const [row] = await store.rows<{ p99: number }>(
     `SELECT quantileExact(0.99)(toUnixTimestamp64Milli(received) - toUnixTimestamp64Milli(ts)) AS p99 FROM books
-     WHERE received >= fromUnixTimestamp64Milli({from:Int64}) AND received < fromUnixTimestamp64Milli({to:Int64})`,
-    { from: fromMs, to: toMs },
+     WHERE arrayExists(span -> toUnixTimestamp64Milli(received) >= span.1 AND toUnixTimestamp64Milli(received) < span.2,
+       arrayZip({from:Array(Int64)}, {to:Array(Int64)}))`,
+    { from: spans.map(({ fromMs }) => fromMs), to: spans.map(({ toMs }) => toMs) },
   );
-  const victimMs = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] as number;
-  return { victimMs, failed, receiptMs: Number(delay?.p99) };
+  return Number(row?.p99);
+}
+
+function figuresOf({ name }: Attack, without: Summary, attacked: Summary): Figure[] {
+  const both = (what: string, of: keyof Summary, unit: string, goal?: string): Figure[] => [
+    { name: `  ${what}, without it`, value: without[of], unit },
+    { name: `  ${what}, with it`, value: attacked[of], unit, ...(goal === undefined ? {} : { goal }) },
+  ];
+  return [
+    {
+      name: `${name}: victim's p99 against without it`,
+      value: attacked.p99 / without.p99,
+      unit: 'times',
+      goal: '<= 1.5',
+    },
+    ...both("victim's p50", 'p50', 'ms'),
+    ...both("victim's p99", 'p99', 'ms'),
+    ...both("victim's slowest request", 'worst', 'ms', '< 1000'),
+    ...both("victim's requests that failed", 'failed', '', '0'),
+    ...both('venue to receipt, p99', 'receiptP99', 'ms', '< 20'),
+    ...both("venue's own delay in it, p99", 'venueP99', 'ms'),
+    ...both('venues, of one processor', 'venues', '%'),
+    ...both('venues, victim and attackers, of one processor', 'generators', '%'),
+  ];
 }
 
 /** A market whose answer is larger than all buffers on its way. */

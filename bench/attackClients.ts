@@ -13,24 +13,37 @@ export interface Clients {
   readonly reads: boolean;
 }
 
+/** The answer to the end of an attack. */
+export interface AttackReport {
+  readonly cpuMs: number;
+}
+
 const sockets = new Set<Socket>();
 let current: Clients | null = null;
+let cpuBefore = process.threadCpuUsage();
 
 parentPort?.on('message', (clients: Clients | null) => {
   current = clients;
   for (const socket of sockets) socket.destroy();
-  if (clients !== null) for (const text of clients.texts) open(clients, text);
+  if (clients === null) {
+    const { user, system } = process.threadCpuUsage(cpuBefore);
+    parentPort?.postMessage({ cpuMs: (user + system) / 1000 } satisfies AttackReport);
+    return;
+  }
+  cpuBefore = process.threadCpuUsage();
+  // Encoded once, not for every connection.
+  for (const text of clients.texts) open(clients, Buffer.from(text));
 });
 
-function open(clients: Clients, text: string): void {
+function open(clients: Clients, bytes: Buffer): void {
   if (current !== clients) return;
-  const socket = connect(clients.port, '127.0.0.1', () => socket.write(text));
+  const socket = connect(clients.port, '127.0.0.1', () => socket.write(bytes));
   sockets.add(socket);
   socket.on('error', () => undefined);
   // A socket that is not read does not notice its end.
   if (clients.reads) socket.resume();
   socket.once('close', () => {
     sockets.delete(socket);
-    systemClock.after(REOPEN_MS, () => open(clients, text));
+    systemClock.after(REOPEN_MS, () => open(clients, bytes));
   });
 }

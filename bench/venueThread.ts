@@ -4,17 +4,52 @@ import { systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
 import { VenueModel } from '../src/simulator/model.ts';
 import { VenueServer } from '../src/simulator/server.ts';
+import { runFirst } from './runFirst.ts';
 
 /** Books of the venues as a share of what real ones send. */
 const DENSITY = 0.3;
 /** What the venues themselves may add to the time from a frame's moment to its receipt. */
 const STEP_MS = 2;
+/** One frame in so many is compared with the clock as it is sent. */
+const SAMPLED = 16;
+const FRAME_TIME = /"timestamp":"(\d+)"/;
 
+/** The answer to any message: what the venues themselves cost and delayed since the message before. */
+export interface VenueReport {
+  readonly cpuMs: number;
+  /** Milliseconds from the moment that a frame states to its sending. */
+  readonly delaysMs: readonly number[];
+}
+
+let delaysMs: number[] = [];
+let frames = 0;
+let cpuBefore = process.threadCpuUsage();
+
+function onFrame(_market: unknown, frame: string): void {
+  if (frames++ % SAMPLED !== 0) return;
+  const stated = FRAME_TIME.exec(frame)?.[1];
+  if (stated !== undefined) delaysMs.push(systemClock.now() - Number(stated));
+}
+
+runFirst();
 const model = new VenueModel({
   ...{ seed: 'attack', startTimeMs: systemClock.now() - 1000, density: DENSITY },
   // Frames are stamped when they are sent: the time to their receipt is then the service's alone.
   latencyMs: { low: 0, high: 0 },
 });
-const venues = new VenueServer({ model, clock: systemClock, logger: silentLogger, stepMs: STEP_MS });
+const observer = { onFrame, onSnapshot: () => {} };
+const venues = new VenueServer({
+  model,
+  clock: systemClock,
+  logger: silentLogger,
+  observer,
+  stepMs: STEP_MS,
+});
 await venues.start();
+parentPort?.on('message', () => {
+  const { user, system } = process.threadCpuUsage(cpuBefore);
+  parentPort?.postMessage({ cpuMs: (user + system) / 1000, delaysMs } satisfies VenueReport);
+  delaysMs = [];
+  cpuBefore = process.threadCpuUsage();
+});
 parentPort?.postMessage(venues.urls());
