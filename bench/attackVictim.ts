@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
-import { every, systemClock } from '../src/clock.ts';
+import { every, systemClock } from '../src/runtime/clock.ts';
 import { runFirst } from './runFirst.ts';
 
 /** The victim's requests: within its rate, and enough for a 99th percentile. */
