@@ -6,7 +6,8 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { Turns } from '../../../core/turns.ts';
 import { answerStream } from './answer.ts';
-import { AnswerBuffer } from './answerBuffer.ts';
+import { AnswerBuffer, MEMORY_BYTES } from './answerBuffer.ts';
+import { ShortReads } from './shortReads.ts';
 
 const BLOCKS = 5;
 
@@ -18,6 +19,7 @@ function response(): ServerResponse {
 /** Answers of an engine that notes whose blocks it makes, and how many at once. */
 function rig(places: number) {
   const [turns, order] = [new Turns(places), [] as string[]];
+  const shortReads = new ShortReads(new FakeClock());
   let [now, most] = [0, 0];
   async function* blocks(name: string, fails: boolean) {
     for (let at = 0; at < BLOCKS; at++) {
@@ -34,11 +36,11 @@ function rig(places: number) {
     const buffer = new AnswerBuffer(to, { openFile, clock: new FakeClock(), othersWait: () => false });
     const head = { queryId: name, format: 'TabSeparated' };
     const start = () => blocks(name, fails) as unknown as ChdbQueryStream;
-    const rest = await answerStream(to, head, { start, buffer, turns });
+    const rest = await answerStream(to, head, { start, buffer, turns, shortReads });
     await rest();
     return text(to as unknown as PassThrough);
   };
-  return { answer, order, most: () => most };
+  return { answer, order, most: () => most, shortReads };
 }
 
 test('long answers are made a block at a time in turn, so that a later one does not wait for the end of others', async () => {
@@ -67,4 +69,24 @@ test('an answer that fails, or whose reader is gone, gives its turn on', async (
   expect(whole).toMatchObject({ status: 'fulfilled', value: 'c0 c1 c2 c3 c4 ' });
   // Nothing was begun for the reader that was gone.
   expect(order).not.toContain('b');
+});
+
+test('an answer whose reader is behind makes no block while a short read is in progress', async () => {
+  const { answer, order, shortReads } = rig(1);
+  const slow = response();
+  Object.defineProperty(slow, 'writableLength', { value: MEMORY_BYTES });
+  let end: () => void = () => undefined;
+  const short = shortReads.run(
+    () =>
+      new Promise<void>((resolve) => {
+        end = resolve;
+      }),
+  );
+  const [behind, other] = [answer('behind', { to: slow }), answer('read')];
+  expect(await other).toBe('read0 read1 read2 read3 read4 ');
+  expect(order).not.toContain('behind');
+  end();
+  await short;
+  await behind.catch(() => undefined);
+  expect(order).toContain('behind');
 });

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { ChdbQueryStream, ChdbResult, StreamChunk } from 'chdb';
 import type { Turns } from '../../../core/turns.ts';
 import type { AnswerBuffer } from './answerBuffer.ts';
+import type { ShortReads } from './shortReads.ts';
 
 /**
  * Formats whose blocks can be put one after the other. In all others the engine prints a header and a footer
@@ -59,8 +60,17 @@ const ARRAY_OPEN = '['.charCodeAt(0);
 const BLOCK_PREFIX_BYTES = 2;
 const BLOCK_SUFFIX_BYTES = 3;
 
+/** What the making of an answer's blocks depends on. */
+export interface AnswerOptions {
+  readonly start: () => ChdbQueryStream;
+  readonly buffer: AnswerBuffer;
+  readonly turns: Turns;
+  readonly shortReads: ShortReads;
+}
+
 /**
- * Streams an answer block by block as the engine makes it, taking turns with other answers. The reader may be slower.
+ * Streams an answer block by block as the engine makes it, taking turns with other answers. The reader may be slower; then
+ * the answer yields to short reads.
  * The status is sent with the first block, so an error before it has its own status. A later error throws, and the
  * caller must cut the connection.
  * @returns Sends the blocks that the reader has not received yet; this does not need the engine.
@@ -68,11 +78,12 @@ const BLOCK_SUFFIX_BYTES = 3;
 export async function answerStream(
   response: ServerResponse,
   head: AnswerHead,
-  { start, buffer, turns }: { start: () => ChdbQueryStream; buffer: AnswerBuffer; turns: Turns },
+  options: AnswerOptions,
 ): Promise<() => Promise<void>> {
+  const { buffer } = options;
   let isArray = false;
   let wroteRows = false;
-  for await (const chunk of inTurn(start, { queryId: head.queryId, turns, response })) {
+  for await (const chunk of inTurn(response, head.queryId, options)) {
     const raw = chunk.raw();
     const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
     if (bytes.length === 0) continue;
@@ -101,12 +112,14 @@ export async function answerStream(
  * begins the query, too: that holds the host's thread for milliseconds, and other requests are read between two turns.
  */
 async function* inTurn(
-  start: () => ChdbQueryStream,
-  { queryId, turns, response }: { queryId: string; turns: Turns; response: ServerResponse },
+  response: ServerResponse,
+  queryId: string,
+  { start, buffer, turns, shortReads }: AnswerOptions,
 ): AsyncGenerator<StreamChunk> {
   let blocks: AsyncIterator<StreamChunk> | null = null;
   try {
     for (;;) {
+      if (buffer.isReaderBehind) await shortReads.over();
       const next = await turns.run(queryId, async () => {
         // Nothing is begun for a reader that left while it waited.
         if (blocks === null && response.destroyed) return null;

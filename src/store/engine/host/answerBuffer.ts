@@ -43,6 +43,11 @@ export class AnswerBuffer {
     reader.on('drain', this.#wake).on('close', this.#wake);
   }
 
+  /** More waits for the reader than memory holds. */
+  get isReaderBehind(): boolean {
+    return this.#reader.writableLength >= MEMORY_BYTES || (this.#file?.unreadBytes ?? 0) > 0;
+  }
+
   /**
    * Resolves when the bytes have a place, or the reader is gone.
    * @throws {HostError} When there is no room for long, and others wait for the session.

@@ -10,6 +10,7 @@ import { HostError } from './hostError.ts';
 import type { EngineRequest } from './httpRequest.ts';
 import { type Lane, type PooledSession, PoolFullError, type SessionPool } from './sessionPool.ts';
 import { withState } from './sessionState.ts';
+import { ShortReads } from './shortReads.ts';
 import type { Spool } from './spool.ts';
 import { describeStatement, insertFromFile, quoteLiteral, type Statement, staleParam } from './sqlText.ts';
 
@@ -29,6 +30,7 @@ export class Engine {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #blockTurns = new Turns(BLOCKS_AT_ONCE);
+  readonly #shortReads: ShortReads;
   /** Asked after a failed read: true where the cause is out of the way and the read may be tried again. */
   onReadFailure: (error: unknown) => Promise<boolean> = async () => false;
   #lastQuery = 0;
@@ -38,6 +40,7 @@ export class Engine {
     this.#spool = parts.spool;
     this.#log = parts.log;
     this.#clock = parts.clock;
+    this.#shortReads = new ShortReads(parts.clock);
   }
 
   /** Answers one request. Rejects with the engine's error, or a HostError, when it did not succeed. */
@@ -50,7 +53,9 @@ export class Engine {
       othersWait: () => this.#pool.waiting('stream') > 0,
     });
     try {
-      const rest = await this.#onSession(request, { statement, isInsert, response, buffer });
+      const run = () => this.#onSession(request, { statement, isInsert, response, buffer });
+      const isShortRead = !isInsert && !request.streamed;
+      const rest = await (isShortRead ? this.#shortReads.run(run) : run());
       // The session is another's by now.
       await rest?.();
     } finally {
@@ -162,7 +167,12 @@ export class Engine {
         if (statements.length > 0) await session.engine.queryAsync(statements.join('; '));
       });
       const start = () => session.engine.queryStream(request.query, { format });
-      return await answerStream(response, head, { start, buffer, turns: this.#blockTurns });
+      return await answerStream(response, head, {
+        start,
+        buffer,
+        turns: this.#blockTurns,
+        shortReads: this.#shortReads,
+      });
     }
     const result = await withState(session, request.state, (statements) =>
       session.engine.queryAsync([...statements, request.query].join('; '), { format }),

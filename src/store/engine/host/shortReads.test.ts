@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../../../test/support/fakeClock.ts';
+import { ShortReads, YIELD_MS_MAX } from './shortReads.ts';
+
+function rig() {
+  const clock = new FakeClock();
+  const reads = new ShortReads(clock);
+  const begin = () => {
+    let end: (error?: Error) => void = () => undefined;
+    const read = reads.run(
+      () =>
+        new Promise<void>((resolve, reject) => {
+          end = (error) => (error ? reject(error) : resolve());
+        }),
+    );
+    return (error?: Error) => {
+      end(error);
+      return read.catch(() => undefined);
+    };
+  };
+  const yielded = () => {
+    const state = { isOver: false };
+    void reads.over().then(() => {
+      state.isOver = true;
+    });
+    return state;
+  };
+  return { clock, begin, yielded };
+}
+
+test('a long answer goes on at once while no short read is in progress', async () => {
+  const { clock, yielded } = rig();
+  const waiting = yielded();
+  await clock.advance(0);
+  expect(waiting.isOver).toBe(true);
+});
+
+test('a long answer waits for every short read, failed ones too', async () => {
+  const { clock, begin, yielded } = rig();
+  const [one, other] = [begin(), begin()];
+  const waiting = [yielded(), yielded()];
+  await one();
+  await clock.advance(0);
+  expect(waiting.map(({ isOver }) => isOver)).toEqual([false, false]);
+  await other(new Error('refused'));
+  await clock.advance(0);
+  expect(waiting.map(({ isOver }) => isOver)).toEqual([true, true]);
+  expect(clock.waiting).toBe(0);
+});
+
+test('a long answer waits for a second at most', async () => {
+  const { clock, begin, yielded } = rig();
+  const read = begin();
+  const waiting = yielded();
+  await clock.advance(YIELD_MS_MAX - 1);
+  expect(waiting.isOver).toBe(false);
+  await clock.advance(1);
+  expect(waiting.isOver).toBe(true);
+  await read();
+});
