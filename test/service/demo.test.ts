@@ -1,16 +1,32 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
 import { historyRecorded } from '../support/demoPages.ts';
 import { eventually, type RunningCommand, startCommand } from '../support/runningService.ts';
+import { PROJECT_ROOT } from '../support/sourceFiles.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const SAME_ORIGIN = (url: string) => ({ method: 'POST', headers: { origin: url } });
 const post = (url: string, path: string, body: object) =>
   fetch(`${url}${path}`, { ...SAME_ORIGIN(url), body: JSON.stringify(body) });
+
+/** Every program of `examples/` with the last line that it prints. */
+const EXAMPLES: readonly (readonly [string, RegExp])[] = [
+  ['backtest.mjs', /trades_total: \d+,[\s\S]*interval_of_total_pnl: null\n}\n$/],
+  ['bookChanges.mjs', /^btc-updown-5m-\d+\n(?:\S+ bid \S+ ask \S+ proven (?:true|false)\n){5}$/],
+  ['calibration.py', /^(?:\d\.\d to \d\.\d: \d+ markets, Up \S+\n){10}$/],
+  ['followBooks.mjs', /^(?:\S+Z?\S* 0x\w{8} \S+ \S+\n){10}$/],
+];
+
+function runExample(name: string, env: { BASE: string; KEY: string }): string {
+  const program = name.endsWith('.py') ? 'python3' : process.execPath;
+  const file = path.join(PROJECT_ROOT, 'examples', name);
+  return execFileSync(program, [file], { encoding: 'utf8', env: { PATH: process.env.PATH, ...env } });
+}
 
 async function readiness(url: string): Promise<{ degraded: string[] }> {
   return (await (await fetch(`${url}/readyz`)).json()) as { degraded: string[] };
@@ -63,7 +79,15 @@ describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () =
     expect(demo.log()).toContain('recording simulated history 100 %');
     const { headers } = await fetch(`${demo.url}/health`);
     expect(headers.get('x-data-source')).toBe('simulated');
+    const [, key = ''] = /key +(\S+)/.exec(demo.out()) ?? [];
+    for (const [example, printed] of EXAMPLES)
+      expect(runExample(example, { BASE: demo.url, KEY: key })).toMatch(printed);
     expect(await demo.stop()).toBe(0);
+  });
+
+  it('has a test of every example', () => {
+    const programs = readdirSync(path.join(PROJECT_ROOT, 'examples')).filter((name) => name !== 'README.md');
+    expect(EXAMPLES.map(([name]) => name)).toEqual(programs.sort());
   });
 
   it('serves at once, says how far the history is, and leaves no gap or repetition in it', async () => {
