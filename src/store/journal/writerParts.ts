@@ -6,7 +6,7 @@ import { AliveFile, createRun, type RunDirectory } from './runDirectory.ts';
 import { SegmentQueue } from './segmentQueue.ts';
 import type { WriterOptions } from './writerOptions.ts';
 
-/** What a writer is made of. */
+/** The components of a writer. */
 export interface WriterParts {
   run: RunDirectory;
   alive: AliveFile;
@@ -18,7 +18,7 @@ export interface WriterParts {
 }
 
 /**
- * Reads the journals of dead runs, recovers them unless that is to wait, and opens a journal of this run's own.
+ * Reads the journals of dead runs, recovers them unless that is deferred, and opens a journal for this run.
  * @throws {ConfigError} When another process records into the directory.
  */
 export async function openParts(options: WriterOptions): Promise<WriterParts> {
@@ -29,7 +29,7 @@ export async function openParts(options: WriterOptions): Promise<WriterParts> {
   const onProgress = options.onRecovery;
   const recovery = new JournalRecovery({ scan, inserter, kept, clock, log, onProgress });
   try {
-    // On a full disk nothing goes in: the rows stay in the journal, and recovery runs once there is space.
+    // A full disk prevents all inserts: the rows stay in the journal, and recovery runs once there is space.
     const mayInsert = options.mayInsert?.() ?? true;
     if (options.recovery !== 'background' && mayInsert) await recovery.run();
     const run = await createRun(scan.journalDir, writerName, `${clock.now().toString(36)}-${process.pid}`);

@@ -1,4 +1,6 @@
-/** Reads a recorded market into the arrays a replay runs on: streamed, in memory threads share, never beyond a bound. */
+/**
+ * Reads a recorded market into the arrays of a replay: streamed, into memory that threads share, within a size limit.
+ */
 import type { Readable } from 'node:stream';
 import type {
   MarketTape,
@@ -19,28 +21,28 @@ import { FixedRows } from '../tables/fixedRows.ts';
 import { TapeBookColumns } from './tapeBooks.ts';
 import { PRICE_DOUBLES, QUOTE_DOUBLES, STRETCH_END, TAPE_BOOKS, TAPE_PRICES, TAPE_QUOTES } from './tapes.ts';
 
-/** Rows of one stream and levels of all books of one market: some 300 MB. */
+/** Rows of one stream and levels of all books of one market: about 300 MB. */
 const ROWS_MAX = 4_000_000;
 const LEVELS_MAX = 20_000_000;
-/** The books of the window before: a mean over them may be asked for when the window opens. */
+/** Length of the recording before the window: a strategy may ask for a mean over it when the window opens. */
 export const TAPE_BEFORE_MS = 3_600_000;
-/** A fill counts once a later message has come; after the end they are rare. */
+/** A fill counts only after a later message has arrived; after the end messages are rare. */
 export const TAPE_AFTER_MS = 60_000;
 
 export interface TapeTerms {
-  /** Levels a side; null: no books. */
+  /** Levels per side; null: no books. */
   readonly depth: number | null;
   /** The underlying's own prices, from an hour before the window. */
   readonly prices: boolean;
 }
 
-/** Arrival numbers: those after the first, up to and with the second. */
+/** Arrival numbers: greater than `afterSeq`, up to and including `toSeq`. */
 export interface SeqRange {
   readonly afterSeq: number;
   readonly toSeq: number;
 }
 
-/** Arrival numbers begin after it. */
+/** Smaller than every arrival number. */
 export const BEFORE_FIRST_SEQ = 0;
 const ALL: SeqRange = { afterSeq: BEFORE_FIRST_SEQ, toSeq: Number.MAX_SAFE_INTEGER };
 
@@ -50,9 +52,9 @@ interface Read {
 }
 
 /**
- * @param gaps Of this market.
- * @param stretch What of it is read; all unless said.
- * @throws {TooMuchDataError} When it does not fit the bound.
+ * @param gaps Gaps of this market.
+ * @param stretch The part of it to read; everything by default.
+ * @throws {TooMuchDataError} When it exceeds the limit.
  * @throws {StoreUnavailableError} When the store cannot be reached.
  */
 export async function loadTape(
@@ -82,8 +84,8 @@ export async function loadTape(
 }
 
 /**
- * Where the next `books` books of a market end, so that its tape can be read in stretches of bounded size.
- * @returns The last arrival number; null where fewer are left.
+ * Finds where the next `books` books of a market end, so that its tape can be read in parts of bounded size.
+ * @returns The last arrival number; null where fewer remain.
  */
 export async function stretchEnd(
   reader: StoreReader,
@@ -101,7 +103,10 @@ function rangeOf({ startTimeMs, endTimeMs }: Market, { afterSeq, toSeq }: SeqRan
   return { ...times, after_seq: afterSeq, to_seq: toSeq };
 }
 
-/** What a replay may know of a market. @throws {TypeError} For one of no series: nobody can ask for it. */
+/**
+ * The facts of a market that a replay may know. @throws {TypeError} For a market without a series: none can be
+ * requested.
+ */
 export function tapeMarketOf(market: Market): TapeMarket {
   const { ticker, eventType } = market;
   if (ticker === UNKNOWN || eventType === UNKNOWN) throw new TypeError('a market of no series has no tape');
@@ -114,7 +119,7 @@ export function tapeMarketOf(market: Market): TapeMarket {
   };
 }
 
-/** The venue's word alone: closed is not resolved. */
+/** Only the venue's resolution counts: closed is not resolved. */
 export function resolutionOf({ status, payoutYes, resolvedTimeMs, endTimeMs }: Market): Resolution | null {
   if (status !== 'resolved') return null;
   return { payoutYes, resolvedTimeMs: resolvedTimeMs ?? endTimeMs };
@@ -130,14 +135,14 @@ async function loadQuotes(read: Read, params: object): Promise<TapeQuotes> {
   return { seq, receivedMs, trusted: trusted.shared(), yesBid, yesAsk, noBid, noAsk, underlying };
 }
 
-/** Null where nothing was recorded: then the prices beside the quotes serve to the end. */
+/** Null where nothing was recorded: then the prices stored with the quotes are used to the end. */
 async function loadPrices(read: Read, params: object): Promise<TapePrices | null> {
   const columns = await loadFixed(read, TAPE_PRICES, { params, doubles: PRICE_DOUBLES, onFlag: () => {} });
   const [seq, receivedMs, eventMs, price] = columns as Columns<4>;
   return seq.length === 0 ? null : { seq, receivedMs, eventMs, price };
 }
 
-/** What was recorded of one feed in a range of the prices' own time; null where nothing was. */
+/** The recorded prices of one feed in a range of their own time; null without any. */
 export function loadFeedPrices(
   reader: StoreReader,
   feed: { ticker: Ticker; source: UnderlyingSource; fromMs: number; toMs: number },
@@ -202,7 +207,7 @@ async function stream(
   if (!isWhole()) throw new StoreUnavailableError('the store ended an answer within a row');
 }
 
-/** The recorded feed nearest to what decides the market. */
+/** The recorded feed nearest to the price that decides the market. */
 export function decidingSource(market: Parameters<typeof settlementOfMarket>[0]): UnderlyingSource {
   const kind = settlementOfMarket(market)?.kind;
   return kind === 'binance_hour' || kind === 'binance_minute' ? 'binance_spot' : 'chainlink';

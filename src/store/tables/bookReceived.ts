@@ -1,4 +1,4 @@
-/** What we had received at a moment of the past, as against what the venue had by then. */
+/** Reconstructs the data received up to a past time, which may differ from the venue's state at that time. */
 import { mirrorOf } from '../../core/ladderSide.ts';
 import type { UnderlyingEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
@@ -13,7 +13,7 @@ import {
 } from '../queries/resume.ts';
 import type { StoreReader } from '../reader.ts';
 
-/** A book of the past, and whether it was trusted at the moment asked for. */
+/** A past book, and whether it was trusted at the requested time. */
 export interface ReceivedBook {
   readonly trusted: boolean;
   readonly yes: BookView;
@@ -21,8 +21,8 @@ export interface ReceivedBook {
 }
 
 /**
- * The book in force by receipt at `timeMs`; null before the first. Trust may have been lost after its last change, or
- * a gap may lie over the moment.
+ * The last book received by `timeMs`; null before the first. It is untrusted if trust was lost after its last change,
+ * or if a gap contains the time.
  */
 export async function loadBookReceivedBy(
   reader: StoreReader,

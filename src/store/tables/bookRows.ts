@@ -12,7 +12,10 @@ export interface RowSide {
   /** Ticks of 1/10000 USDC. */
   prices: Uint16Array;
   sizesStart: number;
-  /** Sizes too large or too fine for hundredths: they are in `shares`, else in `hundredths` of a share. */
+  /**
+   * Whether the sizes are too large or too fine for hundredths: they are then in `shares`, else in `hundredths` of a
+   * share.
+   */
   wide: boolean;
   hundredths: Uint32Array;
   shares: Float64Array;
@@ -28,12 +31,12 @@ export function sharesOfLevel({ wide, hundredths, shares, sizesStart }: RowSide,
 export interface BookRow {
   timeMs: number;
   trusted: boolean;
-  /** NO is the exact mirror of YES. */
+  /** Whether NO is the exact mirror of YES. */
   mirrored: boolean;
   underlyingPrice: number | null;
   readonly yesBids: RowSide;
   readonly yesAsks: RowSide;
-  /** Of a mirrored book these show the YES side as NO has it. */
+  /** For a mirrored book these show the YES side converted to NO. */
   readonly noBids: RowSide;
   readonly noAsks: RowSide;
 }
@@ -43,7 +46,7 @@ const SIDES = 4;
 const [TIME, TRUSTED, MIRRORED, UNDERLYING, WIDE, PRICES, NARROW_SIZES, WIDE_SIZES] = [
   0, 1, 2, 3, 4, 5, 9, 13,
 ];
-/** What follows is not of the book. */
+/** Later columns do not belong to the book. */
 const COLUMNS = 17;
 
 export class BookRows {
@@ -56,12 +59,12 @@ export class BookRows {
   #rows = 0;
   #at = 0;
 
-  /** Takes bytes, cut anywhere. */
+  /** Adds bytes, cut at any position. */
   add(bytes: Buffer): void {
     this.#blocks.add(bytes);
   }
 
-  /** Whether the next row has come whole. */
+  /** Whether the next row was received completely. */
   hasNext(): boolean {
     while (this.#at === this.#rows) {
       const rows = this.#blocks.next();
@@ -71,12 +74,12 @@ export class BookRows {
     return true;
   }
 
-  /** The next row that has come whole; null until there is more. */
+  /** The next complete row; null until more bytes arrive. */
   next(): BookRow | null {
     return this.hasNext() ? this.#decode(this.#at++) : null;
   }
 
-  /** The array of whole numbers behind the columns of the next row, which `hasNext`; empty where there is none. */
+  /** The integer array after the columns of the next row (after `hasNext`); empty where there is none. */
   extra(): readonly bigint[] {
     const column = this.#blocks.columns[COLUMNS];
     if (column === undefined) return [];
@@ -84,19 +87,19 @@ export class BookRows {
     return Array.from({ length: to - from }, (_, index) => column.unsigned(from + index));
   }
 
-  /** Bytes of memory it has come to need. */
+  /** Bytes of memory in use. */
   get memory(): number {
     return this.#blocks.memory;
   }
 
-  /** Forgets what it was given, and keeps its memory. */
+  /** Drops all added bytes, and keeps its memory. */
   reset(): void {
     this.#blocks.reset();
     this.#rows = 0;
     this.#at = 0;
   }
 
-  /** Whether the last row came whole; ask when there is no next one. */
+  /** Whether the last row was received completely; call it when there is no next row. */
   get isWhole(): boolean {
     return this.#blocks.isWhole;
   }
@@ -151,7 +154,7 @@ interface StoredSide {
   readonly wide: NativeColumn;
 }
 
-/** Readers at rest. What one has come to need is made for each answer else, and thrown away. */
+/** Idle readers with their allocated memory, which would otherwise be allocated for each answer. */
 const resting: BookRows[] = [];
 const RESTING_MAX = 4;
 const RESTING_BYTES_MAX = 16 * 1024 * 1024;
@@ -160,7 +163,7 @@ export function borrowBookRows(): BookRows {
   return resting.pop() ?? new BookRows();
 }
 
-/** @param rows Which nobody reads any more. */
+/** @param rows Must no longer be in use. */
 export function returnBookRows(rows: BookRows): void {
   if (resting.length >= RESTING_MAX || rows.memory > RESTING_BYTES_MAX) return;
   rows.reset();
@@ -199,7 +202,7 @@ class SideColumns {
     into.shares = this.#shares;
   }
 
-  /** The other token's side: price p there is 1 - p here, for the same shares. */
+  /** Shows the other token's side: price p there is 1 - p here, for the same shares. */
   showMirrored(into: RowSide, row: number, isWide: boolean): void {
     this.show(into, row, isWide);
     if (!this.#isMirrored) this.#mirror();

@@ -1,4 +1,4 @@
-/** Reads binary rows of one flag and a fixed number of doubles, cut anywhere between two calls. */
+/** Reads binary rows of one flag and a fixed number of doubles; chunks may be cut at any byte. */
 export class FixedRows {
   readonly #doubles: number;
   readonly #values: Float64Array;
@@ -9,7 +9,7 @@ export class FixedRows {
     this.#values = new Float64Array(doubles);
   }
 
-  /** @param onRow Gets an array that is reused: copy what you keep. */
+  /** @param onRow Receives an array that is reused: copy the values you keep. */
   read(bytes: Buffer, onRow: (flag: number, values: Float64Array) => void): void {
     const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     const width = 1 + 8 * this.#doubles;
@@ -21,7 +21,7 @@ export class FixedRows {
     this.#rest = all.subarray(at);
   }
 
-  /** Whether the last row came whole. */
+  /** Whether the last row was received completely. */
   get isWhole(): boolean {
     return this.#rest.length === 0;
   }

@@ -1,23 +1,26 @@
 /**
- * A fixed number of engine sessions over one data directory. Queries on one session run one after the other, so
- * readers share a pool, writers have sessions of their own that no long read can hold, and one session is kept
- * for control (cancelling, settings list), one for reading parts whole. Streamed answers use the readers' sessions,
- * but never the last of them.
+ * A fixed number of engine sessions over one data directory. Queries on one session run one after the other. Readers
+ * therefore share a pool, and writers have sessions that no long read can hold. One session is reserved for control
+ * (cancelling, list of settings) and one for part checks. Streamed answers use the readers' sessions, but never the
+ * last ones.
  */
 import type { Session } from 'chdb';
 import type { SessionState } from './sqlText.ts';
 
 type SessionKind = 'read' | 'write' | 'control' | 'check';
-/** What a session is wanted for. `stream` is a long answer; it uses a session of `read`. */
+/** The purpose of a session. `stream` is a long answer; it uses a session of `read`. */
 export type Lane = SessionKind | 'stream';
 const LANES: readonly Lane[] = ['read', 'stream', 'write', 'control', 'check'];
 
-/** Sessions of a kind; measured: 8 readers and a writer answer as fast as the cores allow, more only queue in the engine. */
+/**
+ * Sessions of each kind. Measured: 8 readers and a writer answer as fast as the cores allow; more only queue in the
+ * engine.
+ */
 const SESSIONS: Readonly<Record<SessionKind, number>> = { read: 8, write: 2, control: 1, check: 1 };
-/** Read sessions that streamed answers leave to short reads and to the readiness probe. */
+/** Read sessions reserved for short reads and the readiness probe; streamed answers may not use them. */
 const RESERVED = 2;
 export const STREAMS_MAX = SESSIONS.read - RESERVED;
-/** Requests that may wait for a session of a lane before new ones are refused. */
+/** Requests that may wait in one lane before new ones are refused. */
 export const MAX_WAITING = 1_000;
 
 export interface PooledSession {
@@ -26,7 +29,7 @@ export interface PooledSession {
 }
 
 interface Waiter {
-  /** Place in the order of arrival. */
+  /** Position in the order of arrival. */
   readonly order: number;
   resolve(session: PooledSession): void;
   reject(error: Error): void;
@@ -40,7 +43,7 @@ export class SessionPool {
   readonly #all: Session[] = [];
   readonly #free: Record<SessionKind, PooledSession[]> = { read: [], write: [], control: [], check: [] };
   readonly #waiting: Record<Lane, Waiter[]> = { read: [], stream: [], write: [], control: [], check: [] };
-  /** Sessions that streamed answers hold. */
+  /** Sessions in use by streamed answers. */
   #streams = 0;
   #arrivals = 0;
 
@@ -60,7 +63,7 @@ export class SessionPool {
     return this.#waiting[lane].length;
   }
 
-  /** Gives a session for the caller alone; it must come back through `release`. */
+  /** Returns a session for exclusive use; the caller must return it with `release`. */
   acquire(lane: Lane): Promise<PooledSession> {
     const session = this.#mayTake(lane) ? this.#free[kindOf(lane)].pop() : undefined;
     if (session) {
@@ -87,7 +90,7 @@ export class SessionPool {
     return lane !== 'stream' || this.#streams < STREAMS_MAX;
   }
 
-  /** The lane whose request waits longest among those that may use a free session of this kind. */
+  /** Among the lanes that may use a free session of this kind, the one with the longest waiting request. */
   #longestWaiting(kind: SessionKind): Lane | null {
     const lanes = LANES.filter((lane) => kindOf(lane) === kind && this.#mayTake(lane));
     const order = (lane: Lane) => this.#waiting[lane][0]?.order ?? Number.POSITIVE_INFINITY;
@@ -95,7 +98,7 @@ export class SessionPool {
     return this.#waiting[next].length > 0 ? next : null;
   }
 
-  /** Refuses who waits and closes every session. Only once nothing runs any more. */
+  /** Rejects all waiting requests and closes every session. Call it only when no query runs. */
   close(): void {
     for (const lane of LANES) {
       for (const waiter of this.#waiting[lane].splice(0)) waiter.reject(new Error('the engine is stopping'));
