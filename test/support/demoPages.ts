@@ -18,7 +18,7 @@ export async function historyRecorded(url: string): Promise<void> {
   });
 }
 
-/** A demo and a browser for all tests of one file. */
+/** A demo and a browser, shared by all tests of one file. */
 export class DemoPages {
   #demo: RunningCommand | null = null;
   #browser: Browser | null = null;
@@ -66,7 +66,7 @@ export class DemoPages {
   }
 }
 
-/** To be called within a `describe`: starts before its first test and stops after its last. */
+/** Call it within a `describe`: starts before its first test and stops after its last. */
 export function useDemoPages(environment: Readonly<Record<string, string>> = {}): DemoPages {
   const dashboard = new DemoPages();
   const endings: (() => unknown)[] = [];

@@ -23,7 +23,7 @@ function ladderSide(side: 'bids' | 'asks', levels: readonly Level[]): LadderSide
   return ladder;
 }
 
-/** A trusted 5m market as detectors see it, two minutes before its end, its prices standing for a minute. */
+/** A trusted 5m market as detectors see it, two minutes before its end, with unchanged prices for one minute. */
 export function marketState(
   ladders: Ladders,
   changes: Partial<MarketState> & { readings?: Partial<ModelReadings>; heldMs?: number } = {},

@@ -28,7 +28,7 @@ function levels(side: SideView): Level[] {
   return Array.from({ length: side.count }, (_, i): Level => [side.prices[i]!, side.sizes[i]!]);
 }
 
-/** Keeps copies of everything recorded, in order. */
+/** Keeps copies of all records, in order. */
 export class MemorySink implements RecordSink {
   readonly books: StoredBook[] = [];
   readonly quotes: QuoteRecord[] = [];

@@ -1,18 +1,18 @@
 /** Stored books as the engine would send them: blocks of its format `Native`, written by hand from its description. */
 
-/** A book as it is stored; of a mirrored one the NO sides are not stored. */
+/** A book as stored; a mirrored one has no stored NO sides. */
 export interface StoredBook {
   timeMs: number;
   trusted: boolean;
   mirrored: boolean;
   underlying: number | null;
-  /** Sizes are kept as shares and not as hundredths of them. */
+  /** Whether sizes are stored as shares instead of hundredths. */
   wide: boolean;
   /** Price in ticks and shares, of both YES and both NO sides. */
   sides: [number, number][][];
 }
 
-/** One block with these books; behind the first one stands `page` where a page is asked for with them. */
+/** One block with these books; the first one is followed by `page` if a page is requested with them. */
 export function nativeBooks(books: readonly StoredBook[], page: readonly number[] | null = null): Buffer {
   const out = new Bytes();
   const stored = (book: StoredBook, side: number) =>

@@ -1,4 +1,4 @@
-/** A recorder's bus and a recording in memory, made of tapes, with paper trading on it. */
+/** A recorder's bus and a recording in memory, both built from tapes, with paper trading on them. */
 
 import { randomBytes } from 'node:crypto';
 import { UserRepository } from '../../src/accounts/users/users.ts';
@@ -26,7 +26,7 @@ import { oneClock } from './gaps.ts';
 import { stubBacktests } from './stubBacktests.ts';
 import { MARKET } from './wire.ts';
 
-/** One thing the recorder tells, with the moment it is told at. */
+/** One event of the recorder, with the time of its publication. */
 export interface Told {
   readonly atMs: number;
   readonly seq: number;
@@ -37,7 +37,7 @@ export function marketOf(tape: MarketTape, more: Partial<Market> = {}): Market {
   return { ...MARKET, ...tape.market, status: 'open', ...more };
 }
 
-/** What the recorder would have told of a tape, gaps as they became known, in the order of arrival. */
+/** The events that the recorder would have published for a tape, gaps at their detection, in arrival order. */
 export function toldOf(tape: MarketTape): Told[] {
   const { quotes, books, prices, market, gaps } = tape;
   const { marketId } = market;
@@ -90,7 +90,7 @@ export function toldOf(tape: MarketTape): Told[] {
     told.splice(at1 < 0 ? told.length : at1, 0, opened);
     const endMs = gap.endMs === null ? null : Math.max(gap.endMs, gap.knownMs);
     if (endMs === null) continue;
-    // Before what is received at that very moment: the runner has to hold it back.
+    // Published before events received at that very time: the runner has to hold it back.
     const at2 = told.findIndex(({ atMs }, index) => atMs >= endMs && index > at1);
     const closed = {
       ...{ atMs: endMs, seq: 0 },
@@ -101,7 +101,7 @@ export function toldOf(tape: MarketTape): Told[] {
   return told;
 }
 
-/** What was told of a gap that has its place among the arrivals: one message where it was over when it was found. */
+/** Events of a gap that has an arrival number: one event where it was over when detected. */
 function placedGap(marketId: string, gapId: string, { startMs, endMs, ...known }: TapeGap): Told[] {
   const { knownMs, knownSeq, endSeq } = known;
   if (knownSeq === undefined) return [];
@@ -120,10 +120,10 @@ function placedGap(marketId: string, gapId: string, { startMs, endMs, ...known }
   return [notice(knownSeq, knownMs, found), notice(endSeq, endMs, ended)];
 }
 
-/** Hands what is told to the store first, as the recorder does. */
+/** Writes events to the store before publishing them, like the recorder. */
 export function recordedFirst(writer: RecordSink, bus: Publisher): Publisher {
   const sink = new PublishingSink(writer, bus);
-  // Gaps and markets are told without the number they are recorded under.
+  // Gaps and markets are published without their recorded seq.
   let seq = 0;
   return {
     publish: (topic, event) =>
@@ -131,7 +131,7 @@ export function recordedFirst(writer: RecordSink, bus: Publisher): Publisher {
   };
 }
 
-/** The rows a strategy's positions are when the tape is replayed. */
+/** A strategy's position rows from a replay of the tape. */
 export function replayedRows(
   tape: MarketTape,
   own: { strategyId: string; strategy: Strategy; fromMs: number; sizeUsd: number },
@@ -145,13 +145,13 @@ export function replayedRows(
   return positionRows({ strategyId, marketId: tape.market.marketId, fromMs, outcome, trades });
 }
 
-/** Positions as text, whatever order the database gives their members in. */
+/** Positions as text, independent of the order of their members in the database. */
 export function printedRows(rows: readonly PositionRow[]): string {
   const printed = rows.map((row) => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))));
   return printed.sort().join('\n');
 }
 
-/** What was recorded of a tape after an arrival number, up to and with another. */
+/** The part of a tape after one arrival number and up to another, inclusive. */
 export function tapeBetween(tape: MarketTape, { afterSeq = 0, toSeq }: Partial<SeqRange>): MarketTape {
   const until = (seqs: Float64Array, seq = Number.POSITIVE_INFINITY) =>
     seqs.findLastIndex((own) => own <= seq) + 1;
@@ -188,7 +188,7 @@ export interface PaperRig {
 interface RigOptions {
   readonly clock: Clock;
   readonly recording?: Recording;
-  /** Being recorded. */
+  /** Markets being recorded. */
   readonly markets?: () => readonly Market[];
   readonly backtests?: ComparisonJobs;
   readonly log?: Logger;
@@ -202,7 +202,7 @@ export async function openPaperRig({
   return await paperRigOn(await openDatabase({ dataDir, databaseUrl: null }), options);
 }
 
-/** Trading on a database that is open already, and stays so. */
+/** Paper trading on an open database, which stays open. */
 export async function paperRigOn(
   db: Database,
   {

@@ -5,7 +5,7 @@ import type {
   VenueSocketOptions,
 } from '../../src/venues/venueSocket.ts';
 
-/** Connections without a venue; what a test lets wait is delivered only when it is asked for. */
+/** Connections without a venue; data that a test holds back is delivered only on request. */
 export class WaitingSockets implements SocketDriver {
   readonly connections: VenueSocketEvents[] = [];
   readonly #waiting: (() => void)[] = [];
