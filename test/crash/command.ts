@@ -1,4 +1,4 @@
-/** The words of `npm run crash`. */
+/** Parses the arguments of `npm run crash`. */
 import { parseArgs } from 'node:util';
 
 export const FAULTS = ['kill', 'disk-full', 'stall', 'starve'] as const;
@@ -6,7 +6,7 @@ export type Fault = (typeof FAULTS)[number];
 export const FILE_SYSTEMS = ['tmpfs', 'ext4'] as const;
 export type FileSystemKind = (typeof FILE_SYSTEMS)[number];
 
-/** Kills of each part unless the words say how many. */
+/** Default number of kills of each part. */
 const PART_KILLS = { webhooks: 1_000, paper: 200 } as const;
 type Part = keyof typeof PART_KILLS;
 
@@ -49,10 +49,10 @@ webhooks and paper kill a process of that part (default ${PART_KILLS.webhooks} a
 
 export interface FaultRunOptions {
   readonly density: number;
-  /** Null: the run's own choice. */
+  /** Null: the run's default. */
   readonly seconds: number | null;
   readonly percent: number;
-  /** Null: one a core. */
+  /** Null: one per core. */
   readonly load: number | null;
   readonly fileSystem: FileSystemKind | null;
 }
@@ -62,10 +62,10 @@ export type CrashCommand =
   | { kind: 'part'; part: Part; kills: number }
   | { kind: 'fault'; fault: Fault; rounds: number; seed: string; options: FaultRunOptions };
 
-/** The words make no command. */
+/** The arguments form no valid command. */
 export class UsageError extends Error {}
 
-/** @throws {UsageError} Naming the word that cannot be used. */
+/** @throws {UsageError} Names the invalid argument. */
 export function parseCrashCommand(words: readonly string[]): CrashCommand {
   const { values, positionals } = split(words);
   if (values.help) return { kind: 'help' };

@@ -1,7 +1,7 @@
 /**
- * A process that trades a recorded stream on paper until it is killed. What the recorder has told is noted first, as the
- * journal would have it, so that the next life finds it recorded.
- * Usage: DATA_DIR NOTES_FILE SEED. Prints `ready` when it trades, ends by itself at the end of the stream.
+ * A process that trades a recorded stream on paper until it is killed. Published events are noted first, like in the
+ * journal, so that the next life finds them recorded. Usage: DATA_DIR NOTES_FILE SEED. Prints `ready` when it trades;
+ * exits at the end of the stream.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { type Clock, sleep, systemClock } from '../../src/runtime/clock.ts';
@@ -10,10 +10,10 @@ import { marketOf, openPaperRig, tapeBetween, toldOf } from '../support/paperRig
 import { START_MS } from '../support/tapes.ts';
 
 const [dataDir, notesFile, seed] = process.argv.slice(2) as [string, string, string];
-/** Lets writes and kills fall between any two records. */
+/** Small, so that writes and kills happen between any two records. */
 const RECORDS_AT_ONCE = 8;
 
-/** Stands before the stream, so that every life and every run begins its strategies at the same moment. */
+/** A fixed time before the stream, so that every life and every run starts its strategies at the same moment. */
 const clock: Clock = { ...systemClock, now: () => START_MS - 3_600_000 };
 const tape = crashTape(seed);
 const told = toldOf(tape);

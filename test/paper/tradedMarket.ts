@@ -17,7 +17,7 @@ import {
 } from '../support/paperRig.ts';
 import { START_MS } from '../support/tapes.ts';
 
-/** Moves with what is told. */
+/** A clock that follows the published events. */
 export class ToldClock implements Clock {
   nowMs = START_MS - 3_600_000;
   now = () => this.nowMs;
@@ -30,7 +30,7 @@ export const RESOLVED_UP = {
   ...{ resolvedTimeMs: START_MS + 420_000 },
 };
 
-/** One market traded on paper in lives one after another, on a database that outlives them; the recording is in memory. */
+/** One market traded on paper in consecutive lives, on a database that outlives them; the recording is in memory. */
 export class TradedMarket {
   readonly clock = new ToldClock();
   readonly tape: MarketTape;
@@ -52,7 +52,7 @@ export class TradedMarket {
     return this.#rig;
   }
 
-  /** @param recording What of it is to be otherwise than recorded. */
+  /** @param recording Overrides of the recording. */
   async begin(
     recording: Partial<Recording> = {},
     observed: { log?: Logger; metrics?: Metrics } = {},
@@ -76,7 +76,7 @@ export class TradedMarket {
     return made;
   }
 
-  /** Up to a share of what there is to tell. */
+  /** Publishes events up to this share of all events. */
   tellTo(share: number): void {
     const end = Math.floor(share * this.#told.length);
     for (; this.#at < end; this.#at++) {
@@ -86,7 +86,7 @@ export class TradedMarket {
     }
   }
 
-  /** Another version of the market's record; told where somebody trades. */
+  /** Another version of the market's record; published if a trading process runs. */
   correct(more: Partial<Market>): void {
     this.market = { ...this.market, ...more };
     this.#rig?.bus.publish('market', this.market);
@@ -102,7 +102,7 @@ export class TradedMarket {
     return await this.#db.selectFrom('paper_positions').selectAll().orderBy('opened_ms').execute();
   }
 
-  /** What was told so far, after an arrival number. */
+  /** The events published so far, after an arrival number. */
   recorded(afterSeq: number): Stretch {
     const toSeq = this.#told[this.#at - 1]?.seq ?? 0;
     return { tape: tapeBetween(this.tape, { afterSeq, toSeq }), toSeq: null };
