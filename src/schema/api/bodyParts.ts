@@ -1,4 +1,4 @@
-/** Types of JSON values that have parts: numbers of their own, lists, objects and unions told apart by a tag. */
+/** Types of structured JSON values: bounded numbers, lists, objects, and unions with a tag. */
 import {
   bodySchema,
   Faults,
@@ -18,7 +18,7 @@ import { type Bounds, Invalid, number } from './types.ts';
 const notNumber = new Invalid({ type: 'float_type', msg: 'Input should be a valid number' });
 const notList = new Invalid({ type: 'list_type', msg: 'Input should be a valid list' });
 
-/** Also a boolean and a text a query's number may have. */
+/** Also accepts a boolean and a text that a query's number may have. */
 export function jsonNumber(bounds: Bounds = {}): JsonType<number> {
   const type = number(bounds);
   return {
@@ -31,7 +31,7 @@ export function jsonNumber(bounds: Bounds = {}): JsonType<number> {
   };
 }
 
-/** An object with the declared members and no other. */
+/** An object with only the declared members. */
 export function jsonObject<M extends Members>(members: M): JsonType<MemberValues<M>> {
   return {
     schema: bodySchema(members),
@@ -43,7 +43,7 @@ export function jsonObject<M extends Members>(members: M): JsonType<MemberValues
   };
 }
 
-/** A list whose items are all of one type. */
+/** A list with items of one type. */
 export function jsonList<T>(
   item: JsonType<T>,
   { minLength, maxLength }: { minLength?: number; maxLength: number },
@@ -73,7 +73,7 @@ export function jsonList<T>(
   };
 }
 
-/** One of several objects; the member `tag` says which, and stands in what it reads as. */
+/** A union of objects: the member `tag` selects the variant and is part of the parsed value. */
 export function jsonUnion<const U extends Readonly<Record<string, Members>>, const N extends string>(
   tag: N,
   variants: U,
@@ -129,7 +129,7 @@ function wrongTag(discriminator: string, name: unknown, names: readonly string[]
   });
 }
 
-/** A value as Python prints it; as much of a long one as a problem shows, and not much more. */
+/** A value as Python prints it; a long one is cut near the length that a problem shows. */
 function pythonText(value: unknown, room = TEXT_MAX_LENGTH): string {
   if (typeof value === 'string') return value;
   if (value === null) return 'None';
