@@ -121,9 +121,9 @@ class DiskRounds {
       }
       await sleep(clock, Math.min(ASK_PERIOD_MS, Math.max(0, until - clock.monotonic())));
     }
-    // One more request: on a busy machine all the endpoints together may have taken longer than that.
+    // A start on a full disk may fail; a running service must continue.
     if (moment === 'start') return;
-    // On a busy machine all the endpoints together took longer than that.
+    // One more poll: on a busy machine all the endpoints together may have taken longer than the period.
     await look();
     if (!service.isRunning) {
       this.#exits++;
