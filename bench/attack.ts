@@ -1,4 +1,4 @@
-/** What attacks on shared resources cost another user, and the times at which the recorder receives what venues send. */
+/** The effect of attacks on shared resources on another user, and on the receive times of venue frames. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -22,11 +22,11 @@ import type { Figure } from './figure.ts';
 import { bookSource } from './storeBooks.ts';
 
 const PHASE_MS = 15_000;
-/** The victim's requests: within its rate, and enough for a 99th percentile. */
+/** Period of the victim's requests: within its rate limit, and enough for a 99th percentile. */
 const VICTIM_PERIOD_MS = 40;
-/** A request that takes longer has failed. */
+/** A slower request counts as failed. */
 const VICTIM_LIMIT_MS = 20_000;
-/** Rows are stored about a second after their receipt. */
+/** Rows are stored about a second after they are received. */
 const STORED_MS = 3_000;
 const [BOOKS, LEVELS] = [20_000, 20];
 const START_MS_AGO = 3_600_000;
@@ -82,11 +82,11 @@ const ATTACKS: readonly Attack[] = [
 export async function run(): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-attack-'));
   const marketId = await recordHistory(dataDir);
-  // Venues and attackers have threads of their own: their work must not look like the service's.
+  // Venues and attackers run in separate threads: their work must not count as the service's.
   const venues = new Worker(new URL('./venueThread.js', import.meta.url));
   const attackers = new Worker(new URL('./attackClients.js', import.meta.url));
   const [urls] = (await once(venues, 'message')) as [Record<string, string>];
-  // Requests are limited as they are for users.
+  // Rate limits apply as for users.
   const environment = { ...urls, UNDERROUND_RATE_LIMITS: 'on' };
   const service = new ServiceProcess({ dataDir, environment, key: '' });
   service.start();
@@ -98,7 +98,7 @@ export async function run(): Promise<Figure[]> {
     await measure(target, store);
     const figures: Figure[] = [];
     for (const attack of ATTACKS) {
-      // Each has its own comparison: what else the machine does changes over minutes.
+      // Each attack has its own comparison: other load on the machine changes over minutes.
       const alone = await measure(target, store);
       attackers.postMessage({ port, texts: attack.requests(target), reads: attack.reads } satisfies Clients);
       const attacked = await measure(target, store);
@@ -161,7 +161,7 @@ async function measure({ port, marketId, victim }: Target, store: StoreClient): 
   return { victimMs, failed, receiptMs: Number(delay?.p99) };
 }
 
-/** A market whose answer is larger than all buffers on its way. */
+/** A market whose answer is larger than all buffers between service and client. */
 async function recordHistory(dataDir: string): Promise<string> {
   const parts = { clock: systemClock, metrics: new Metrics(), log: silentLogger };
   const store = await openStore({ ...parts, dataDir, clickhouseUrl: null });
@@ -175,7 +175,7 @@ async function recordHistory(dataDir: string): Promise<string> {
   return marketId;
 }
 
-/** The service's own engine. */
+/** A client of the service's own engine. */
 function storeOf(dataDir: string): StoreClient {
   const agent = new Agent({ keepAlive: true, ...{ socketPath: socketPath(dataDir) } });
   const access = {

@@ -1,4 +1,4 @@
-/** From a venue's frame to an opportunity on a reader's socket, its row written, while 2,500 frames a second come in. */
+/** From a venue's frame to an opportunity on a reader's socket, with its row written, at 2,500 frames per second. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ import { serve } from './stream.ts';
 const FRAMES_A_SECOND = 2_500;
 const SECONDS = 15;
 const WARM_UP_SECONDS = 2;
-/** Of the frames, so many complete a book that is a chance; the others change books that are none. */
+/** One in this many frames completes a book with an opportunity; the others change books without one. */
 const FRAMES_A_CHANCE = 50;
 const OTHER_MARKETS = 100;
 const STRIKE = 97_000;
@@ -81,7 +81,7 @@ export async function run(): Promise<Figure[]> {
   return [...figures(told, 'endgame'), ...figures(told, 'pair')];
 }
 
-/** Sends frames at their rate in real time, then waits for the last to be told. */
+/** Sends frames at their rate in real time, then waits for the last publication. */
 async function drive({ recorder, bus, told }: { recorder: Recorder; bus: Bus; told: Map<string, Told> }) {
   const startMs = systemClock.now();
   showPrices(bus, startMs);
@@ -109,7 +109,7 @@ async function drive({ recorder, bus, told }: { recorder: Recorder; bus: Bus; to
   prices.cancel();
 }
 
-/** Two minutes of prices, so that there is a volatility. */
+/** Two minutes of prices, so that a volatility exists. */
 function showPrices(bus: Bus, nowMs: number): void {
   for (let back = 120; back >= 0; back--) showPrice(bus, nowMs - back * 1_000);
 }
@@ -122,7 +122,7 @@ function showPrice(bus: Bus, timeMs: number): void {
   }
 }
 
-/** Frames of whole, mirrored books near one half, in pairs. */
+/** Frames of complete, mirrored books near one half, in pairs. */
 function otherFrames(recorder: Recorder, startMs: number): string[] {
   const markets = Array.from({ length: OTHER_MARKETS }, (_, i) => idsOf(1_000_000 + i));
   for (const { marketId, yes, no } of markets)
@@ -144,7 +144,7 @@ interface Chance {
   readonly isMeasured: boolean;
 }
 
-/** A market that is followed from the start, as they are minutes before they begin. */
+/** A market that is followed from the start; real ones are followed minutes before they begin. */
 function listChance(recorder: Recorder, { index, nowMs }: { index: number; nowMs: number }): Chance {
   const ids = idsOf(index);
   const kind = index % 2 === 0 ? 'endgame' : 'pair';
@@ -155,7 +155,7 @@ function listChance(recorder: Recorder, { index, nowMs }: { index: number; nowMs
   return { ids, kind, isMeasured: index >= (WARM_UP_SECONDS * FRAMES_A_SECOND) / FRAMES_A_CHANCE };
 }
 
-/** Its second frame shows what is told. */
+/** The market's second frame shows the opportunity. */
 function show({ ids, kind, isMeasured }: Chance, recorder: Recorder, told: Map<string, Told>): void {
   const nowMs = systemClock.now();
   const [first, last] =

@@ -1,4 +1,4 @@
-/** A thread of clients that only count the bytes they are sent, so that the server is measured and not them. */
+/** A thread of clients that only count received bytes, so that the server is measured and not the clients. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
@@ -8,10 +8,10 @@ export interface Connect {
   readonly clients: number;
   /** Sent as a frame after the handshake; null: nothing. */
   readonly command: string | null;
-  /** Reads nothing after the first answer; its bytes are not counted. */
+  /** Whether it stops reading after the first answer; its bytes are not counted. */
   readonly stalled?: boolean;
 }
-/** Asks to be told when all clients together have had this many bytes more. */
+/** Requests an answer when all clients together have received this many more bytes. */
 export interface Await {
   readonly port: number;
   readonly bytes: number;
@@ -66,7 +66,7 @@ function tell(count: { bytes: number; wanted: number }): void {
   port?.postMessage('received');
 }
 
-/** With a mask of zeros, which leaves the text as it is; below 126 bytes. */
+/** Masked with zeros, which leaves the text unchanged; for texts below 126 bytes. */
 function maskedFrame(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
 }
