@@ -1,7 +1,7 @@
 import type { BookRecord } from '../src/schema/records.ts';
 
 /** A small, fast, seeded generator: the same books in every run. */
-export function seededRandom(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
@@ -18,7 +18,7 @@ interface Market {
 }
 
 /** Book changes as the store receives them. */
-export interface BookSource {
+interface BookSource {
   /** The next change; markets alternate. The record and its arrays are reused: copy the values you keep. */
   next(seq: number, timeMs: number): BookRecord;
   readonly marketIds: readonly string[];

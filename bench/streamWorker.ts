@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 
-export interface Connect {
+interface Connect {
   readonly port: number;
   readonly clients: number;
   /** Sent as a frame after the handshake; null: nothing. */
@@ -12,7 +12,7 @@ export interface Connect {
   readonly stalled?: boolean;
 }
 /** Requests an answer when all clients together have received this many more bytes. */
-export interface Await {
+interface Await {
   readonly port: number;
   readonly bytes: number;
 }

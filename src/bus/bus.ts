@@ -2,7 +2,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Topic, Topics } from './topics.ts';
 
-export type Listener<T extends Topic> = (event: Topics[T]) => void;
+type Listener<T extends Topic> = (event: Topics[T]) => void;
 
 /** Failures of one listener that are logged; later ones are only counted: a broken listener fails on every event. */
 const LOGGED_FAILURES_MAX = 20;

@@ -13,7 +13,7 @@ const PAGES_ALONE = 1_000;
 const PAGES_BESIDE = 16_000;
 const HEAP_MB_MAX = 32;
 
-export interface Checkpoints {
+interface Checkpoints {
   close(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { StoreUnavailableError } from '../runtime/errors.ts';
 import { SqliteFile } from './sqliteFile.ts';
 
 /** Detects commits to a SQLite file. */
-export interface DatabaseVersion {
+interface DatabaseVersion {
   /**
    * Returns another number whenever any connection of any process has committed since the last call; takes about 3
    * microseconds.

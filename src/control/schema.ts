@@ -89,7 +89,7 @@ export interface SessionsTable {
 }
 
 /** Requests of a key in one UTC day. */
-export interface UsageTable {
+interface UsageTable {
   key_id: string;
   /** Start of the UTC day, Unix milliseconds. */
   day_ms: number;
@@ -97,7 +97,7 @@ export interface UsageTable {
 }
 
 /** A user's one-time codes (TOTP); without a row the password suffices. */
-export interface SecondFactorsTable {
+interface SecondFactorsTable {
   user_id: string;
   /** Encrypted; the plain text is base64. */
   secret: string;
@@ -108,7 +108,7 @@ export interface SecondFactorsTable {
 }
 
 /** Used codes are deleted. */
-export interface RecoveryCodesTable {
+interface RecoveryCodesTable {
   user_id: string;
   /** SHA-256, 64 hex digits. */
   code_hash: string;
@@ -129,7 +129,7 @@ export interface AccountEventsTable {
 }
 
 /** Settings that an operator changes while the service runs, and decisions made once: JSON by name. */
-export interface SettingsTable {
+interface SettingsTable {
   name: string;
   value: string;
   updated_ms: number;

@@ -78,7 +78,7 @@ export interface TickSizeChangeEvent {
 }
 
 /** The venue's own best prices of a token, sent with (and often before) the changes that cause them. */
-export interface TokenQuoteEvent {
+interface TokenQuoteEvent {
   readonly kind: 'token_quote';
   readonly marketId: string;
   readonly tokenId: string;
@@ -98,7 +98,7 @@ export interface MarketResolvedEvent {
 }
 
 /** A market that the venue listed; the message covers the whole platform, so most markets are not recorded here. */
-export interface NewMarketEvent {
+interface NewMarketEvent {
   readonly kind: 'new_market';
   readonly marketId: string;
   readonly slug: string;
@@ -145,5 +145,3 @@ export interface PerpDepthEvent {
   readonly bids: readonly (readonly [string, string])[];
   readonly asks: readonly (readonly [string, string])[];
 }
-
-export type VenueEvent = ClobEvent | UnderlyingEvent | PerpDepthEvent;

@@ -9,7 +9,6 @@ export const STRATEGY_TYPES = [
   'time_before_resolution',
   'condition_based',
 ] as const;
-export type StrategyType = (typeof STRATEGY_TYPES)[number];
 
 export const STRATEGY_SIDES = ['buy_yes', 'buy_no'] as const;
 export type StrategySide = (typeof STRATEGY_SIDES)[number];
@@ -78,7 +77,7 @@ export interface ConditionBased {
 export type Strategy = ThresholdEntry | MeanReversion | TimeBeforeResolution | ConditionBased;
 
 export const FILL_MODES = ['walk_book', 'mid'] as const;
-export type FillMode = (typeof FILL_MODES)[number];
+type FillMode = (typeof FILL_MODES)[number];
 
 /** How orders are filled. */
 export interface ReplayParams {

@@ -1,7 +1,7 @@
 /** Parses the arguments of `npm run crash`. */
 import { parseArgs } from 'node:util';
 
-export const FAULTS = ['kill', 'disk-full', 'stall', 'starve'] as const;
+const FAULTS = ['kill', 'disk-full', 'stall', 'starve'] as const;
 export type Fault = (typeof FAULTS)[number];
 export const FILE_SYSTEMS = ['tmpfs', 'ext4'] as const;
 export type FileSystemKind = (typeof FILE_SYSTEMS)[number];
@@ -57,7 +57,7 @@ export interface FaultRunOptions {
   readonly fileSystem: FileSystemKind | null;
 }
 
-export type CrashCommand =
+type CrashCommand =
   | { kind: 'help' }
   | { kind: 'part'; part: Part; kills: number }
   | { kind: 'fault'; fault: Fault; rounds: number; seed: string; options: FaultRunOptions };

@@ -14,7 +14,7 @@ const LIFE_MS_MAX = 250;
 const EARLY_SHARE = 0.15;
 const KILLS_A_SESSION = 10;
 
-export interface PaperCrashResult {
+interface PaperCrashResult {
   readonly kills: number;
   readonly sessions: number;
   readonly positions: number;

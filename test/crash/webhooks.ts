@@ -20,7 +20,7 @@ const LIFE_DELIVERIES_MAX = 200;
 const LIFE_MS_MAX = 20;
 const EVENTS_PER_LIFE_MAX = 100_000;
 
-export interface CrashResult {
+interface CrashResult {
   readonly kills: number;
   /** Deliveries with a committed row or an observed attempt. */
   readonly accepted: number;

@@ -1,7 +1,7 @@
 import type { Gap } from '../../src/schema/gap.ts';
 import { WatchedVenue, type WatchedVenueOptions } from './watchedVenue.ts';
 
-export interface CleanRun {
+interface CleanRun {
   readonly frames: number;
   readonly framesPerSecond: number;
   readonly books: number;

@@ -5,7 +5,7 @@ import { openBrowser, WatchedPage } from './browser.ts';
 import { eventually, type RunningCommand, startCommand } from './runningService.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
-export interface Login {
+interface Login {
   email: string;
   password: string;
 }
@@ -19,7 +19,7 @@ export async function historyRecorded(url: string): Promise<void> {
 }
 
 /** A demo and a browser, shared by all tests of one file. */
-export class DemoPages {
+class DemoPages {
   #demo: RunningCommand | null = null;
   #browser: Browser | null = null;
   #owner: Login = { email: '', password: '' };

@@ -13,7 +13,7 @@ const OF_THIS_RUN = /^npm_(?:package_|lifecycle_|config_(?:local_prefix|prefix|o
 const NPM_QUIET = ['--no-audit', '--no-fund', '--no-update-notifier'];
 
 /** The project as users get it: packed, and installed in a separate folder. */
-export interface InstalledPackage {
+interface InstalledPackage {
   /** Why it could not be installed; null: it is installed. Tests are skipped with this reason; in CI they fail. */
   readonly absent: string | null;
   /** The folder it was installed in. */

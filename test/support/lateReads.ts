@@ -3,7 +3,7 @@ import type { KyselyPlugin } from 'kysely';
 import type { Database } from '../../src/control/schema.ts';
 
 /** A database that can hold back rows it has already read: the data may change before they are returned. */
-export interface LateReads {
+interface LateReads {
   readonly db: Database;
   /** Holds rows back from now on; resolves when the first were read. */
   hold(): Promise<unknown>;

@@ -13,7 +13,7 @@ import { MemorySink } from './memorySink.ts';
 export const START = Date.UTC(2026, 10, 20, 12, 1);
 
 /** A venue that lists every window of every series, like Gamma. */
-export class FakeListings implements Listings {
+class FakeListings implements Listings {
   readonly asked: string[][] = [];
   readonly winners = new Map<string, 'Up' | 'Down' | 'tie'>();
   readonly hidden = new Set<string>();

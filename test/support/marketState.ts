@@ -9,7 +9,7 @@ import { MARKET } from './wire.ts';
 type Level = readonly [number, number];
 type Ladders = { [side in 'yesBids' | 'yesAsks' | 'noBids' | 'noAsks']?: readonly Level[] };
 
-export const FEE_7 = new TakerFee({
+const FEE_7 = new TakerFee({
   rate: 0.07,
   exponent: 1,
   base: 'share',

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 
 /** Databases for one test file. */
-export interface TestPostgres {
+interface TestPostgres {
   /** Why there are none; null: there are. Tests are skipped with this reason; in CI they fail. */
   readonly absent: string | null;
   /** The URL of a new, empty database. */

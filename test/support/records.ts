@@ -34,7 +34,7 @@ const anySize = fc.oneof(
   fc.constantFrom(57.220000000000006, 1.1400000000000001).map((shares) => sizeOfShares(shares) as number),
 );
 
-export function arbitrarySide(sizes: 'narrow' | 'any'): fc.Arbitrary<SideView> {
+function arbitrarySide(sizes: 'narrow' | 'any'): fc.Arbitrary<SideView> {
   const size = sizes === 'narrow' ? narrowSize : anySize;
   return fc.array(fc.tuple(fc.integer({ min: 0, max: 10_000 }), size), { maxLength: 130 }).map(side);
 }

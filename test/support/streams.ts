@@ -25,7 +25,7 @@ export interface Message {
 }
 
 /** A recorder that publishes events chosen by a test. */
-export class FakeRecorder {
+class FakeRecorder {
   readonly bus: Bus;
   readonly books = new Map<string, LiveBook | 'unfinished'>();
   readonly gaps = new Map<string, Gap>();

@@ -6,7 +6,7 @@ const PATH = '/v1/paper/strategies';
 /** Small, so that there are several pages. */
 const PAGE = 7;
 
-export interface StrategyAnswer {
+interface StrategyAnswer {
   readonly paper_strategy_id: string;
   readonly name: string;
   readonly net_pnl: number;
@@ -15,7 +15,7 @@ export interface StrategyAnswer {
   readonly baseline_backtest_id: string;
 }
 
-export interface PositionAnswer {
+interface PositionAnswer {
   readonly position_id: string;
   readonly market_id: string;
   readonly opened_at: string;
@@ -24,7 +24,7 @@ export interface PositionAnswer {
   readonly exit_reason: string | null;
 }
 
-export interface DivergenceAnswer {
+interface DivergenceAnswer {
   readonly window: { readonly status: string } | null;
   readonly baseline: { readonly status: string; readonly trades: number | null };
   readonly live: { readonly trades: number };

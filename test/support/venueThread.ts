@@ -6,7 +6,7 @@ const [HEARD, PINGS] = [0, 1];
 const LOOK_MS = 10;
 
 /** When a frame was sent, and by when the receiver had read it; the venue's wall time. */
-export interface FrameTimes {
+interface FrameTimes {
   readonly sentMs: number;
   readonly heardMs: number;
 }

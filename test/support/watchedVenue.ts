@@ -27,7 +27,7 @@ const VENUE_TICK_MS = 20;
 const AFTER_END_MS = 300_000;
 export const START_MS = Date.UTC(2026, 10, 20, 12, 0, 30);
 
-export type RestFault = 'forbidden' | 'too_many' | 'html' | 'down' | 'old_copy' | null;
+type RestFault = 'forbidden' | 'too_many' | 'html' | 'down' | 'old_copy' | null;
 
 /** Keeps gaps and counts other records: an hour of books would not fit into memory. */
 class GapSink implements RecordSink {

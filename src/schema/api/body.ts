@@ -37,7 +37,7 @@ export type MemberValues<M extends Members> = {
   readonly [K in keyof M]: M[K] extends Member<infer T> ? T : never;
 };
 
-export interface BodyReading<M extends Members> {
+interface BodyReading<M extends Members> {
   readonly values: MemberValues<M>;
   readonly problems: readonly Problem[];
   /** The text of a 400 answer, if a value makes the whole request malformed and there is no other problem. */

@@ -6,7 +6,7 @@ import { defaultMember, jsonBoolean, jsonText, optionalMember, requiredMember } 
 import { SIZE_USD, sizeUsdType, strategyShape, strategyType } from './strategies.ts';
 import { text } from './types.ts';
 
-export const NAME_MAX = 128;
+const NAME_MAX = 128;
 const JOB_ID_MAX = 128;
 const name = jsonText(text({ minLength: 1, maxLength: NAME_MAX }));
 

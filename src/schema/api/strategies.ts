@@ -21,9 +21,9 @@ import {
 import { jsonList, jsonNumber, jsonObject, jsonUnion } from './bodyParts.ts';
 import { literal } from './types.ts';
 
-export const LOOKBACK_SECONDS_MAX = 3_600;
-export const CONDITIONS_MAX = 20;
-export const TRADES_PER_MARKET_MAX = 100;
+const LOOKBACK_SECONDS_MAX = 3_600;
+const CONDITIONS_MAX = 20;
+const TRADES_PER_MARKET_MAX = 100;
 /** The longest window is a day. */
 const MINUTES_BEFORE_MAX = 1_440;
 const LATENCY_MS_MAX = 60_000;

@@ -19,7 +19,7 @@ const RESUME_SHARE = 1 / 8;
 /** How often a stop is repeated: a restarted engine does not know of it. */
 const REPEAT_MS = 5_000;
 
-export interface DiskSpace {
+interface DiskSpace {
   /** Bytes this process may use. */
   readonly freeBytes: number;
   readonly totalBytes: number;
@@ -36,7 +36,7 @@ export function reserveBytes(reserve: DiskReserve | null, totalBytes: number): n
   return 'bytes' in reserve ? reserve.bytes : Math.floor(totalBytes * reserve.share);
 }
 
-export interface DiskGuardOptions {
+interface DiskGuardOptions {
   readonly readSpace: () => Promise<DiskSpace>;
   readonly reserve: DiskReserve | null;
   /** Reserve of the journal; null where this process keeps none. */

@@ -7,7 +7,7 @@ import type { EngineAccess } from './access.ts';
 const PERIOD_MS = 5_000;
 
 /** Covers lost rows by gaps; resolves once those are in the engine. */
-export type CoverLosses = (lost: readonly LostPart[]) => Promise<void>;
+type CoverLosses = (lost: readonly LostPart[]) => Promise<void>;
 
 /**
  * Makes the engine read its new parts completely every few seconds. It knows until when inserted rows are in readable

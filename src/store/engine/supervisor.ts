@@ -22,7 +22,7 @@ const CHECK_TIMEOUT_MS = 600_000;
 const BACKOFF_MS_MIN = 50;
 const BACKOFF_MS_MAX = 5_000;
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   dataDir: string;
   /** The host's compiled entry. */
   entry: string;

@@ -47,7 +47,7 @@ export interface JournalScan {
   readonly lastJournalTimeMs: number | null;
 }
 
-export interface ScanOptions {
+interface ScanOptions {
   readonly dataDir: string;
   readonly writerName?: string;
   readonly clock: Clock;

@@ -11,7 +11,7 @@ import { SegmentFile } from './segmentFile.ts';
 const KEPT_SEGMENTS_MAX = 1_000;
 const KEPT_BYTES_MAX = 256 * 1024 * 1024;
 
-export interface InsertedSegment extends SegmentSize {
+interface InsertedSegment extends SegmentSize {
   readonly runId: string;
   readonly path: string;
 }
@@ -20,7 +20,7 @@ interface KeptSegment extends InsertedSegment {
   insertedAtMs: number;
 }
 
-export interface KeptSegmentsOptions {
+interface KeptSegmentsOptions {
   /** Monotonic time: rows inserted before it are in parts that were read back. */
   readonly readableUpTo: () => number;
   readonly clock: Clock;

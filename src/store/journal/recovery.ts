@@ -36,7 +36,7 @@ export interface RecoveryReport {
   lastJournalTimeMs: number | null;
 }
 
-export interface RecoveryParts {
+interface RecoveryParts {
   readonly scan: JournalScan;
   readonly inserter: Inserter;
   readonly kept: KeptSegments;

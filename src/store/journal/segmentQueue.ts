@@ -20,7 +20,7 @@ interface Entry {
   reject(error: unknown): void;
 }
 
-export interface SegmentQueueOptions {
+interface SegmentQueueOptions {
   readonly inserter: Inserter;
   readonly run: RunDirectory;
   /** Receives the file of a segment that is in the engine. */

@@ -9,7 +9,7 @@ import type { JournalChunk, Targets } from './journalFormat.ts';
 import { RowBuffer } from './rowBuffer.ts';
 
 /** Rows of one table for one insert. */
-export interface TargetedRows {
+interface TargetedRows {
   readonly table: TableName;
   readonly target: string;
   readonly rows: RowBuffer;

@@ -47,7 +47,7 @@ const THESE = `t.market_id IN {ids:Array(String)} AND t.ts >= ${timeParam('ts_fr
 const RECEIVED = `t.received >= ${timeParam('from')} AND t.received < ${timeParam('to')}`;
 
 /** The range of arrival numbers in which a market has books. */
-export interface BookSpan {
+interface BookSpan {
   readonly marketId: string;
   readonly firstSeq: number;
   readonly lastSeq: number;

@@ -6,7 +6,7 @@ import type { StoreReader } from '../reader.ts';
 import { GAP_END_RECEIVED, GAP_START_RECEIVED, MARKET_FIELDS, maybeMs } from './resume.ts';
 import { rangeConditions, where } from './sql.ts';
 
-export interface UniverseRange {
+interface UniverseRange {
   readonly universe: Universe;
   /** Filters by the window's end: startMs <= end < endMs. */
   readonly startMs: number | null;

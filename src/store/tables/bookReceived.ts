@@ -14,7 +14,7 @@ import {
 import type { StoreReader } from '../reader.ts';
 
 /** A past book, and whether it was trusted at the requested time. */
-export interface ReceivedBook {
+interface ReceivedBook {
   readonly trusted: boolean;
   readonly yes: BookView;
   readonly no: BookView;

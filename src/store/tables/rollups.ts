@@ -19,7 +19,7 @@ export const MID_STEPS = 20_000;
 export const LAST_MID =
   'argMax(if(yes_changed AND trusted, yes_bid + yes_ask, NULL), bitShiftLeft(toUInt128(toUnixTimestamp64Milli(ts)), 64) + seq)';
 
-export interface Projection {
+interface Projection {
   readonly table: string;
   readonly name: string;
   readonly select: string;

@@ -28,7 +28,7 @@ export interface Table {
 }
 
 /** Only the single-node form exists; replicated and distributed forms would be further kinds. */
-export type SchemaMode = { readonly kind: 'single' };
+type SchemaMode = { readonly kind: 'single' };
 
 /** Rows share most of their bits with the previous row, so the difference is compressed. */
 const RISING = 'Delta(8), ZSTD(1)';

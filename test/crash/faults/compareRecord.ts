@@ -61,7 +61,7 @@ export const COUNTS_NONE: Counts = {
   trustedNeverSent: 0,
 };
 
-export interface Comparison extends Counts {
+interface Comparison extends Counts {
   /** The first faults, as text. */
   readonly examples: readonly string[];
 }

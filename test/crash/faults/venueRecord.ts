@@ -24,7 +24,7 @@ export interface SentBook extends SentRow {
   readonly digest: string;
 }
 
-export interface SentTrade extends SentRow {
+interface SentTrade extends SentRow {
   /** Transaction, side, price and size, like `tradeKey` of a served trade. */
   readonly key: string;
 }

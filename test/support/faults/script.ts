@@ -4,7 +4,7 @@ import type { MemoryLink } from '../memorySockets.ts';
 import type { WatchedVenue } from '../watchedVenue.ts';
 
 /** Markets in which the fault must (or must not) cause gaps. */
-export type Hit = readonly EventType[];
+type Hit = readonly EventType[];
 export const ALL: Hit = ['5m', '15m', '1h'];
 export const BUSY: Hit = ['5m', '15m'];
 

@@ -23,7 +23,7 @@ export function canStream(format: string): boolean {
   return STREAMED_FORMATS.has(format);
 }
 
-export interface AnswerHead {
+interface AnswerHead {
   readonly queryId: string;
   readonly format: string;
 }

@@ -11,7 +11,7 @@ const PIECE_BYTES = 256 * 1024;
 export const HELD_MS_MAX = 10_000;
 const CHECK_MS = 1_000;
 
-export interface AnswerBufferOptions {
+interface AnswerBufferOptions {
   readonly openFile: () => Promise<RingFile>;
   readonly clock: Clock;
   /** Whether other answers wait for a session. */

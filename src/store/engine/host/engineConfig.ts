@@ -16,7 +16,7 @@ const OLD_PARTS_SECONDS = 120;
  */
 const MERGE_SELECTOR_BASE = 10;
 
-export interface EngineLimits {
+interface EngineLimits {
   readonly memoryMib: number;
   /** The engine starts no insert and no merge that would leave less free space than this. */
   readonly keepFreeBytes: number;

@@ -22,7 +22,7 @@ const STATUS_BY_CODE: ReadonlyMap<number, number> = new Map([
   [457, 400],
 ]);
 
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: number;
   readonly exceptionCode: number;
   readonly body: string;

@@ -18,7 +18,7 @@ export interface EngineRequest {
 }
 
 /** Largest accepted body: writers send 16 MiB, the rest is room for manual imports. */
-export const MAX_BODY_BYTES = 256 * 1024 * 1024;
+const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 /** URL parameters of the interface that are not settings and have no meaning for an embedded engine. */
 const IGNORED = new Set([

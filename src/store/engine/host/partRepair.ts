@@ -36,7 +36,7 @@ export interface DetachedPart {
 }
 
 /** Runs a statement of the host itself. */
-export interface HostQueries {
+interface HostQueries {
   rows<T>(query: string): Promise<T[]>;
 }
 

@@ -4,7 +4,7 @@ import { type FileHandle, open, statfs, unlink } from 'node:fs/promises';
 /** Free space is checked each time the file has grown by this much. */
 const GROWTH_BYTES = 16 * 1024 * 1024;
 
-export interface RingFileOptions {
+interface RingFileOptions {
   /** Longest file length, and most bytes that may be unread. */
   readonly capacityBytes: number;
   /** The file grows only where this much stays free on its disk. */

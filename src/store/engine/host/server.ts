@@ -11,7 +11,7 @@ const MAX_URL_BYTES = 1024 * 1024;
 /** Longer than the client keeps an idle connection, so that the client is always the side that closes it. */
 const KEEP_ALIVE_MS = 65_000;
 
-export interface HostServer {
+interface HostServer {
   readonly server: Server;
   /** Refuses new requests and resolves when the running ones are done. */
   drain(): Promise<void>;
