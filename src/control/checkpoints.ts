@@ -13,7 +13,7 @@ const PAGES_ALONE = 1_000;
 const PAGES_BESIDE = 16_000;
 const HEAP_MB_MAX = 32;
 
-interface Checkpoints {
+interface CheckpointThread {
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export async function checkpointBeside(
     log,
     entry = builtEntry('control/checkpointWorker'),
   }: { path: string; log: Logger; entry?: string },
-): Promise<Checkpoints> {
+): Promise<CheckpointThread> {
   await moveLogAt(database, PAGES_BESIDE);
   const worker = new Worker(entry, {
     ...{ workerData: path, env: { TZ: 'UTC' }, execArgv: [] },

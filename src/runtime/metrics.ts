@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { VenueFeeds } from './venueFeeds.ts';
+import { VenueFeedRegistry } from './venueFeedRegistry.ts';
 
 /**
  * The process's metrics. Each module requests its metrics by name, so a name is described beside the code that counts
@@ -8,7 +8,7 @@ import { VenueFeeds } from './venueFeeds.ts';
 export class Metrics {
   readonly registry = new Registry();
   /** The state of each venue connection, for the operator. */
-  readonly venueFeeds = new VenueFeeds();
+  readonly venueFeeds = new VenueFeedRegistry();
 
   /** @param collect Called before the counter is read, to add events that are too frequent to count one by one. */
   counter<L extends string = never>(

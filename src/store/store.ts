@@ -9,7 +9,7 @@ import { type EngineOptions, reachEngine } from './engine/engineAccess.ts';
 import { PartWatch } from './engine/partWatch.ts';
 import { JournalReserve, journalReserveBytes } from './journal/journalReserve.ts';
 import { type JournalScan, releaseRuns, scanJournals } from './journal/journalScan.ts';
-import type { WaitingRows } from './journal/waitingRows.ts';
+import type { WaitingRowIndex } from './journal/waitingRowIndex.ts';
 import { StoreWriter } from './journal/writer.ts';
 import type { WriterOptions } from './journal/writerOptions.ts';
 import type { StoreReader } from './reader.ts';
@@ -20,7 +20,7 @@ export type { StoreReader } from './reader.ts';
 export interface Store extends StoreReader {
   readonly writer: StoreWriter;
   /** Rows of dead runs that a start needs and recovery has not inserted yet. */
-  readonly waiting: WaitingRows;
+  readonly waiting: WaitingRowIndex;
   readonly guard: DiskGuard;
   readonly parts: PartWatch;
   /** Process id of the embedded engine's host, if this process started it and it is alive. */
@@ -65,7 +65,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       mayInsert: () => guard.mayInsert() && (options.mayInsert?.() ?? true),
       makeRoom: async (bytes) => {
         void guard.poll();
-        return (await journalReserve?.give(bytes)) ?? false;
+        return (await journalReserve?.free(bytes)) ?? false;
       },
     });
     const writer = await opening.catch(async (error: unknown) => {

@@ -68,7 +68,7 @@ describe('while the main thread is blocked', () => {
     connect(venue.url);
     await until(() => isOpen);
     const sending = venue.send(20);
-    venue.blockUntilHeard(20);
+    venue.blockUntilReceived(20);
     expect(frames).toEqual([]);
     // The last one may not have been handed over yet, all before it have.
     thread.receiveWaiting();
@@ -87,7 +87,7 @@ describe('while the main thread is blocked', () => {
     connect(venue.url);
     await until(() => isOpen);
     const sending = venue.send(5);
-    venue.blockUntilHeard(5);
+    venue.blockUntilReceived(5);
     expect(thread.waitingBytes).toBeGreaterThan(0);
     const times = await sending;
     await until(() => frames.length === 5);

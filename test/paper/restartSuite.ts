@@ -60,7 +60,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
         ...ends.map((end) => [end, 'restart'] as const),
         [1, 'end'],
       ] as const) {
-        traded.tellTo(share);
+        traded.publishTo(share);
         if (then === 'correct') traded.correct(later);
         if (then === 'restart') {
           await traded.end();
@@ -96,7 +96,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
       const { db, traded } = await begin('held');
       await traded.begin();
       const { strategyId } = await traded.strategy('holder', HOLDER);
-      traded.tellTo(0.8);
+      traded.publishTo(0.8);
       await traded.end();
       const [held, ...others] = await traded.positions();
       expect([held?.closed_ms, others]).toEqual([null, []]);
@@ -133,7 +133,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
       const { db, traded } = await begin('set right');
       await traded.begin();
       for (const [name, strategy] of Object.entries(STRATEGIES)) await traded.strategy(name, strategy);
-      traded.tellTo(1);
+      traded.publishTo(1);
       const { trading } = traded.rig;
       await trading.settled();
       traded.correct({ ...RESOLVED_UP, resolvedTimeMs: RESOLVED_UP.resolvedTimeMs - 7_000 });
@@ -172,7 +172,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
         if (!active) stoppedMs = traded.clock.nowMs + ACTIVATION_MS;
       };
       for (const share of [...ends, 0.33, 0.5, 1].sort((a, b) => a - b)) {
-        traded.tellTo(share);
+        traded.publishTo(share);
         if (share === 0.33) await set(false);
         if (share === 0.5) await set(true);
         if (!ends.includes(share)) continue;
@@ -205,12 +205,12 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
           ...{ userId: traded.rig.userId, active, name: null, cap: 100 },
         });
       await change(false);
-      traded.tellTo(0.5);
+      traded.publishTo(0.5);
       await traded.rig.trading.settled();
       expect(await traded.positions()).toEqual([]);
       const changed = await change(true);
       const fromMs = typeof changed === 'object' ? changed.activeFromMs : 0;
-      traded.tellTo(0.7);
+      traded.publishTo(0.7);
       await traded.end();
       const before = await traded.positions();
       expect(before.length).toBeGreaterThan(0);

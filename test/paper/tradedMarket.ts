@@ -12,13 +12,13 @@ import {
   NOTHING_RECORDED,
   type PaperRig,
   paperRigOn,
+  recordedEventsOf,
   tapeBetween,
-  toldOf,
 } from '../support/paperRig.ts';
 import { START_MS } from '../support/tapes.ts';
 
 /** A clock that follows the published events. */
-export class ToldClock implements Clock {
+export class EventClock implements Clock {
   nowMs = START_MS - 3_600_000;
   now = () => this.nowMs;
   monotonic = systemClock.monotonic;
@@ -32,10 +32,10 @@ export const RESOLVED_UP = {
 
 /** One market traded on paper in consecutive lives, on a database that outlives them; the recording is in memory. */
 export class TradedMarket {
-  readonly clock = new ToldClock();
+  readonly clock = new EventClock();
   readonly tape: MarketTape;
   readonly #db: Database;
-  readonly #told;
+  readonly #events;
   market: Market;
   #at = 0;
   #rig: PaperRig | null = null;
@@ -43,7 +43,7 @@ export class TradedMarket {
   constructor(db: Database, tape: MarketTape, market: Partial<Market> = {}) {
     this.#db = db;
     this.tape = tape;
-    this.#told = toldOf(tape);
+    this.#events = recordedEventsOf(tape);
     this.market = marketOf(tape, market);
   }
 
@@ -77,12 +77,12 @@ export class TradedMarket {
   }
 
   /** Publishes events up to this share of all events. */
-  tellTo(share: number): void {
-    const end = Math.floor(share * this.#told.length);
+  publishTo(share: number): void {
+    const end = Math.floor(share * this.#events.length);
     for (; this.#at < end; this.#at++) {
-      const { atMs, tell } = this.#told[this.#at]!;
+      const { atMs, publish } = this.#events[this.#at]!;
       this.clock.nowMs = Math.max(this.clock.nowMs, atMs);
-      tell(this.rig.bus);
+      publish(this.rig.bus);
     }
   }
 
@@ -104,7 +104,7 @@ export class TradedMarket {
 
   /** The events published so far, after an arrival number. */
   recorded(afterSeq: number): Stretch {
-    const toSeq = this.#told[this.#at - 1]?.seq ?? 0;
+    const toSeq = this.#events[this.#at - 1]?.seq ?? 0;
     return { tape: tapeBetween(this.tape, { afterSeq, toSeq }), toSeq: null };
   }
 }

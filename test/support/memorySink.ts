@@ -12,7 +12,7 @@ import type {
 
 type Level = [price: number, size: number];
 
-export interface StoredBook {
+export interface CapturedBook {
   marketId: string;
   seq: number;
   eventTimeMs: number;
@@ -30,7 +30,7 @@ function levels(side: SideView): Level[] {
 
 /** Keeps copies of all records, in order. */
 export class MemorySink implements RecordSink {
-  readonly books: StoredBook[] = [];
+  readonly books: CapturedBook[] = [];
   readonly quotes: QuoteRecord[] = [];
   readonly trades: TradeRecord[] = [];
   readonly underlyings: UnderlyingRecord[] = [];

@@ -27,10 +27,10 @@ import { stubBacktests } from './stubBacktests.ts';
 import { MARKET } from './wire.ts';
 
 /** One event of the recorder, with the time of its publication. */
-export interface Told {
+export interface RecordedEvent {
   readonly atMs: number;
   readonly seq: number;
-  tell(bus: Publisher): void;
+  publish(bus: Publisher): void;
 }
 
 export function marketOf(tape: MarketTape, more: Partial<Market> = {}): Market {
@@ -38,13 +38,13 @@ export function marketOf(tape: MarketTape, more: Partial<Market> = {}): Market {
 }
 
 /** The events that the recorder would have published for a tape, gaps at their detection, in arrival order. */
-export function toldOf(tape: MarketTape): Told[] {
+export function recordedEventsOf(tape: MarketTape): RecordedEvent[] {
   const { quotes, books, prices, market, gaps } = tape;
   const { marketId } = market;
   const ladders = books && new TapeLadders(books);
   const orNull = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value);
   const times = (ms: number | undefined) => ({ eventTimeMs: ms as number, receivedTimeMs: ms as number });
-  const told: Told[] = [];
+  const events: RecordedEvent[] = [];
   for (const [at, seq] of quotes.seq.entries()) {
     const record = {
       ...{ seq, marketId, ...times(quotes.receivedMs[at]), yesChanged: true },
@@ -53,7 +53,7 @@ export function toldOf(tape: MarketTape): Told[] {
       ...{ noBid: orNull(quotes.noBid[at]), noAsk: orNull(quotes.noAsk[at]) },
       trusted: quotes.trusted[at] === 1,
     };
-    told.push({ seq, atMs: record.receivedTimeMs, tell: (bus) => bus.publish('quote', record) });
+    events.push({ seq, atMs: record.receivedTimeMs, publish: (bus) => bus.publish('quote', record) });
   }
   for (const [at, seq] of (books?.seq ?? []).entries()) {
     const side = (token: 'yes' | 'no', kind: 'bids' | 'asks') => ladders?.side(at, token, kind) as SideView;
@@ -63,7 +63,7 @@ export function toldOf(tape: MarketTape): Told[] {
       no: { bids: side('no', 'bids'), asks: side('no', 'asks') },
       ...{ mirrored: books?.noBids === null, trusted: books?.trusted[at] === 1 },
     };
-    told.push({ seq, atMs: record.receivedTimeMs, tell: (bus) => bus.publish('book', record) });
+    events.push({ seq, atMs: record.receivedTimeMs, publish: (bus) => bus.publish('book', record) });
   }
   for (const [at, seq] of (prices?.seq ?? []).entries()) {
     const record = {
@@ -71,47 +71,51 @@ export function toldOf(tape: MarketTape): Told[] {
       ...{ seq, price: prices?.price[at] as number },
       ...{ eventTimeMs: prices?.eventMs[at] as number, receivedTimeMs: prices?.receivedMs[at] as number },
     };
-    told.push({ seq, atMs: record.receivedTimeMs, tell: (bus) => bus.publish('underlying', record) });
+    events.push({ seq, atMs: record.receivedTimeMs, publish: (bus) => bus.publish('underlying', record) });
   }
-  for (const [at, gap] of gaps.entries()) told.push(...placedGap(marketId, `gap_${at}`, gap));
-  told.sort((a, b) => a.seq - b.seq);
+  for (const [at, gap] of gaps.entries()) events.push(...placedGap(marketId, `gap_${at}`, gap));
+  events.sort((a, b) => a.seq - b.seq);
   for (const [at, gap] of gaps.entries()) {
     if (gap.knownSeq !== undefined) continue;
     const record = {
       ...{ gapId: `gap_${at}`, marketId, startTimeMs: gap.startMs, cause: 'silent_feed' as const },
       ...{ feed: 'polymarket.clob', repairedBy: null, knownTimeMs: gap.knownMs, knownSeq: null },
     };
-    const at1 = told.findIndex(({ atMs }) => atMs >= gap.knownMs);
+    const at1 = events.findIndex(({ atMs }) => atMs >= gap.knownMs);
     const open = { atMs: gap.knownMs, seq: 0 };
     const opened = {
       ...open,
-      tell: (bus: Publisher) => bus.publish('gap', oneClock({ ...record, endTimeMs: null })),
+      publish: (bus: Publisher) => bus.publish('gap', oneClock({ ...record, endTimeMs: null })),
     };
-    told.splice(at1 < 0 ? told.length : at1, 0, opened);
+    events.splice(at1 < 0 ? events.length : at1, 0, opened);
     const endMs = gap.endMs === null ? null : Math.max(gap.endMs, gap.knownMs);
     if (endMs === null) continue;
     // Published before events received at that very time: the runner has to hold it back.
-    const at2 = told.findIndex(({ atMs }, index) => atMs >= endMs && index > at1);
+    const at2 = events.findIndex(({ atMs }, index) => atMs >= endMs && index > at1);
     const closed = {
       ...{ atMs: endMs, seq: 0 },
-      tell: (bus: Publisher) => bus.publish('gap', oneClock({ ...record, endTimeMs: endMs })),
+      publish: (bus: Publisher) => bus.publish('gap', oneClock({ ...record, endTimeMs: endMs })),
     };
-    told.splice(at1 < 0 || at2 < 0 ? told.length : at2, 0, closed);
+    events.splice(at1 < 0 || at2 < 0 ? events.length : at2, 0, closed);
   }
-  return told;
+  return events;
 }
 
 /** Events of a gap that has an arrival number: one event where it was over when detected. */
-function placedGap(marketId: string, gapId: string, { startMs, endMs, ...known }: TapeGap): Told[] {
+function placedGap(marketId: string, gapId: string, { startMs, endMs, ...known }: TapeGap): RecordedEvent[] {
   const { knownMs, knownSeq, endSeq } = known;
   if (knownSeq === undefined) return [];
   const record = {
     ...{ gapId, marketId, startTimeMs: startMs, knownTimeMs: knownMs, knownSeq, repairedBy: null },
     ...({ cause: 'silent_feed', feed: 'polymarket.clob' } as const),
   };
-  const notice = (seq: number, atMs: number, end: { endTimeMs: number | null; seq: number }): Told => ({
+  const notice = (
+    seq: number,
+    atMs: number,
+    end: { endTimeMs: number | null; seq: number },
+  ): RecordedEvent => ({
     ...{ seq, atMs },
-    tell: (bus) => bus.publish('gap', oneClock({ ...record, ...end })),
+    publish: (bus) => bus.publish('gap', oneClock({ ...record, ...end })),
   });
   const found = { endTimeMs: null, seq: knownSeq };
   if (endMs === null || endSeq === undefined) return [notice(knownSeq, knownMs, found)];

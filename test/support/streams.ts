@@ -81,7 +81,7 @@ class FakeRecorder {
 }
 
 /** Access control where a key is its tier's name; `maintenance` closes the service. */
-class TierKeys implements AccessControl {
+class TierAccessControl implements AccessControl {
   closed = false;
 
   moment(): number {
@@ -109,7 +109,7 @@ export class StreamRig {
   readonly metrics = new Metrics();
   readonly bus: Bus;
   readonly recorder: FakeRecorder;
-  readonly keys = new TierKeys();
+  readonly keys = new TierAccessControl();
   readonly watched: { keyId: string; onGone: (why: Gone) => void }[] = [];
   streams!: Streams;
   #url = '';

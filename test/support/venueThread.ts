@@ -41,7 +41,7 @@ export class VenueThread {
   }
 
   /** Blocks the calling thread until this many frames of `send` were read. */
-  blockUntilHeard(frames: number): void {
+  blockUntilReceived(frames: number): void {
     blockUntil(() => Atomics.load(this.#counts, HEARD) >= frames);
   }
 

@@ -6,7 +6,7 @@ import type {
 } from '../../src/venues/venueSocket.ts';
 
 /** Connections without a venue; data that a test holds back is delivered only on request. */
-export class WaitingSockets implements SocketDriver {
+export class DelayedSocketDriver implements SocketDriver {
   readonly connections: VenueSocketEvents[] = [];
   readonly #waiting: (() => void)[] = [];
 

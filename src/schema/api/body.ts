@@ -6,11 +6,11 @@ import { type Bounds, boolean, Invalid, integer, type JsonSchema, type literal, 
 /** A type of JSON body values, parsed as Pydantic v2 parses it in its lax mode. */
 export interface JsonType<T> {
   readonly schema: JsonSchema;
-  parse(value: unknown): T | Invalid | Faults;
+  parse(value: unknown): T | Invalid | NestedProblems;
 }
 
 /** Problems inside a value that has parts; their locations are relative to it. */
-export class Faults {
+export class NestedProblems {
   readonly problems: readonly Problem[];
   /** Same meaning as in `Invalid`. */
   readonly refusal: string | null;
@@ -185,7 +185,7 @@ export function readMembers<M extends Members>(
     }
     if (problems.length >= PROBLEMS_MAX) break;
     const value = member.type.parse(body[name]);
-    if (value instanceof Faults) {
+    if (value instanceof NestedProblems) {
       problems.push(...value.problems.map((problem) => within(name, problem)));
       refusal ??= value.refusal;
     } else if (value instanceof Invalid) {

@@ -1,11 +1,11 @@
 /** Types of structured JSON values: bounded numbers, lists, objects, and unions with a tag. */
 import {
   bodySchema,
-  Faults,
   isObject,
   type JsonType,
   type Members,
   type MemberValues,
+  NestedProblems,
   notAttributes,
   readMembers,
   requiredMember,
@@ -38,7 +38,7 @@ export function jsonObject<M extends Members>(members: M): JsonType<MemberValues
     parse(value) {
       if (!isObject(value)) return notAttributes;
       const { values, problems, refusal } = readMembers(members, value);
-      return problems.length > 0 || refusal !== null ? new Faults(problems, refusal) : values;
+      return problems.length > 0 || refusal !== null ? new NestedProblems(problems, refusal) : values;
     },
   };
 }
@@ -60,11 +60,11 @@ export function jsonList<T>(
         if (problems.length >= PROBLEMS_MAX) break;
         const parsed = item.parse(input);
         if (parsed instanceof Invalid) problems.push(problemOf(parsed, [at], input));
-        else if (parsed instanceof Faults) {
+        else if (parsed instanceof NestedProblems) {
           problems.push(...parsed.problems.map((problem) => ({ ...problem, loc: [at, ...problem.loc] })));
         } else items.push(parsed);
       }
-      if (problems.length > 0) return new Faults(problems);
+      if (problems.length > 0) return new NestedProblems(problems);
       if (minLength !== undefined && value.length < minLength) {
         return wrongLength('too_short', value.length, { min_length: minLength });
       }
@@ -102,7 +102,7 @@ export function jsonUnion<const U extends Readonly<Record<string, Members>>, con
       if (members === undefined) return wrongTag(discriminator, name, names);
       const { values, problems, refusal } = readMembers(members, value);
       if (problems.length === 0 && refusal === null) return values as Value;
-      return new Faults(
+      return new NestedProblems(
         problems.map((problem) => ({ ...problem, loc: [name as string, ...problem.loc] })),
         refusal,
       );

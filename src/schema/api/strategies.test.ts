@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { STRATEGY_TYPES } from '../strategy.ts';
-import { Faults, readBody, requiredMember } from './body.ts';
+import { NestedProblems, readBody, requiredMember } from './body.ts';
 import { jsonNumber, jsonObject } from './bodyParts.ts';
 import type { Problem } from './fields.ts';
 import { DEFAULT_PARAMS, paramsType, strategyShape, strategyType } from './strategies.ts';
@@ -73,7 +73,7 @@ describe('replay parameters', () => {
     [{ slippage: 1 }, 'extra_forbidden'],
   ])('%j is refused: %s', (params, type) => {
     const read = paramsType.parse(params);
-    expect(read instanceof Faults && read.problems.map((problem) => problem.type)).toEqual([type]);
+    expect(read instanceof NestedProblems && read.problems.map((problem) => problem.type)).toEqual([type]);
   });
 });
 

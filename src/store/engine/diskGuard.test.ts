@@ -117,7 +117,7 @@ describe('DiskGuard', () => {
     await journalReserve.fill(2 * MIB);
     const { guard, setFree } = await rig(20, { journalReserve });
     await setFree(1);
-    expect(await journalReserve.give(MIB)).toBe(true);
+    expect(await journalReserve.free(MIB)).toBe(true);
     await setFree(9.9);
     expect([guard.isOn, journalReserve.bytes]).toEqual([true, MIB]);
     await setFree(10);

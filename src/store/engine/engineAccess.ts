@@ -6,7 +6,7 @@ import { ConfigError, StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { makeDirectories } from '../../runtime/makeDirectories.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import { giveStartRoom } from '../journal/journalReserve.ts';
+import { freeStartSpace } from '../journal/journalReserve.ts';
 import type { EngineAccess } from './access.ts';
 import { readDiskSpace, reserveBytes } from './diskGuard.ts';
 import { closeDataDirectory, privateName } from './ownerOnly.ts';
@@ -53,7 +53,7 @@ async function makeWritable(dataDir: string, log: Logger): Promise<void> {
   try {
     makeDirectories(dataDir);
     await tryWriting(dataDir).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOSPC' || !(await giveStartRoom(dataDir, log))) throw error;
+      if (error.code !== 'ENOSPC' || !(await freeStartSpace(dataDir, log))) throw error;
       await tryWriting(dataDir);
     });
     await closeDataDirectory(dataDir, log);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { silentLogger } from '../../runtime/log.ts';
-import { giveStartRoom, JournalReserve } from './journalReserve.ts';
+import { freeStartSpace, JournalReserve } from './journalReserve.ts';
 
 const MIB = 1024 * 1024;
 const open = (dir: string, targetBytes = 3 * MIB) =>
@@ -33,11 +33,11 @@ describe('JournalReserve', () => {
     const dir = temporaryDirectory();
     const reserve = await open(dir, MIB);
     await reserve.fill(MIB);
-    expect(await reserve.give(1)).toBe(true);
+    expect(await reserve.free(1)).toBe(true);
     expect(reserve.bytes).toBe(0.75 * MIB);
-    expect(await reserve.give(2 * MIB)).toBe(true);
+    expect(await reserve.free(2 * MIB)).toBe(true);
     expect(statSync(join(dir, 'reserve')).size).toBe(0);
-    expect(await reserve.give(1)).toBe(false);
+    expect(await reserve.free(1)).toBe(false);
     await reserve.close();
   });
 
@@ -56,11 +56,11 @@ describe('space for a start', () => {
   it('is a mebibyte of the space an earlier run reserved', async () => {
     const dataDir = temporaryDirectory();
     mkdirSync(join(dataDir, 'journal'));
-    expect(await giveStartRoom(dataDir, silentLogger)).toBe(false);
+    expect(await freeStartSpace(dataDir, silentLogger)).toBe(false);
     const reserve = await open(join(dataDir, 'journal'));
     await reserve.fill(3 * MIB);
     await reserve.close();
-    expect(await giveStartRoom(dataDir, silentLogger)).toBe(true);
+    expect(await freeStartSpace(dataDir, silentLogger)).toBe(true);
     expect(statSync(join(dataDir, 'journal', 'reserve')).size).toBe(2 * MIB);
   });
 });

@@ -77,7 +77,7 @@ export class JournalReserve {
   }
 
   /** Frees space on the disk. Call it just before the space is used. @returns False when none is left. */
-  async give(bytes: number): Promise<boolean> {
+  async free(bytes: number): Promise<boolean> {
     if (this.#bytes === 0) return false;
     if (this.missingBytes === 0) this.#log.error({ bytes: this.#bytes }, 'journal.reserve_used');
     const left = Math.max(0, this.#bytes - Math.max(bytes, PIECE_BYTES_MIN));
@@ -92,7 +92,7 @@ export class JournalReserve {
 }
 
 /** Frees a little of the space an earlier run reserved. @returns False when there is none. */
-export async function giveStartRoom(dataDir: string, log: Logger): Promise<boolean> {
+export async function freeStartSpace(dataDir: string, log: Logger): Promise<boolean> {
   try {
     const file = await open(join(dataDir, 'journal', FILE_NAME), 'r+');
     try {

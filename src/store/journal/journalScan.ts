@@ -9,7 +9,7 @@ import type { SegmentSize } from './joinedBatch.ts';
 import { type JournalChunk, readChunks, type SegmentSummary, type Targets } from './journalFormat.ts';
 import { RunClaim } from './runClaim.ts';
 import { type DeadRun, deadRuns, segmentNumber, waitToBeAlone } from './runDirectory.ts';
-import { WaitingRows } from './waitingRows.ts';
+import { WaitingRowIndex } from './waitingRowIndex.ts';
 
 /** Waiting prices of this long before the scan are kept in memory: strikes and volatility are computed from them. */
 const PRICES_MS = 3_600_000;
@@ -41,7 +41,7 @@ export interface JournalScan {
   readonly rejectedDir: string;
   readonly runs: readonly ScannedRun[];
   readonly previousRun: PreviousRun;
-  readonly waiting: WaitingRows;
+  readonly waiting: WaitingRowIndex;
   /** Bytes at the ends of segments that were cut off during a write. */
   readonly tornBytes: number;
   readonly lastJournalTimeMs: number | null;
@@ -61,7 +61,7 @@ export async function scanJournals(options: ScanOptions): Promise<JournalScan> {
   const rejectedDir = join(journalDir, 'rejected');
   await mkdir(rejectedDir, { recursive: true, mode: 0o700 });
   if (writerName === 'main') await waitToBeAlone(journalDir, writerName, options);
-  const waiting = new WaitingRows({ pricesAfterMs: clock.now() - PRICES_MS });
+  const waiting = new WaitingRowIndex({ pricesAfterMs: clock.now() - PRICES_MS });
   const previousRun: PreviousRun = { clean: true, lastAliveTimeMs: null };
   const scan = { journalDir, rejectedDir, previousRun, waiting };
   const runs: ScannedRun[] = [];
@@ -93,7 +93,7 @@ export async function releaseRuns(scan: Promise<JournalScan>): Promise<void> {
 /** Reads a run's segments one at a time, oldest first: together they may be larger than memory. */
 async function scanRun(
   run: DeadRun,
-  { rejectedDir, waiting, log }: { rejectedDir: string; waiting: WaitingRows; log: Logger },
+  { rejectedDir, waiting, log }: { rejectedDir: string; waiting: WaitingRowIndex; log: Logger },
 ): Promise<ScannedRun & { lastTimeMs: number | null; tornBytes: number }> {
   const claim = run.segments.length > 0 || run.kept.length > 0 ? await RunClaim.of(run.path) : null;
   const segments: WaitingSegment[] = [];

@@ -16,7 +16,7 @@ import {
   scanJournals,
   type WaitingSegment,
 } from './journalScan.ts';
-import { KeptSegments } from './keptSegments.ts';
+import { KeptSegmentRegistry } from './keptSegmentRegistry.ts';
 import { RunClaim } from './runClaim.ts';
 import { type DeadRun, namesIn } from './runDirectory.ts';
 import { SegmentFile } from './segmentFile.ts';
@@ -36,10 +36,10 @@ export interface RecoveryReport {
   lastJournalTimeMs: number | null;
 }
 
-interface RecoveryParts {
+interface JournalRecoveryOptions {
   readonly scan: JournalScan;
   readonly inserter: Inserter;
-  readonly kept: KeptSegments;
+  readonly kept: KeptSegmentRegistry;
   readonly clock: Clock;
   readonly log: Logger;
   readonly onProgress?: ((progress: { segments: number; done: number }) => void) | undefined;
@@ -53,7 +53,7 @@ interface RecoveryBatch {
 
 export class JournalRecovery {
   readonly report: RecoveryReport;
-  readonly #parts: RecoveryParts;
+  readonly #parts: JournalRecoveryOptions;
   /** Segments whose rows may not be in the engine, by path. */
   readonly #waiting = new Map<string, WaitingSegment>();
   readonly #claims: RunClaim[] = [];
@@ -63,7 +63,7 @@ export class JournalRecovery {
   readonly #newestInserted = new Set<TableName>();
   #running: Promise<void> | null = null;
 
-  constructor(parts: RecoveryParts) {
+  constructor(parts: JournalRecoveryOptions) {
     const { tornBytes, lastJournalTimeMs, runs } = parts.scan;
     this.#parts = parts;
     this.report = { recoveredRows: 0, skippedRows: 0, tornBytes, lastJournalTimeMs };
@@ -246,7 +246,7 @@ export async function finishRecovery(
 ): Promise<void> {
   const { clock, log, onRecovery } = options;
   const scan = await scanJournals({ ...options, writerName: 'reader' });
-  const kept = new KeptSegments({ readableUpTo: () => Number.NEGATIVE_INFINITY, clock, log });
+  const kept = new KeptSegmentRegistry({ readableUpTo: () => Number.NEGATIVE_INFINITY, clock, log });
   const inserter = new Inserter(options);
   const recovery = new JournalRecovery({ scan, inserter, kept, clock, log, onProgress: onRecovery });
   try {

@@ -17,11 +17,11 @@ import {
 } from '../queries/resume.ts';
 import type { StoreReader } from '../reader.ts';
 import { loadSecondPrices, type SecondPrice } from '../tables/bookReceived.ts';
-import { isLater, type Numbered, type WaitingRows } from './waitingRows.ts';
+import { isLater, type Numbered, type WaitingRowIndex } from './waitingRowIndex.ts';
 
 /** A store with its waiting rows; `waiting` is absent where everything is in the engine. */
 export interface ResumedStore extends StoreReader {
-  readonly waiting?: WaitingRows;
+  readonly waiting?: WaitingRowIndex;
 }
 
 /** Keys in one query: they are sent in the URL, and a ClickHouse server accepts URLs up to 1 MiB. */

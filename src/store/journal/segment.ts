@@ -10,11 +10,11 @@ export class BufferPool {
   static readonly #KEPT_MAX = 16;
   readonly #free: RowBuffer[] = [];
 
-  take(): RowBuffer {
+  acquire(): RowBuffer {
     return this.#free.pop() ?? new RowBuffer();
   }
 
-  give(buffer: RowBuffer): void {
+  release(buffer: RowBuffer): void {
     buffer.reset();
     if (this.#free.length < BufferPool.#KEPT_MAX) this.#free.push(buffer);
   }
@@ -53,7 +53,7 @@ export class Segment {
   buffer(table: TableName): RowBuffer {
     let buffer = this.#buffers.get(table);
     if (!buffer) {
-      buffer = this.#pool.take();
+      buffer = this.#pool.acquire();
       this.#buffers.set(table, buffer);
     }
     return buffer;
@@ -129,7 +129,7 @@ export class Segment {
   }
 
   #release(): void {
-    for (const buffer of this.#buffers.values()) this.#pool.give(buffer);
+    for (const buffer of this.#buffers.values()) this.#pool.release(buffer);
     this.#buffers.clear();
   }
 }

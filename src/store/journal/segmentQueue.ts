@@ -6,7 +6,7 @@ import type { Logger } from '../../runtime/log.ts';
 import { BatchFile } from './batchFile.ts';
 import type { Inserter } from './inserter.ts';
 import { atOnce, batchLength, batchToken, INSERTS_AT_ONCE, joinTables } from './joinedBatch.ts';
-import type { KeptSegments } from './keptSegments.ts';
+import type { KeptSegmentRegistry } from './keptSegmentRegistry.ts';
 import type { RunDirectory } from './runDirectory.ts';
 import { type Segment, TARGETS } from './segment.ts';
 
@@ -24,7 +24,7 @@ interface SegmentQueueOptions {
   readonly inserter: Inserter;
   readonly run: RunDirectory;
   /** Receives the file of a segment that is in the engine. */
-  readonly kept: KeptSegments;
+  readonly kept: KeptSegmentRegistry;
   readonly rejectedDir: string;
   readonly clock: Clock;
   readonly log: Logger;

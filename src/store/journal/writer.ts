@@ -25,7 +25,7 @@ import type { RecoveryReport } from './recovery.ts';
 import type { RowBuffer } from './rowBuffer.ts';
 import { disown, forgetDeadRuns, segmentPath } from './runDirectory.ts';
 import { BufferPool, Segment } from './segment.ts';
-import type { WaitingRows } from './waitingRows.ts';
+import type { WaitingRowIndex } from './waitingRowIndex.ts';
 import type { WriterOptions } from './writerOptions.ts';
 import { openParts, type WriterParts } from './writerParts.ts';
 
@@ -52,7 +52,7 @@ export class StoreWriter implements RecordSink {
   /** How the previous run ended. */
   readonly previousRun: PreviousRun;
   /** Rows of dead runs that recording needs at its start; empty once `recovered` has resolved. */
-  readonly waiting: WaitingRows;
+  readonly waiting: WaitingRowIndex;
   readonly #options: WriterOptions;
   readonly #parts: WriterParts;
   readonly #pool = new BufferPool();

@@ -24,7 +24,7 @@ interface Insert {
 }
 
 /** An engine that is away, or has the trades that were sent to it. */
-class FakeEngine implements InsertClient {
+class StubEngine implements InsertClient {
   readonly tried: Insert[] = [];
   isAway = false;
   present: readonly number[] = [];
@@ -69,7 +69,7 @@ function rig() {
   const until = async (holds: () => boolean | Promise<boolean>, stepMs = 0) => {
     while (!(await holds())) await clock.advance(stepMs);
   };
-  const open = async (engine: FakeEngine) => {
+  const open = async (engine: StubEngine) => {
     const writer = await StoreWriter.open({
       ...{ dataDir, client: engine, clock, log: silentLogger, metrics: new Metrics() },
     });
@@ -100,7 +100,7 @@ function rig() {
 }
 
 test('a record that fails half-way through its row leaves no bytes behind: the next row is complete', async () => {
-  const engine = new FakeEngine();
+  const engine = new StubEngine();
   const writer = await rig().open(engine);
   const record = { ...MARKET, seq: 1 };
   writer.market(record);
@@ -116,7 +116,7 @@ test('a record that fails half-way through its row leaves no bytes behind: the n
 
 test('the journal holds the rows of every table before the engine gets those of the first', async () => {
   const { open, dataDir } = rig();
-  const engine = new FakeEngine();
+  const engine = new StubEngine();
   const seen: string[][][] = [];
   const insert = engine.insert.bind(engine);
   engine.insert = async (rows) => {
@@ -133,7 +133,7 @@ test('the journal holds the rows of every table before the engine gets those of 
 
 test('a truncated journal write counts for none of its tables', async () => {
   const { open, until, dataDir } = rig();
-  const engine = new FakeEngine();
+  const engine = new StubEngine();
   engine.isAway = true;
   const writer = await open(engine);
   writer.gap(GAP);
@@ -154,7 +154,7 @@ test('a truncated journal write counts for none of its tables', async () => {
 
 test('a close waits for the running journal write: the end mark is written last', async () => {
   const { dataDir, clock, until, open } = rig();
-  const writer = await open(new FakeEngine());
+  const writer = await open(new StubEngine());
   const probe = await openFile(join(dataDir, 'probe'), 'w');
   const handles = Object.getPrototypeOf(probe) as FileHandle;
   await probe.close();
@@ -180,13 +180,13 @@ test('a close waits for the running journal write: the end mark is written last'
   release();
   await closed;
   expect(writes).toBe(2);
-  const next = await open(new FakeEngine());
+  const next = await open(new StubEngine());
   expect(next.previousRun).toEqual({ clean: true, lastAliveTimeMs: clock.now() });
 });
 
 test('a killed run’s gaps are inserted under a new token, its trades under the run’s token', async () => {
   const { until, open, isJournalled, kill } = rig();
-  const first = new FakeEngine();
+  const first = new StubEngine();
   first.isAway = true;
   const writer = await open(first);
   writer.gap(GAP);
@@ -196,7 +196,7 @@ test('a killed run’s gaps are inserted under a new token, its trades under the
   await kill();
   const noted = first.tried.map(({ token }) => token);
   expect(noted[0]).toContain('/1/gaps/');
-  const second = new FakeEngine();
+  const second = new StubEngine();
   expect((await open(second)).recovery).toMatchObject({ recoveredRows: 2, skippedRows: 0 });
   // An engine killed between recording a token and storing its rows drops the next insert of that token, and gap rows
   // are not queried afterwards.

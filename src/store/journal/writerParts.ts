@@ -1,6 +1,6 @@
 import { Inserter } from './inserter.ts';
 import { type JournalScan, scanJournals } from './journalScan.ts';
-import { KeptSegments } from './keptSegments.ts';
+import { KeptSegmentRegistry } from './keptSegmentRegistry.ts';
 import { JournalRecovery } from './recovery.ts';
 import { AliveFile, createRun, type RunDirectory } from './runDirectory.ts';
 import { SegmentQueue } from './segmentQueue.ts';
@@ -12,7 +12,7 @@ export interface WriterParts {
   alive: AliveFile;
   inserter: Inserter;
   queue: SegmentQueue;
-  kept: KeptSegments;
+  kept: KeptSegmentRegistry;
   recovery: JournalRecovery;
   scan: JournalScan;
 }
@@ -25,7 +25,7 @@ export async function openParts(options: WriterOptions): Promise<WriterParts> {
   const { clock, log, metrics, writerName = 'main', readableUpTo = () => clock.monotonic() } = options;
   const scan = await (options.scan ?? scanJournals(options));
   const inserter = new Inserter(options);
-  const kept = new KeptSegments({ readableUpTo, clock, log });
+  const kept = new KeptSegmentRegistry({ readableUpTo, clock, log });
   const onProgress = options.onRecovery;
   const recovery = new JournalRecovery({ scan, inserter, kept, clock, log, onProgress });
   try {

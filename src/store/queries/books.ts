@@ -15,7 +15,7 @@ const LADDERS = ['px', 'sz', 'szw'].flatMap((suffix) =>
 );
 
 /**
- * The columns that `BookRows` reads, in its order and for the format `BOOK_FORMAT`. Parameters: `market_id`, and where
+ * The columns that `BookRowReader` reads, in its order and for the format `BOOK_FORMAT`. Parameters: `market_id`, and where
  * `hasDepth` is set `depth`, the levels per side. `time`, `trusted` and `underlying` may be any expressions of those
  * columns' types, for readers that need other values.
  */

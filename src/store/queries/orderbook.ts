@@ -1,5 +1,5 @@
 import type { StoreReader } from '../reader.ts';
-import { BOOK_FORMAT, type BookRow, BookRows } from '../tables/bookRows.ts';
+import { BOOK_FORMAT, type BookRow, BookRowReader } from '../tables/bookRowReader.ts';
 import { bookColumns, booksOf } from './books.ts';
 import { storedTime, timeParam, where } from './sql.ts';
 import { TRUSTED_AT } from './trust.ts';
@@ -25,7 +25,7 @@ export async function findBook(
     { ...params, at_ms: storedTime(Math.floor(atMs ?? NOW_MS)) },
     { format: BOOK_FORMAT, short: true, signal },
   );
-  const reader = new BookRows();
+  const reader = new BookRowReader();
   let found: BookRow | null = null;
   for await (const bytes of rows as AsyncIterable<Buffer>) {
     reader.add(bytes);

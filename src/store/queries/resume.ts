@@ -72,11 +72,11 @@ export interface StoredBook {
 
 const SIDES = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'] as const;
 type SideName = (typeof SIDES)[number];
-export type BookRow = Omit<StoredBook, 'yes' | 'no'> &
+export type StoredBookRow = Omit<StoredBook, 'yes' | 'no'> &
   Record<`${SideName}_px`, number[]> &
   Record<`${SideName}_shares`, number[]>;
 
-/** The columns of the table `books` from which a `BookRow` is read. */
+/** The columns of the table `books` from which a `StoredBookRow` is read. */
 export const BOOK_FIELDS = [
   `market_id AS marketId, toUnixTimestamp64Milli(ts) AS eventTimeMs,
   toUnixTimestamp64Milli(received) AS receivedTimeMs, seq, trusted, mirrored, underlying AS underlyingPrice`,
@@ -96,7 +96,7 @@ export async function loadLastBooks(
 ): Promise<StoredBook[]> {
   const books: StoredBook[] = [];
   for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
-    const rows = await reader.rows<BookRow>(
+    const rows = await reader.rows<StoredBookRow>(
       `SELECT ${BOOK_FIELDS}
        FROM books
        WHERE (market_id, ts, books.seq) IN (
@@ -135,7 +135,7 @@ export async function loadLastProven(
   return proven;
 }
 
-export function storedBook(row: BookRow): StoredBook {
+export function storedBook(row: StoredBookRow): StoredBook {
   const { marketId, eventTimeMs, receivedTimeMs, seq, trusted, mirrored, underlyingPrice } = row;
   const side = (name: SideName) => ({
     prices: row[`${name}_px`],

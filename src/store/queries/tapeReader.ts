@@ -15,10 +15,10 @@ import { StoreUnavailableError, TooMuchDataError } from '../../runtime/errors.ts
 import type { UnderlyingSource } from '../../schema/events.ts';
 import { type Market, type Ticker, UNKNOWN } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
-import { BOOK_FORMAT } from '../tables/bookRows.ts';
-import { Column } from '../tables/columns.ts';
+import { BOOK_FORMAT } from '../tables/bookRowReader.ts';
 import { FixedRows } from '../tables/fixedRows.ts';
-import { TapeBookColumns } from './tapeBooks.ts';
+import { SharedColumn } from '../tables/sharedColumn.ts';
+import { TapeBookBuilder } from './tapeBookBuilder.ts';
 import { PRICE_DOUBLES, QUOTE_DOUBLES, STRETCH_END, TAPE_BOOKS, TAPE_PRICES, TAPE_QUOTES } from './tapes.ts';
 
 /** Rows of one stream and levels of all books of one market: about 300 MB. */
@@ -126,7 +126,7 @@ export function resolutionOf({ status, payoutYes, resolvedTimeMs, endTimeMs }: M
 }
 
 async function loadQuotes(read: Read, params: object): Promise<TapeQuotes> {
-  const trusted = new Column(Uint8Array);
+  const trusted = new SharedColumn(Uint8Array);
   const columns = await loadFixed(read, TAPE_QUOTES, {
     ...{ params, doubles: QUOTE_DOUBLES },
     onFlag: (flag) => trusted.push(flag),
@@ -154,7 +154,7 @@ export function loadFeedPrices(
 }
 
 async function loadBooks(read: Read, params: object) {
-  const columns = new TapeBookColumns();
+  const columns = new TapeBookBuilder();
   await stream(read, TAPE_BOOKS, {
     ...{ params, format: BOOK_FORMAT },
     onBytes: (bytes) => {
@@ -176,10 +176,10 @@ async function loadFixed(
   { params, doubles, onFlag }: { params: object; doubles: number; onFlag: (flag: number) => void },
 ): Promise<Float64Array[]> {
   const rows = new FixedRows(doubles);
-  const columns = Array.from({ length: doubles }, () => new Column(Float64Array));
+  const columns = Array.from({ length: doubles }, () => new SharedColumn(Float64Array));
   const onRow = (flag: number, values: Float64Array) => {
     onFlag(flag);
-    for (let i = 0; i < doubles; i++) (columns[i] as Column<Float64Array>).push(values[i] as number);
+    for (let i = 0; i < doubles; i++) (columns[i] as SharedColumn<Float64Array>).push(values[i] as number);
   };
   await stream(read, query, {
     ...{ params, format: 'RowBinary' },

@@ -18,7 +18,7 @@ export const TAPE_QUOTES = `SELECT t.trusted, toFloat64(t.seq), ${RECEIVED}, ${t
   FROM quotes AS t WHERE ${IN_MARKET} ORDER BY t.seq`;
 
 /**
- * Read by `BookRows`: its time holds the row's `seq`, and its underlying price the receive time. Parameter `depth`:
+ * Read by `BookRowReader`: its time holds the row's `seq`, and its underlying price the receive time. Parameter `depth`:
  * levels per side.
  */
 export const TAPE_BOOKS = `SELECT ${bookColumns({

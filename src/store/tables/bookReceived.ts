@@ -5,9 +5,9 @@ import type { Ticker } from '../../schema/market.ts';
 import type { BookView, SideView } from '../../schema/records.ts';
 import {
   BOOK_FIELDS,
-  type BookRow,
   GAP_END_RECEIVED,
   GAP_START_RECEIVED,
+  type StoredBookRow,
   type StoredSide,
   storedBook,
 } from '../queries/resume.ts';
@@ -30,9 +30,12 @@ export async function loadBookReceivedBy(
 ): Promise<ReceivedBook | null> {
   const until = `market_id = {marketId:String} AND received <= fromUnixTimestamp64Milli({timeMs:Int64}, 'UTC')`;
   const [books, quotes, gaps] = await Promise.all([
-    reader.rows<BookRow>(`SELECT ${BOOK_FIELDS} FROM books WHERE ${until} ORDER BY books.seq DESC LIMIT 1`, {
-      ...asked,
-    }),
+    reader.rows<StoredBookRow>(
+      `SELECT ${BOOK_FIELDS} FROM books WHERE ${until} ORDER BY books.seq DESC LIMIT 1`,
+      {
+        ...asked,
+      },
+    ),
     reader.rows<{ trusted: boolean }>(
       `SELECT trusted FROM quotes WHERE ${until} ORDER BY quotes.seq DESC LIMIT 1`,
       { ...asked },

@@ -6,7 +6,7 @@ import { PROJECTIONS } from './rollups.ts';
 
 export const DATABASE = 'underround';
 
-export interface Column {
+export interface ColumnDefinition {
   readonly name: string;
   readonly type: string;
   readonly codec?: string;
@@ -21,7 +21,7 @@ export interface Column {
 
 export interface Table {
   readonly name: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly ColumnDefinition[];
   readonly orderBy: readonly string[];
   /** Set where the newest row of a key replaces the others; such tables are not partitioned. */
   readonly replacingBy: string | null;
@@ -36,19 +36,19 @@ const RISING = 'Delta(8), ZSTD(1)';
 const LADDER = 'ZSTD(1)';
 const TIME = "DateTime64(3, 'UTC')";
 
-const time = (name: string): Column => ({ name, type: TIME, codec: RISING });
-const seq: Column = { name: 'seq', type: 'UInt64', codec: RISING };
-const low = (name: string): Column => ({ name, type: 'LowCardinality(String)' });
+const time = (name: string): ColumnDefinition => ({ name, type: TIME, codec: RISING });
+const seq: ColumnDefinition = { name: 'seq', type: 'UInt64', codec: RISING };
+const low = (name: string): ColumnDefinition => ({ name, type: 'LowCardinality(String)' });
 const of =
   (type: string, codec?: string) =>
-  (name: string): Column => ({ name, type, ...(codec ? { codec } : {}) });
+  (name: string): ColumnDefinition => ({ name, type, ...(codec ? { codec } : {}) });
 const text = of('String');
 const flag = of('Bool');
 const maybeFloat = of('Nullable(Float64)', 'ZSTD(1)');
 const maybeTick = of('Nullable(UInt16)', 'ZSTD(1)');
 
 const LADDER_SIDES = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'] as const;
-const ladder = (suffix: string, type: string): Column[] =>
+const ladder = (suffix: string, type: string): ColumnDefinition[] =>
   LADDER_SIDES.map((side) => of(`Array(${type})`, LADDER)(`${side}_${suffix}`));
 
 /**
@@ -142,7 +142,7 @@ const perpDepth: Table = {
 const maybeTime = of(`Nullable(${TIME})`);
 
 const maybeLow = of('LowCardinality(Nullable(String))');
-const settlement: Column[] = [
+const settlement: ColumnDefinition[] = [
   maybeLow('strike_basis'),
   maybeTime('strike_known_time'),
   of('Nullable(Float64)')('strike_difference'),
@@ -186,7 +186,7 @@ const markets: Table = {
     of('Nullable(Float64)')('taker_delay_ms'),
     of('UInt64')('seq'),
     ...[...settlement, maybeTime('recorded_since'), maybeLow('resolved_time_source')].map(
-      (column): Column => ({ ...column, added: true }),
+      (column): ColumnDefinition => ({ ...column, added: true }),
     ),
   ],
   orderBy: ['market_id'],
@@ -218,7 +218,7 @@ export type TableName = keyof typeof TABLES;
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
 
 /** The columns that the writer sends, in the order of its bytes. */
-export function writtenColumns(table: Table): Column[] {
+export function writtenColumns(table: Table): ColumnDefinition[] {
   return table.columns.filter((column) => column.defaultExpression === undefined);
 }
 
@@ -276,7 +276,7 @@ export function tableMetadata(table: Table, uuid: string): string {
   return `ATTACH TABLE _ UUID '${uuid}'\n(\n    ${members.join(',\n    ')}\n)\n${engineClauses(table)}\n`;
 }
 
-function columnDefinition({ name, type, codec, defaultExpression }: Column): string {
+function columnDefinition({ name, type, codec, defaultExpression }: ColumnDefinition): string {
   return `${name} ${type}${defaultExpression ? ` DEFAULT ${defaultExpression}` : ''}${codec ? ` CODEC(${codec})` : ''}`;
 }
 

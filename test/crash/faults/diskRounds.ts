@@ -30,13 +30,13 @@ type Moment = (typeof MOMENTS)[number];
 
 export async function runDiskRounds(options: FaultOptions & FaultRunOptions): Promise<FaultResult> {
   return FaultRig.with(options, async (rig) => {
-    const rounds = new DiskRounds(rig, options);
+    const rounds = new DiskFaultRun(rig, options);
     for (let round = 1; round <= options.rounds; round++) await rounds.run(round);
     return rounds.result();
   });
 }
 
-class DiskRounds {
+class DiskFaultRun {
   readonly #rig: FaultRig;
   readonly #options: FaultOptions & FaultRunOptions;
   readonly #moments: Record<Moment, number> = { running: 0, merge: 0, start: 0 };

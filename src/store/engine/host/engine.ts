@@ -8,7 +8,7 @@ import { answerStream, answerWhole, canStream } from './answer.ts';
 import { AnswerBuffer } from './answerBuffer.ts';
 import { HostError } from './hostError.ts';
 import type { EngineRequest } from './httpRequest.ts';
-import { type Lane, type PooledSession, PoolFullError, type SessionPool } from './sessionPool.ts';
+import { type PooledSession, PoolFullError, type SessionPool, type SessionUse } from './sessionPool.ts';
 import { withState } from './sessionState.ts';
 import type { Spool } from './spool.ts';
 import { describeStatement, insertFromFile, quoteLiteral, type Statement, staleParam } from './sqlText.ts';
@@ -61,8 +61,8 @@ export class Engine {
   /** @returns The work that remains after the session is released; null: none. */
   async #onSession(request: EngineRequest, { statement, isInsert, ...to }: Asked): Promise<Rest> {
     const { response } = to;
-    const lane: Lane = isInsert ? 'write' : request.streamed ? 'stream' : 'read';
-    const session = await this.#acquire(lane);
+    const use: SessionUse = isInsert ? 'write' : request.streamed ? 'stream' : 'read';
+    const session = await this.#acquire(use);
     const queryId = request.queryId ?? `host-${++this.#lastQuery}`;
     let running = true;
     // An insert is never cancelled: its caller will retry with the same token, and the insert must then be complete.
@@ -86,7 +86,7 @@ export class Engine {
       response.off('close', onClose);
       // A session keeps a cancelled query's memory and its entry in the process list until its next statement.
       if (response.destroyed) await session.engine.queryAsync('SELECT 1').catch(() => undefined);
-      this.#pool.release(lane, session);
+      this.#pool.release(use, session);
     }
   }
 
@@ -101,19 +101,19 @@ export class Engine {
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as T);
   }
 
-  async #own(lane: Lane, query: string, format: string): Promise<string> {
-    const session = await this.#acquire(lane);
+  async #own(use: SessionUse, query: string, format: string): Promise<string> {
+    const session = await this.#acquire(use);
     try {
       const result = await session.engine.queryAsync(query, { format });
       return result.text();
     } finally {
-      this.#pool.release(lane, session);
+      this.#pool.release(use, session);
     }
   }
 
-  async #acquire(lane: Lane): Promise<PooledSession> {
+  async #acquire(use: SessionUse): Promise<PooledSession> {
     try {
-      return await this.#pool.acquire(lane);
+      return await this.#pool.acquire(use);
     } catch (error) {
       if (!(error instanceof PoolFullError)) throw error;
       throw new HostError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', error.message, { cause: error });

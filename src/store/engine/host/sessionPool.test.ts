@@ -1,6 +1,6 @@
 import type { Session } from 'chdb';
 import { expect, test } from 'vitest';
-import { type Lane, SessionPool, STREAMS_MAX } from './sessionPool.ts';
+import { SessionPool, type SessionUse, STREAMS_MAX } from './sessionPool.ts';
 
 const READ_SESSIONS = 8;
 
@@ -8,10 +8,10 @@ function rig() {
   const pool = new SessionPool(() => ({ close: () => undefined }) as unknown as Session);
   const got: string[] = [];
   /** Requests a session and records when it is granted. */
-  const ask = (lane: Lane, name: string) =>
-    pool.acquire(lane).then((session) => {
+  const ask = (use: SessionUse, name: string) =>
+    pool.acquire(use).then((session) => {
       got.push(name);
-      return { session, release: () => pool.release(lane, session) };
+      return { session, release: () => pool.release(use, session) };
     });
   return { pool, got, ask };
 }

@@ -9,8 +9,8 @@ import type { SessionState } from './sqlText.ts';
 
 type SessionKind = 'read' | 'write' | 'control' | 'check';
 /** The purpose of a session. `stream` is a long answer; it uses a session of `read`. */
-export type Lane = SessionKind | 'stream';
-const LANES: readonly Lane[] = ['read', 'stream', 'write', 'control', 'check'];
+export type SessionUse = SessionKind | 'stream';
+const SESSION_USES: readonly SessionUse[] = ['read', 'stream', 'write', 'control', 'check'];
 
 /**
  * Sessions of each kind. Measured: 8 readers and a writer answer as fast as the cores allow; more only queue in the
@@ -20,7 +20,7 @@ const SESSIONS: Readonly<Record<SessionKind, number>> = { read: 8, write: 2, con
 /** Read sessions reserved for short reads and the readiness probe; streamed answers may not use them. */
 const RESERVED = 2;
 export const STREAMS_MAX = SESSIONS.read - RESERVED;
-/** Requests that may wait in one lane before new ones are refused. */
+/** Requests of one use that may wait before new ones are refused. */
 export const MAX_WAITING = 1_000;
 
 export interface PooledSession {
@@ -42,7 +42,13 @@ const FRESH: SessionState = { database: 'default', settings: new Map(), params: 
 export class SessionPool {
   readonly #all: Session[] = [];
   readonly #free: Record<SessionKind, PooledSession[]> = { read: [], write: [], control: [], check: [] };
-  readonly #waiting: Record<Lane, Waiter[]> = { read: [], stream: [], write: [], control: [], check: [] };
+  readonly #waiting: Record<SessionUse, Waiter[]> = {
+    read: [],
+    stream: [],
+    write: [],
+    control: [],
+    check: [],
+  };
   /** Sessions in use by streamed answers. */
   #streams = 0;
   #arrivals = 0;
@@ -58,55 +64,55 @@ export class SessionPool {
     }
   }
 
-  /** Requests that wait for a session of a lane. */
-  waiting(lane: Lane): number {
-    return this.#waiting[lane].length;
+  /** Number of requests of a use that wait for a session. */
+  waiting(use: SessionUse): number {
+    return this.#waiting[use].length;
   }
 
   /** Returns a session for exclusive use; the caller must return it with `release`. */
-  acquire(lane: Lane): Promise<PooledSession> {
-    const session = this.#mayTake(lane) ? this.#free[kindOf(lane)].pop() : undefined;
+  acquire(use: SessionUse): Promise<PooledSession> {
+    const session = this.#mayTake(use) ? this.#free[kindOf(use)].pop() : undefined;
     if (session) {
-      if (lane === 'stream') this.#streams++;
+      if (use === 'stream') this.#streams++;
       return Promise.resolve(session);
     }
-    if (this.#waiting[lane].length >= MAX_WAITING) {
+    if (this.#waiting[use].length >= MAX_WAITING) {
       return Promise.reject(new PoolFullError(`more than ${MAX_WAITING} requests wait for the engine`));
     }
     const order = this.#arrivals++;
-    return new Promise((resolve, reject) => this.#waiting[lane].push({ order, resolve, reject }));
+    return new Promise((resolve, reject) => this.#waiting[use].push({ order, resolve, reject }));
   }
 
-  release(lane: Lane, session: PooledSession): void {
-    if (lane === 'stream') this.#streams--;
-    const kind = kindOf(lane);
+  release(use: SessionUse, session: PooledSession): void {
+    if (use === 'stream') this.#streams--;
+    const kind = kindOf(use);
     const next = this.#longestWaiting(kind);
     if (next === null) return void this.#free[kind].push(session);
     if (next === 'stream') this.#streams++;
     this.#waiting[next].shift()?.resolve(session);
   }
 
-  #mayTake(lane: Lane): boolean {
-    return lane !== 'stream' || this.#streams < STREAMS_MAX;
+  #mayTake(use: SessionUse): boolean {
+    return use !== 'stream' || this.#streams < STREAMS_MAX;
   }
 
-  /** Among the lanes that may use a free session of this kind, the one with the longest waiting request. */
-  #longestWaiting(kind: SessionKind): Lane | null {
-    const lanes = LANES.filter((lane) => kindOf(lane) === kind && this.#mayTake(lane));
-    const order = (lane: Lane) => this.#waiting[lane][0]?.order ?? Number.POSITIVE_INFINITY;
-    const next = lanes.reduce((first, lane) => (order(lane) < order(first) ? lane : first));
+  /** Of the uses that may take a free session of this kind, the one with the longest waiting request. */
+  #longestWaiting(kind: SessionKind): SessionUse | null {
+    const uses = SESSION_USES.filter((use) => kindOf(use) === kind && this.#mayTake(use));
+    const order = (use: SessionUse) => this.#waiting[use][0]?.order ?? Number.POSITIVE_INFINITY;
+    const next = uses.reduce((first, use) => (order(use) < order(first) ? use : first));
     return this.#waiting[next].length > 0 ? next : null;
   }
 
   /** Rejects all waiting requests and closes every session. Call it only when no query runs. */
   close(): void {
-    for (const lane of LANES) {
-      for (const waiter of this.#waiting[lane].splice(0)) waiter.reject(new Error('the engine is stopping'));
+    for (const use of SESSION_USES) {
+      for (const waiter of this.#waiting[use].splice(0)) waiter.reject(new Error('the engine is stopping'));
     }
     for (const session of this.#all) session.close();
   }
 }
 
-function kindOf(lane: Lane): SessionKind {
-  return lane === 'stream' ? 'read' : lane;
+function kindOf(use: SessionUse): SessionKind {
+  return use === 'stream' ? 'read' : use;
 }

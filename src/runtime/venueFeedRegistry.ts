@@ -42,7 +42,7 @@ export class VenueFeed {
 }
 
 /** All connections of this process to venues. */
-export class VenueFeeds {
+export class VenueFeedRegistry {
   readonly #feeds = new Set<VenueFeed>();
 
   join(options: ConstructorParameters<typeof VenueFeed>[0]): VenueFeed {

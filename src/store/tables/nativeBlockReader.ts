@@ -67,7 +67,7 @@ export class NativeColumn {
    * Copies the values: their position in the received bytes may be unaligned, and they are read as numbers of their
    * width.
    */
-  takeValues(from: Uint8Array): void {
+  copyValues(from: Uint8Array): void {
     if (this.#bytes.length < from.length) {
       this.#bytes = roomFor(from.length);
       const { buffer } = this.#bytes;
@@ -79,12 +79,12 @@ export class NativeColumn {
     this.#bytes.set(from);
   }
 
-  takeNulls(from: Uint8Array): void {
+  copyNulls(from: Uint8Array): void {
     if (this.nulls.length < from.length) this.nulls = roomFor(from.length);
     this.nulls.set(from);
   }
 
-  takeEnds(from: Uint8Array): void {
+  copyEnds(from: Uint8Array): void {
     const bytes = END_BYTES + from.length;
     if (this.starts.byteLength < bytes) this.starts = new Uint32Array(roomFor(bytes).buffer);
     new Uint8Array(this.starts.buffer).set(from, END_BYTES);
@@ -96,7 +96,7 @@ function roomFor(bytes: number): Uint8Array<ArrayBuffer> {
 }
 
 /** Finds complete blocks in bytes that are cut at any position. */
-export class NativeBlocks {
+export class NativeBlockReader {
   #held: Buffer = Buffer.alloc(0);
   #from = 0;
   #to = 0;
@@ -165,16 +165,16 @@ export class NativeBlocks {
       if (into !== null) column = into[index] ??= new NativeColumn();
       let values = rows;
       if (rows === 0) continue;
-      if (kind === 'nullable') column?.takeNulls(this.#peek(rows));
+      if (kind === 'nullable') column?.copyNulls(this.#peek(rows));
       if (kind === 'nullable') this.#at += rows;
       if (kind === 'array') {
         const last = this.#at + (rows - 1) * END_BYTES;
         if (last + END_BYTES > this.#to) return this.#wait(last + END_BYTES);
         values = this.#held.readUInt32LE(last);
-        column?.takeEnds(this.#peek(rows * END_BYTES));
+        column?.copyEnds(this.#peek(rows * END_BYTES));
         this.#at = last + END_BYTES;
       }
-      column?.takeValues(this.#peek(values * width));
+      column?.copyValues(this.#peek(values * width));
       this.#at += values * width;
     }
     if (this.#at > this.#to) return this.#wait();

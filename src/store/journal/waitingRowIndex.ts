@@ -2,7 +2,7 @@
 import type { UnderlyingEvent } from '../../schema/events.ts';
 import type { Gap } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
-import { type BookRow, type ProvenRow, type StoredBook, storedBook } from '../queries/resume.ts';
+import { type ProvenRow, type StoredBook, type StoredBookRow, storedBook } from '../queries/resume.ts';
 import { leadingStrings, type ReadRow, rowReader, rowsByKey, timeAfterKey } from '../tables/rowDecoder.ts';
 import { TABLES, type TableName } from '../tables/schema.ts';
 import type { JournalChunk, Targets } from './journalFormat.ts';
@@ -33,7 +33,7 @@ interface EncodedRow extends RowOrder {
 /** Sizes in the narrow form are hundredths of a share. */
 const HUNDREDTHS = 100;
 
-export class WaitingRows {
+export class WaitingRowIndex {
   readonly #readers = new Map<string, ReadRow>();
   readonly #lastBooks = new Map<string, EncodedRow>();
   readonly #lastProven = new Map<string, ProvenRow>();
@@ -227,7 +227,7 @@ type StoredGap = Omit<Gap, 'startReceivedMs'> & { readonly startReceivedMs: numb
 
 type SideName = 'yes_bid' | 'yes_ask' | 'no_bid' | 'no_ask';
 
-type EncodedBookRow = Pick<BookRow, 'seq' | 'trusted' | 'mirrored' | `${SideName}_px`> & {
+type EncodedBookRow = Pick<StoredBookRow, 'seq' | 'trusted' | 'mirrored' | `${SideName}_px`> & {
   readonly market_id: string;
   readonly ts: number;
   readonly received: number;

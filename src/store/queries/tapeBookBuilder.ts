@@ -1,21 +1,21 @@
 /** Collects the books of one market, read row by row, into the arrays of a tape. */
 import { TICKS_PER_USDC, UNITS_PER_SHARE } from '../../core/money.ts';
 import type { TapeBooks, TapeSide } from '../../core/session/tape.ts';
-import { type BookRow, BookRows, type RowSide, sharesOfLevel } from '../tables/bookRows.ts';
-import { Column } from '../tables/columns.ts';
+import { type BookRow, BookRowReader, type RowSide, sharesOfLevel } from '../tables/bookRowReader.ts';
+import { SharedColumn } from '../tables/sharedColumn.ts';
 
 /**
  * A row is skipped when its levels, up to the depth read, and its trust equal those of the previous row: nothing
  * changed.
  */
-export class TapeBookColumns {
-  readonly #reader = new BookRows();
-  readonly #seq = new Column(Float64Array);
-  readonly #received = new Column(Float64Array);
-  readonly #trusted = new Column(Uint8Array);
-  readonly #yes = { bids: new SideColumns(), asks: new SideColumns() };
+export class TapeBookBuilder {
+  readonly #reader = new BookRowReader();
+  readonly #seq = new SharedColumn(Float64Array);
+  readonly #received = new SharedColumn(Float64Array);
+  readonly #trusted = new SharedColumn(Uint8Array);
+  readonly #yes = { bids: new TapeSideBuilder(), asks: new TapeSideBuilder() };
   /** Null while NO was the mirror of YES in every book. */
-  #no: { readonly bids: SideColumns; readonly asks: SideColumns } | null = null;
+  #no: { readonly bids: TapeSideBuilder; readonly asks: TapeSideBuilder } | null = null;
 
   read(bytes: Buffer): void {
     this.#reader.add(bytes);
@@ -68,10 +68,10 @@ export class TapeBookColumns {
 }
 
 /** One side of all books, concatenated. */
-class SideColumns {
-  readonly #offsets = new Column(Uint32Array);
-  readonly #prices = new Column(Uint16Array);
-  readonly #sizes = new Column(Float64Array);
+class TapeSideBuilder {
+  readonly #offsets = new SharedColumn(Uint32Array);
+  readonly #prices = new SharedColumn(Uint16Array);
+  readonly #sizes = new SharedColumn(Float64Array);
 
   constructor() {
     this.#offsets.push(0);
@@ -102,8 +102,8 @@ class SideColumns {
   }
 
   /** The same levels as shown in the other token's book. */
-  mirrored(): SideColumns {
-    const other = new SideColumns();
+  mirrored(): TapeSideBuilder {
+    const other = new TapeSideBuilder();
     for (let i = 0; i < this.#prices.length; i++) {
       other.#prices.push(TICKS_PER_USDC - this.#prices.at(i));
       other.#sizes.push(this.#sizes.at(i));

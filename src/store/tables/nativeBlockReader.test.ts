@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NativeBlocks } from './nativeBlocks.ts';
+import { NativeBlockReader } from './nativeBlockReader.ts';
 
 const word = (value: string) => Buffer.concat([Buffer.of(value.length), Buffer.from(value)]);
 const int64 = (value: bigint) => {
@@ -17,7 +17,7 @@ const BLOCK = Buffer.concat([
 
 test('columns of every layout are read, at any cut of the block', () => {
   for (let cut = 0; cut <= BLOCK.length; cut++) {
-    const blocks = new NativeBlocks();
+    const blocks = new NativeBlockReader();
     blocks.add(BLOCK.subarray(0, cut));
     const early = blocks.next();
     expect(early).toBe(cut === BLOCK.length ? 2 : null);
@@ -33,13 +33,13 @@ test('columns of every layout are read, at any cut of the block', () => {
 });
 
 test('a block without rows is skipped, and the next one is read', () => {
-  const blocks = new NativeBlocks();
+  const blocks = new NativeBlockReader();
   blocks.add(Buffer.concat([Buffer.of(1, 0), word('a'), word('Array(UInt16)'), BLOCK, BLOCK.subarray(0, 5)]));
   expect([blocks.next(), blocks.next(), blocks.next(), blocks.isWhole]).toEqual([0, 2, null, false]);
 });
 
 test('an unknown column type is a program error', () => {
-  const blocks = new NativeBlocks();
+  const blocks = new NativeBlockReader();
   blocks.add(Buffer.concat([Buffer.of(1, 1), word('a'), word('Decimal(18, 8)'), int64(1n)]));
   expect(() => blocks.next()).toThrow(new TypeError('a column of type Decimal(18, 8) is not read here'));
 });

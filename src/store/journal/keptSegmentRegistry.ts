@@ -20,15 +20,15 @@ interface KeptSegment extends InsertedSegment {
   insertedAtMs: number;
 }
 
-interface KeptSegmentsOptions {
+interface KeptSegmentRegistryOptions {
   /** Monotonic time: rows inserted before it are in parts that were read back. */
   readonly readableUpTo: () => number;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-export class KeptSegments {
-  readonly #options: KeptSegmentsOptions;
+export class KeptSegmentRegistry {
+  readonly #options: KeptSegmentRegistryOptions;
   readonly #kept: KeptSegment[] = [];
   #bytes = 0;
   #working: Promise<unknown> = Promise.resolve();
@@ -36,7 +36,7 @@ export class KeptSegments {
   #reinserts = 0;
   #unclaimedRows = 0;
 
-  constructor(options: KeptSegmentsOptions) {
+  constructor(options: KeptSegmentRegistryOptions) {
     this.#options = options;
   }
 

@@ -1,8 +1,8 @@
 /** Reads stored books as the engine's binary columns: see `bookColumns` for the columns and their order. */
 import { TICKS_PER_USDC } from '../../core/money.ts';
-import { NativeBlocks, type NativeColumn } from './nativeBlocks.ts';
+import { NativeBlockReader, type NativeColumn } from './nativeBlockReader.ts';
 
-/** The format of the engine that `BookRows` reads. */
+/** The format of the engine that `BookRowReader` reads. */
 export const BOOK_FORMAT = 'Native';
 
 /** One side of a stored ladder, best first. Its prices begin at `start`, its sizes at `sizesStart`. */
@@ -49,9 +49,9 @@ const [TIME, TRUSTED, MIRRORED, UNDERLYING, WIDE, PRICES, NARROW_SIZES, WIDE_SIZ
 /** Later columns do not belong to the book. */
 const COLUMNS = 17;
 
-export class BookRows {
-  readonly #blocks = new NativeBlocks();
-  readonly #sides = Array.from({ length: SIDES }, () => new SideColumns());
+export class BookRowReader {
+  readonly #blocks = new NativeBlockReader();
+  readonly #sides = Array.from({ length: SIDES }, () => new StoredSideReader());
   readonly #row: BookRow = {
     ...{ timeMs: 0, trusted: false, mirrored: false, underlyingPrice: null },
     ...{ yesBids: emptySide(), yesAsks: emptySide(), noBids: emptySide(), noAsks: emptySide() },
@@ -129,10 +129,10 @@ export class BookRows {
     row.mirrored = this.#column(MIRRORED).flags[index] === 1;
     row.underlyingPrice = underlying.nulls[index] === 1 ? null : (underlying.doubles[index] as number);
     const [yesBids, yesAsks, noBids, noAsks] = this.#sides as [
-      SideColumns,
-      SideColumns,
-      SideColumns,
-      SideColumns,
+      StoredSideReader,
+      StoredSideReader,
+      StoredSideReader,
+      StoredSideReader,
     ];
     const wide = this.#column(WIDE).flags[index] === 1;
     yesBids.show(row.yesBids, index, wide);
@@ -155,23 +155,23 @@ interface StoredSide {
 }
 
 /** Idle readers with their allocated memory, which would otherwise be allocated for each answer. */
-const resting: BookRows[] = [];
+const resting: BookRowReader[] = [];
 const RESTING_MAX = 4;
 const RESTING_BYTES_MAX = 16 * 1024 * 1024;
 
-export function borrowBookRows(): BookRows {
-  return resting.pop() ?? new BookRows();
+export function borrowBookRowReader(): BookRowReader {
+  return resting.pop() ?? new BookRowReader();
 }
 
 /** @param rows Must no longer be in use. */
-export function returnBookRows(rows: BookRows): void {
+export function returnBookRowReader(rows: BookRowReader): void {
   if (resting.length >= RESTING_MAX || rows.memory > RESTING_BYTES_MAX) return;
   rows.reset();
   resting.push(rows);
 }
 
 /** One side of all books of a block. */
-class SideColumns {
+class StoredSideReader {
   #prices = new Uint16Array(0);
   #priceStarts = new Uint32Array(0);
   #hundredths = new Uint32Array(0);

@@ -5,7 +5,7 @@ const CAPACITY_AT_FIRST = 1_024;
 type Numbers = Float64Array | Uint8Array | Uint16Array | Uint32Array;
 type Maker<T extends Numbers> = new (buffer: ArrayBufferLike) => T;
 
-export class Column<T extends Numbers> {
+export class SharedColumn<T extends Numbers> {
   readonly #make: Maker<T>;
   readonly #bytes: number;
   #values: T;
