@@ -16,7 +16,6 @@ import type { UnderlyingSource } from '../../schema/events.ts';
 import { type Market, type Ticker, UNKNOWN } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 import { BOOK_FORMAT } from '../tables/bookRowReader.ts';
-import { FixedRows } from '../tables/fixedRows.ts';
 import { SharedColumn } from '../tables/sharedColumn.ts';
 import { TapeBookBuilder } from './tapeBookBuilder.ts';
 import { PRICE_DOUBLES, QUOTE_DOUBLES, STRETCH_END, TAPE_BOOKS, TAPE_PRICES, TAPE_QUOTES } from './tapes.ts';
@@ -175,7 +174,7 @@ async function loadFixed(
   query: string,
   { params, doubles, onFlag }: { params: object; doubles: number; onFlag: (flag: number) => void },
 ): Promise<Float64Array[]> {
-  const rows = new FixedRows(doubles);
+  const rows = new FixedRowReader(doubles);
   const columns = Array.from({ length: doubles }, () => new SharedColumn(Float64Array));
   const onRow = (flag: number, values: Float64Array) => {
     onFlag(flag);
@@ -211,4 +210,33 @@ async function stream(
 export function decidingSource(market: Parameters<typeof settlementOfMarket>[0]): UnderlyingSource {
   const kind = settlementOfMarket(market)?.kind;
   return kind === 'binance_hour' || kind === 'binance_minute' ? 'binance_spot' : 'chainlink';
+}
+
+/** Reads binary rows of one flag and a fixed number of doubles; chunks may be cut at any byte. */
+class FixedRowReader {
+  readonly #doubles: number;
+  readonly #values: Float64Array;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(doubles: number) {
+    this.#doubles = doubles;
+    this.#values = new Float64Array(doubles);
+  }
+
+  /** @param onRow Receives an array that is reused: copy the values you keep. */
+  read(bytes: Buffer, onRow: (flag: number, values: Float64Array) => void): void {
+    const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    const width = 1 + 8 * this.#doubles;
+    let at = 0;
+    for (; at + width <= all.length; at += width) {
+      for (let i = 0; i < this.#doubles; i++) this.#values[i] = all.readDoubleLE(at + 1 + 8 * i);
+      onRow(all[at] as number, this.#values);
+    }
+    this.#rest = all.subarray(at);
+  }
+
+  /** Whether the last row was received completely. */
+  get isWhole(): boolean {
+    return this.#rest.length === 0;
+  }
 }
