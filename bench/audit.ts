@@ -39,8 +39,8 @@ const NO_STORE = {
  * Sends both books of a new market, asks 0.46 and 0.47; returns milliseconds from the second book to the published
  * signal.
  */
-async function told(directory: string): Promise<Float64Array> {
-  const database = await openSqlite(join(directory, 'told.sqlite'));
+async function publishedTimes(directory: string): Promise<Float64Array> {
+  const database = await openSqlite(join(directory, 'published.sqlite'));
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const bus = new Bus(parts);
   const recorder = new Recorder({ ...parts, sink: new PublishingSink(NO_STORE, bus), timeBy: 'receipt' });
@@ -48,8 +48,8 @@ async function told(directory: string): Promise<Float64Array> {
   const signals = await startSignals({
     ...{ ...parts, bus, database, store, markets: () => [], bookOf: () => null },
   });
-  let hear = nothing;
-  bus.subscribe('opportunity', () => hear());
+  let onSignal = nothing;
+  bus.subscribe('opportunity', () => onSignal());
   const times = new Float64Array(SIGNALS);
   for (let i = 0; i < SIGNALS; i++) {
     const marketId = `0x${i.toString(16).padStart(64, '0')}`;
@@ -60,12 +60,12 @@ async function told(directory: string): Promise<Float64Array> {
     recorder.clobFrame(frame(yes, '0.46'), nowMs);
     const last = frame(no, '0.47');
     const begun = performance.now();
-    const heard = new Promise<void>((resolve) => {
-      hear = resolve;
+    const signalled = new Promise<void>((resolve) => {
+      onSignal = resolve;
     });
     recorder.clobFrame(last, nowMs);
     recorder.finishQuiet(Number.POSITIVE_INFINITY);
-    await heard;
+    await signalled;
     times[i] = performance.now() - begun;
   }
   await signals.close();
@@ -158,7 +158,7 @@ async function fill(database: Database, nowMs: number): Promise<void> {
 export async function run(): Promise<Figure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'underround-audit-'));
   try {
-    const times = await told(directory);
+    const times = await publishedTimes(directory);
     const database = await openSqlite(join(directory, 'rows.sqlite'));
     const nowMs = systemClock.now();
     const log = new AuditLog(database, systemClock);
@@ -184,7 +184,7 @@ export async function run(): Promise<Figure[]> {
     const p99 = times[Math.floor(0.99 * SIGNALS)] as number;
     return [
       {
-        name: 'last frame to opportunity told, row written, p50',
+        name: 'last frame to published opportunity, row written, p50',
         value: times[SIGNALS / 2] as number,
         unit: 'ms',
       },

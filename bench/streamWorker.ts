@@ -32,7 +32,7 @@ port.on('message', async (task: Connect | Await) => {
   const count = received.get(task.port);
   if (count === undefined) return;
   count.wanted = task.bytes;
-  tell(count);
+  report(count);
 });
 
 async function join(
@@ -55,11 +55,11 @@ async function join(
   }
   socket.on('data', (chunk) => {
     count.bytes += chunk.length;
-    tell(count);
+    report(count);
   });
 }
 
-function tell(count: { bytes: number; wanted: number }): void {
+function report(count: { bytes: number; wanted: number }): void {
   if (count.bytes < count.wanted) return;
   count.bytes -= count.wanted;
   count.wanted = Number.POSITIVE_INFINITY;

@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { WebSocketServer } from 'ws';
 
 const counts = new Int32Array(workerData);
-const [HEARD, PINGS] = [0, 1];
+const [READ, PINGS] = [0, 1];
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
 let latest = null;
 
@@ -32,8 +32,8 @@ parentPort.on('message', async ({ frames, gapMs, frameBytes }) => {
     // The pong shows that the previous frame was read.
     latest.ping();
     await once(latest, 'pong');
-    times.push({ sentMs, heardMs: Date.now() });
-    count(HEARD);
+    times.push({ sentMs, readMs: Date.now() });
+    count(READ);
     await pause(gapMs);
   }
   parentPort.postMessage(times);

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { WAIT_MS_MAX } from './waitLimit.ts';
 
-const [HEARD, PINGS] = [0, 1];
+const [READ, PINGS] = [0, 1];
 const LOOK_MS = 10;
 
 /** When a frame was sent, and by when the receiver had read it; the venue's wall time. */
 interface FrameTimes {
   readonly sentMs: number;
-  readonly heardMs: number;
+  readonly readMs: number;
 }
 
 /** A venue that continues to send while the thread of the test is blocked. */
@@ -41,8 +41,8 @@ export class VenueThread {
   }
 
   /** Blocks the calling thread until this many frames of `send` were read. */
-  blockUntilReceived(frames: number): void {
-    blockUntil(() => Atomics.load(this.#counts, HEARD) >= frames);
+  blockUntilRead(frames: number): void {
+    blockUntil(() => Atomics.load(this.#counts, READ) >= frames);
   }
 
   /** Blocks the calling thread until this many PINGs have arrived. */
