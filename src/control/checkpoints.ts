@@ -32,7 +32,9 @@ export async function checkpointBeside(
 ): Promise<CheckpointThread> {
   await moveLogAt(database, PAGES_BESIDE);
   const worker = new Worker(entry, {
-    ...{ workerData: path, env: { TZ: 'UTC' }, execArgv: [] },
+    workerData: path,
+    env: { TZ: 'UTC' },
+    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
   });
   worker.unref();

@@ -32,7 +32,10 @@ export class Metrics {
     const known = this.registry.getSingleMetric(name) as Gauge<L> | undefined;
     if (known) return known;
     const gauge: Gauge<L> = new Gauge({
-      ...{ name, help, labelNames, registers: [this.registry] },
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
       ...(collect === null ? {} : { collect: () => collect(gauge) }),
     });
     return gauge;

@@ -70,7 +70,9 @@ export class VenueFeedRegistry {
 function together(row: FeedRow | undefined, { feed, group, kind, ...one }: VenueFeed): FeedRow {
   const { isUp, lastMessageMs, sinceMs, failures, lastFailure } = one;
   return {
-    ...{ feed, group, kind },
+    feed,
+    group,
+    kind,
     connections: (row?.connections ?? 0) + 1,
     up: (row?.up ?? 0) + (isUp ? 1 : 0),
     lastMessageMs: newest([row?.lastMessageMs ?? null, lastMessageMs]),

@@ -46,7 +46,9 @@ export class StoreClient implements StoreReader {
     const { access, database = DATABASE } = options;
     this.#client = connect(access, { database, agent: access.agent, connectionsMax: CONNECTIONS_MAX });
     this.#streams = connect(access, {
-      ...{ database, agent: access.streamAgent, connectionsMax: STREAM_CONNECTIONS_MAX },
+      database,
+      agent: access.streamAgent,
+      connectionsMax: STREAM_CONNECTIONS_MAX,
       headers: { [STREAMED_ANSWER_HEADER]: '1' },
     });
   }

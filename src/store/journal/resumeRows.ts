@@ -36,7 +36,9 @@ export async function resumedMarkets(
   const markets = await newestRecords<Market>(store, {
     stored: await loadMarkets(store, { endAfterMs }),
     waiting,
-    ...{ table: 'markets', column: 'market_id', keyOf: ({ marketId }) => marketId },
+    table: 'markets',
+    column: 'market_id',
+    keyOf: ({ marketId }) => marketId,
   });
   return markets
     .filter((market) => market.endTimeMs > endAfterMs)
@@ -49,7 +51,9 @@ export async function resumedOpenGaps(store: ResumedStore): Promise<Gap[]> {
   const gaps = await newestRecords<Gap>(store, {
     stored: await loadOpenGaps(store),
     waiting,
-    ...{ table: 'gaps', column: 'gap_id', keyOf: ({ gapId }) => gapId },
+    table: 'gaps',
+    column: 'gap_id',
+    keyOf: ({ gapId }) => gapId,
   });
   return gaps
     .filter((gap) => gap.endTimeMs === null)

@@ -165,8 +165,12 @@ export async function replayMarkets(
        AND t.start_time < ${timeParam('to')})
      ORDER BY t.start_time, t.market_id LIMIT {limit:UInt32}`,
     {
-      ...{ ids: wanted.marketIds, tickers: wanted.tickers, event_types: wanted.eventTypes, limit },
-      ...{ from: storedTime(fromMs), to: storedTime(toMs) },
+      ids: wanted.marketIds,
+      tickers: wanted.tickers,
+      event_types: wanted.eventTypes,
+      limit,
+      from: storedTime(fromMs),
+      to: storedTime(toMs),
     },
     { signal },
   );

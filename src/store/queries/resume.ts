@@ -142,7 +142,13 @@ export function storedBook(row: StoredBookRow): StoredBook {
     sizes: row[`${name}_shares`].map((shares) => sizeOfShares(shares) as number),
   });
   return {
-    ...{ marketId, eventTimeMs, receivedTimeMs, seq, trusted, mirrored, underlyingPrice },
+    marketId,
+    eventTimeMs,
+    receivedTimeMs,
+    seq,
+    trusted,
+    mirrored,
+    underlyingPrice,
     yes: { bids: side('yes_bid'), asks: side('yes_ask') },
     no: { bids: side('no_bid'), asks: side('no_ask') },
   };

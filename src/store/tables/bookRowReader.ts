@@ -53,8 +53,14 @@ export class BookRowReader {
   readonly #blocks = new NativeBlockReader();
   readonly #sides = Array.from({ length: SIDES }, () => new StoredSideReader());
   readonly #row: BookRow = {
-    ...{ timeMs: 0, trusted: false, mirrored: false, underlyingPrice: null },
-    ...{ yesBids: emptySide(), yesAsks: emptySide(), noBids: emptySide(), noAsks: emptySide() },
+    timeMs: 0,
+    trusted: false,
+    mirrored: false,
+    underlyingPrice: null,
+    yesBids: emptySide(),
+    yesAsks: emptySide(),
+    noBids: emptySide(),
+    noAsks: emptySide(),
   };
   #rows = 0;
   #at = 0;
@@ -221,7 +227,12 @@ class StoredSideReader {
 /** A side without levels, to be filled. */
 export function emptySide(): RowSide {
   return {
-    ...{ count: 0, start: 0, prices: new Uint16Array(0) },
-    ...{ sizesStart: 0, wide: false, hundredths: new Uint32Array(0), shares: new Float64Array(0) },
+    count: 0,
+    start: 0,
+    prices: new Uint16Array(0),
+    sizesStart: 0,
+    wide: false,
+    hundredths: new Uint32Array(0),
+    shares: new Float64Array(0),
   };
 }
