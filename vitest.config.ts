@@ -3,12 +3,12 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification, type Vite } from 'vitest/node';
 import { WAIT_MS_MAX } from './test/support/waitLimit.ts';
 
-/** Service files that begin after each one with a browser: about as many as end while it runs. */
+/** Service test files that start after each browser test file: about as many as finish while it runs. */
 const SERVICES_A_BROWSER = 10;
 
 /**
- * Files that start services and browsers, and wait for them, begin first, so that none runs on alone at the end; those
- * with browsers apart, so that the memory of one is enough.
+ * Starts the test files with services and browsers first, because they mostly wait: none then runs alone at the end.
+ * Browser files are spread out, so that only one browser needs memory at a time.
  */
 class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -20,7 +20,7 @@ class WaitingFirst extends BaseSequencer {
   }
 }
 
-/** Fails a run whose set-up leaves something running: Vitest ends such a run with the status of the tests alone. */
+/** Fails a run whose set-up leaves a process running: Vitest would end such a run with the status of the tests only. */
 const failWhatStaysOpen: Vite.Plugin = {
   name: 'fail-what-stays-open',
   configureVitest: ({ vitest }) => {
@@ -35,13 +35,14 @@ export default defineConfig({
   plugins: [failWhatStaysOpen],
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // Every test file gets its own process.
+    // Every test file gets a separate process.
     pool: 'forks',
-    // One more than can compute at once: many wait for what they started.
+    // One more than the cores: many tests wait for the processes they started.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: WaitingFirst },
     globalSetup: ['test/support/onePostgres.ts'],
-    // They end what hangs, and measure nothing. A test that waits in vain ends by its own error first.
+    // These limits only end hanging tests; they measure nothing. A test that waits in vain fails with its own error
+    // first.
     testTimeout: 2 * WAIT_MS_MAX,
     hookTimeout: 2 * WAIT_MS_MAX,
     expect: { poll: { timeout: WAIT_MS_MAX } },

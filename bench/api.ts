@@ -20,7 +20,7 @@ import { bookSource } from './storeBooks.ts';
 
 const START_MS = Date.UTC(2026, 10, 20, 6);
 const SNAPSHOTS = 10_000;
-/** Not counted: the first answers of a process run code that is not compiled yet. */
+/** Warm-up rounds, not counted: the first answers of a process run code that is not compiled yet. */
 const WARM_UP_ROUNDS = 4;
 const SNAPSHOT_ROUNDS = 15;
 

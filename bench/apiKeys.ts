@@ -1,4 +1,4 @@
-/** What it costs to know whom a key belongs to: from memory, and from each database. */
+/** The cost of finding the user of a key: from memory, and from each database. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -61,10 +61,10 @@ async function withAccounts(
   }
 }
 
-/** The whole of it: version of the database, header, checksum, hash, constant-time comparison. */
+/** The complete check: version of the database, header, checksum, hash, constant-time comparison. */
 function fromMemory({ access }: Accounts, keys: readonly string[]): Figure[] {
   const [known] = keys as [string];
-  // The same but for the last character of the random part: a comparison that stops early would show here.
+  // Differs only in the last character of the random part: a comparison that stops early would show here.
   const near = createKeyNear(known);
   const far = createKey('live', randomBytes);
   const time = (header: string) => {
@@ -91,7 +91,7 @@ function createKeyNear(known: string): string {
   return `Bearer ${body}${keyChecksum(body)}`;
 }
 
-/** Keys not asked before, one after the other: each is one point look-up. */
+/** Keys that are not cached, one after the other: each needs one point lookup. */
 async function lookUp({ access }: Accounts, keys: readonly string[]): Promise<number> {
   const times: number[] = [];
   for (const key of keys.slice(-LOOK_UPS)) {

@@ -1,4 +1,4 @@
-/** The served API and its client thread, as the API benchmarks use them. */
+/** The served API and its client thread, for the API benchmarks. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
@@ -24,16 +24,16 @@ export interface Rig {
   readonly worker: Worker;
 }
 
-/** None are asked for here; the key is any. */
+/** No webhooks are used here; the key is arbitrary. */
 const WEBHOOKS = {
   config: { dataDir: '.', secretKey: '0'.repeat(64), webhookAllowedNetworks: [] },
   sources: { clock: systemClock, randomBytes },
 };
-/** Rates no load reaches, counted all the same. */
+/** Rates that no load reaches; requests are still counted. */
 const MUCH = { ...DEFAULT_TIERS.premium, requests_per_second: 1_000_000, requests_per_minute: 1_000_000 };
 const TIERS: TierTable = { free: MUCH, pro: MUCH, plus: MUCH, premium: MUCH };
 
-/** As `underround serve` does it, the access log included: its lines are made and written, to nowhere. */
+/** Serves like `underround serve`, including the access log: its lines are created and written to nowhere. */
 export async function serve(store: StoreReader, accounts: Accounts) {
   const app = createApi({
     store,

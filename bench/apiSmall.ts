@@ -1,4 +1,4 @@
-/** What the service adds to an answer that costs nothing itself: a small authenticated request against bare node:http. */
+/** The service's overhead on an answer without cost: a small authenticated request against bare node:http. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ const LOAD_ROUNDS = 5;
 const CONNECTIONS = 32;
 
 const MARKET_ID = '0x1b9b0d1f3e3f6c0c52c7f3b9d2a3f1a7b8e09d54a4a4f9c3d7e6f5a4b3c2d1e0';
-/** A row as the engine would give it, at once, so that the HTTP service is measured and not the engine. */
+/** A row like the engine's, returned at once, so that the HTTP service is measured and not the engine. */
 const MARKET = {
   market_id: MARKET_ID,
   slug: 'btc-updown-5m-1795176000',
@@ -30,8 +30,8 @@ const memoryStore: StoreReader = {
 };
 
 /**
- * The whole way of a request: routing, maintenance, key, rate window, tier, parameters, handler, headers, access log
- * and metrics. Rates are counted against a tier no load reaches.
+ * The complete path of a request: routing, maintenance, key, rate window, tier, parameters, handler, headers, access
+ * log and metrics. Rates are counted against a tier that no load reaches.
  */
 export async function small({ accounts, key, worker }: Rig): Promise<Figure[]> {
   const server = await serve(memoryStore, accounts);
@@ -43,7 +43,7 @@ export async function small({ accounts, key, worker }: Rig): Promise<Figure[]> {
   await once(bare, 'listening');
   const ports = { ours: server.port, bare: portOf(bare) };
   const rates = { ours: [] as number[], bare: [] as number[] };
-  // In turns, so that whatever else the machine does hits both.
+  // Alternating, so that other work on the machine affects both.
   for (let round = 0; round < LOAD_ROUNDS; round++) {
     for (const which of ['bare', 'ours'] as const) rates[which].push(await load(worker, ports[which], key));
   }

@@ -1,4 +1,4 @@
-/** What attacks on shared resources cost another user, and the times at which the recorder receives what venues send. */
+/** The effect of attacks on shared resources on another user, and on the receive times of venue frames. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -89,7 +89,7 @@ export async function run(): Promise<Figure[]> {
     (name) => new Worker(new URL(`./${name}.js`, import.meta.url)),
   ) as [Worker, Worker, Worker];
   const [urls] = (await once(venues, 'message')) as [Record<string, string>];
-  // Requests are limited as they are for users.
+  // Rate limits apply as for users.
   const environment = { ...urls, UNDERROUND_RATE_LIMITS: 'on' };
   const service = new ServiceProcess({ dataDir, environment, key: '' });
   service.start();
@@ -237,7 +237,7 @@ function figuresOf({ name }: Attack, without: Summary, attacked: Summary): Figur
   ];
 }
 
-/** A market whose answer is larger than all buffers on its way. */
+/** A market whose answer is larger than all buffers between service and client. */
 async function recordHistory(dataDir: string): Promise<string> {
   const parts = { clock: systemClock, metrics: new Metrics(), log: silentLogger };
   const store = await openStore({ ...parts, dataDir, clickhouseUrl: null });
@@ -251,7 +251,7 @@ async function recordHistory(dataDir: string): Promise<string> {
   return marketId;
 }
 
-/** The service's own engine. */
+/** A client of the service's own engine. */
 function storeOf(dataDir: string): StoreClient {
   const agent = new Agent({ keepAlive: true, ...{ socketPath: socketPath(dataDir) } });
   const access = {

@@ -1,11 +1,11 @@
-/** The attackers of the attack benchmark, in a thread of their own: each message begins an attack, null ends it. */
+/** The attackers of the attack benchmark, in a separate thread: each message starts an attack, null ends it. */
 import { connect, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import { systemClock } from '../src/runtime/clock.ts';
 
 const REOPEN_MS = 1_000;
 
-/** One client a text; each sends its text again whenever its connection has ended. */
+/** One client per text; each sends its text again whenever its connection has ended. */
 export interface Clients {
   readonly port: number;
   readonly texts: readonly string[];
@@ -40,7 +40,7 @@ function open(clients: Clients, bytes: Buffer): void {
   const socket = connect(clients.port, '127.0.0.1', () => socket.write(bytes));
   sockets.add(socket);
   socket.on('error', () => undefined);
-  // A socket that is not read does not notice its end.
+  // A socket that is not read does not notice that it was closed.
   if (clients.reads) socket.resume();
   socket.once('close', () => {
     sockets.delete(socket);

@@ -1,4 +1,4 @@
-/** Signals behind a real database: from a venue's frame to an opportunity told, and aggregates over many rows. */
+/** Signals with a real database: from a venue's frame to a published opportunity, and aggregates over many rows. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import type { Figure } from './figure.ts';
 
 const SIGNALS = 2_000;
 const ROWS = 100_000;
-/** Within what one statement may bind. */
+/** Rows per insert, within the limit of bound values per statement. */
 const CHUNK = 500;
 const DAYS = 90;
 const DAY_MS = 86_400_000;
@@ -35,9 +35,12 @@ const NO_STORE = {
   ...{ market: nothing, gap: nothing },
 };
 
-/** Frame by frame: both books of a new market, asks 0.46 and 0.47; milliseconds from the second to the told signal. */
-async function told(directory: string): Promise<Float64Array> {
-  const database = await openSqlite(join(directory, 'told.sqlite'));
+/**
+ * Sends both books of a new market, asks 0.46 and 0.47; returns milliseconds from the second book to the published
+ * signal.
+ */
+async function publishedTimes(directory: string): Promise<Float64Array> {
+  const database = await openSqlite(join(directory, 'published.sqlite'));
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const bus = new Bus(parts);
   const recorder = new Recorder({ ...parts, sink: new PublishingSink(NO_STORE, bus), timeBy: 'receipt' });
@@ -45,8 +48,8 @@ async function told(directory: string): Promise<Float64Array> {
   const signals = await startSignals({
     ...{ ...parts, bus, database, store, markets: () => [], bookOf: () => null },
   });
-  let hear = nothing;
-  bus.subscribe('opportunity', () => hear());
+  let onSignal = nothing;
+  bus.subscribe('opportunity', () => onSignal());
   const times = new Float64Array(SIGNALS);
   for (let i = 0; i < SIGNALS; i++) {
     const marketId = `0x${i.toString(16).padStart(64, '0')}`;
@@ -57,12 +60,12 @@ async function told(directory: string): Promise<Float64Array> {
     recorder.clobFrame(frame(yes, '0.46'), nowMs);
     const last = frame(no, '0.47');
     const begun = performance.now();
-    const heard = new Promise<void>((resolve) => {
-      hear = resolve;
+    const signalled = new Promise<void>((resolve) => {
+      onSignal = resolve;
     });
     recorder.clobFrame(last, nowMs);
     recorder.finishQuiet(Number.POSITIVE_INFINITY);
-    await heard;
+    await signalled;
     times[i] = performance.now() - begun;
   }
   await signals.close();
@@ -70,7 +73,7 @@ async function told(directory: string): Promise<Float64Array> {
   return times.sort();
 }
 
-/** A whole book with the hash that proves it. */
+/** A complete book with its verifying hash. */
 export function bookFrame({
   marketId,
   token,
@@ -111,7 +114,7 @@ export function marketOf(marketId: string, { yes, no, nowMs }: { yes: string; no
   return { ...MARKET, marketId, yesTokenId: yes, noTokenId: no, ...times };
 }
 
-/** A signal without much to it. */
+/** A minimal signal. */
 function row(i: number, nowMs: number): Detection {
   const marketId = `0x${i}`;
   const tier = (['logical', 'endgame', 'stable', 'stale'] as const)[i % 4] as Detection['tier'];
@@ -122,7 +125,7 @@ function row(i: number, nowMs: number): Detection {
   } as unknown as Detection;
 }
 
-/** Many rows at once, as the log would have written them one by one. */
+/** Inserts many rows at once, as the log would have written them one by one. */
 async function fill(database: Database, nowMs: number): Promise<void> {
   await database.transaction().execute(async (db) => {
     const chain = new AuditChain();
@@ -155,7 +158,7 @@ async function fill(database: Database, nowMs: number): Promise<void> {
 export async function run(): Promise<Figure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'underround-audit-'));
   try {
-    const times = await told(directory);
+    const times = await publishedTimes(directory);
     const database = await openSqlite(join(directory, 'rows.sqlite'));
     const nowMs = systemClock.now();
     const log = new AuditLog(database, systemClock);
@@ -181,7 +184,7 @@ export async function run(): Promise<Figure[]> {
     const p99 = times[Math.floor(0.99 * SIGNALS)] as number;
     return [
       {
-        name: 'last frame to opportunity told, row written, p50',
+        name: 'last frame to published opportunity, row written, p50',
         value: times[SIGNALS / 2] as number,
         unit: 'ms',
       },

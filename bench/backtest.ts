@@ -1,6 +1,6 @@
 /**
- * A sweep as a user waits for it: markets read from the store, cells replayed in worker threads, the grid judged.
- * Threads run at low priority, so on a machine that does other work only the processor time counts.
+ * A sweep from a user's view: markets read from the store, cells replayed in worker threads, the grid judged. Threads
+ * run at low priority, so on a machine with other load only the processor time counts.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

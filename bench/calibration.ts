@@ -1,4 +1,4 @@
-/** Calibration over a history of real size, through the engine's own process and the socket as in service. */
+/** Calibration over a history of realistic size, through the engine's own process and socket as in the service. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ import { openStore, type Store } from '../src/store/store.ts';
 import type { Figure } from './figure.ts';
 
 const MARKETS = 10_000;
-/** `BENCH_QUOTES=3000000` for a quick look; the goal is held at the full size. */
+/** `BENCH_QUOTES=3000000` for a quick run; the goal applies to the full size. */
 const QUOTES = Number(process.env.BENCH_QUOTES ?? 30_000_000);
 const QUOTES_PER_MARKET = Math.max(1, Math.round(QUOTES / MARKETS));
 const MARKETS_PER_INSERT = 500;
-/** Windows of five minutes, fifteen markets ending at each; quotes of the ten minutes before an end. */
+/** Windows of five minutes, fifteen markets ending at each end time; quotes of the ten minutes before an end. */
 const START_MS = Date.UTC(2026, 9, 1);
 const WINDOW_MS = 300_000;
 const MARKETS_PER_END = 15;
@@ -58,7 +58,7 @@ export async function run(): Promise<Figure[]> {
   }
 }
 
-/** The fastest of several: what else the machine does only ever adds. */
+/** The fastest of several runs: other load on the machine only ever adds time. */
 async function measure(
   store: Store,
   { maxMarkets, minutesBefore }: { maxMarkets: number; minutesBefore: number },
@@ -78,7 +78,7 @@ async function measure(
   return { value, unit: 'ms' };
 }
 
-/** The engine makes the rows itself: sent by us they would take longer than everything measured here. */
+/** The engine generates the rows itself: sending them would take longer than everything measured here. */
 async function load(store: Store): Promise<void> {
   const id = `concat('0x', lower(hex(SHA256(toString(m)))))`;
   const end = `toInt64(${START_MS}) + (intDiv(m, ${MARKETS_PER_END}) + 1) * ${WINDOW_MS}`;
@@ -92,7 +92,7 @@ async function load(store: Store): Promise<void> {
   for (let from = 0; from < MARKETS; from += MARKETS_PER_INSERT) {
     await insert(
       store,
-      // One in 50 is one-sided, one in 97 not trusted, one in 10 a change of NO alone.
+      // One in 50 is one-sided, one in 97 untrusted, one in 10 a change of NO only.
       `INSERT INTO quotes (market_id, ts, seq, received, yes_bid, yes_ask, yes_changed, trusted, underlying)
        SELECT id, ${time('ms')}, m * ${QUOTES_PER_MARKET} + q, ${time('ms + 40')}, if(h % 50 = 0, NULL, bid), bid + 100,
          h % 10 != 1, h % 97 != 0, 97000 + (h % 1000) / 100

@@ -6,7 +6,7 @@ import type { Figure } from './figure.ts';
 const FRAMES = 20_000;
 const ROUNDS = 7;
 
-/** A full book of 99 levels and frames of which nine in ten touch levels away from the best. */
+/** A full book of 99 levels, and frames of which nine in ten change levels away from the best. */
 function recordFrames(): { snapshot: string; frames: string[] } {
   const wire = new WireMarket();
   let state = 12345;
@@ -35,7 +35,7 @@ function secondsOf(run: () => void): number {
   return (performance.now() - start) / 1000;
 }
 
-/** Frames through mapper, action, book and best prices; the quotes are counted so that nothing is left out. */
+/** Runs frames through mapper, action, book and best prices; counting the quotes ensures that nothing is skipped. */
 function process(snapshot: string, frames: readonly string[], checkHashes: boolean): number {
   let quotes = 0;
   let [bid, ask]: (number | null)[] = [null, null];
@@ -61,7 +61,7 @@ function process(snapshot: string, frames: readonly string[], checkHashes: boole
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 
-/** Raw frame to quote on one core, beside bare `JSON.parse` of the same frames in the same run. */
+/** From raw frame to quote on one core, compared with bare `JSON.parse` of the same frames in the same run. */
 export async function run(): Promise<Figure[]> {
   const { snapshot, frames } = recordFrames();
   const seconds = { parse: [] as number[], unchecked: [] as number[], checked: [] as number[] };

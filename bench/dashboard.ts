@@ -1,4 +1,4 @@
-/** What a browser loads first, and how long the live page's own thread is busy while books change as fast as they ever do. */
+/** The size of a browser's first load, and the live page's main thread load at the highest rate of book changes. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -17,7 +17,7 @@ const TICK_MS = 20;
 const MEASURED_MS = 15_000;
 const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'];
 
-/** As the service prints them: 99 levels a token. */
+/** A snapshot as the service prints it: 99 levels per token. */
 function snapshot(market: { market_id: string; ticker: string }, n: number): string {
   const side = (from: number) =>
     Array.from({ length: LEVELS / 2 }, (_, i) => ({
@@ -91,7 +91,7 @@ function flood(
   socket.once('close', () => timer.cancel());
 }
 
-/** Everything the sign-in page needs, packed as gzip would. */
+/** Everything that the sign-in page loads, compressed with gzip. */
 async function firstLoad(page: Page): Promise<Figure[]> {
   const bodies: Promise<Buffer>[] = [];
   page.on('response', (response) => void bodies.push(response.body()));
@@ -102,8 +102,8 @@ async function firstLoad(page: Page): Promise<Figure[]> {
 }
 
 /**
- * Tasks of the page's own thread by the processor time they took: other work on the machine makes tasks last longer,
- * but hardly makes them do more.
+ * Tasks of the page's main thread by their processor time: other load on the machine makes tasks last longer, but
+ * hardly uses more of their processor time.
  */
 async function liveLoad(page: Page, sent: { count: number }): Promise<Figure[]> {
   await page.addInitScript("localStorage.setItem('underround.signed-in', '1')");
@@ -150,7 +150,7 @@ interface TraceEvent {
   readonly args?: { readonly name?: string };
 }
 
-/** Milliseconds of each, of whichever page of the browser was busiest. */
+/** Milliseconds of each task, of the busiest page of the browser. */
 function mainThreadTasks(events: readonly TraceEvent[]): number[] {
   const main = events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain');
   const tasksOf = ({ pid, tid }: TraceEvent) =>

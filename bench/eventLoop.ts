@@ -1,6 +1,6 @@
 /**
- * How long the event loop is blocked by the costliest request of each kind that passes the limits on size: the feeds'
- * receive times are taken in the same thread, so no request may block it for more than 50 ms.
+ * How long the costliest request of each kind within the size limits blocks the event loop. The feeds' receive times
+ * are stamped in the same thread, so no request may block it for more than 50 ms.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -21,7 +21,7 @@ import type { ReadResult } from './loadWorker.ts';
 const ROUNDS = 9;
 /** The first requests run code that is not compiled yet. */
 const WARM_UP_ROUNDS = 4;
-/** What the sampling of the loop itself shows of an idle one. */
+/** The sampling shows this delay on an idle loop. */
 const RESOLUTION_MS = 1;
 const GOAL = '< 50';
 
@@ -57,7 +57,7 @@ export async function run(): Promise<Figure[]> {
   }
 }
 
-/** Of several rounds the shortest, in milliseconds: other work on the machine only ever lengthens one. */
+/** The shortest block of several rounds, in milliseconds: other load on the machine only ever lengthens one. */
 async function longestBlock(worker: Worker, port: number, request: string): Promise<number> {
   const blocks: number[] = [];
   for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {

@@ -1,4 +1,4 @@
-/** The costliest requests within the limits on size, by what makes them costly. */
+/** The costliest requests within the size limits, named by the cause of their cost. */
 
 const BODY_BYTES = 256 * 1024;
 const CREDENTIALS_BYTES = 8 * 1024;
@@ -6,7 +6,7 @@ const CREDENTIALS_BYTES = 8 * 1024;
 const TARGET_LENGTH = 15_800;
 const LEVELS = 60;
 
-/** As many parts as fit between the two ends. */
+/** Repeats the part as often as it fits between both ends. */
 function filled(begin: string, part: (at: number) => string, end: string, bytes = BODY_BYTES): string {
   const parts: string[] = [];
   let left = bytes - begin.length - end.length;

@@ -1,8 +1,8 @@
-/** One line of the benchmark: what was measured, and the goal it is held against. */
+/** One line of the benchmark: a measured value and its goal. */
 export interface Figure {
   name: string;
   value: number;
   unit: string;
-  /** As a reader would say it: ">= 40". */
+  /** As printed for a reader: ">= 40". */
   goal?: string;
 }

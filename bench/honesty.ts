@@ -1,13 +1,13 @@
 /**
- * What the model tiers claim against what they get, on simulated markets whose every edge is known: none, a planted
- * one, quotes that lag, and a price of ours that lags. Then what the judge of a sweep makes of strategies without any
- * edge, and how often its intervals hold the truth.
+ * Stated against actual results of the model kinds of signals, on simulated markets with known edges: none, a planted
+ * one, late quotes, and a late price of this service. Then the sweep judge's verdict on strategies without an edge, and
+ * how often its intervals contain the true value.
  */
 import { type KnownMarket, type KnownRow, rowsOfKnownMarket } from '../test/support/knownEdge.ts';
 import { fairMarketPasses, shuffledCoverage, shuffledPasses } from '../test/support/negativeControls.ts';
 import type { Figure } from './figure.ts';
 
-/** Rows are few where there is nothing to see. */
+/** Without an edge there are few rows, so more windows are needed. */
 const WINDOWS = { fair: 2_880, else: 864 };
 
 const CASES: Readonly<Record<string, Partial<KnownMarket>>> = {

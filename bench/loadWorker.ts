@@ -1,8 +1,8 @@
-/** The client's half of the API benchmark, in a thread of its own so that it does not share the served event loop. */
+/** The client of the API benchmark, in a separate thread so that it does not share the server's event loop. */
 import { connect } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 
-/** Reads one whole answer over a fresh connection. */
+/** Reads one complete answer over a new connection. */
 export interface ReadOnce {
   readonly kind: 'read';
   readonly port: number;
@@ -38,7 +38,7 @@ function readOnce({ port, request }: ReadOnce): Promise<ReadResult> {
   });
 }
 
-/** Answers a second. The answers must not be chunked: their end is seen by counting blank lines. */
+/** Returns answers per second. Answers must not be chunked: counting blank lines detects their ends. */
 function load({ port, request, connections, forMs }: Load): Promise<number> {
   return new Promise((resolve, reject) => {
     const started = performance.now();

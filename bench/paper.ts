@@ -1,6 +1,6 @@
 /**
- * Paper trading on one core: one market, 10,000 strategies on it, books as they come. Seconds are of processor time; how
- * long a change of the book takes is by the clock.
+ * Paper trading on one core: one market with 10,000 strategies and a stream of books. Seconds are processor time; the
+ * duration of a book change is wall time.
  */
 import { compileStrategy } from '../src/core/strategies/compile.ts';
 import type { Strategy } from '../src/schema/strategy.ts';
@@ -13,13 +13,13 @@ import type { Figure } from './figure.ts';
 const STRATEGIES = 10_000;
 const BOOKS = 400;
 
-/** Each strategy has another number. */
+/** Each strategy gets a different number. */
 const KINDS: Readonly<Record<string, (n: number) => Strategy>> = {
   'none reached': (n) => ({
     ...{ type: 'threshold_entry', direction: 'below', side: n % 2 === 0 ? 'buy_yes' : 'buy_no' },
     threshold: n / 1e7,
   }),
-  // The price crosses those near it again and again, up and down.
+  // The price repeatedly crosses the thresholds near it in both directions.
   'spread over all prices': (n) => ({
     ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 5, stop_loss: [] },
     entry: [
@@ -28,7 +28,7 @@ const KINDS: Readonly<Record<string, (n: number) => Strategy>> = {
     ],
     take_profit: [{ metric: 'token_price', operator: 'above', value: n / STRATEGIES + 0.02 }],
   }),
-  // All buy at once, so that each of them is looked at every time.
+  // All buy at once, so that each is evaluated on every change.
   'all hold': (n) => ({
     ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 5 },
     entry: [{ metric: 'token_price', operator: 'above', value: 0 }],

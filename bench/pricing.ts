@@ -1,6 +1,6 @@
 /**
- * How right prices and volatilities are, by simulation: figures of docs/PRICING.md. Seeded, so every run prints the
- * same; `BENCH_PATHS` sets the paths a point (two million by default).
+ * The accuracy of prices and volatilities, by simulation: figures of docs/PRICING.md. Seeded, so every run prints the
+ * same; `BENCH_PATHS` sets the paths per point (two million by default).
  */
 import { probabilityUp, sigmaPerSecond } from '../src/core/pricing/probability.ts';
 import { Random } from '../src/core/random.ts';
@@ -10,7 +10,7 @@ import type { Figure } from './figure.ts';
 const PAIRS = Number(process.env.BENCH_PATHS ?? 2_000_000) / 2;
 const SECONDS_LEFT = [5, 15, 25, 45, 60, 90, 120, 300];
 const SIGMAS = [0.3, 1];
-/** Strikes in standard deviations from what is expected. */
+/** Strikes in standard deviations from the expected price. */
 const DISTANCES = [-2, -1, -0.3, 0, 0.3, 1, 2];
 const NOISES_BP = [0, 0.5, 1, 2];
 const WINDOWS = [30, 60, 120, 300, 600, 900, 3_600];
@@ -47,7 +47,7 @@ function twapFigures(): Figure[] {
 
 function twapErrors(secondsLeft: number, sigma: number): { score: number; error: number }[] {
   const twapSeconds = 60;
-  // What has passed of the average lies a little above the price now.
+  // The elapsed part of the average is slightly above the current price.
   const insideMean = 1.0002;
   const share = Math.min(secondsLeft, twapSeconds) / twapSeconds;
   const expected = 1 * share + insideMean * (1 - share);

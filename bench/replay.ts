@@ -1,6 +1,6 @@
 /**
- * Replays on one core: rows a second with fills, and a sweep's cells over prepared markets. Seconds are of processor
- * time, so that what else runs on the machine does not count.
+ * Replays on one core: rows per second with fills, and a sweep's cells over prepared markets. Seconds are processor
+ * time, so that other load on the machine does not count.
  */
 
 import { type PreparedMarket, prepareMarket } from '../src/core/session/prepare.ts';
@@ -12,7 +12,7 @@ import { randomTape, START_MS } from '../test/support/tapes.ts';
 import type { Figure } from './figure.ts';
 
 const MARKETS = 100;
-/** Quotes a market; each has a book of ten levels a side. */
+/** Quotes per market; each has a book of ten levels per side. */
 const QUOTES = 400;
 const SHAPE = { books: QUOTES, levels: 10, gaps: false };
 const ROUNDS = 5;
@@ -45,7 +45,7 @@ function median(runs: readonly Run[]): Run {
   return runs.toSorted((a, b) => a.seconds - b.seconds)[Math.floor(runs.length / 2)] as Run;
 }
 
-/** Enters and leaves all the time and is held to no end, so that every row is decided on. */
+/** Enters and exits continuously and is never held to the end, so that every row is evaluated. */
 const BUSY: ConditionBased = {
   type: 'condition_based',
   side: 'buy_yes',
@@ -88,7 +88,7 @@ export async function run(): Promise<Figure[]> {
   return figures;
 }
 
-/** Thresholds over the whole range: most enter early, then nothing is left to read. */
+/** Thresholds over the whole range: most enter early, and then nothing remains to be read. */
 function sweep(markets: readonly PreparedMarket[]): Figure {
   const strategies = Array.from({ length: CELLS }, (_, cell): Strategy => {
     const take = 0.3 + (cell % 25) * 0.02;

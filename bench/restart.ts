@@ -1,4 +1,4 @@
-/** How long a start takes with what a killed process left in the journal, beside one with nothing to recover. */
+/** The duration of a start with a killed process's journal, compared with a start without recovery. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { ServiceProcess } from '../test/crash/faults/serviceProcess.ts';
 import type { Figure } from './figure.ts';
 import { bookSource } from './storeBooks.ts';
 
-/** Segments are closed once a second. */
+/** Segments are closed once per second. */
 const SEGMENTS = 500;
 const BOOKS_A_SEGMENT = 300;
 const RECORDED_POLL_MS = 20;
@@ -26,7 +26,7 @@ export async function run(): Promise<Figure[]> {
   const [empty, waiting] = dataDirs as [string, string];
   try {
     await leaveSegments(waiting);
-    // The first start of all creates the tables.
+    // The very first start creates the tables.
     await leaveSegments(empty, 0);
     const none = await startSeconds(empty, urls);
     const some = await startSeconds(waiting, urls);
@@ -42,7 +42,7 @@ export async function run(): Promise<Figure[]> {
   }
 }
 
-/** A data directory whose journal holds this many segments that the engine has not taken. */
+/** Creates a data directory whose journal has this many segments that are not in the engine. */
 async function leaveSegments(dataDir: string, segments = SEGMENTS): Promise<void> {
   const options = { dataDir, clickhouseUrl: null, clock: systemClock, log: silentLogger };
   const store = await openStore({ ...options, metrics: new Metrics(), mayInsert: () => false });
@@ -73,7 +73,7 @@ async function startSeconds(
   return { ready, recorded };
 }
 
-/** Until a frame of the books has come in. */
+/** Resolves when a book frame was received. */
 async function firstBook(service: ServiceProcess): Promise<void> {
   const hasFrame = /^underround_venue_frames_total\{feed="polymarket.clob"\} [1-9]/m;
   while (!hasFrame.test((await service.get('/metrics')).body)) await sleep(systemClock, RECORDED_POLL_MS);

@@ -1,4 +1,4 @@
-/** The detectors on a full book: what one book change and one tick of the underlying cost before anything is told. */
+/** The detectors on a full book: the cost of one book change and of one tick of the underlying before publication. */
 import { TakerFee } from '../src/core/fees.ts';
 import { LadderSide } from '../src/core/ladderSide.ts';
 import { VolatilityEstimator } from '../src/core/pricing/volatilityEstimator.ts';
@@ -16,7 +16,7 @@ const TIMED = 200_000;
 const END_MS = 1_795_176_300_000;
 const LEVELS = 99;
 
-/** A market at the money in its last two minutes: every detector has to look, none has anything to say. */
+/** A market at the money in its last two minutes: every detector evaluates it, none finds a signal. */
 class Bench {
   readonly #random = new Random('signals');
   readonly #book = { yes: token(), no: token() };
@@ -58,7 +58,7 @@ class Bench {
     if (detectMispricing(state) !== null) this.signals++;
   }
 
-  /** A level of each token: YES has bids below 50 cents and asks from there up. */
+  /** Sets a level of each token: YES has bids below 50 cents and asks from there up. */
   #set(price: number, size: number): void {
     const { yes, no } = this.#book;
     (price < 5_000 ? yes.bids : yes.asks).set(price, size);
@@ -80,7 +80,7 @@ function perSecond(count: number, run: () => void): number {
   return (count * 1_000) / (performance.now() - started);
 }
 
-/** Nanoseconds that the slowest one in a hundred takes. */
+/** Nanoseconds of the 99th percentile. */
 function p99(count: number, run: () => void): number {
   const times = new Float64Array(count);
   for (let i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/** From a venue's frame to an opportunity on a reader's socket, its row written, while 2,500 frames a second come in. */
+/** From a venue's frame to an opportunity on a reader's socket, with its row written, at 2,500 frames per second. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,18 +21,18 @@ import { serve } from './stream.ts';
 const FRAMES_A_SECOND = 2_500;
 const SECONDS = 15;
 const WARM_UP_SECONDS = 2;
-/** Of the frames, so many complete a book that is a chance; the others change books that are none. */
-const FRAMES_A_CHANCE = 50;
+/** One in this many frames completes a book with an opportunity; the others change books without one. */
+const FRAMES_PER_OPPORTUNITY = 50;
 const OTHER_MARKETS = 100;
 const STRIKE = 97_000;
 const PRICE = 97_500;
 const SETTLE_MS = 1_000;
 
 type Kind = 'endgame' | 'pair';
-interface Told {
+interface PublishedSignal {
   readonly kind: Kind;
   readonly begunMs: number;
-  heardMs: number | null;
+  receivedMs: number | null;
 }
 
 const nothing = () => {};
@@ -62,14 +62,14 @@ export async function run(): Promise<Figure[]> {
       streams.opportunities.add(connection, ['BTC']);
     streams.connections.open({ socket, transport }, { stream: 'opportunity', identity, serve: add });
   });
-  const told = new Map<string, Told>();
+  const published = new Map<string, PublishedSignal>();
   const reader = new WebSocket(`ws://127.0.0.1:${port}`);
   reader.on('message', (text) => {
-    const one = told.get(JSON.parse(String(text)).market_id);
-    if (one !== undefined) one.heardMs ??= performance.now();
+    const one = published.get(JSON.parse(String(text)).market_id);
+    if (one !== undefined) one.receivedMs ??= performance.now();
   });
   await once(reader, 'open');
-  await drive({ recorder, bus, told });
+  await drive({ recorder, bus, published });
   reader.terminate();
   await streams.close();
   server.close();
@@ -78,17 +78,25 @@ export async function run(): Promise<Figure[]> {
   await checkpoints.close();
   await database.destroy();
   rmSync(directory, { recursive: true, force: true });
-  return [...figures(told, 'endgame'), ...figures(told, 'pair')];
+  return [...figures(published, 'endgame'), ...figures(published, 'pair')];
 }
 
-/** Sends frames at their rate in real time, then waits for the last to be told. */
-async function drive({ recorder, bus, told }: { recorder: Recorder; bus: Bus; told: Map<string, Told> }) {
+/** Sends frames at their rate in real time, then waits for the last publication. */
+async function drive({
+  recorder,
+  bus,
+  published,
+}: {
+  recorder: Recorder;
+  bus: Bus;
+  published: Map<string, PublishedSignal>;
+}) {
   const startMs = systemClock.now();
   showPrices(bus, startMs);
   const frames = otherFrames(recorder, startMs);
   const total = frames.length;
-  const chances = Array.from({ length: Math.ceil(total / FRAMES_A_CHANCE) }, (_, index) =>
-    listChance(recorder, { index, nowMs: startMs }),
+  const opportunities = Array.from({ length: Math.ceil(total / FRAMES_PER_OPPORTUNITY) }, (_, index) =>
+    listOpportunity(recorder, { index, nowMs: startMs }),
   );
   const begun = performance.now();
   let sent = 0;
@@ -98,7 +106,8 @@ async function drive({ recorder, bus, told }: { recorder: Recorder; bus: Bus; to
       const due = Math.min(total, Math.floor(((performance.now() - begun) * FRAMES_A_SECOND) / 1_000));
       for (; sent < due; sent++) {
         recorder.clobFrame(frames[sent] as string, systemClock.now());
-        if (sent % FRAMES_A_CHANCE === 0) show(chances[sent / FRAMES_A_CHANCE] as Chance, recorder, told);
+        if (sent % FRAMES_PER_OPPORTUNITY === 0)
+          show(opportunities[sent / FRAMES_PER_OPPORTUNITY] as OpportunityMarket, recorder, published);
       }
       if (sent < total) return;
       timer.cancel();
@@ -109,7 +118,7 @@ async function drive({ recorder, bus, told }: { recorder: Recorder; bus: Bus; to
   prices.cancel();
 }
 
-/** Two minutes of prices, so that there is a volatility. */
+/** Two minutes of prices, so that a volatility exists. */
 function showPrices(bus: Bus, nowMs: number): void {
   for (let back = 120; back >= 0; back--) showPrice(bus, nowMs - back * 1_000);
 }
@@ -122,7 +131,7 @@ function showPrice(bus: Bus, timeMs: number): void {
   }
 }
 
-/** Frames of whole, mirrored books near one half, in pairs. */
+/** Frames of complete, mirrored books near one half, in pairs. */
 function otherFrames(recorder: Recorder, startMs: number): string[] {
   const markets = Array.from({ length: OTHER_MARKETS }, (_, i) => idsOf(1_000_000 + i));
   for (const { marketId, yes, no } of markets)
@@ -138,25 +147,32 @@ function otherFrames(recorder: Recorder, startMs: number): string[] {
   return frames;
 }
 
-interface Chance {
+interface OpportunityMarket {
   readonly ids: Ids;
   readonly kind: Kind;
   readonly isMeasured: boolean;
 }
 
-/** A market that is followed from the start, as they are minutes before they begin. */
-function listChance(recorder: Recorder, { index, nowMs }: { index: number; nowMs: number }): Chance {
+/** A market that is followed from the start; real ones are followed minutes before they begin. */
+function listOpportunity(
+  recorder: Recorder,
+  { index, nowMs }: { index: number; nowMs: number },
+): OpportunityMarket {
   const ids = idsOf(index);
   const kind = index % 2 === 0 ? 'endgame' : 'pair';
   const times = { startTimeMs: nowMs - 200_000, endTimeMs: nowMs + 100_000 };
   const strike = { strikePrice: STRIKE, strikeSource: 'official', strikeBasis: 'listing' } as const;
   const market = marketOf(ids.marketId, { ...ids, nowMs });
   recorder.track(kind === 'endgame' ? { ...market, ...times, ...strike } : market);
-  return { ids, kind, isMeasured: index >= (WARM_UP_SECONDS * FRAMES_A_SECOND) / FRAMES_A_CHANCE };
+  return { ids, kind, isMeasured: index >= (WARM_UP_SECONDS * FRAMES_A_SECOND) / FRAMES_PER_OPPORTUNITY };
 }
 
-/** Its second frame shows what is told. */
-function show({ ids, kind, isMeasured }: Chance, recorder: Recorder, told: Map<string, Told>): void {
+/** The market's second frame shows the opportunity. */
+function show(
+  { ids, kind, isMeasured }: OpportunityMarket,
+  recorder: Recorder,
+  published: Map<string, PublishedSignal>,
+): void {
   const nowMs = systemClock.now();
   const [first, last] =
     kind === 'endgame'
@@ -166,7 +182,7 @@ function show({ ids, kind, isMeasured }: Chance, recorder: Recorder, told: Map<s
           bookFrame({ marketId: ids.marketId, token: ids.no, ask: '0.47', nowMs }),
         ];
   recorder.clobFrame(first, nowMs);
-  if (isMeasured) told.set(ids.marketId, { kind, begunMs: performance.now(), heardMs: null });
+  if (isMeasured) published.set(ids.marketId, { kind, begunMs: performance.now(), receivedMs: null });
   recorder.clobFrame(last, nowMs);
 }
 
@@ -193,12 +209,15 @@ function mirrored(
   ];
 }
 
-function figures(told: ReadonlyMap<string, Told>, kind: Kind): Figure[] {
-  const all = [...told.values()].filter((one) => one.kind === kind);
-  const heard = all.flatMap(({ heardMs, begunMs }) => (heardMs === null ? [] : [heardMs - begunMs]));
-  if (heard.length < all.length) throw new Error(`${all.length - heard.length} of ${all.length} not told`);
-  heard.sort((a, b) => a - b);
-  const at = (part: number) => heard[Math.floor(part * heard.length)] as number;
+function figures(published: ReadonlyMap<string, PublishedSignal>, kind: Kind): Figure[] {
+  const all = [...published.values()].filter((one) => one.kind === kind);
+  const received = all.flatMap(({ receivedMs, begunMs }) =>
+    receivedMs === null ? [] : [receivedMs - begunMs],
+  );
+  if (received.length < all.length)
+    throw new Error(`${all.length - received.length} of ${all.length} not published`);
+  received.sort((a, b) => a - b);
+  const at = (part: number) => received[Math.floor(part * received.length)] as number;
   return [
     { name: `${kind}: last frame to the socket, p50`, value: at(0.5), unit: 'ms' },
     { name: '  p99', value: at(0.99), unit: 'ms', goal: '<= 5' },

@@ -6,7 +6,7 @@ const START_MS = Date.UTC(2026, 10, 20, 15);
 const MINUTES = 10;
 const DENSITY = 0.05;
 
-/** Frames of history a second on one core, hashes included: bounds how long `demo` takes to start. */
+/** Frames of history per second on one core, including hashes: this bounds the start time of `demo`. */
 export async function run(): Promise<Figure[]> {
   const model = new VenueModel({ seed: 'bench', startTimeMs: START_MS, density: DENSITY });
   let frames = 0;

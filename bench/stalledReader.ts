@@ -1,4 +1,4 @@
-/** One reader of a thousand that takes nothing: what it costs in memory, and what the others notice. */
+/** One stalled reader among a thousand: its cost in memory, and its effect on the others. */
 import { Worker } from 'node:worker_threads';
 import type { WebSocket } from 'ws';
 import { Bus } from '../src/bus/bus.ts';
@@ -11,12 +11,12 @@ import type { Figure } from './figure.ts';
 import { ask, book, COMMAND, MARKET, serve } from './stream.ts';
 
 const CLIENTS = 1_000;
-/** In turn with and without: what else the machine does then falls on both, and a single outlier on one phase. */
+/** Alternating with and without: other load on the machine then affects both, and a single outlier only one phase. */
 const PHASES = 9;
-/** A stalled client is closed after 5 s: it has to stand for a whole phase. */
+/** A stalled client is closed after 5 s: it must stay open for a whole phase. */
 const PHASE_MS = 3_000;
 const OTHER_ID = `0x${'5b'.repeat(32)}`;
-/** More than any kernel keeps for a loopback connection, in changes of about 9 KB. */
+/** More than any kernel buffers for a loopback connection, in changes of about 9 KB. */
 const FILLING_CHANGES_MAX = 5_000;
 
 export async function run(): Promise<Figure[]> {

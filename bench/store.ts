@@ -1,4 +1,4 @@
-/** Ingest, bytes on disk and snapshot reads, through the engine's own process and the socket as in service. */
+/** Ingest, bytes on disk and snapshot reads, through the engine's own process and socket as in the service. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,12 +13,12 @@ import { backlog } from './storeBacklog.ts';
 import { bookSource } from './storeBooks.ts';
 
 const START_MS = Date.UTC(2026, 10, 20, 6);
-/** A feed of 2,000 changes a second, as far as the rows' own times go. */
+/** A feed of 2,000 changes per second, by the rows' own times. */
 const ROWS_PER_MS = 2;
 const INGEST_ROWS = 400_000;
 const MARKETS = 50;
 const READERS = 4;
-/** Rows that may wait while the bench appends: two segments, as a live feed would have at most. */
+/** Rows that may wait while the benchmark appends: two segments, the maximum of a live feed. */
 const WAITING_ROWS_MAX = 40_000;
 
 export async function run(): Promise<Figure[]> {
@@ -60,7 +60,7 @@ async function ingest(store: Store): Promise<Figure[]> {
   for (let seq = 1; seq <= INGEST_ROWS; seq++) {
     store.writer.book(source.next(seq, START_MS + Math.floor(seq / ROWS_PER_MS)));
     if (seq % 500 !== 0) continue;
-    // Sleeps rather than spins: the engine needs the core.
+    // Sleeps instead of spinning: the engine needs the core.
     do await new Promise((resolve) => setTimeout(resolve, 1));
     while (store.writer.pending().rows > WAITING_ROWS_MAX);
   }
@@ -87,7 +87,7 @@ async function ingest(store: Store): Promise<Figure[]> {
   ];
 }
 
-/** Reads the newest 100 books of one market after the other until stopped. */
+/** Reads the newest 100 books of one market after another until stopped. */
 async function readLatest(
   store: Store,
   marketIds: readonly string[],
@@ -122,7 +122,7 @@ async function bytesOnDisk(store: Store): Promise<Figure[]> {
   ];
 }
 
-/** Watches how long the loop takes from turn to turn; the returned function stops it and gives the longest, in ms. */
+/** Measures the duration of event loop turns; the returned function stops it and returns the longest, in ms. */
 function watchLoop(): () => number {
   let longest = 0;
   let last = performance.now();

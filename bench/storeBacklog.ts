@@ -1,4 +1,4 @@
-/** How fast segments that wait in the journal go into the engine. */
+/** How fast waiting journal segments are inserted into the engine. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { bookSource } from './storeBooks.ts';
 
 const START_MS = Date.UTC(2026, 10, 20, 6);
 const WAITING_SECONDS = 120;
-/** A second at 900 frames of the venue: what it becomes in rows. */
+/** Rows of one second at 900 venue frames. */
 const BOOKS_A_SECOND = 900;
 const LEVELS = 50;
 const POLL_MS = 20;
@@ -38,7 +38,7 @@ export async function backlog(): Promise<Figure[]> {
   }
 }
 
-/** One segment a second, in the journal. */
+/** Writes one segment per second to the journal. */
 async function fill(writer: StoreWriter): Promise<void> {
   const source = bookSource({ markets: 45, levels: LEVELS, seed: 5 });
   let seq = 0;
@@ -62,7 +62,7 @@ async function fill(writer: StoreWriter): Promise<void> {
         writer.quote({ seq: ++seq, marketId, ...times, ...quote, trusted: true, underlyingPrice: price });
       }
     }
-    // Closes the segment; it waits, since nothing may be inserted yet.
+    // Closes the segment; it waits, because inserts are not allowed yet.
     void writer.flush();
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -1,7 +1,7 @@
 import type { BookRecord } from '../src/schema/records.ts';
 
-/** Small, fast and seeded: the same books in every run. */
-export function seededRandom(seed: number): () => number {
+/** A small, fast, seeded generator: the same books in every run. */
+function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
@@ -17,9 +17,9 @@ interface Market {
   readonly askSizes: Float64Array;
 }
 
-/** What one change of a market's book looks like to the store. */
-export interface BookSource {
-  /** The next change, of the markets in turn. The record and its arrays are reused: copy what you keep. */
+/** Book changes as the store receives them. */
+interface BookSource {
+  /** The next change; markets alternate. The record and its arrays are reused: copy the values you keep. */
   next(seq: number, timeMs: number): BookRecord;
   readonly marketIds: readonly string[];
 }
@@ -27,13 +27,13 @@ export interface BookSource {
 const CENTS = 100;
 
 function newSize(random: () => number): number {
-  // From one share to ten thousand, small ones more often, in hundredths of a share.
+  // From one share to ten thousand, small sizes more often, in hundredths of a share.
   return Math.round(10 ** (2 + random() * 4)) * 10_000;
 }
 
 /**
- * Books of `levels` levels a side (fewer near 0 and 1), of which each change sets 1 to 3; one in ten moves the
- * best price by a cent. NO mirrors YES.
+ * Books of `levels` levels per side (fewer near 0 and 1); each change sets 1 to 3 levels, and one in ten moves the best
+ * price by a cent. NO mirrors YES.
  */
 export function bookSource(options: { markets: number; levels: number; seed: number }): BookSource {
   const random = seededRandom(options.seed);

@@ -1,4 +1,4 @@
-/** One book change to many sockets, against `ws` sending the same bytes to as many. */
+/** One book change to many sockets, compared with `ws` sending the same bytes to as many. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -73,7 +73,7 @@ export async function run(): Promise<Figure[]> {
     },
   };
   for (let round = 1; round <= WARM_UP_ROUNDS + ROUNDS; round++) {
-    // The machine's other work falls on both alike: each is first in every other round.
+    // Other load on the machine affects both alike: each is first in every other round.
     const order = round % 2 === 1 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const);
     for (const arm of order) {
       const start = performance.now();

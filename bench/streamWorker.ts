@@ -1,18 +1,18 @@
-/** A thread of clients that only count the bytes they are sent, so that the server is measured and not them. */
+/** A thread of clients that only count received bytes, so that the server is measured and not the clients. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 
-export interface Connect {
+interface Connect {
   readonly port: number;
   readonly clients: number;
   /** Sent as a frame after the handshake; null: nothing. */
   readonly command: string | null;
-  /** Reads nothing after the first answer; its bytes are not counted. */
+  /** Whether it stops reading after the first answer; its bytes are not counted. */
   readonly stalled?: boolean;
 }
-/** Asks to be told when all clients together have had this many bytes more. */
-export interface Await {
+/** Requests an answer when all clients together have received this many more bytes. */
+interface Await {
   readonly port: number;
   readonly bytes: number;
 }
@@ -32,7 +32,7 @@ port.on('message', async (task: Connect | Await) => {
   const count = received.get(task.port);
   if (count === undefined) return;
   count.wanted = task.bytes;
-  tell(count);
+  report(count);
 });
 
 async function join(
@@ -55,18 +55,18 @@ async function join(
   }
   socket.on('data', (chunk) => {
     count.bytes += chunk.length;
-    tell(count);
+    report(count);
   });
 }
 
-function tell(count: { bytes: number; wanted: number }): void {
+function report(count: { bytes: number; wanted: number }): void {
   if (count.bytes < count.wanted) return;
   count.bytes -= count.wanted;
   count.wanted = Number.POSITIVE_INFINITY;
   port?.postMessage('received');
 }
 
-/** With a mask of zeros, which leaves the text as it is; below 126 bytes. */
+/** Masked with zeros, which leaves the text unchanged; for texts below 126 bytes. */
 function maskedFrame(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
 }

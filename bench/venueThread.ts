@@ -1,4 +1,4 @@
-/** Stand-in venues in a thread of their own; its first message is the environment that points a service at them. */
+/** Stand-in venues in a separate thread; the first message is the environment that connects a service to them. */
 import { parentPort } from 'node:worker_threads';
 import { systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
@@ -6,9 +6,9 @@ import { VenueModel } from '../src/simulator/model.ts';
 import { VenueServer } from '../src/simulator/server.ts';
 import { runFirst } from './runFirst.ts';
 
-/** Books of the venues as a share of what real ones send. */
+/** Book changes as a share of the real venues'. */
 const DENSITY = 0.3;
-/** What the venues themselves may add to the time from a frame's moment to its receipt. */
+/** Delay that the venues themselves may add between a frame's timestamp and its receipt. */
 const STEP_MS = 2;
 /** One frame in so many is compared with the clock as it is sent. */
 const SAMPLED = 16;
@@ -34,7 +34,7 @@ function onFrame(_market: unknown, frame: string): void {
 runFirst();
 const model = new VenueModel({
   ...{ seed: 'attack', startTimeMs: systemClock.now() - 1000, density: DENSITY },
-  // Frames are stamped when they are sent: the time to their receipt is then the service's alone.
+  // Frames are stamped when they are sent: the time until their receipt is then only the service's.
   latencyMs: { low: 0, high: 0 },
 });
 const observer = { onFrame, onSnapshot: () => {} };

@@ -1,4 +1,4 @@
-/** A dispatcher with its database, and receivers in another thread, as the webhook benchmarks use them. */
+/** A dispatcher with its database, and receivers in another thread, for the webhook benchmarks. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ export interface WebhookRig {
   close(): Promise<void>;
 }
 
-/** @param paths One endpoint each; `/ok...` answers, `/hang`, `/reset` and `/drip` do that. */
+/** @param paths One endpoint each; `/ok...` answers, `/hang`, `/reset` and `/drip` behave as named. */
 export async function openRig(paths: readonly string[]): Promise<WebhookRig> {
   const dataDir = mkdtempSync(join(tmpdir(), 'underround-bench-'));
   const [keyFile, certFile] = [join(dataDir, 'key.pem'), join(dataDir, 'cert.pem')];
@@ -83,7 +83,7 @@ export async function openRig(paths: readonly string[]): Promise<WebhookRig> {
 
 let events = 0;
 
-/** One that says when it was detected, to the microsecond. */
+/** An opportunity with its detection time to the microsecond. */
 export function detectedNow(): Opportunity {
   const at = performance.timeOrigin + performance.now();
   return {

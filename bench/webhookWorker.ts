@@ -1,14 +1,17 @@
-/** The receivers of the webhook benchmark, in a thread of their own: one HTTPS server whose paths are the endpoints. */
+/** The receivers of the webhook benchmark, in a separate thread: one HTTPS server whose paths are the endpoints. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
 export interface WorkerReport {
-  /** Requests since the last report, and when the newest came: milliseconds of `performance`, across threads. */
+  /**
+   * Requests since the last report, and the time of the newest: milliseconds of `performance`, comparable across
+   * threads.
+   */
   readonly received: number;
   readonly lastMs: number;
-  /** From the moment in the body to the request's first bytes, milliseconds, of healthy endpoints. */
+  /** Milliseconds from the time in the body to the request's first bytes, for healthy endpoints. */
   readonly latenciesMs: readonly number[];
 }
 

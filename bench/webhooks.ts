@@ -1,4 +1,6 @@
-/** Webhooks: how soon a detection is at its receivers, how many a second, and what broken receivers do to the others. */
+/**
+ * Webhooks: latency from a detection to its receivers, throughput, and the effect of broken receivers on the others.
+ */
 import { Pool } from 'undici';
 import { systemClock as clock, sleep } from '../src/runtime/clock.ts';
 import { CONCURRENCY_MAX } from '../src/webhooks/delivery/sender.ts';
@@ -7,10 +9,10 @@ import { detectedNow, openRig, type WebhookRig } from './webhookRig.ts';
 
 const ENDPOINTS = 20;
 const DELIVERIES = 60_000;
-/** Deliveries on their way at most while the throughput is measured. */
+/** Maximum number of deliveries in flight during the throughput measurement. */
 const AHEAD = 4_000;
 const ISOLATION_ENDPOINTS = 200;
-/** Runs of each kind, in turn: what else the machine does then falls on both. */
+/** Runs of each kind, alternating: other load on the machine then affects both. */
 const ISOLATION_RUNS = 2;
 const ISOLATION_SECONDS = 15;
 /** 2.5 events for each of 200 endpoints: 500 deliveries a second. */
@@ -39,7 +41,7 @@ export async function run(): Promise<Figure[]> {
   ];
 }
 
-/** Other work on the machine lowers a rate, and hardly what it costs. */
+/** Other load on the machine lowers a rate, but hardly changes the processor time. */
 async function withCpu(measure: () => Promise<number>) {
   const before = process.cpuUsage();
   const rate = await measure();
@@ -148,7 +150,7 @@ async function isolated(paths: readonly string[]) {
     if (round === 5) await rig.report();
     if (round === Math.floor(rounds / 3)) before = heapMb();
     rig.dispatcher.take(detectedNow());
-    // Paused ones are resumed at once, so that they are broken all the time.
+    // Paused webhooks are resumed at once, so that they are broken all the time.
     for (const { webhookId } of broken) await rig.webhooks.registry.resume({ webhookId });
     await sleep(clock, ISOLATION_PERIOD_MS);
   }

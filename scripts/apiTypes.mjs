@@ -1,5 +1,6 @@
-// Turns docs/openapi.json into the types of the dashboard's client: every schema by its name, and of every operation
-// what it takes and answers. Of our own, because the generators there are ask for a TypeScript this project has left.
+// Converts docs/openapi.json to the types of the dashboard's client: every schema by its name, and the parameters and
+// answers of every operation. Written for this project, because existing generators need a TypeScript version that it
+// no longer uses.
 
 const INDENT = '  ';
 
@@ -10,7 +11,7 @@ export function apiTypes(document) {
   );
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      // The client names the original, and asks its mirror.
+      // The client names the original operation and calls its mirror.
       .filter(([, operation]) => operation['x-mirrors'] === undefined)
       .map(
         ([method, operation]) => `${INDENT}'${method.toUpperCase()} ${path}': ${operationType(operation)};`,
@@ -85,7 +86,7 @@ function objectType({ properties, required = [], additionalProperties }, indent)
   return `{\n${fields.join('\n')}\n${indent}}`;
 }
 
-/** What may be left out may also be undefined: neither is sent. */
+/** An optional member may also be undefined: both are omitted from the request. */
 function member(isRequired, type) {
   return isRequired ? `: ${type}` : `?: ${type} | undefined`;
 }

@@ -1,12 +1,12 @@
-// Fails when the lock file would have anything installed that it does not name by its hash, or from an address of its
-// own, or anything that a user needs and that an install script has to finish. Plain Node, because it judges what is to be installed. Usage: `checkLock.mjs [FILE]`.
+// Fails when the lock file would install a package without its hash, from a fixed address, or with an install script
+// that users need. Plain Node, because it runs before any package is installed. Usage: `checkLock.mjs [FILE]`.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Packages for other platforms whose hash is not known: their versions are not in the registry that this lock file was
- * made from. npm leaves them out on other platforms, and on their own it installs them unverified. Each is to be
- * removed from here with the next version of its package; nothing may be added without a reason of this kind.
+ * Packages for other platforms with unknown hashes: their versions were not in the registry when this lock file was
+ * made. npm skips them on other platforms, and on their own it installs them unverified. Remove each with the next
+ * version of its package; add none without a reason of this kind.
  */
 const UNKNOWN = [
   ...['android-arm64', 'android-x64', 'darwin-arm64', 'darwin-x64', 'linux-arm64-musl', 'linux-x64-musl'].map(
@@ -18,14 +18,14 @@ const UNKNOWN = [
   ),
 ];
 /**
- * Packages for users whose install script need not run, with the reason. npm skips install scripts where it is set to,
- * as `.npmrc` does here, and a script that compiles fails on a machine without a compiler.
+ * User packages whose install script need not run, with the reason. npm skips install scripts if configured, as in
+ * `.npmrc` here, and a compiling script fails on a machine without a compiler.
  */
 const NEEDLESS_SCRIPTS = [
-  // `node -e ""`: it keeps npm from compiling, and the library comes as a package of its own.
+  // `node -e ""`: it keeps npm from compiling; the library is a separate package.
   'chdb@3.4.0',
 ];
-/** What npm verifies a package by; older and weaker hashes are refused. */
+/** The hash by which npm verifies a package; other and weaker hashes are refused. */
 const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/;
 
 const file = process.argv[2] ?? fileURLToPath(new URL('../package-lock.json', import.meta.url));

@@ -1,16 +1,16 @@
-// Runs the checks and one or more runs of tests, each by its command, and decides whether all are good: only then the
-// exit status is 0. Prints one line `N passed, N failed[, N skipped]` at the end, which counts the tests of all runs.
+// Runs the checks and one or more test runs, each by its command; the exit status is 0 only if all succeed. At the end
+// it prints one line `N passed, N failed[, N skipped]` that counts the tests of all runs.
 // Usage: node scripts/gate.mjs [--minutes N] CHECKS RUNNER [RUNNER...]
-// A runner's status and its results must agree: an error outside any test, a test that never ended, a run without
-// results and one that takes longer than the minutes each count as a failed test.
+// A runner's status and its results must agree. An error outside any test, a test that never ended, a run without
+// results and a run that exceeds the minutes each count as a failed test.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** Many times what a run takes on two cores, so that it ends only what hangs. */
+/** Many times the duration of a run on two cores, so that it ends only a hanging run. */
 const MINUTES_MAX = 180;
-/** For the runner to end in order after a signal. */
+/** Time for the runner to shut down after a signal. */
 const GRACE_MS = 10_000;
 const SIGNALS = ['SIGINT', 'SIGTERM'];
 
@@ -37,7 +37,7 @@ const { passed, failed, skipped } = sum;
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exitCode = failed > 0 || checkStatus !== 0 ? 1 : 0;
 
-/** The status of a shell command, as a shell has it; whatever the command started ends with it. */
+/** The exit status of a shell command, as a shell reports it; all child processes of the command end with it. */
 function run(command) {
   return new Promise((resolve) => {
     let child = null;
@@ -47,9 +47,9 @@ function run(command) {
       signalGroup(child.pid, signal);
       setTimeout(() => signalGroup(child.pid, 'SIGKILL'), GRACE_MS).unref();
     };
-    // Before the command starts: a signal that it sends at once would end this process without it.
+    // Before the command starts: a signal that it sends at once would end only this process.
     for (const signal of SIGNALS) process.on(signal, onSignal);
-    // The leader of a process group of its own, which signals reach as a whole.
+    // The command leads its own process group, so that signals reach the whole group.
     child = spawn(command, { shell: true, stdio: 'inherit', detached: true });
     const limit = setTimeout(() => {
       say(`no end after ${minutes} minutes`);
@@ -89,7 +89,7 @@ function judge(file, status) {
   return counts;
 }
 
-/** Counts the results that the runner wrote; null where there are none. */
+/** Counts the results that the runner wrote; null without results. */
 function readCounts(file) {
   try {
     const { testResults } = JSON.parse(readFileSync(file, 'utf8'));

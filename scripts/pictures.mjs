@@ -1,4 +1,4 @@
-// Makes the pictures of the documentation from a running demo: node scripts/pictures.mjs URL PASSWORD
+// Takes the screenshots of the documentation from a running demo: node scripts/pictures.mjs URL PASSWORD
 import { chromium } from 'playwright-core';
 
 const [url, password] = process.argv.slice(2);
@@ -7,9 +7,9 @@ if (!url || !password) {
   process.exit(1);
 }
 const FOLDER = new URL('../docs/images/', import.meta.url);
-/** Long enough for the lines of the live page to have a shape. */
+/** Time for the charts of the live page to fill. */
 const SETTLE_MS = 25_000;
-/** Closed positions a paper strategy has before its picture is taken: some minutes. */
+/** Closed positions of a paper strategy before its screenshot is taken: some minutes. */
 const POSITIONS = 8;
 const POLL_MS = 5_000;
 const TRADES_MAX = 14;
@@ -58,7 +58,7 @@ await page.waitForTimeout(1000);
 await save('paper');
 await browser.close();
 
-/** Asks the API under the page's session. */
+/** Calls the API with the page's session. */
 function ask(method, path, body) {
   return page.evaluate(
     async ([verb, address, text]) => {
@@ -69,7 +69,7 @@ function ask(method, path, body) {
   );
 }
 
-/** A market with enough trades to see what they are, and few enough to tell them apart. */
+/** A market with enough trades for a meaningful chart, and few enough to distinguish them. */
 function mostTraded(trades) {
   const counts = new Map();
   for (const { market_id: id } of trades) counts.set(id, (counts.get(id) ?? 0) + 1);

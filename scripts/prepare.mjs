@@ -1,7 +1,7 @@
-// Brings a checkout to where the service can run: fetches a Node where the running one is too old, installs and builds
-// what is missing or out of date, and says so. Then runs what its arguments name, as `scripts/withNode.mjs` does. Plain
-// Node 18 without dependencies, because it runs before there are any. Does nothing, fast, when nothing is missing; two
-// at once are safe.
+// Prepares a checkout so that the service can run. It fetches a Node if the running one is too old, installs and builds
+// missing or outdated parts, and reports each step. Then it runs its arguments, like `scripts/withNode.mjs`. Plain Node
+// 18 without dependencies, because it runs before any is installed. It ends quickly when nothing is missing; concurrent
+// calls are safe.
 // Usage: node scripts/prepare.mjs [--node MAJOR] [SCRIPT [WORD...]]; MAJOR is one of `bin/nodeReleases.json`.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = path.join(ROOT, 'dist/.prepare-lock');
 const LOCK_WAIT_MS_MAX = 15 * 60_000;
 const LOCK_POLL_MS = 250;
-/** What is built, each in its own time: a change of the service does not build the dashboard again. */
+/** Build targets with separate stamps: a change of the service does not rebuild the dashboard. */
 const SERVICE = {
   script: 'build:service',
   saying: 'building (a few seconds)...',
@@ -28,7 +28,7 @@ const DASHBOARD = {
   script: 'build:web',
   saying: 'building the dashboard (some ten seconds)...',
   stamp: path.join(ROOT, 'dist/.built-web'),
-  // It has the formulas of `core` in it.
+  // It contains the formulas of `core`.
   inputs: ['web/src', 'web/public', 'web/index.html', 'web/vite.config.ts', 'web/package.json', 'src/core'],
 };
 const BUILDS = [SERVICE, DASHBOARD];
@@ -37,21 +37,21 @@ let holdsLock = false;
 process.on('exit', unlock);
 const words = process.argv.slice(2);
 const [, major] = words[0] === '--node' ? words.splice(0, 2) : [];
-// Before everything else, because it changes PATH.
+// First, because it changes PATH.
 const program = await neededNode(major);
 if (missing().length > 0) {
   await lock();
-  // Asked again: whoever held the lock may have done the work.
+  // Checked again: the previous holder of the lock may have done the work.
   const due = missing();
   if (due.includes(install)) install();
-  // At once: each uses one processor most of the time.
+  // Concurrently: each uses one processor most of the time.
   await Promise.all(due.filter((step) => step !== install).map((step) => step()));
   unlock();
 }
 linkCommand();
 if (words.length > 0) await runNamed(program, words);
 
-/** The steps that are due, in order. A build is due after every installation: types may have changed. */
+/** The due steps, in order. A build is due after every installation: types may have changed. */
 function missing() {
   const builds = (due) => due.map((target) => () => build(target));
   if (!isInstalled()) return [install, ...builds(BUILDS)];
@@ -65,14 +65,14 @@ function install() {
 
 async function build({ script, saying, stamp }) {
   say(saying);
-  // Before the build, so that a file saved while it runs makes the next one due.
+  // Before the build, so that a file saved during the build makes the next one due.
   const startedMs = Date.now();
   await runBeside('npm', ['run', '--silent', script]);
   fs.writeFileSync(stamp, '');
   fs.utimesSync(stamp, startedMs / 1000, startedMs / 1000);
 }
 
-/** Compares what npm noted it installed with what the lock file asks for; file times lie after a checkout. */
+/** Compares npm's record of installed packages with the lock file; file times are wrong after a checkout. */
 function isInstalled() {
   const installed = packagesOf('node_modules/.package-lock.json');
   const wanted = packagesOf('package-lock.json');
@@ -80,7 +80,7 @@ function isInstalled() {
   return Object.entries(wanted).every(([name, asked]) => {
     if (!name.startsWith('node_modules/') || asked.link) return true;
     const found = installed[name];
-    // An optional package may be of another platform and rightly absent.
+    // An optional package may be for another platform and correctly absent.
     return found ? found.version === asked.version : asked.optional === true || asked.peer === true;
   });
 }
@@ -98,7 +98,7 @@ function isBuilt({ stamp, inputs }) {
   return built !== undefined && inputs.every((input) => newestMs(path.join(ROOT, input)) < built.mtimeMs);
 }
 
-/** The newest change under a file or folder; a folder's own time shows that a file was added or removed. */
+/** The newest change in a file or folder; a folder's own time shows that a file was added or removed. */
 function newestMs(target) {
   const own = fs.statSync(target);
   if (!own.isDirectory()) return target.endsWith('.test.ts') ? 0 : own.mtimeMs;
@@ -106,7 +106,7 @@ function newestMs(target) {
   return Math.max(own.mtimeMs, ...children);
 }
 
-/** Lets `npx underround` and npm scripts find the command in a checkout whatever npm's cache remembers. */
+/** Links the command, so that `npx underround` and npm scripts find it in a checkout whatever npm's cache contains. */
 function linkCommand() {
   const link = path.join(ROOT, 'node_modules/.bin/underround');
   if (process.platform === 'win32' || fs.existsSync(link)) return;
@@ -118,7 +118,7 @@ function linkCommand() {
   }
 }
 
-/** Takes the lock, waiting for its holder as long as that process lives. */
+/** Acquires the lock; waits while its holder lives. */
 async function lock() {
   for (let waitedMs = 0; waitedMs < LOCK_WAIT_MS_MAX; waitedMs += LOCK_POLL_MS) {
     try {
@@ -152,7 +152,7 @@ function holderIsGone() {
 }
 
 function options() {
-  // Standard output belongs to the command this prepares for.
+  // Standard output is reserved for the command that runs afterwards.
   const stdio = ['ignore', process.stderr, process.stderr];
   return { cwd: ROOT, stdio, shell: process.platform === 'win32' };
 }
@@ -162,7 +162,7 @@ function run(command, parameters) {
   check(command, parameters, { status, error });
 }
 
-/** The same, beside others. */
+/** The same, concurrently with others. */
 async function runBeside(command, parameters) {
   const child = spawn(command, parameters, options());
   const ended = await once(child, 'exit').then(

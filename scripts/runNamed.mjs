@@ -6,9 +6,9 @@ import { run } from '../bin/launch.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Runs what the words name: first a script by its path from the root of the checkout, or by the bare name of a command
- * in `node_modules/.bin`; then its arguments.
- * @param {string | null} program The Node to run it with, as `neededNode` gives it.
+ * Runs the script or command that the first argument names: a script by its path from the root of the checkout, or a
+ * command in `node_modules/.bin` by its bare name. The other words are its arguments.
+ * @param {string | null} program The Node to run it with, as returned by `neededNode`.
  * @param {readonly string[]} words
  */
 export async function runNamed(program, [script, ...words]) {

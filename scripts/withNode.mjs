@@ -1,4 +1,4 @@
-// Runs a script of this checkout, or a command that npm installed in it, in the Node the project needs.
+// Runs a script of this checkout, or a command that npm installed in it, with the Node that the project needs.
 // Usage: node scripts/withNode.mjs SCRIPT [WORD...], e.g. `scripts/generate.mjs --check` or `tsc -p tsconfig.json`.
 import { neededNode } from '../bin/neededNode.mjs';
 import { runNamed } from './runNamed.mjs';

@@ -4,7 +4,7 @@ import type { ApiParts } from '../http/parts.ts';
 import type { NewestBook } from '../recorder/marketMemory.ts';
 import type { Gap } from '../schema/gap.ts';
 import { findBook } from '../store/queries/orderbook.ts';
-import type { BookRow } from '../store/tables/bookRows.ts';
+import type { BookRow } from '../store/tables/bookRowReader.ts';
 import { LiveBookRow } from '../stream/bookText.ts';
 
 /**

@@ -12,7 +12,7 @@ import * as parameter from '../schema/api/parameters.ts';
 import { orderbookShape, snapshotsShape } from '../schema/api/resources.ts';
 import { integer } from '../schema/api/types.ts';
 import { bookColumns, booksOf } from '../store/queries/books.ts';
-import { BOOK_FORMAT } from '../store/tables/bookRows.ts';
+import { BOOK_FORMAT } from '../store/tables/bookRowReader.ts';
 import { newestBook, storedBook } from './bookInForce.ts';
 
 type Parts = Pick<ApiParts, 'store' | 'live' | 'clock'>;

@@ -1,6 +1,6 @@
 /** Which numbers a sweep may vary, and the backtests its axes make. */
 
-import { Faults, type JsonType } from '../schema/api/body.ts';
+import { type JsonType, NestedProblems } from '../schema/api/body.ts';
 import { paramsType, sizeUsdType, strategyType } from '../schema/api/strategies.ts';
 import { Invalid } from '../schema/api/types.ts';
 import type { Axis, BacktestSpec, SweepSpec } from '../schema/backtest.ts';
@@ -91,7 +91,7 @@ function checked({ strategy, params, sizeUsd }: Cell): Cell | string {
   ] as [JsonType<unknown>, unknown][]) {
     const parsed = type.parse(value);
     if (parsed instanceof Invalid) return parsed.msg;
-    if (parsed instanceof Faults) return parsed.problems[0]?.msg ?? 'Invalid input';
+    if (parsed instanceof NestedProblems) return parsed.problems[0]?.msg ?? 'Invalid input';
   }
   return { strategy, params, sizeUsd };
 }

@@ -17,7 +17,7 @@ function newBus() {
   return { bus: new Bus({ log: silentLogger, metrics }), metrics };
 }
 
-test('every listener of a topic hears an event once, in the order of subscribing, until it leaves', () => {
+test('every listener of a topic gets each event once, in subscription order, until it unsubscribes', () => {
   const { bus } = newBus();
   const heard: string[] = [];
   const leave = bus.subscribe('market', ({ slug }) => void heard.push(`a ${slug}`));
@@ -30,7 +30,7 @@ test('every listener of a topic hears an event once, in the order of subscribing
   expect(heard).toEqual(['a 1', 'b 1', 'b 2']);
 });
 
-test('a listener that throws is counted and hurts no other', async () => {
+test('a listener that throws is counted and affects no other', async () => {
   const { bus, metrics } = newBus();
   const heard: string[] = [];
   bus.subscribe('market', () => {
@@ -44,7 +44,7 @@ test('a listener that throws is counted and hurts no other', async () => {
   );
 });
 
-test('who leaves or comes while an event is told does not disturb it', () => {
+test('subscribing or unsubscribing during a publication does not affect it', () => {
   const { bus } = newBus();
   const heard: string[] = [];
   const leave = bus.subscribe('market', () => {
@@ -58,7 +58,7 @@ test('who leaves or comes while an event is told does not disturb it', () => {
   expect(heard).toEqual(['second', 'second', 'late']);
 });
 
-test('a record is with the store before it is told', () => {
+test('a record is in the store before it is published', () => {
   const { bus } = newBus();
   const store = new MemorySink();
   const sink = new PublishingSink(store, bus);

@@ -2,17 +2,17 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Topic, Topics } from './topics.ts';
 
-export type Listener<T extends Topic> = (event: Topics[T]) => void;
+type Listener<T extends Topic> = (event: Topics[T]) => void;
 
-/** Failures of one listener logged at full length; the rest are counted: a broken one fails on every event. */
+/** Failures of one listener that are logged; later ones are only counted: a broken listener fails on every event. */
 const LOGGED_FAILURES_MAX = 20;
 
-/** What those who only tell need. */
+/** The bus as seen by publishers. */
 export interface Publisher {
   publish<T extends Topic>(topic: T, event: Topics[T]): void;
 }
 
-/** What those who only listen need. */
+/** The bus as seen by listeners. */
 export interface Subscriber {
   /** @returns Ends the subscription. */
   subscribe<T extends Topic>(topic: T, listener: Listener<T>): () => void;
@@ -24,11 +24,12 @@ interface Subscription {
 }
 
 /**
- * Tells what was recorded to whoever reads it, in this process and at once: `publish` returns when every listener has.
- * So a listener does little, and what fails in one is its own: logged, counted, and no other misses the event.
+ * Publishes recorded events to listeners in this process, synchronously: `publish` returns when every listener has
+ * returned. A listener must therefore be short. A failing listener is logged and counted, and the others still get the
+ * event.
  */
 export class Bus implements Publisher, Subscriber {
-  /** Replaced at every change, so that one under way is not disturbed and an event costs no copy. */
+  /** Lists are replaced at every change, so that a running publication is not affected and an event costs no copy. */
   readonly #subscriptions = new Map<Topic, readonly Subscription[]>();
   readonly #log: Logger;
   readonly #failures;

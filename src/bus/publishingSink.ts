@@ -10,7 +10,7 @@ import type {
 } from '../schema/records.ts';
 import type { Publisher } from './bus.ts';
 
-/** Hands records to the store, then tells them on the bus: nobody hears of what was not taken. */
+/** Writes records to the store, then publishes them on the bus: only accepted records are published. */
 export class PublishingSink implements RecordSink {
   readonly #store: RecordSink;
   readonly #bus: Publisher;

@@ -9,11 +9,13 @@ import type {
   UnderlyingRecord,
 } from '../schema/records.ts';
 
-/** What is told on the bus, by topic. Each is told after it was handed to the store. */
+/** Events on the bus, by topic. Each is published after it was written to the store. */
 export interface Topics {
-  /** A book after a finished action that changed its levels. A view that is reused: copy what you keep. */
+  /** A book after a complete action that changed its levels. It is a reused view: copy the values you keep. */
   book: BookRecord;
-  /** A best price of either token, or the trust in the book, changed; before the `book` of the same action. */
+  /**
+   * A changed best price of either token, or changed trust in the book; published before the `book` of the same action.
+   */
   quote: QuoteRecord;
   trade: TradeRecord;
   /** A price of an underlying. */
@@ -21,9 +23,9 @@ export interface Topics {
   perpDepth: PerpDepthRecord;
   /** A gap was opened (`endTimeMs` null) or closed. */
   gap: Gap;
-  /** A market is new, or anything in its record changed. */
+  /** A market is new, or its record changed. */
   market: Market;
-  /** A signal that is written in the audit already. */
+  /** A signal that is already in the audit log. */
   opportunity: Opportunity;
 }
 export type Topic = keyof Topics;

@@ -1,4 +1,6 @@
-/** Entry of a thread that writes SQLite's log into the database file, so that no request or signal waits for the disk. */
+/**
+ * Entry of a thread that copies SQLite's log into the database file, so that no request or signal waits for the disk.
+ */
 import { workerData } from 'node:worker_threads';
 import { every, systemClock } from '../runtime/clock.ts';
 import { checkpointWhenDue } from './checkpoint.ts';
@@ -13,7 +15,7 @@ every(systemClock, PERIOD_MS, () => {
   try {
     checkpointWhenDue(file);
   } catch (error) {
-    // A full disk: the log stays as it is until there is space.
+    // The disk is full: the log stays until there is space.
     if (!isUnavailable(error)) throw error;
   }
 });

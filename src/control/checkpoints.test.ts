@@ -11,10 +11,10 @@ import type { Database } from './schema.ts';
 import { SqliteFile } from './sqliteFile.ts';
 
 const PAGE_BYTES = 4_096;
-/** Of a log that is due in these tests. */
+/** Log length that counts as due in these tests. */
 const PAGES_DUE = 30;
 
-/** A file in write-ahead mode whose writer moves nothing by itself, and a second connection to it. */
+/** A file in write-ahead mode whose writer never checkpoints by itself, and a second connection to it. */
 function writerAndBeside() {
   const path = join(temporaryDirectory(), 'control.sqlite');
   const writer = new SqliteFile(path);
@@ -27,7 +27,7 @@ function writerAndBeside() {
   });
   const write = (id: number) => writer.prepare('INSERT INTO rows VALUES (?, ?)').run([id, 'x'.repeat(4_000)]);
   const pagesIn = (ending: string) => Math.floor(statSync(path + ending).size / PAGE_BYTES);
-  /** The file has the last page of the database only once the whole log was moved. */
+  /** The file contains the last page of the database only after a complete checkpoint. */
   const isMoved = () => {
     const [{ page_count }] = writer.rows<{ page_count: number }>('PRAGMA page_count') as [
       { page_count: number },
@@ -37,7 +37,7 @@ function writerAndBeside() {
   return { path, writer, beside, write, isMoved, logPages: () => pagesIn('-wal') };
 }
 
-test('the log is moved once enough pages have gathered, and not before', () => {
+test('the log is checkpointed once it has enough pages, and not before', () => {
   const { beside, write, isMoved, logPages } = writerAndBeside();
   for (let id = 0; logPages() < PAGES_DUE; id++) {
     checkpointWhenDue(beside, PAGES_DUE);
@@ -48,7 +48,7 @@ test('the log is moved once enough pages have gathered, and not before', () => {
   expect(isMoved()).toBe(true);
 });
 
-test('a log that began again is moved once it is as long again, however long its file is', () => {
+test('a restarted log is checkpointed once it is long enough again, whatever its file size', () => {
   const { beside, write, isMoved, logPages } = writerAndBeside();
   for (let id = 0; id < 100; id++) write(id);
   const length = logPages();
@@ -62,7 +62,7 @@ test('a log that began again is moved once it is as long again, however long its
   expect(isMoved()).toBe(true);
 });
 
-test('nothing is due where there is no log', () => {
+test('no checkpoint is due without a log', () => {
   const file = new SqliteFile(join(temporaryDirectory(), 'control.sqlite'));
   onTestFinished(() => file.close());
   const asked: string[] = [];
@@ -74,7 +74,7 @@ test('nothing is due where there is no log', () => {
   expect(asked).toEqual(['PRAGMA page_size']);
 });
 
-test('it waits for nobody: a transaction goes on across it, and commits', () => {
+test('it does not wait: a transaction that is open across it still commits', () => {
   const { writer, beside, write } = writerAndBeside();
   for (let id = 0; id < 40; id++) write(id);
   writer.exec('BEGIN IMMEDIATE');
@@ -86,9 +86,9 @@ test('it waits for nobody: a transaction goes on across it, and commits', () => 
 });
 
 test.each([
-  ['catches up with what is committed meanwhile', [40, 12, 3, 0], 4],
-  ['gives up where writers keep ahead', Array(99).fill(40), 20],
-  ['gives up where another connection is at it', [-1, -1], 1],
+  ['catches up with commits made meanwhile', [40, 12, 3, 0], 4],
+  ['gives up when writers stay ahead', Array(99).fill(40), 20],
+  ['gives up when another connection runs a checkpoint', [-1, -1], 1],
 ])('it %s', (_, left, passes) => {
   const { path, write } = writerAndBeside();
   for (let id = 0; id < 40; id++) write(id);
@@ -105,7 +105,7 @@ test.each([
   expect(passed).toBe(passes);
 });
 
-test('it waits for no reader that needs what the log holds', () => {
+test('it does not wait for a reader that needs the log', () => {
   const { path, beside, write, isMoved } = writerAndBeside();
   write(0);
   const reader = new SqliteFile(path, { readOnly: true });
@@ -124,7 +124,7 @@ const pagesAlone = async (db: Database) =>
   (await sql<{ wal_autocheckpoint: number }>`PRAGMA wal_autocheckpoint`.execute(db)).rows[0]
     ?.wal_autocheckpoint;
 
-test('commits move a long log all the same, and do so alone once the thread has ended', async () => {
+test('commits still checkpoint a long log, and do it alone once the thread has ended', async () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'control.sqlite');
   const db = await openSqlite(path);

@@ -4,20 +4,23 @@ import { builtEntry } from '../runtime/builtEntry.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Database } from './schema.ts';
 
-/** As SQLite has it unless told otherwise: then the commit that fills a log moves it, waiting for the disk. */
+/** SQLite's default: the commit that reaches this log length runs the checkpoint and waits for the disk. */
 const PAGES_ALONE = 1_000;
-/** 64 MB. Commits without a pause keep the thread from ever reaching the log's end; a commit at this length does. */
+/**
+ * 64 MB. Continuous commits keep the thread from ever reaching the log's end; at this length a commit runs the
+ * checkpoint.
+ */
 const PAGES_BESIDE = 16_000;
 const HEAP_MB_MAX = 32;
 
-export interface Checkpoints {
+interface CheckpointThread {
   close(): Promise<void>;
 }
 
 /**
- * Has a thread move the log of an open SQLite database into its file. What a commit promises stays the same; only who
- * waits for the disk is another. Should the thread end, commits do the work again.
- * @param path Of the file that `database` has open.
+ * Runs the checkpoints of an open SQLite database in a thread. The durability of a commit is unchanged; only the thread
+ * waits for the disk. If the thread ends, commits run the checkpoints again.
+ * @param path Path of the file that `database` has open.
  */
 export async function checkpointBeside(
   database: Database,
@@ -26,10 +29,12 @@ export async function checkpointBeside(
     log,
     entry = builtEntry('control/checkpointWorker'),
   }: { path: string; log: Logger; entry?: string },
-): Promise<Checkpoints> {
+): Promise<CheckpointThread> {
   await moveLogAt(database, PAGES_BESIDE);
   const worker = new Worker(entry, {
-    ...{ workerData: path, env: { TZ: 'UTC' }, execArgv: [] },
+    workerData: path,
+    env: { TZ: 'UTC' },
+    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
   });
   worker.unref();

@@ -53,7 +53,7 @@ describe('openDatabase', () => {
     await db.destroy();
   });
 
-  it('opened again, finds what was stored and migrates nothing twice', async () => {
+  it('opened again, it has the stored rows and runs no migration twice', async () => {
     const dataDir = temporaryDirectory();
     const sources = { clock: new FakeClock(), randomBytes };
     const first = await openIn(dataDir);
@@ -64,7 +64,7 @@ describe('openDatabase', () => {
     await second.destroy();
   });
 
-  it('a key stands nowhere in the files, its hash does', async () => {
+  it('the files contain a key’s hash and never the key', async () => {
     const dataDir = temporaryDirectory();
     const db = await openIn(dataDir);
     const { key } = await issueKey(
@@ -82,7 +82,7 @@ describe('openDatabase', () => {
     }
   });
 
-  it('refuses the URL of something else than PostgreSQL, and makes no file', async () => {
+  it('refuses a URL that is not PostgreSQL’s, and creates no file', async () => {
     const config = { dataDir: temporaryDirectory(), databaseUrl: 'mysql://localhost/x' };
     await expect(openDatabase(config)).rejects.toThrow(
       new ConfigError('DATABASE_URL must start with postgres://'),
@@ -90,7 +90,7 @@ describe('openDatabase', () => {
     expect(readdirSync(config.dataDir)).toEqual([]);
   });
 
-  it('a file that is no database is a store failure with its cause', async () => {
+  it('a file that is not a database is a store failure with its cause', async () => {
     const dataDir = temporaryDirectory();
     writeFileSync(join(dataDir, 'control.sqlite'), 'this is not a database, and long enough to be looked at');
     const error = await openIn(dataDir).catch((caught: unknown) => caught);
@@ -101,13 +101,13 @@ describe('openDatabase', () => {
     expect((error as StoreUnavailableError).cause).toMatchObject({ errcode: 26 });
   });
 
-  it('a directory that cannot be made is a store failure', async () => {
+  it('a directory that cannot be created is a store failure', async () => {
     const dataDir = temporaryDirectory();
     writeFileSync(join(dataDir, 'file'), '');
     await expect(openIn(join(dataDir, 'file'))).rejects.toBeInstanceOf(StoreUnavailableError);
   });
 
-  it('a migration that fails leaves nothing behind', async () => {
+  it('a failed migration leaves no tables behind', async () => {
     const dataDir = temporaryDirectory();
     mkdirSync(dataDir, { recursive: true });
     const file = new SqliteFile(join(dataDir, 'control.sqlite'));
@@ -124,7 +124,7 @@ function filesOf(directory: string): Buffer {
 }
 
 describe('a full disk', () => {
-  /** No page beyond those it has may be written, as on a disk without space. */
+  /** Allows no further pages, as on a disk without space. */
   async function fullDatabase() {
     const db = await openIn(temporaryDirectory());
     await sql`CREATE TABLE filler (line TEXT)`.execute(db);
@@ -136,7 +136,7 @@ describe('a full disk', () => {
   const write = (db: Connection) => sql`INSERT INTO filler VALUES (${'x'.repeat(100_000)})`.execute(db);
   const FULL = new StoreUnavailableError('control database: database or disk is full');
 
-  it('fails a write as one to try again, and takes it once there is space', async () => {
+  it('fails a write as retryable, and accepts it once there is space', async () => {
     const { db, free } = await fullDatabase();
     await expect(write(db)).rejects.toThrow(FULL);
     await free();
@@ -144,7 +144,7 @@ describe('a full disk', () => {
     await db.destroy();
   });
 
-  it('is the reason of a transaction that failed, and leaves none open', async () => {
+  it('is reported as a transaction’s failure, and leaves no transaction open', async () => {
     const { db, free } = await fullDatabase();
     await expect(db.transaction().execute(write)).rejects.toThrow(FULL);
     await free();

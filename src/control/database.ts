@@ -10,12 +10,11 @@ import type { Database } from './schema.ts';
 export const SQLITE_FILE_NAME = 'control.sqlite';
 
 /**
- * Opens the control plane's database and brings its tables up to date: PostgreSQL when `databaseUrl` is set, else the
- * embedded one in the data directory. Several processes may do so at once: the command line works while a server
- * runs, and before one ever ran. One process opens it once.
- * @param options `isReader`: makes no file; where there is none, the database is empty. `onWait`: called with a line for
- *   each attempt that did not reach PostgreSQL; by default the line is printed on standard error.
- * @throws {StoreUnavailableError} When it cannot be opened, reached or migrated; the text holds no password.
+ * Opens the control database and runs its migrations: PostgreSQL when `databaseUrl` is set, else the embedded file in
+ * the data directory. Several processes may do so at once: commands work while a server runs, and before one ever ran.
+ * One process opens it only once.
+ * @param options `isReader`: creates no file; without one, the database is empty.
+ * @throws {StoreUnavailableError} When it cannot be opened, reached or migrated; the text contains no password.
  */
 export async function openDatabase(
   config: Pick<Config, 'dataDir' | 'databaseUrl'>,

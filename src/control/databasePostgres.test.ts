@@ -28,7 +28,7 @@ describe.skipIf(postgres.absent)(
       await db.destroy();
     });
 
-    it('of many that start at once one migrates and none is refused', async () => {
+    it('of many processes that start at once one migrates, and none is refused', async () => {
       const url = await postgres.createDatabase();
       const opened = await Promise.all(Array.from({ length: 6 }, () => openAt(url)));
       const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
@@ -38,7 +38,7 @@ describe.skipIf(postgres.absent)(
       await Promise.all(opened.map((db) => db.destroy()));
     });
 
-    it('a migration that fails leaves nothing behind', async () => {
+    it('a failed migration leaves no tables behind', async () => {
       const url = await postgres.createDatabase();
       const client = new pg.Client(url);
       await client.connect();
@@ -51,7 +51,7 @@ describe.skipIf(postgres.absent)(
       await client.end();
     });
 
-    it('a refused password is told at once, without the password', async () => {
+    it('a refused password is reported at once, without the password', async () => {
       const url = new URL(await postgres.createDatabase());
       url.password = 'hunter2-not-this';
       const error = await openAt(url.href).catch((caught: unknown) => caught);
@@ -71,7 +71,7 @@ describe.skipIf(postgres.absent)(
       await db.destroy();
     });
 
-    it('what the database refuses is not taken for its absence', async () => {
+    it('a statement that the database refuses is not reported as an absent database', async () => {
       const db = await openAt(await postgres.createDatabase());
       const wrong = sql`select * from no_such_table`.execute(db);
       await expect(wrong).rejects.toMatchObject({ code: '42P01' });
@@ -80,8 +80,8 @@ describe.skipIf(postgres.absent)(
   },
 );
 
-describe('a PostgreSQL that is not there', () => {
-  it('is asked a bounded number of times, each in a line, then named with its address and no password', async () => {
+describe('an absent PostgreSQL', () => {
+  it('is tried a limited number of times, then reported with its address and no password', async () => {
     const fake = new FakeClock();
     const waitsMs: number[] = [];
     const clock: Clock = {
@@ -115,7 +115,7 @@ describe('a PostgreSQL that is not there', () => {
     );
   });
 
-  it('a URL of another database is a mistake in the configuration', async () => {
+  it('a URL of another database is a configuration error', async () => {
     await expect(openAt('mysql://localhost/x')).rejects.toThrow(
       new ConfigError('DATABASE_URL must start with postgres://'),
     );

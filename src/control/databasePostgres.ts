@@ -6,30 +6,30 @@ import { ConfigError, StoreUnavailableError } from '../runtime/errors.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Database, Schema } from './schema.ts';
 
-/** Connections of one process; PostgreSQL allows 100 in all unless told otherwise. */
+/** Connections of one process; PostgreSQL allows 100 in total by default. */
 const MAX_CONNECTIONS = 10;
-/** A request that gets no connection within this is answered 502. */
+/** A request that gets no connection within this time is answered 502. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Every statement here takes milliseconds; this bounds one that waits for a lock. */
+/** Statements take milliseconds; this limits one that waits for a lock. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 30_000;
-/** At start the database may be starting too, as in a compose file: ten tries, and none begins after the limit. */
+/** At a start the database may be starting too: ten tries, about fifteen seconds in total. */
 const START_TRIES = 10;
 const START_LIMIT_MS = 15_000;
 const START_BACKOFF = { firstMs: 200, maxMs: 2_000 };
 
 const BIGINT_OID = 20;
 /**
- * SQLSTATE classes and codes that say "not now" and nothing about the statement: connection exceptions, insufficient
- * resources, operator intervention. The rest are network errors of Node, or ours.
+ * SQLSTATE classes and codes of failures that a retry may cure: connection exceptions, insufficient resources, operator
+ * intervention. The other retryable errors are network errors of Node.
  */
 const UNAVAILABLE = /^(?:08|53|57)/;
 const NETWORK = /^(?:ECONN|ENOTFOUND|EAI_|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)/;
 
 /**
- * Opens a PostgreSQL database and brings its tables up to date; of several processes that start at once one migrates
- * and the others wait for it.
- * @throws {ConfigError} When the URL is of something else.
+ * Opens a PostgreSQL database and runs its migrations; of several processes that start at once one migrates and the
+ * others wait.
+ * @throws {ConfigError} When the URL is not PostgreSQL's.
  * @throws {StoreUnavailableError} When it cannot be reached after bounded retries, refuses, or cannot be migrated.
  */
 export async function openPostgres(
@@ -50,7 +50,7 @@ export async function openPostgres(
   } catch (cause) {
     await db.destroy();
     const reason = cause instanceof Error ? cause.message : String(cause);
-    // Never the whole URL: it may hold a password.
+    // Never the whole URL: it may contain a password.
     throw new StoreUnavailableError(`control database ${host}${pathname} cannot be opened: ${reason}`, {
       cause,
     });
@@ -64,7 +64,7 @@ async function migrateOnceReachable(
 ): Promise<void> {
   const startedMs = clock.monotonic();
   for (let attempt = 0; ; attempt++) {
-    // The query layer takes an advisory lock around the run and rolls a failed one back whole.
+    // The query layer holds an advisory lock during the run and rolls a failed run back completely.
     const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
     const { error } = await migrator.migrateToLatest();
     if (error === undefined) return;
@@ -76,7 +76,10 @@ async function migrateOnceReachable(
   }
 }
 
-/** The driver's pool, whose network failures are ours: the API answers them 502 and not as a bug. */
+/**
+ * The driver's pool; network failures become `StoreUnavailableError`, so that the API answers 502 and does not report a
+ * bug.
+ */
 function createPool(connectionString: string): PostgresPool {
   const pool = new pg.Pool({
     connectionString,
@@ -85,13 +88,13 @@ function createPool(connectionString: string): PostgresPool {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    // Times and counts are far below 2^53; the driver would give them as text.
+    // Times and counts are far below 2^53; the driver would return them as text.
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format as 'text'),
     },
   });
-  // A connection that breaks is dropped; whoever uses it then, or asks for one next, is told. Unheard, the same event
+  // A broken connection is dropped, and its current or next user gets the error. Without a listener, the same event
   // would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => void client.on('error', () => undefined));
@@ -110,7 +113,7 @@ function guarded(client: pg.PoolClient): PostgresPoolClient {
         broken ||= outward instanceof StoreUnavailableError;
         throw outward;
       }),
-    // One that broke may not know it yet; back in the pool it would fail the next query too.
+    // A broken connection may not be detected yet; back in the pool it would fail the next query too.
     release: () => client.release(broken),
   } as unknown as PostgresPoolClient;
 }

@@ -6,10 +6,10 @@ import { MIGRATIONS } from './migrations.ts';
 import type { Database, Schema } from './schema.ts';
 import { SqliteFile } from './sqliteFile.ts';
 
-/** A database that no file holds. */
+/** A database without a file. */
 export const IN_MEMORY = ':memory:';
 
-/** Opens the file, made if absent, and brings its tables up to date. Rejects with the driver's own errors. */
+/** Opens the file, creating it if absent, and runs its migrations. Rejects with the driver's own errors. */
 export async function openSqlite(path: string): Promise<Database> {
   if (path !== IN_MEMORY) createPrivateFile(path);
   const file = new SqliteFile(path);
@@ -29,7 +29,7 @@ export async function openSqlite(path: string): Promise<Database> {
   }
 }
 
-/** Only the owner may read it: it tells who the users are. SQLite gives its side files the same mode. */
+/** Only the owner may read it: it contains the users' email addresses. SQLite gives its side files the same mode. */
 function createPrivateFile(path: string): void {
   makeDirectories(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
@@ -37,9 +37,8 @@ function createPrivateFile(path: string): void {
 }
 
 /**
- * The query layer takes no lock on SQLite, so two processes would both run a migration. An immediate
- * transaction around the whole run makes the second wait and then find nothing to do; a migration that fails
- * half-way leaves nothing behind.
+ * The query layer takes no lock on SQLite, so two processes would both run a migration. An immediate transaction around
+ * the whole run makes the second process wait and then find nothing to do; a failed migration leaves nothing behind.
  */
 async function migrateSqlite(db: Database, file: SqliteFile): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });

@@ -1,10 +1,11 @@
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { SqliteFile } from './sqliteFile.ts';
 
-/** Tells commits to a SQLite file apart. */
-export interface DatabaseVersion {
+/** Detects commits to a SQLite file. */
+interface DatabaseVersion {
   /**
-   * Differs from before whenever any connection of any process committed meanwhile; about 3 microseconds.
+   * Returns another number whenever any connection of any process has committed since the last call; takes about 3
+   * microseconds.
    * @throws {StoreUnavailableError} When the file cannot be read.
    */
   read(): number;
@@ -12,8 +13,8 @@ export interface DatabaseVersion {
 }
 
 /**
- * SQLite numbers only what *other* connections commit, so this one writes nothing: it then sees the commits of this
- * process as well.
+ * SQLite counts only commits of *other* connections. This connection writes nothing, so it also sees the commits of
+ * this process.
  * @see https://www.sqlite.org/pragma.html#pragma_data_version
  */
 export function watchVersion(path: string): DatabaseVersion {

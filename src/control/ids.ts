@@ -1,16 +1,16 @@
 import type { Clock } from '../runtime/clock.ts';
 import { type RandomBytes, randomBase62 } from './base62.ts';
 
-/** What a repository needs beside the database to make a row. */
+/** The inputs a repository needs to create a row, besides the database. */
 export interface RowSources {
   readonly clock: Pick<Clock, 'now'>;
   readonly randomBytes: RandomBytes;
 }
 
-/** 16 base62 characters are 95 bits: two equal ids are not to be expected in any life of the service. */
+/** 16 base62 characters are 95 bits: two equal ids are not expected in the lifetime of the service. */
 const ID_LENGTH = 16;
 
-/** A new id such as `usr_3fQ...`; the prefix tells a reader what it names. */
+/** A new id such as `usr_3fQ...`; the prefix shows the kind of object. */
 export function createId(
   prefix: 'usr' | 'key' | 'ses' | 'wh' | 'bt' | 'ps' | 'evt',
   randomBytes: RandomBytes,

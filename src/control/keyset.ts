@@ -1,12 +1,12 @@
-/** Pages that continue after a row, in an order of two columns: no row is shown twice when others are added. */
+/** Pages that continue after a row, ordered by two columns: no row appears twice when others are added. */
 import type { ExpressionBuilder, ExpressionWrapper, ReferenceExpression, SqlBool } from 'kysely';
 
-/** A column of the order with the value of the row that a page continues after. */
+/** A column of the order, and its value in the row after which a page continues. */
 type Placed<DB, TB extends keyof DB> = readonly [column: ReferenceExpression<DB, TB>, value: number | string];
 
 /**
- * Rows on one side of a place. The second column tells rows apart that are equal in the first.
- * @param side `<`: before the place, in rising order of both columns; `>`: after it.
+ * Selects the rows before or after a position. The second column orders rows with equal values in the first.
+ * @param side `<`: before the position, in ascending order of both columns; `>`: after it.
  */
 export function beyondPlace<DB, TB extends keyof DB>(
   row: ExpressionBuilder<DB, TB>,

@@ -10,8 +10,8 @@ import {
 } from '../webhooks/migrationWebhooks.ts';
 
 /**
- * Every change of the control plane's tables, in the order of their names; one that has been released is never
- * edited. Only what both SQLite and PostgreSQL understand: the schema builder, portable types, no triggers.
+ * Every change of the control database's tables, in the order of their names; a released migration is never edited.
+ * Migrations use only features that both SQLite and PostgreSQL have: the schema builder, portable types, no triggers.
  */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001_users_and_keys': { up: createUsersAndKeys },
@@ -54,7 +54,7 @@ async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {
 }
 
 async function createSignInUsageAndSettings(db: Kysely<unknown>): Promise<void> {
-  // SQLite adds one column a statement.
+  // SQLite adds one column per statement.
   await db.schema.alterTable('users').addColumn('password_hash', 'text').execute();
   await db.schema.alterTable('users').addColumn('operator_ms', 'bigint').execute();
   await db.schema.alterTable('users').addColumn('suspended_ms', 'bigint').execute();

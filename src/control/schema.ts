@@ -20,8 +20,8 @@ import type {
 } from '../webhooks/schemaWebhooks.ts';
 
 /**
- * The control plane's tables, the same in SQLite and PostgreSQL: ids are text, times are integer Unix
- * milliseconds, flags are nullable times. A PostgreSQL driver must read `bigint` as a number.
+ * The control database's tables, the same in SQLite and PostgreSQL: ids are text, times are integer Unix milliseconds,
+ * flags are nullable times. A PostgreSQL driver must read `bigint` as a number.
  */
 export interface Schema {
   users: UsersTable;
@@ -51,18 +51,18 @@ export interface UsersTable {
   email: string;
   tier: Tier;
   created_ms: number;
-  /** Argon2id in PHC form; null for a user made on the command line, who cannot sign in until one is set. */
+  /** Argon2id in PHC form; null for a user created on the command line, who cannot sign in until a password is set. */
   password_hash: string | null;
-  /** Since when the user may administer the others; null: not. */
+  /** Since when the user is an operator, who may administer the others; null: never. */
   operator_ms: number | null;
-  /** Since when the user is suspended: no key of theirs is admitted, and they cannot sign in; null: not. */
+  /** Since when the user is suspended: their keys are refused and they cannot sign in; null: not suspended. */
   suspended_ms: number | null;
 }
 
 export interface ApiKeysTable {
   key_id: string;
   user_id: string;
-  /** SHA-256 of the whole key, 64 hex digits. Unique. The key itself is nowhere. */
+  /** SHA-256 of the whole key, 64 hex digits. Unique. The key itself is not stored. */
   key_hash: string;
   /** First characters of the key, for display. */
   key_hint: string;
@@ -73,63 +73,63 @@ export interface ApiKeysTable {
   revoked_ms: number | null;
 }
 
-/** One row a browser signed in; a session that ends is deleted. */
+/** One row per signed-in browser; the row of an ended session is deleted. */
 export interface SessionsTable {
   session_id: string;
   user_id: string;
-  /** SHA-256 of the cookie's token, 64 hex digits. Unique. The token itself is nowhere. */
+  /** SHA-256 of the cookie's token, 64 hex digits. Unique. The token itself is not stored. */
   token_hash: string;
   created_ms: number;
   /** To the minute. */
   last_seen_ms: number;
-  /** The first characters of the `User-Agent`; empty where there was none. */
+  /** The first characters of the `User-Agent`; empty without one. */
   user_agent: string;
-  /** Where the sign-in came from. */
+  /** Client address of the sign-in. */
   address: string;
 }
 
-/** Requests of a key in a UTC day. */
-export interface UsageTable {
+/** Requests of a key in one UTC day. */
+interface UsageTable {
   key_id: string;
   /** Start of the UTC day, Unix milliseconds. */
   day_ms: number;
   requests: number;
 }
 
-/** One-time codes (TOTP) of a user; none: the password alone. */
-export interface SecondFactorsTable {
+/** A user's one-time codes (TOTP); without a row the password suffices. */
+interface SecondFactorsTable {
   user_id: string;
-  /** Encrypted; base64 within. */
+  /** Encrypted; the plain text is base64. */
   secret: string;
-  /** Since when signing in takes a code; null: none was proven yet. */
+  /** Since when signing in needs a code; null: no code has been verified yet. */
   enabled_ms: number | null;
-  /** Of the newest code that was used: none of it or of an earlier step is accepted again. */
+  /** Time step of the newest used code: codes of it or an earlier step are refused. */
   last_step: number;
 }
 
-/** A code that was used is deleted. */
-export interface RecoveryCodesTable {
+/** Used codes are deleted. */
+interface RecoveryCodesTable {
   user_id: string;
   /** SHA-256, 64 hex digits. */
   code_hash: string;
 }
 
-/** Sign-ins, sign-ups and operator actions, the refused ones included. */
+/** Sign-ins, sign-ups and operator actions, including refused ones. */
 export interface AccountEventsTable {
   event_id: string;
   at_ms: number;
   action: AccountAction;
-  /** Why it was refused; null: it was done. */
+  /** Why it was refused; null: it succeeded. */
   reason: string | null;
-  /** Of the account; null: the whole service. As it was then: users may be gone. */
+  /** Email of the account; null: the whole service. A copy from that time: the user may be deleted since. */
   email: string | null;
   actor: string | null;
   address: string | null;
   detail: string | null;
 }
 
-/** What an operator switches while the service runs, and what must be decided once: JSON by name. */
-export interface SettingsTable {
+/** Settings that an operator changes while the service runs, and decisions made once: JSON by name. */
+interface SettingsTable {
   name: string;
   value: string;
   updated_ms: number;

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { openSecretBox, SECRET_KEY_FILE_NAME, SecretBox } from './secretBox.ts';
 
-test('what was sealed opens under its key and for its row alone', () => {
+test('a sealed text opens only with its key and for its row', () => {
   const box = new SecretBox(randomBytes(32), randomBytes);
   const sealed = box.seal('whsec_abc', 'wh_1');
   expect(box.open(sealed, 'wh_1')).toBe('whsec_abc');
@@ -24,7 +24,7 @@ test('what was sealed opens under its key and for its row alone', () => {
   }
 });
 
-test('the key file is made once, for its owner alone, and read again', () => {
+test('the key file is created once, readable only by its owner, and read again', () => {
   const dataDir = join(temporaryDirectory(), 'new');
   const sealed = openSecretBox({ secretKey: null, dataDir }, randomBytes).seal('x', 'wh_1');
   expect(readdirSync(dataDir)).toEqual([SECRET_KEY_FILE_NAME]);
@@ -38,17 +38,14 @@ test('the key file is made once, for its owner alone, and read again', () => {
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
-test.each([['short'], [''], ['0'.repeat(63)]])(
-  'a key that is none is refused without a word of it: %j',
-  (text) => {
-    const dataDir = temporaryDirectory();
-    const open = () => openSecretBox({ secretKey: text, dataDir }, randomBytes);
-    expect(open).toThrow(
-      new ConfigError(
-        'UNDERROUND_SECRET_KEY (value not shown) must be 32 bytes in base64 or hexadecimal, such as `openssl rand -base64 32` prints; correct it, or unset it',
-      ),
-    );
-    writeFileSync(join(dataDir, SECRET_KEY_FILE_NAME), text);
-    expect(() => openSecretBox({ secretKey: null, dataDir }, randomBytes)).toThrow(ConfigError);
-  },
-);
+test.each([['short'], [''], ['0'.repeat(63)]])('an invalid key is refused without quoting it: %j', (text) => {
+  const dataDir = temporaryDirectory();
+  const open = () => openSecretBox({ secretKey: text, dataDir }, randomBytes);
+  expect(open).toThrow(
+    new ConfigError(
+      'UNDERROUND_SECRET_KEY (value not shown) must be 32 bytes in base64 or hexadecimal, such as `openssl rand -base64 32` prints; correct it, or unset it',
+    ),
+  );
+  writeFileSync(join(dataDir, SECRET_KEY_FILE_NAME), text);
+  expect(() => openSecretBox({ secretKey: null, dataDir }, randomBytes)).toThrow(ConfigError);
+});

@@ -15,7 +15,7 @@ const TAG_BYTES = 16;
 const VERSION = 'v1.';
 
 /**
- * Keeps what must be read again (signing secrets) out of the database: AES-256-GCM under a key that is not in it. A
+ * Encrypts secrets that must be readable again (signing secrets): AES-256-GCM with a key that is not in the database. A
  * box opens only for the row it was made for.
  */
 export class SecretBox {
@@ -35,7 +35,7 @@ export class SecretBox {
     return VERSION + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
   }
 
-  /** Null where the box was made under another key, for another row, or is damaged. */
+  /** Null where the box was made with another key, for another row, or is damaged. */
   open(box: string, rowId: string): string | null {
     if (!box.startsWith(VERSION)) return null;
     const bytes = Buffer.from(box.slice(VERSION.length), 'base64');
@@ -52,9 +52,9 @@ export class SecretBox {
 }
 
 /**
- * The key of `UNDERROUND_SECRET_KEY`, else of a file in the data directory that is made at the first start, readable
- * by its owner alone. Two processes that start at once get the same one.
- * @throws {ConfigError} When the variable or the file holds no key.
+ * Uses the key of `UNDERROUND_SECRET_KEY`, else of a file in the data directory. The file is created at the first
+ * start, readable only by its owner. Two processes that start at once get the same key.
+ * @throws {ConfigError} When the variable or the file contains no valid key.
  */
 export function openSecretBox(
   { secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>,
@@ -68,14 +68,14 @@ export function openSecretBox(
   return new SecretBox(readKeyFile(path), randomBytes);
 }
 
-/** A box under a key that is kept nowhere, for readers that open and seal nothing. */
+/** A box with a temporary key, for readers that neither open nor seal. */
 export function passingSecretBox(randomBytes: RandomBytes): SecretBox {
   return new SecretBox(randomBytes(KEY_BYTES), randomBytes);
 }
 
 /**
  * The key in `UNDERROUND_SECRET_KEY`.
- * @throws {ConfigError} When the text is no key.
+ * @throws {ConfigError} When the text is not a valid key.
  */
 export function parseSecretKey(text: string): Buffer {
   const key = decodeKey(text);
@@ -85,8 +85,8 @@ export function parseSecretKey(text: string): Buffer {
 }
 
 /**
- * The key in the file of a data directory; null where there is none yet.
- * @throws {ConfigError} When the file holds no key.
+ * The key in the file of a data directory; null where the file does not exist yet.
+ * @throws {ConfigError} When the file contains no valid key.
  */
 export function storedSecretKey(dataDir: string): Buffer | null {
   const path = join(dataDir, SECRET_KEY_FILE_NAME);
@@ -102,7 +102,7 @@ function readKeyFile(path: string): Buffer {
   );
 }
 
-/** Null for a text that is no key. It is never repeated in a message: it may be half of a key. */
+/** Null for an invalid key. No message quotes the text: it may be half of a key. */
 function decodeKey(text: string): Buffer | null {
   const key = Buffer.from(text.trim(), /^[0-9a-fA-F]{64}$/.test(text.trim()) ? 'hex' : 'base64');
   return key.length === KEY_BYTES ? key : null;

@@ -1,15 +1,15 @@
 import { StoreUnavailableError } from '../runtime/errors.ts';
 
 /**
- * SQLite's primary result codes that say "not now" and nothing about the statement: another's lock (BUSY), a failing
- * disk (IOERR), no space (FULL), no file descriptor or directory (CANTOPEN).
+ * SQLite's primary result codes that are worth a retry: another connection's lock (BUSY), a failing disk (IOERR), no
+ * space (FULL), no file descriptor or directory (CANTOPEN).
  * @see https://www.sqlite.org/rescode.html
  */
 const UNAVAILABLE: readonly number[] = [5, 10, 13, 14];
 
 export function isUnavailable(error: unknown): boolean {
   const { errcode } = error as { errcode?: unknown };
-  // The low byte of an extended code is the primary one.
+  // The low byte of an extended code is the primary code.
   return typeof errcode === 'number' && UNAVAILABLE.includes(errcode & 0xff);
 }
 

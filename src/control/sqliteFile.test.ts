@@ -13,7 +13,7 @@ function opened(path = ':memory:', options = {}): SqliteFile {
   return file;
 }
 
-/** What a call fails with. */
+/** Returns the error that a call throws. */
 function failureOf(call: () => unknown): unknown {
   try {
     call();
@@ -32,7 +32,7 @@ test.each([
   expect(opened().prepare(sql).reader).toBe(reader);
 });
 
-test('bytes come back as bytes, and large whole numbers as they went in or not at all', () => {
+test('bytes are read as bytes, and large integers exactly or not at all', () => {
   const file = opened();
   const echo = (value: unknown) => file.prepare('select ? as value').all([value]);
   expect(echo(new Uint8Array([1, 0, 255]))).toEqual([{ value: new Uint8Array([1, 0, 255]) }]);
@@ -48,18 +48,18 @@ test.each([[true], [{ value: 1 }], [new Date(0)], [() => 1], [Symbol('x')]])('%o
   expect(failureOf(() => statement.all([1, value]))).toEqual(new TypeError(message));
 });
 
-test('the same text is prepared once, as long as no 200 others came after it', () => {
+test('the same text is prepared once, unless 200 others followed it', () => {
   const file = opened();
   const first = file.prepare('select 0');
   for (let n = 1; n < 200; n++) file.prepare(`select ${n}`);
   expect(file.prepare('select 0')).toBe(first);
   file.prepare('select 200');
   expect(file.prepare('select 0')).not.toBe(first);
-  // One that is kept no longer still runs.
+  // A statement that was evicted still runs.
   expect(first.all([])).toEqual([{ 0: 0 }]);
 });
 
-test.each(['exec', 'prepare'] as const)('a statement follows a change of its table by %s', (by) => {
+test.each(['exec', 'prepare'] as const)('a statement works after a change of its table by %s', (by) => {
   const file = opened();
   const change = (sql: string) => (by === 'exec' ? file.exec(sql) : void file.prepare(sql).run([]));
   const all = () => file.prepare('select * from rows').all([]);
@@ -72,7 +72,7 @@ test.each(['exec', 'prepare'] as const)('a statement follows a change of its tab
   expect(all()).toEqual([{ b: 2 }]);
 });
 
-test('one value is read again each time', () => {
+test('a single value is read again on each call', () => {
   const file = opened();
   file.exec('create table rows (a)');
   const count = file.value('select count(*) from rows');
@@ -81,17 +81,17 @@ test('one value is read again each time', () => {
   expect(count()).toBe(1);
 });
 
-test('rows are read one by one where they are asked for so', () => {
+test('rows can be read one by one', () => {
   const values =
     'with recursive n(i) as (select 1 union all select i + 1 from n where i < ?) select i from n';
   expect([...opened().prepare(values).iterate([3])]).toEqual([{ i: 1 }, { i: 2 }, { i: 3 }]);
 });
 
-test('another connection’s lock is a failure to try again, once the lock is not released in time', () => {
+test('another connection’s lock is a retryable failure after the timeout', () => {
   const path = join(temporaryDirectory(), 'a.sqlite');
   const [holder, waiter] = [opened(path), opened(path)];
   holder.exec('create table rows (a)');
-  // SQLite does the waiting; none here.
+  // SQLite itself would wait; a timeout of 0 disables that.
   waiter.exec('PRAGMA busy_timeout = 0');
   holder.exec('BEGIN IMMEDIATE');
   const statement = waiter.prepare('insert into rows values (1)');
@@ -102,7 +102,7 @@ test('another connection’s lock is a failure to try again, once the lock is no
   expect(statement.run([])).toMatchObject({ changes: 1 });
 });
 
-test('a broken rule of the tables is not one to try again', () => {
+test('a violated constraint is not retryable', () => {
   const file = opened();
   file.exec('create table rows (a unique)');
   const insert = file.prepare('insert into rows values (?)');
@@ -112,7 +112,7 @@ test('a broken rule of the tables is not one to try again', () => {
   expect(failure).toMatchObject({ errcode: 2067, message: 'UNIQUE constraint failed: rows.a' });
 });
 
-test('opened for reading, it makes no file and writes nothing', () => {
+test('opened for reading, it creates no file and writes nothing', () => {
   const path = join(temporaryDirectory(), 'a.sqlite');
   expect(failureOf(() => new SqliteFile(path, { readOnly: true }))).toMatchObject({ errcode: 14 });
   expect(existsSync(path)).toBe(false);
@@ -130,7 +130,7 @@ test('a path is never read as a URI', () => {
   expect(existsSync(join(folder, 'file:a?mode=memory'))).toBe(true);
 });
 
-test('closed twice, it is closed, and its log is gone', () => {
+test('closing twice is allowed, and removes the log file', () => {
   const path = join(temporaryDirectory(), 'a.sqlite');
   const file = new SqliteFile(path);
   file.exec('PRAGMA journal_mode = WAL');
@@ -150,10 +150,10 @@ const THREAD = `data:text/javascript,${encodeURIComponent(USE)}`;
 test.each([
   ['a process', USE],
   [
-    'a thread of it',
+    'a thread of the process',
     `const { Worker } = await import('node:worker_threads'); new Worker(new URL(${JSON.stringify(THREAD)}));`,
   ],
-])('%s that uses it prints no warning of it, and others as ever', (_name, program) => {
+])('%s that uses SQLite prints no warning about it, but prints other warnings', (_name, program) => {
   const arguments_ = ['--input-type=module', '--eval', `${program} process.emitWarning('another');`];
   const { status, stderr } = spawnSync(process.execPath, arguments_, { encoding: 'utf8' });
   expect(stderr).not.toMatch(/SQLite/);
@@ -161,7 +161,7 @@ test.each([
   expect(status).toBe(0);
 });
 
-test('a thread that is ended in the midst of a statement leaves the file whole', async () => {
+test('a thread that is terminated during a statement leaves the file intact', async () => {
   const path = join(temporaryDirectory(), 'a.sqlite');
   const file = opened(path);
   file.exec('PRAGMA journal_mode = WAL');

@@ -5,9 +5,9 @@ import { outward } from './sqliteFailure.ts';
 
 /** How long a statement waits for another connection's write; every write here takes well under a millisecond. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** Distinct statements kept prepared. The queries of this folder are about fifty; the rest is head room. */
+/** Distinct statements kept prepared. The queries of this folder are about fifty; the rest is headroom. */
 const MAX_PREPARED_STATEMENTS = 200;
-/** After these, Node 22 answers a statement that was prepared before with the columns of before. */
+/** After these statements, Node 22 answers an earlier prepared statement with its old columns. */
 const CHANGES_TABLES = /^\s*(?:create|alter|drop)\b/i;
 /** Node 22 prints this text on standard error when the module is first loaded. */
 const EXPERIMENTAL = 'SQLite is an experimental feature';
@@ -15,8 +15,8 @@ const EXPERIMENTAL = 'SQLite is an experimental feature';
 const sqlite = withoutWarning(EXPERIMENTAL, () => process.getBuiltinModule('node:sqlite'));
 
 /**
- * A connection to a SQLite file: the only user of `node:sqlite`. It has the form that the query layer asks of a database,
- * and keeps statements prepared, because preparing costs several times what a point look-up does.
+ * A connection to a SQLite file: the only user of `node:sqlite`. It has the interface that the query layer needs, and
+ * keeps statements prepared, because preparing costs several times a point lookup.
  */
 export class SqliteFile {
   readonly path: string;
@@ -24,7 +24,7 @@ export class SqliteFile {
   readonly #prepared = new Map<string, SqliteStatement>();
 
   /**
-   * @param path Of the file, made if absent; `:memory:` for a database of this connection alone.
+   * @param path Path of the file, created if absent; `:memory:` for a private database of this connection.
    * @throws The driver's own error, with SQLite's code as `errcode`, where the file cannot be opened.
    */
   constructor(path: string, { readOnly = false }: { readOnly?: boolean } = {}) {
@@ -37,20 +37,20 @@ export class SqliteFile {
     return this.#file.isTransaction;
   }
 
-  /** Runs statements without values and drops what they answer. @throws The driver's own error. */
+  /** Runs statements without parameters and ignores their results. @throws The driver's own error. */
   exec(sql: string): void {
     this.#file.exec(sql);
     this.#prepared.clear();
   }
 
-  /** The rows that a statement without values answers. @throws The driver's own error. */
+  /** The result rows of a statement without parameters. @throws The driver's own error. */
   rows<Row>(sql: string): Row[] {
     return this.#file.prepare(sql).all() as Row[];
   }
 
   /**
-   * A statement without values that answers one value and stays prepared. The value comes in a list, which costs a
-   * quarter less than in a row with names.
+   * A statement without parameters that returns one value and stays prepared. Reading the value from an array costs a
+   * quarter less than from an object.
    * @returns Runs the statement. @throws The driver's own error.
    */
   value(sql: string): () => unknown {
@@ -73,13 +73,13 @@ export class SqliteFile {
     return statement;
   }
 
-  /** Does nothing where it is closed already. */
+  /** Does nothing if already closed. */
   close(): void {
     this.#prepared.clear();
     if (this.#file.isOpen) this.#file.close();
   }
 
-  /** A statement the disk refuses fails as one the database did not answer: it may be run again. */
+  /** A statement that fails because of the disk is reported as a database that did not answer: it may be retried. */
   #newStatement(sql: string): SqliteStatement {
     const statement = outward(() => this.#file.prepare(sql));
     const isRollback = sql.toLowerCase() === 'rollback';
@@ -88,7 +88,7 @@ export class SqliteFile {
       reader: statement.columns().length > 0,
       all: (values) => outward(() => statement.all(...bindable(values))),
       run: (values) => {
-        // A full disk has rolled the transaction back already; a second time would hide why.
+        // A full disk has already rolled the transaction back; a second rollback would hide the reason.
         if (isRollback && !this.isInTransaction) return { changes: 0, lastInsertRowid: 0 };
         const counts = outward(() => statement.run(...bindable(values)));
         if (changesTables) this.#prepared.clear();
@@ -100,9 +100,9 @@ export class SqliteFile {
 }
 
 /**
- * The driver stores an object, a date among them, as null without a word, and on Node 22 and 24 refuses `undefined`, which
- * PostgreSQL's stores as null.
- * @throws {TypeError} For a value that SQLite has no type for.
+ * Converts values for the driver. It silently stores an object, including a date, as null. On Node 22 and 24 it refuses
+ * `undefined`, which PostgreSQL's driver stores as null.
+ * @throws {TypeError} For a value without a SQLite type.
  */
 function bindable(values: readonly unknown[]): SQLInputValue[] {
   return values.map((value) => {
@@ -115,7 +115,7 @@ function bindable(values: readonly unknown[]): SQLInputValue[] {
   });
 }
 
-/** Loads a module without printing its warning; others are printed. */
+/** Loads a module without printing its warning; other warnings are printed. */
 function withoutWarning<T>(text: string, load: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {

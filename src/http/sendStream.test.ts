@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
-import { nativeBooks, type StoredBook } from '../../test/support/nativeBooks.ts';
+import { type NativeBook, nativeBooks } from '../../test/support/nativeBooks.ts';
 import { STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
 
 const ROWS_A_BLOCK = 100;
@@ -16,7 +16,7 @@ const levelsOfBlocks = (blocks: number) => blocks * ROWS_A_BLOCK * 4 * LEVELS_A_
 const TIME_MS = Date.UTC(2026, 10, 20, 12);
 
 /** Books whose sizes are `size` alone, so that a piece of one answer in another shows. */
-function bookOf(size: number): StoredBook {
+function bookOf(size: number): NativeBook {
   const side = (from: number) =>
     Array.from({ length: LEVELS_A_SIDE }, (_, i): [number, number] => [from + i, size]);
   return {
@@ -29,7 +29,7 @@ function bookOf(size: number): StoredBook {
 async function rig() {
   let answers = 0;
   const stream = async () => {
-    const books = Array<StoredBook>(ROWS_A_BLOCK).fill(bookOf(++answers));
+    const books = Array<NativeBook>(ROWS_A_BLOCK).fill(bookOf(++answers));
     const blocks = answers <= 2 ? MANY : FEW;
     const rows = blocks * ROWS_A_BLOCK;
     const rest = nativeBooks(books, []);

@@ -21,7 +21,7 @@ import {
 } from '../store/queries/lists.ts';
 import { pagedRows } from '../store/queries/pagedRows.ts';
 import type { QueryParams, Source } from '../store/queries/sql.ts';
-import { BOOK_FORMAT } from '../store/tables/bookRows.ts';
+import { BOOK_FORMAT } from '../store/tables/bookRowReader.ts';
 import { OBJECT_ARRAY, OBJECT_LINES } from './rows.ts';
 import {
   bookKeyColumn,

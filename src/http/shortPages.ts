@@ -3,7 +3,7 @@
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { type Page, type PageRequest, type Position, pageOf, revisionOf } from '../store/queries/keyset.ts';
 import type { Source } from '../store/queries/sql.ts';
-import { borrowBookRows, returnBookRows } from '../store/tables/bookRows.ts';
+import { borrowBookRowReader, returnBookRowReader } from '../store/tables/bookRowReader.ts';
 import { isStreamed } from './streamedAnswers.ts';
 
 const CUT = 'the engine ended its answer early';
@@ -62,7 +62,7 @@ export function bookKeyColumn(source: Source): string {
  */
 export function pageOfBooks(given: Buffer, request: PageOrder): Page | null {
   const keys = new PageKeys(request);
-  const rows = borrowBookRows();
+  const rows = borrowBookRowReader();
   try {
     rows.add(given);
     while (rows.hasNext()) {
@@ -72,7 +72,7 @@ export function pageOfBooks(given: Buffer, request: PageOrder): Page | null {
     }
     if (!rows.isWhole) throw new StoreUnavailableError(CUT);
   } finally {
-    returnBookRows(rows);
+    returnBookRowReader(rows);
   }
   return keys.page();
 }

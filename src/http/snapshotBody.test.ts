@@ -2,14 +2,14 @@ import { pipeline, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { nativeBooks, type StoredBook } from '../../test/support/nativeBooks.ts';
+import { type NativeBook, nativeBooks } from '../../test/support/nativeBooks.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import type { PageRequest } from '../store/queries/keyset.ts';
 import { SnapshotBody } from './snapshotBody.ts';
 
 const SEED = 20_261_121;
 
-function printed(row: StoredBook, ticker: string): unknown {
+function printed(row: NativeBook, ticker: string): unknown {
   const [yesBids = [], yesAsks = [], noBids = [], noAsks = []] = row.sides;
   const levels = (side: [number, number][]) => side.map(([price, size]) => ({ price: price / 10_000, size }));
   const mirror = (side: [number, number][]) =>
@@ -35,7 +35,7 @@ const shares = fc.oneof(
   fc.double({ min: 1e-9, max: 1e15, noNaN: true }),
   hundredths.map((value) => value / 100),
 );
-const randomRow: fc.Arbitrary<StoredBook> = fc.boolean().chain((wide) => {
+const randomRow: fc.Arbitrary<NativeBook> = fc.boolean().chain((wide) => {
   const level = fc.tuple(
     fc.integer({ min: 0, max: 10_000 }),
     wide ? shares : hundredths.map((value) => value / 100),
@@ -54,7 +54,7 @@ const randomRow: fc.Arbitrary<StoredBook> = fc.boolean().chain((wide) => {
 });
 
 const AROUND = { prefix: '{"snapshots":', suffix: ',"next_cursor":null}' };
-const bodyOf = (rows: readonly StoredBook[]) =>
+const bodyOf = (rows: readonly NativeBook[]) =>
   JSON.stringify({ snapshots: rows.map((row) => printed(row, 'BTC')), next_cursor: null });
 const printOf = (pieces: readonly Buffer[], count: number) => {
   const body = new SnapshotBody('BTC');
@@ -89,7 +89,7 @@ const REQUEST: PageRequest = {
   ...{ startMs: null, endMs: null, offset: 0, after: null, intervalMs: null },
   ...{ limit: 2, descending: false },
 };
-const BOOK: StoredBook = {
+const BOOK: NativeBook = {
   ...{ timeMs: 1_700_000_000_000, trusted: true, mirrored: true, underlying: null, wide: false },
   sides: [[[5000, 1]], [[5100, 2.5]], [], []],
 };
@@ -168,11 +168,11 @@ const side = (price: (level: number) => number) =>
   Array.from({ length: 40 }, (_, level): [number, number] => [price(level), level + 0.25]);
 
 test('prints no faster than it is read, and lets others have their turn in between', async () => {
-  const book: StoredBook = {
+  const book: NativeBook = {
     ...{ timeMs: 1_700_000_000_000, trusted: true, mirrored: true, underlying: 91_234.5, wide: false },
     sides: [side((level) => 4_000 - level), side((level) => 4_100 + level), [], []],
   };
-  const books = Array<StoredBook>(2_000).fill(book);
+  const books = Array<NativeBook>(2_000).fill(book);
   const expected = bodyOf(books);
   const array = new SnapshotBody('BTC');
   array.begin({ count: books.length }, AROUND);

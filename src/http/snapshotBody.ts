@@ -3,7 +3,7 @@ import { SnapshotPrinter } from '../print/snapshotText.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import type { Page, PageRequest } from '../store/queries/keyset.ts';
 import { pageIn } from '../store/queries/pagedRows.ts';
-import { borrowBookRows, returnBookRows } from '../store/tables/bookRows.ts';
+import { borrowBookRowReader, returnBookRowReader } from '../store/tables/bookRowReader.ts';
 import type { Around, PrintedBody } from './rows.ts';
 
 /** Printed before anything else gets its turn: a fraction of a millisecond. */
@@ -15,7 +15,7 @@ const CUT = 'the engine ended its answer early';
  * sends at once is a few megabytes of text.
  */
 export class SnapshotBody extends Duplex implements PrintedBody {
-  readonly #rows = borrowBookRows();
+  readonly #rows = borrowBookRowReader();
   readonly #printer: SnapshotPrinter;
   readonly #found: Promise<readonly bigint[] | null>;
   /** Tells what was found, and that nothing will be. */
@@ -87,7 +87,7 @@ export class SnapshotBody extends Duplex implements PrintedBody {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#fail(error ?? new StoreUnavailableError(CUT));
     this.#printer.close();
-    returnBookRows(this.#rows);
+    returnBookRowReader(this.#rows);
     done(error);
   }
 

@@ -3,7 +3,7 @@
  * 95 ms for 10,000 books of 20 levels a side (24 MB), and 24 MB to hand over; its binary columns are a seventh of that,
  * and written straight into bytes they take 12 ms here (measured on two cores, 2026-11-21).
  */
-import { type BookRow, type RowSide, sharesOfLevel } from '../store/tables/bookRows.ts';
+import { type BookRow, type RowSide, sharesOfLevel } from '../store/tables/bookRowReader.ts';
 import { LEVEL_BYTES_MAX, wordTable, writeHundredths, writePrice, writeShares } from './levelText.ts';
 import { giveBack, SLAB_BYTES, Slab } from './slabs.ts';
 

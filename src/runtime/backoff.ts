@@ -1,4 +1,6 @@
-/** How long to wait before the n-th try: doubling up to a bound, spread by chance so that many do not retry as one. */
+/**
+ * Delay before the n-th retry: it doubles up to a limit and is randomised, so that many clients do not retry together.
+ */
 export interface BackoffLimits {
   readonly firstMs: number;
   readonly maxMs: number;
@@ -6,7 +8,7 @@ export interface BackoffLimits {
 
 /**
  * @param attempt 0 for the first retry.
- * @param random 0 <= x < 1; the delay lies between half and all of the doubled step.
+ * @param random 0 <= x < 1; the delay is between half and all of the doubled step.
  */
 export function backoffDelayMs(limits: BackoffLimits, attempt: number, random: () => number): number {
   const step = Math.min(limits.maxMs, limits.firstMs * 2 ** Math.min(attempt, 30));

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * File of a program of ours that runs in a thread of its own.
- * @param name Its path in `src`, without its ending.
- * @returns As built with the caller; from sources that are not built, the last build's.
+ * File of a program that runs in its own thread.
+ * @param name Its path in `src`, without its extension.
+ * @returns The file compiled with the caller; when running from TypeScript sources, the file of the last build.
  */
 export function builtEntry(name: string): string {
   const beside = fileURLToPath(new URL(`../${name}.js`, import.meta.url));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { type Clock, every } from './clock.ts';
 
-/** The machine's timers may fire up to a millisecond early by its own monotonic clock. */
+/** A clock with early timers: the machine's timers may fire up to a millisecond early by its own monotonic clock. */
 class HastyClock extends FakeClock {
   override after(delayMs: number, run: () => void) {
     return super.after(delayMs > 1 ? delayMs - 0.4 : delayMs, run);
@@ -21,11 +21,11 @@ async function callsOf(clock: FakeClock, { periodMs, forMs }: { periodMs: number
 test.each([
   ['on time', new FakeClock()],
   ['a fraction of a millisecond early', new HastyClock()],
-])('calls once a period where timers fire %s, until it is cancelled', async (_when, clock) => {
+])('calls once per period, until it is cancelled, if timers fire %s', async (_when, clock) => {
   expect(await callsOf(clock, { periodMs: 100, forMs: 350 })).toEqual([100, 200, 300]);
 });
 
-test('a late call does not move the next, and what was missed is not made up for', async () => {
+test('a late call does not move the next one, and missed calls are skipped', async () => {
   const clock = new FakeClock();
   const calls: number[] = [];
   let heldUpMs = 0;

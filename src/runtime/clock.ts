@@ -1,11 +1,11 @@
 /**
- * Time as an input. Nothing outside this file, `config.ts` and `service.ts` reads the machine's clock or
- * starts a timer, so every test runs on a clock it moves itself.
+ * Time as an input. Only this file, `config.ts` and `service.ts` read the machine's clock or start timers, so every
+ * test runs on a clock that it advances itself.
  */
 export interface Clock {
-  /** Wall time, Unix milliseconds. May step; use only to stamp and to compare with venue times. */
+  /** Wall time, Unix milliseconds. May jump; use it only for timestamps and for comparison with venue times. */
   now(): number;
-  /** Milliseconds that never go back; for elapsed time. */
+  /** Monotonic milliseconds, for elapsed time. */
   monotonic(): number;
   /** Calls `run` once after `delayMs`. */
   after(delayMs: number, run: () => void): Timer;
@@ -24,7 +24,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `delayMs`, or at once when `signal` aborts (it never rejects: callers look at the signal). */
+/** Resolves after `delayMs`, or at once when `signal` aborts. It never rejects: callers check the signal. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -39,8 +39,8 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 }
 
 /**
- * Calls `run` every `periodMs` on a fixed grid that does not drift: a late call does not move the next one,
- * and calls that were missed are skipped, not made up for.
+ * Calls `run` every `periodMs` on a fixed grid that does not drift: a late call does not move the next one, and missed
+ * calls are skipped.
  */
 export function every(clock: Clock, periodMs: number, run: () => void): Timer {
   const start = clock.monotonic();
@@ -49,7 +49,7 @@ export function every(clock: Clock, periodMs: number, run: () => void): Timer {
   let index = 0;
   const arm = () => {
     const elapsed = clock.monotonic() - start;
-    // Timers may fire a fraction of a millisecond early: the point they were for is not aimed at again.
+    // Timers may fire a fraction of a millisecond early: the grid point they were set for is not scheduled again.
     index = Math.max(index, Math.floor(elapsed / periodMs)) + 1;
     timer = clock.after(Math.max(0, index * periodMs - elapsed), () => {
       run();

@@ -1,5 +1,5 @@
 /**
- * Every error the service raises on purpose. A class says what the caller can do about it; `code` is the
+ * Base of every error that the service raises on purpose. A class says what the caller can do about it; `code` is the
  * stable name used in logs, metrics and `docs/ERRORS.md`. Internal texts never reach an API answer.
  */
 export abstract class UnderroundError extends Error {
@@ -11,7 +11,7 @@ export abstract class UnderroundError extends Error {
   }
 }
 
-/** What was passed in is wrong; the caller must change it. */
+/** An argument is invalid; the caller must change it. */
 export class InvalidInputError extends UnderroundError {
   readonly code = 'invalid_input';
 }
@@ -19,7 +19,7 @@ export class InvalidInputError extends UnderroundError {
 /** The configuration cannot be used; the operator must change it. */
 export class ConfigError extends UnderroundError {
   readonly code = 'config_invalid';
-  /** One line for each problem; the message has them all. */
+  /** One line per problem; the message contains them all. */
   readonly problems: readonly string[];
 
   constructor(problems: string | readonly string[], options?: { cause?: unknown }) {
@@ -29,12 +29,12 @@ export class ConfigError extends UnderroundError {
   }
 }
 
-/** A venue sent something that is not what its protocol says. Set aside and counted, never stored. */
+/** A venue message violates the venue's protocol. It is set aside and counted, never stored. */
 export class VenueMessageError extends UnderroundError {
   readonly code = 'venue_message_invalid';
 }
 
-/** A venue answered and said no (403, geo-block, unknown symbol). Retrying at once does not help. */
+/** A venue refused a request (403, geo-block, unknown symbol). Retrying at once does not help. */
 export class VenueRefusedError extends UnderroundError {
   readonly code = 'venue_refused';
   readonly retryAfterMs: number | null;
@@ -45,12 +45,12 @@ export class VenueRefusedError extends UnderroundError {
   }
 }
 
-/** The network failed before a whole answer came. Retry with back-off. */
+/** The network failed before a complete answer arrived. Retry with back-off. */
 export class TransportError extends UnderroundError {
   readonly code = 'transport_failed';
 }
 
-/** A book's chain of updates has a hole: only a new snapshot mends it. */
+/** A book's chain of updates has a hole: only a new snapshot repairs it. */
 export class DataGapError extends UnderroundError {
   readonly code = 'data_gap';
   readonly expectedId: number;
@@ -68,7 +68,7 @@ export class StoreUnavailableError extends UnderroundError {
   readonly code = 'store_unavailable';
 }
 
-/** The store answered with an error: our statement or our data is wrong. */
+/** The store answered with an error: the statement or the data is wrong. */
 export class StoreRefusedError extends UnderroundError {
   readonly code = 'store_refused';
   /** ClickHouse's error number as text, e.g. "60"; null when it gave none. */
@@ -80,28 +80,30 @@ export class StoreRefusedError extends UnderroundError {
   }
 }
 
-/** Too much of the same work waits already. Try again in a moment. */
+/** Too much work of this kind already waits. Retry shortly. */
 export class BusyError extends UnderroundError {
   readonly code = 'busy';
 }
 
-/** A webhook's target leads to an address nothing is sent to. Its owner must change it, or the operator allow it. */
+/** A webhook's target address is not allowed. Its owner must change it, or the operator must allow it. */
 export class TargetRefusedError extends UnderroundError {
   readonly code = 'target_refused';
 }
 
-/** A webhook's secret was rotated so often that as many as may be are signed with. Wait until the oldest is over. */
+/**
+ * A webhook's secret was rotated so often that the maximum number of secrets is in use. Wait until the oldest expires.
+ */
 export class TooManySecretsError extends UnderroundError {
   readonly code = 'too_many_secrets';
 
-  /** @param max How many there are beside the current one. */
+  /** @param max Number of secrets besides the current one. */
   constructor(max: number, untilMs: number) {
     const until = new Date(untilMs).toISOString();
     super(`${max} earlier secrets are still signed with; rotate again when the oldest is over, at ${until}`);
   }
 }
 
-/** A user asked for more redeliveries or test events of webhooks than one minute has. Wait `retryAfterSeconds`. */
+/** A user requested more webhook redeliveries or test events than a minute allows. Wait `retryAfterSeconds`. */
 export class TooManySendsError extends UnderroundError {
   readonly code = 'too_many_sends';
   /** Whole seconds, at least 1. */
@@ -113,12 +115,12 @@ export class TooManySendsError extends UnderroundError {
   }
 }
 
-/** A recorded market is larger than what may be held in memory at once. */
+/** A recorded market is larger than the memory limit for one market. */
 export class TooMuchDataError extends UnderroundError {
   readonly code = 'too_much_data';
 }
 
-/** A backtest cannot give a result; its message is what its user is told. */
+/** A backtest cannot produce a result; its user sees the message. */
 export class BacktestFailedError extends UnderroundError {
   readonly code = 'backtest_failed';
 }

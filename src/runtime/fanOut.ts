@@ -1,17 +1,20 @@
-/** What can be served some of at a time. */
+/** A client that is served in slices. */
 export interface Served {
   isWoken: boolean;
   deliver(): void;
 }
 
-/** Serves those who are woken in slices, in the order they were woken, so that a round to thousands blocks nobody. */
+/**
+ * Serves woken clients in slices, in the order they were woken, so that serving thousands does not block the event
+ * loop.
+ */
 export class FanOut {
   readonly #slice: number;
   #woken: Served[] = [];
   #next = 0;
   #isScheduled = false;
 
-  /** @param slice Served before others on the event loop get their turn. */
+  /** @param slice Clients served before the event loop runs other work. */
   constructor(slice: number) {
     this.#slice = slice;
   }

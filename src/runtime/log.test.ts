@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { createLogger } from './log.ts';
 
-/** A logger into a file, what the file holds, and what the logger does when the process ends. */
+/** A logger that writes to a file, a reader of that file, and the logger's exit handler. */
 function rig() {
   const path = join(temporaryDirectory(), 'log');
   const fd = openSync(path, 'w');
@@ -26,7 +26,7 @@ function rig() {
   return { log, messages, exit };
 }
 
-test('lines are written in order, at the latest soon after their turn of the event loop', async () => {
+test('lines are written in order, soon after their event loop turn', async () => {
   const { log, messages } = rig();
   log.info('first');
   log.debug('too fine');
@@ -37,10 +37,10 @@ test('lines are written in order, at the latest soon after their turn of the eve
   expect(messages()).toEqual(['first', 'second', 'third']);
 });
 
-test('a process that ends within a turn loses none of its lines', async () => {
+test('a process that exits within an event loop turn loses none of its lines', async () => {
   const { log, messages, exit } = rig();
   log.info('before');
-  // What another thread is just writing may come after what is written at the end.
+  // Lines that another thread is writing may appear after lines written at the exit.
   while (messages().length < 1) await new Promise(setImmediate);
   log.error('why it ends');
   exit();

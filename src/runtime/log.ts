@@ -3,7 +3,7 @@ import { systemClock } from './clock.ts';
 
 export type { Logger } from 'pino';
 
-/** One JSON line per unit of work on standard error, so that standard output stays for what a command prints. */
+/** Writes one JSON line per unit of work to standard error; standard output is for the results of commands. */
 export function createLogger(level: string, { fd = 2 } = {}): Logger {
   return pino(
     { level, base: null, timestamp: isoTime(), formatters: { level: (label) => ({ level: label }) } },
@@ -12,8 +12,8 @@ export function createLogger(level: string, { fd = 2 } = {}): Logger {
 }
 
 /**
- * Hands over what one turn of the event loop logs in one piece, at its end: to the destination itself each line would be
- * a write of its own, made by another thread, and under load that costs as much as making the lines.
+ * Writes all lines of one event loop turn in one piece at its end. Writing each line separately would need one write
+ * per line in another thread, which under load costs as much as creating the lines.
  */
 function linesOfATurn(fd: number): { write(line: string): void } {
   const out = pino.destination({ fd, sync: false });
@@ -23,7 +23,7 @@ function linesOfATurn(fd: number): { write(line: string): void } {
     out.write(lines);
     lines = '';
   };
-  // A process that ends within a turn has no end of it.
+  // A process that exits within a turn never reaches the turn's end.
   process.on('exit', () => {
     handOver();
     out.flushSync();
@@ -36,7 +36,7 @@ function linesOfATurn(fd: number): { write(line: string): void } {
   };
 }
 
-/** pino's own, but spelled once a millisecond: under load many lines share one. */
+/** Like pino's timestamp, but formatted once per millisecond: under load many lines share one. */
 function isoTime(): () => string {
   let [spelledMs, text] = [Number.NaN, ''];
   return () => {
@@ -49,5 +49,5 @@ function isoTime(): () => string {
   };
 }
 
-/** Says nothing; for tests and for commands that print their own results. */
+/** A logger without output, for tests and for commands that print their own results. */
 export const silentLogger: Logger = pino({ level: 'silent' });

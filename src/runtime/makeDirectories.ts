@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Makes a directory and its missing parents, each for its owner alone. Node's own recursive `mkdir` never returns
- * where the system answers ENOENT to every try, as it does below `/proc`.
- * @throws The system's error where a level cannot be made, or where the path names no directory.
+ * Creates a directory and its missing parents, each accessible only to its owner. Node's own recursive `mkdir` never
+ * returns where the system answers every try with ENOENT, as below `/proc`.
+ * @throws The system's error where a level cannot be created, or where the path is not a directory.
  */
 export function makeDirectories(path: string): void {
   const missing: string[] = [];
@@ -17,7 +17,7 @@ function makeLevel(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, unlinkSync, writeFileSync } from 'node:fs';
 
 /**
- * Writes a file that its owner alone may read, unless it exists. It appears whole or not at all, and of several processes
- * that make it at once one succeeds: all of them then read the same text.
+ * Writes a file that only its owner may read, unless it exists. It appears complete or not at all. If several processes
+ * create it at once, one succeeds and all of them then read the same text.
  */
 export function makeFileOnce(path: string, text: string): void {
   const draft = `${path}.${randomBytes(16).toString('hex')}`;

@@ -1,16 +1,16 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { VenueFeeds } from './venueFeeds.ts';
+import { VenueFeedRegistry } from './venueFeedRegistry.ts';
 
 /**
- * The process's metrics. Each module asks for the ones it writes by name, so a name's meaning stands beside
- * the code that counts it. Names start with `underround_` and end with their unit.
+ * The process's metrics. Each module requests its metrics by name, so a name is described beside the code that counts
+ * it. Names start with `underround_` and end with their unit.
  */
 export class Metrics {
   readonly registry = new Registry();
-  /** How each connection to a venue fares, for who operates the service. */
-  readonly venueFeeds = new VenueFeeds();
+  /** The state of each venue connection, for the operator. */
+  readonly venueFeeds = new VenueFeedRegistry();
 
-  /** @param collect Called before the counter is read: to count there what is too frequent to be counted one by one. */
+  /** @param collect Called before the counter is read, to add events that are too frequent to count one by one. */
   counter<L extends string = never>(
     name: string,
     help: string,
@@ -22,7 +22,7 @@ export class Metrics {
     return known ?? new Counter({ name, help, labelNames, registers: [this.registry], ...whenRead });
   }
 
-  /** @param collect Called before the gauge is read, to set it then. */
+  /** @param collect Called before the gauge is read, to set its value. */
   gauge<L extends string = never>(
     name: string,
     help: string,
@@ -32,7 +32,10 @@ export class Metrics {
     const known = this.registry.getSingleMetric(name) as Gauge<L> | undefined;
     if (known) return known;
     const gauge: Gauge<L> = new Gauge({
-      ...{ name, help, labelNames, registers: [this.registry] },
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
       ...(collect === null ? {} : { collect: () => collect(gauge) }),
     });
     return gauge;

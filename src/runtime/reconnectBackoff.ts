@@ -1,6 +1,6 @@
 import { type BackoffLimits, backoffDelayMs } from './backoff.ts';
 
-/** When something that failed may be tried again. */
+/** Decides when a failed operation may be retried. */
 export class Backoff {
   readonly #limits: BackoffLimits;
   readonly #random: () => number;
@@ -21,7 +21,7 @@ export class Backoff {
   }
 
   /**
-   * @param atLeastMs What the other side asked for (Retry-After), if it did.
+   * @param atLeastMs The wait requested by the other side (Retry-After), if any.
    * @returns The wait until the next try.
    */
   failed(nowMs: number, atLeastMs = 0): number {

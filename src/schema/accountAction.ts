@@ -1,4 +1,4 @@
-/** What is recorded about accounts and the service as a whole. */
+/** Recorded actions on accounts and on the service as a whole. */
 export const ACCOUNT_ACTIONS = [
   'sign_in',
   'sign_up',

@@ -1,4 +1,4 @@
-/** What a backtest or a sweep is asked to do, as it is kept with its job. Times are Unix milliseconds. */
+/** The stored request of a backtest or sweep job. Times are Unix milliseconds. */
 import type { EventType, Ticker } from './market.ts';
 import type { ReplayParams, Strategy } from './strategy.ts';
 
@@ -8,7 +8,7 @@ export type JobKind = (typeof JOB_KINDS)[number];
 export const JOB_STATUSES = ['queued', 'running', 'complete', 'failed', 'cancelled'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** Which markets: one series. */
+/** The markets of one series. */
 export interface Universe {
   readonly ticker: Ticker;
   readonly event_type: EventType;
@@ -23,17 +23,20 @@ export interface BacktestSpec {
   /** Only markets whose window ends at or after this; null: since the first recorded. */
   readonly startMs: number | null;
   /**
-   * The start of the request; null: it had none, and `startMs` is where the history of the tier began. Absent in jobs
-   * stored before requests were answered.
+   * The requested start. Null: none was requested, and `startMs` is the start of the tier's history. Absent in jobs
+   * stored before the API returned requests.
    */
   readonly askedStartMs?: number | null;
-  /** Only markets whose window ends before this: fixed when the job is submitted, so that it reads the same later. */
+  /**
+   * Only markets whose window ends before this. It is fixed when the job is submitted, so that a later run reads the
+   * same markets.
+   */
   readonly endMs: number;
-  /** The newest so many of them. */
+  /** Only the newest markets up to this number. */
   readonly marketLimit: number;
 }
 
-/** Values of one parameter: `steps` of them from `start` to `end`, both included. */
+/** Values of one parameter: `steps` values from `start` to `end`, both inclusive. */
 export interface Axis {
   readonly param: string;
   readonly start: number;
@@ -50,7 +53,7 @@ export type JobSpec =
   | ({ readonly kind: 'backtest' } & BacktestSpec)
   | ({ readonly kind: 'sweep' } & SweepSpec);
 
-/** The body that asks for a job, every default filled in. */
+/** The request body of a job, with every default filled in. */
 export interface JobRequest {
   readonly strategy: Strategy;
   readonly universe: Universe;
@@ -64,9 +67,9 @@ export interface JobRequest {
   readonly params: ReplayParams;
 }
 
-/** The same receipt means the same bytes. */
+/** Identifies a result: equal receipts guarantee byte-identical results. */
 export interface Receipt {
-  /** SHA-256 over everything that was replayed, market by market. */
+  /** SHA-256 over all replayed data, market by market. */
   readonly data_hash: string;
   readonly venue_rules: string;
   readonly code_version: string;

@@ -1,20 +1,20 @@
 /**
- * What venue mappers emit: facts as the venue stated them, in our units. Immutable once made.
- * Every event carries the venue's time (`eventTimeMs`, null where the venue gives none) and ours
- * (`receivedTimeMs`, stamped once, in the feed). Both are Unix milliseconds.
+ * Events that venue mappers emit: facts reported by the venue, in this service's units. Immutable once made. Every
+ * event has the venue's time (`eventTimeMs`, null where the venue sends none) and the receive time (`receivedTimeMs`,
+ * stamped once, in the feed). Both are Unix milliseconds.
  */
 import type { Ticker } from './market.ts';
 
 /** One side of a price level. Price in ticks of 1/10000 USDC (0..10000), size in 1/1,000,000 share. */
 export type Side = 'BUY' | 'SELL';
 
-/** Levels as the wire gave them, in any order; two arrays of one length. */
+/** Levels as received, in any order; two arrays of equal length. */
 export interface Levels {
   readonly prices: readonly number[];
   readonly sizes: readonly number[];
 }
 
-/** A whole book of one token. It replaces what was known. */
+/** A complete book of one token. It replaces the previous book. */
 export interface BookSnapshotEvent {
   readonly kind: 'book_snapshot';
   readonly marketId: string;
@@ -25,7 +25,7 @@ export interface BookSnapshotEvent {
   readonly hash: string;
   readonly bids: Levels;
   readonly asks: Levels;
-  /** As on the wire ("0.01"); only initial snapshots carry the two. */
+  /** As received ("0.01"); only initial snapshots contain these two. */
   readonly tickSize: string | null;
   readonly lastTradePrice: string | null;
 }
@@ -36,15 +36,15 @@ export interface LevelChange {
   readonly side: Side;
   readonly price: number;
   readonly size: number;
-  /** Hash of this token's book AFTER the whole venue action; null where the venue gave none. */
+  /** Hash of this token's book AFTER the whole venue action; null where the venue sent none. */
   readonly hash: string | null;
-  /** Best prices of this token AFTER the whole action, null for an empty side; only where `announcesBest`. */
+  /** Best prices of this token AFTER the whole action, null for an empty side; valid only if `announcesBest`. */
   readonly announcesBest: boolean;
   readonly bestBid: number | null;
   readonly bestAsk: number | null;
 }
 
-/** One price_change frame: part of one venue action, or all of it. */
+/** One price_change frame: a part of a venue action, or all of it. */
 export interface BookChangeEvent {
   readonly kind: 'book_change';
   readonly marketId: string;
@@ -63,7 +63,7 @@ export interface TokenTradeEvent {
   readonly side: Side;
   readonly price: number;
   readonly size: number;
-  /** Null in recordings from before the venue sent it. */
+  /** Null in recordings older than this field. */
   readonly transactionHash: string | null;
 }
 
@@ -73,12 +73,12 @@ export interface TickSizeChangeEvent {
   readonly tokenId: string;
   readonly eventTimeMs: number;
   readonly receivedTimeMs: number;
-  /** As on the wire, e.g. "0.001". */
+  /** As received, e.g. "0.001". */
   readonly tickSize: string;
 }
 
-/** The venue's own best prices of a token, sent beside (and often before) the changes that cause them. */
-export interface TokenQuoteEvent {
+/** The venue's own best prices of a token, sent with (and often before) the changes that cause them. */
+interface TokenQuoteEvent {
   readonly kind: 'token_quote';
   readonly marketId: string;
   readonly tokenId: string;
@@ -97,8 +97,8 @@ export interface MarketResolvedEvent {
   readonly winningOutcome: string;
 }
 
-/** The venue listed a market; platform-wide, so most are not ours. */
-export interface NewMarketEvent {
+/** A market that the venue listed; the message covers the whole platform, so most markets are not recorded here. */
+interface NewMarketEvent {
   readonly kind: 'new_market';
   readonly marketId: string;
   readonly slug: string;
@@ -127,23 +127,21 @@ export interface UnderlyingEvent {
   readonly price: number;
   readonly eventTimeMs: number;
   readonly receivedTimeMs: number;
-  /** Sent because we subscribed, and old by nature; not stored. */
+  /** Sent in answer to a subscription, and old by nature; not stored. */
   readonly isHistory?: true;
 }
 
-/** A top-of-book ladder of a perpetual venue. Levels as decimal strings [price, size], best first, at most 50 a side. */
+/** An order book of a perpetual venue. Levels are decimal strings [price, size], best first, at most 50 per side. */
 export interface PerpDepthEvent {
   readonly kind: 'perp_depth';
   readonly ticker: Ticker;
   readonly updateId: number;
   readonly eventTimeMs: number;
-  /** The matching engine's time, where the venue gives it. */
+  /** The matching engine's time, if the venue sends it. */
   readonly engineTimeMs: number | null;
   readonly receivedTimeMs: number;
-  /** How long the poll took; null for pushed or imported books. */
+  /** Duration of the poll; null for pushed or imported books. */
   readonly roundTripMs: number | null;
   readonly bids: readonly (readonly [string, string])[];
   readonly asks: readonly (readonly [string, string])[];
 }
-
-export type VenueEvent = ClobEvent | UnderlyingEvent | PerpDepthEvent;

@@ -1,4 +1,4 @@
-/** Why a stretch of a market's recording cannot be trusted. */
+/** Why a part of a market's recording cannot be trusted. */
 export const GAP_CAUSES = [
   'disconnected',
   'silent_feed',
@@ -15,29 +15,34 @@ export const GAP_CAUSES = [
 ] as const;
 export type GapCause = (typeof GAP_CAUSES)[number];
 
-/** Both clocks of one stored row: the venue's time as its `ts` has it, and ours when it was received. */
+/** The two clocks of a stored row: the venue's time (its `ts`) and the receive time. */
 export interface RowTimes {
   readonly eventTimeMs: number;
   readonly receivedTimeMs: number;
 }
 
 /**
- * A gap of one market, between two proven rows that lie outside it. `startTimeMs` and `endTimeMs` are the `ts` of the
- * last durable proven row before and of the first after it, on the venue's clock; both ends are null while it is open.
+ * A gap of one market, between two verified rows that do not belong to it. `startTimeMs` and `endTimeMs` are the `ts`
+ * of the last durable verified row before it and of the first one after it, on the venue's clock; both ends are null
+ * while it is open.
  */
 export interface Gap {
   gapId: string;
   marketId: string;
   startTimeMs: number;
   endTimeMs: number | null;
-  /** Receipts of the same two rows. Rows of earlier releases have receipts alone: there the two clocks are one. */
+  /**
+   * Receive times of the same two rows. Rows of earlier releases have only receive times: there both clocks are equal.
+   */
   startReceivedMs: number;
   endReceivedMs: number | null;
-  /** When it came to be known, by receipt, and its place in the order of arrival; null in rows of earlier releases. */
+  /**
+   * When it was detected, by receive time, and the arrival number of its detection; null in rows of earlier releases.
+   */
   knownTimeMs: number | null;
   knownSeq: number | null;
   cause: GapCause;
-  /** Which feed failed, e.g. `polymarket.clob`. */
+  /** The feed that failed, e.g. `polymarket.clob`. */
   feed: string;
   repairedBy: string | null;
 }

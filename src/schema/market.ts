@@ -1,68 +1,73 @@
-/** The names every part shares: tickers, windows, and the record of one market. */
+/** Names used by every part: tickers, windows, and the record of one market. */
 
 export const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
 export type Ticker = (typeof TICKERS)[number];
 
-/** Window kinds in the order every answer lists them. The venue's `daily` is `daily_up_down` to our users. */
+/** Window kinds in the order of every answer. The venue's `daily` is `daily_up_down` for users. */
 export const EVENT_TYPES = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** A market is one of the series we follow; imported recordings may hold markets we know nothing about. */
+/** For markets outside the followed series: imported recordings may contain them. */
 export const UNKNOWN = 'unknown';
 export type MarketTicker = Ticker | typeof UNKNOWN;
 export type MarketEventType = EventType | typeof UNKNOWN;
 
 export type MarketStatus = 'open' | 'closed' | 'resolved';
 export type Outcome = 'Up' | 'Down';
-/** Who said what the strike is: the venue, its price stream as relayed to us, or our own estimate. */
+/** Origin of the strike: the venue, its price stream as relayed to this service, or an estimate of this service. */
 export type StrikeSource = 'official' | 'relayed' | 'estimated';
 
-/** Where a strike or a close was read, best first within each source; `docs/SETTLEMENT.md` says which decides what. */
+/** Where a strike or a close was read, best first within each source; `docs/SETTLEMENT.md` has the rules. */
 export const PRICE_BASES = {
   /** `priceToBeat` and `finalPrice` of the venue's listing. */
   listing: 'official',
-  /** The deciding price itself, as its own feed gave it to us. */
+  /** The deciding price itself, from its own feed. */
   twap_relay: 'relayed',
   chainlink_relay: 'relayed',
   binance_candle: 'relayed',
-  /** The average made of relayed one-second points, none missing. */
+  /** The average of relayed one-second points, with none missing. */
   chainlink_ticks: 'estimated',
-  /** The same price on another market than the deciding one: off by what the two differ. */
+  /** The same price on a market other than the deciding one; off by the difference between the two. */
   binance_trades: 'estimated',
 } as const satisfies Record<string, StrikeSource>;
 export type PriceBasis = keyof typeof PRICE_BASES;
 
-/** Who named the winner first. The listing confirms what the stream or the exchange said. */
+/** The source that reported the winner first. The listing confirms the stream's or the exchange's report. */
 export const RESOLUTION_SOURCES = ['stream', 'exchange', 'listing'] as const;
 export type ResolvedBy = (typeof RESOLUTION_SOURCES)[number];
 
-/** How a market's strike, close and outcome came to be known; kept beside them so that each can be proven. */
+/** Origins of a market's strike, close and outcome, stored beside them as evidence. */
 export interface SettlementFacts {
   strikeBasis: PriceBasis | null;
-  /** When we got to know the strike that stands; a reader of the past may not know it sooner. */
+  /** When the current strike became known; a replay may not know it sooner. */
   strikeKnownTimeMs: number | null;
-  /** The strike that stands minus the next best source's, USD. */
+  /** The current strike minus the next best source's, USD. */
   strikeDifference: number | null;
   closeBasis: PriceBasis | null;
   closeKnownTimeMs: number | null;
   closeDifference: number | null;
-  /** What our strike and close make of the venue's rule: 1, 0 or 0.5; null where the two cannot be compared. */
+  /**
+   * The payout by the venue's rule from this service's strike and close: 1, 0 or 0.5; null where the two cannot be
+   * compared.
+   */
   computedPayoutYes: number | null;
-  /** The venue's payout is another than the computed one; null until both are there. */
+  /** Whether the venue's payout differs from the computed one; null until both exist. */
   winnerDisagrees: boolean | null;
   resolvedBy: ResolvedBy | null;
-  /** Who stated `resolvedTimeMs`; null where an earlier release stored it. */
+  /** The source of `resolvedTimeMs`; null where an earlier release stored it. */
   resolvedTimeSource: ResolvedBy | null;
-  /** When the listing was first read with the outcome. */
+  /** When the listing was first read with an outcome. */
   confirmedTimeMs: number | null;
-  /** The average's length as listed for this market; wins over the table of rules. */
+  /** Length of the average in the listing of this market; it overrides the table of rules. */
   twapLookbackSeconds: number | null;
-  /** When fee, step and average were last read from the listing, and the rules table in force then. */
+  /**
+   * When fee, tick size and average were last read from the listing, and the version of the rules table at that time.
+   */
   rulesReadTimeMs: number | null;
   rulesVersion: string | null;
 }
 
-/** Nothing is known about the settlement yet. */
+/** The settlement facts of a market before any is known. */
 export const NO_SETTLEMENT: SettlementFacts = {
   strikeBasis: null,
   strikeKnownTimeMs: null,
@@ -93,27 +98,27 @@ export interface Market extends SettlementFacts {
   yesTokenId: string;
   noTokenId: string;
   status: MarketStatus;
-  /** The window that decides the outcome, not the publication of the market. */
+  /** The window that decides the outcome, not the time of the market's publication. */
   startTimeMs: number;
   endTimeMs: number;
   strikePrice: number | null;
   strikeSource: StrikeSource | null;
   closePrice: number | null;
   outcome: Outcome | null;
-  /** What one YES share pays: 1, 0, or 0.5 for a tied daily. Null until resolved. */
+  /** Payout of one YES share: 1, 0, or 0.5 for a tied daily. Null until resolved. */
   payoutYes: number | null;
-  /** Of the first source that gave one: what was served once is not replaced by what another source says later. */
+  /** From the first source that reported one: a published time is not replaced by a later source's. */
   resolvedTimeMs: number | null;
   volume: number | null;
   liquidity: number | null;
-  /** Smallest price step, in ticks of 1/10000 USDC. */
+  /** Tick size, in ticks of 1/10000 USDC. */
   tickSize: number;
   takerFeeRate: number | null;
   takerFeeExponent: number | null;
   takerDelayMs: number | null;
   /**
-   * When we received the first proven state of its book. Null: none so far, or an earlier release or an import has it,
-   * and then the quotes tell.
+   * When the first verified state of its book was received. Null if there is none yet, or if an earlier release or an
+   * import has recorded it: then its quotes contain the time.
    */
   recordedSinceMs: number | null;
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { printJson, roundMoney, withRoundedMoney } from './moneyJson.ts';
 
-test('money prints without the noise of doubles, everything else with every digit', () => {
+test('money prints without floating-point noise, everything else with every digit', () => {
   const body = {
     rows: [{ model_ev_per_share: 0.05 - 0.034909, underlying: 97092.08595175031, slippage: null }],
     total_pnl: [0.1 + 0.2, -1e-12],
@@ -19,7 +19,7 @@ test('money prints without the noise of doubles, everything else with every digi
   );
 });
 
-test('a rounded copy prints as itself', () => {
+test('a rounded copy prints unchanged', () => {
   const detection = {
     feePerShare: 0.07 * 0.46 * 0.54,
     evPerShare: 1 - 0.93 - 0.034825,
@@ -30,7 +30,7 @@ test('a rounded copy prints as itself', () => {
   expect(JSON.stringify(copy)).toBe(printJson(detection));
 });
 
-test('rounding moves an amount by half a nano-USD at most, and keeps one that has nine decimals', () => {
+test('rounding changes an amount by at most half a nano-USD, and keeps one with nine decimals', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: -1e15, max: 1e15 }),
@@ -39,7 +39,7 @@ test('rounding moves an amount by half a nano-USD at most, and keeps one that ha
         const amount = nano / 1e9;
         expect(roundMoney(amount)).toBe(amount);
         expect(Math.abs(roundMoney(amount + noise / 1e9) - amount)).toBeLessThanOrEqual(1e-9);
-        // An exponent stands for no more decimals either.
+        // An exponent also counts as decimals.
         const [, decimals = '', exponent = '0'] =
           /^-?\d+(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(roundMoney(amount + noise / 1e9))) ?? [];
         expect(decimals.length + Number(exponent)).toBeLessThanOrEqual(9);

@@ -1,13 +1,13 @@
 /**
- * JSON as the service answers, pushes and stores it: money has at most nine decimals. Prices, fees and P&L are worked
- * out in doubles where they are averages or expectations, and 0.015091 would print as 0.015091000000000003. Data as
- * received (prices of an underlying, strikes, sizes), probabilities and statistics keep every digit.
+ * JSON for answers, pushes and stored bodies: money has at most nine decimals. Prices, fees and P&L that are averages
+ * or expectations are computed in doubles, and 0.015091 would print as 0.015091000000000003. Data as received (prices
+ * of an underlying, strikes, sizes), probabilities and statistics keep every digit.
  */
 
-/** A thousandth of the micro-USD that the venue counts in. */
+/** A thousandth of a micro-USD, the venue's unit. */
 const DECIMALS = 9;
 
-/** Members that hold USD, or USDC per share: of answers and messages, then of the audit's entries. */
+/** Members in USD or USDC per share: first of answers and messages, then of audit entries. */
 const MONEY_FIELDS: ReadonlySet<string> = new Set([
   ...['fill_price', 'fill_spread', 'est_fee_per_share', 'expected_pnl_per_share', 'edge_per_share'],
   ...['model_ev_per_share', 'realized_per_share', 'market_yes_mid', 'mismatch_mid'],
@@ -20,17 +20,17 @@ const MONEY_FIELDS: ReadonlySet<string> = new Set([
   ...['fillPrice', 'fillSpread', 'feePerShare', 'evPerShare', 'marketYesMid', 'realized'],
 ]);
 
-/** Prints a body with its money rounded. */
+/** Prints a body with rounded money. */
 export function printJson(body: unknown): string {
   return JSON.stringify(body, roundedMember);
 }
 
-/** A copy whose money is rounded: what is stored is then what is printed. */
+/** A copy with rounded money: the stored values then equal the printed ones. */
 export function withRoundedMoney<T>(body: T): T {
   return JSON.parse(printJson(body)) as T;
 }
 
-/** The nearest number of nine decimals, which prints as no more than those. */
+/** The nearest number with nine decimals, which prints with at most nine. */
 export function roundMoney(amount: number): number {
   return Number(amount.toFixed(DECIMALS));
 }

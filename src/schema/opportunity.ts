@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { EVENT_TYPES, TICKERS } from './market.ts';
 
-/** Signals that are pushed to customers: what costs less than it pays, and what is nearly decided. */
+/**
+ * Kinds of signals that are pushed to customers: books whose outcomes cost less than they pay, and nearly decided
+ * windows.
+ */
 export const PUSHED_TIERS = ['logical', 'endgame'] as const;
 export type PushedTier = (typeof PUSHED_TIERS)[number];
 
-/** One opportunity as webhooks and streams carry it (interface specification, 6.2). (market_id, detected_at) names it. */
+/**
+ * One opportunity as webhooks and streams send it (interface specification, 6.2). (market_id, detected_at) identifies
+ * it.
+ */
 export const opportunitySchema = z.strictObject({
   type: z.literal('opportunity'),
   tier: z.enum(PUSHED_TIERS),

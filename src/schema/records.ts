@@ -1,20 +1,23 @@
 /**
- * What the recorder writes and the store keeps. `seq` is the order of arrival: unique, rising, and with the
- * time the key that pages and replays hang on. Prices are ticks of 1/10000 USDC, sizes 1/1,000,000 share,
- * times Unix milliseconds.
+ * Records that the recorder writes and the store keeps. `seq` is the arrival number: unique, rising, and together with
+ * the time the key of pages and replays. Prices are ticks of 1/10000 USDC, sizes 1/1,000,000 share, times Unix
+ * milliseconds.
  */
 import type { PerpDepthEvent, UnderlyingEvent } from './events.ts';
 import type { Gap } from './gap.ts';
 import type { Market } from './market.ts';
 
-/** One side of a live ladder, best first; only the first `count` entries count. A view: copy what you keep. */
+/**
+ * One side of a live ladder, best first; only the first `count` entries are valid. A reused view: copy the values you
+ * keep.
+ */
 export interface SideView {
   readonly count: number;
   readonly prices: Uint16Array;
   readonly sizes: Float64Array;
 }
 
-/** One token's live book. A view: copy what you keep. */
+/** One token's live book. A reused view: copy the values you keep. */
 export interface BookView {
   readonly bids: SideView;
   readonly asks: SideView;
@@ -29,14 +32,14 @@ export interface BookRecord {
   readonly receivedTimeMs: number;
   readonly yes: BookView;
   readonly no: BookView;
-  /** NO is the exact mirror of YES (price p <-> 1-p, bids <-> asks, same sizes). */
+  /** Whether NO is the exact mirror of YES (price p <-> 1-p, bids <-> asks, same sizes). */
   readonly mirrored: boolean;
   readonly trusted: boolean;
   /** Last price of the underlying at `eventTimeMs`; null when none is known or it is older than 10 s. */
   readonly underlyingPrice: number | null;
 }
 
-/** Best prices of both tokens, written when one of the four prices or the trust changes. Null where a side is empty. */
+/** Best prices of both tokens, written when one of the four prices or the trust changes. Null for an empty side. */
 export interface QuoteRecord {
   readonly seq: number;
   readonly marketId: string;
@@ -46,7 +49,7 @@ export interface QuoteRecord {
   readonly yesAsk: number | null;
   readonly noBid: number | null;
   readonly noAsk: number | null;
-  /** A YES best price or the trust changed (a NO price alone may have). */
+  /** Whether a YES best price or the trust changed; false if only a NO price did. */
   readonly yesChanged: boolean;
   readonly trusted: boolean;
   readonly underlyingPrice: number | null;
@@ -70,7 +73,7 @@ export type PerpDepthRecord = PerpDepthEvent & { readonly seq: number };
 export type MarketRecord = Market & { readonly seq: number };
 export type GapRecord = Gap & { readonly seq: number };
 
-/** Where the recorder writes. Calls return at once; views must be copied before they return. */
+/** Receives the recorder's records. Calls return at once; views must be copied before they return. */
 export interface RecordSink {
   book(record: BookRecord): void;
   quote(record: QuoteRecord): void;

@@ -1,5 +1,5 @@
 /**
- * What a strategy is told: one form for backtests, sweeps and paper trading. `docs/STRATEGIES.md` says what each does.
+ * The terms of a strategy, the same for backtests, sweeps and paper trading. `docs/STRATEGIES.md` describes each.
  * Prices are USDC per share.
  */
 
@@ -9,7 +9,6 @@ export const STRATEGY_TYPES = [
   'time_before_resolution',
   'condition_based',
 ] as const;
-export type StrategyType = (typeof STRATEGY_TYPES)[number];
 
 export const STRATEGY_SIDES = ['buy_yes', 'buy_no'] as const;
 export type StrategySide = (typeof STRATEGY_SIDES)[number];
@@ -18,20 +17,22 @@ export const DIRECTIONS = ['below', 'above'] as const;
 export const OPERATORS = ['above', 'below', 'crosses_above', 'crosses_below'] as const;
 export type Operator = (typeof OPERATORS)[number];
 
-/** What a condition looks at; of the token the strategy buys where it is of a token. */
+/** The values a condition can compare; token metrics are those of the token the strategy buys. */
 export const CONDITION_METRICS = [
-  /** Best ask of the token before it is held, best bid while it is: the price one would deal at. */
+  /**
+   * The price at which the strategy would trade: best ask of the token before it is held, best bid while it is held.
+   */
   'token_price',
   /** 100 x (price of the underlying - strike) / strike. */
   'underlying_distance_pct',
-  /** The same distance in standard deviations of what decides, from now to the end. */
+  /** The same distance in standard deviations of the deciding price, from now to the end. */
   'underlying_distance_sigma',
   'seconds_to_end',
-  /** Best ask less best bid of the token. */
+  /** Best ask minus best bid of the token. */
   'spread',
   /** (bid size - ask size) / (bid size + ask size) over the best levels of the token, -1..1. */
   'imbalance',
-  /** What the model says the token pays. */
+  /** The model's probability that the token pays. */
   'model_probability',
 ] as const;
 export type ConditionMetric = (typeof CONDITION_METRICS)[number];
@@ -51,7 +52,7 @@ export interface ThresholdEntry {
 
 export interface MeanReversion {
   readonly type: 'mean_reversion';
-  /** Seconds of YES mids the mean and deviation are taken over, one mid a second. */
+  /** Seconds of YES mids for mean and deviation, one mid per second. */
   readonly lookback: number;
   readonly z_threshold: number;
 }
@@ -64,9 +65,9 @@ export interface TimeBeforeResolution {
 
 export interface ConditionBased {
   readonly type: 'condition_based';
-  /** All must hold. */
+  /** Buys when all are true. */
   readonly entry: readonly Condition[];
-  /** Any is enough. */
+  /** Sells when any is true. */
   readonly take_profit: readonly Condition[];
   readonly stop_loss: readonly Condition[];
   readonly side: StrategySide;
@@ -76,15 +77,17 @@ export interface ConditionBased {
 export type Strategy = ThresholdEntry | MeanReversion | TimeBeforeResolution | ConditionBased;
 
 export const FILL_MODES = ['walk_book', 'mid'] as const;
-export type FillMode = (typeof FILL_MODES)[number];
+type FillMode = (typeof FILL_MODES)[number];
 
-/** How orders are dealt with. */
+/** How orders are filled. */
 export interface ReplayParams {
   readonly fill_mode: FillMode;
-  /** From our decision to the venue. */
+  /** Time from the decision to the venue. */
   readonly latency_ms: number;
-  /** Nothing is bought above it, USDC per share. */
+  /** Highest price to buy at, USDC per share. */
   readonly max_fill_price: number;
-  /** Farthest an order may fill from its decision price, either way, USDC per share; null: as far as it has to. */
+  /**
+   * Largest distance of a fill from the order's decision price, in either direction, USDC per share; null: no limit.
+   */
   readonly max_slippage: number | null;
 }

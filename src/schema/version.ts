@@ -1,2 +1,2 @@
-/** Version of the interface, as the API description and receipts name it. */
+/** Version of the interface, shown in the API description and in receipts. */
 export const API_VERSION = '0.1.0';

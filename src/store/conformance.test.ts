@@ -15,7 +15,7 @@ import { serverAccess } from './engine/serverAccess.ts';
 import { Supervisor } from './engine/supervisor.ts';
 
 const { clickhouseUrl } = loadConfig();
-/** A database of its own, made and dropped here: a server may hold real data. */
+/** A database for this test run only, created and dropped here: a server may hold real data. */
 const DATABASE = `underround_conformance_${process.pid}`;
 
 interface Driver {
@@ -89,7 +89,7 @@ function conforms(driver: Driver): void {
   });
 
   describe('parameters', () => {
-    test('any text arrives as it was sent', async () => {
+    test('any text reaches the query unchanged', async () => {
       await fc.assert(
         fc.asyncProperty(text, text, async (x, y) => {
           const rows = await client.rows('SELECT {x:String} AS x, {list:Array(String)} AS list', {
@@ -102,13 +102,13 @@ function conforms(driver: Driver): void {
       );
     });
 
-    test('hundreds of queries at once each see their own', async () => {
+    test('hundreds of concurrent queries each see their own values', async () => {
       const wanted = Array.from({ length: 300 }, (_, i) => `v'${i}\\`);
       const got = await Promise.all(wanted.map((x) => client.rows('SELECT {x:String} AS x', { x })));
       expect(got).toEqual(wanted.map((x) => [{ x }]));
     });
 
-    test('one that an earlier query gave is not there for the next', async () => {
+    test('a parameter of one query does not exist for the next', async () => {
       await Promise.all(
         Array.from({ length: 20 }, () => client.rows('SELECT {secret:String}', { secret: 'mine' })),
       );
@@ -116,14 +116,14 @@ function conforms(driver: Driver): void {
       await expect(failure).rejects.toMatchObject({ name: 'StoreRefusedError', storeCode: '456' });
     });
 
-    test('thousands of ids fit', async () => {
+    test('a list of thousands of ids is accepted', async () => {
       const ids = Array.from({ length: 5_000 }, (_, i) => `0x${String(i).padStart(64, '0')}`);
       expect(await client.rows('SELECT length({ids:Array(String)}) AS n', { ids })).toEqual([{ n: 5_000 }]);
     });
   });
 
   describe('settings', () => {
-    test('hold for one request only', async () => {
+    test('apply to one request only', async () => {
       const value = async (settings: Record<string, string>) => {
         const stream = await client.stream(
           "SELECT getSetting('max_result_rows') AS v",
@@ -137,7 +137,7 @@ function conforms(driver: Driver): void {
       expect(new Set(after)).toEqual(new Set(['{"v":0}\n']));
     });
 
-    test('an unknown one is refused by its name and spoils nothing', async () => {
+    test('an unknown setting is refused by name; later queries still work', async () => {
       const failure = client.stream(
         'SELECT 1',
         {},
@@ -147,7 +147,7 @@ function conforms(driver: Driver): void {
       expect(await client.rows('SELECT 1 AS x')).toEqual([{ x: 1 }]);
     });
 
-    test('a bad value is refused and spoils nothing', async () => {
+    test('a bad value is refused; later queries still work', async () => {
       for (let i = 0; i < 20; i++) {
         await expect(
           client.stream('SELECT 1', {}, { format: 'JSONEachRow', settings: { max_threads: 'many' } }),
@@ -169,7 +169,7 @@ function conforms(driver: Driver): void {
       await expect(failure).rejects.toMatchObject({ name: 'StoreRefusedError', storeCode });
     });
 
-    test('in the middle of a stream cut it instead of ending it', async () => {
+    test('in the middle of a stream abort it instead of ending it normally', async () => {
       const stream = await client.stream(
         'SELECT number, throwIf(number > 200000) FROM numbers(1000000)',
         {},
@@ -192,7 +192,7 @@ function conforms(driver: Driver): void {
       },
     );
 
-    test('streamed binary rows are the bytes of all blocks', async () => {
+    test('streamed binary rows are the concatenated bytes of all blocks', async () => {
       const stream = await client.stream(
         'SELECT toUInt32(number) FROM numbers(3000)',
         {},
@@ -214,18 +214,18 @@ function conforms(driver: Driver): void {
     const insert = (token: string, data: Uint8Array) =>
       client.insert({ target: `${DATABASE}.rows_in (ts, n)`, format: 'RowBinary', data, token });
 
-    test('a batch sent again under its token is stored once', async () => {
+    test('a batch sent twice with the same token is stored once', async () => {
       const data = Buffer.concat([row(1), row(2)]);
       for (let i = 0; i < 3; i++) await insert('token-a', data);
       expect(await client.rows('SELECT n FROM rows_in ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }]);
     });
 
-    test('the same batch under another token is another batch', async () => {
+    test('the same batch with another token is stored again', async () => {
       await insert('token-b', Buffer.concat([row(1), row(2)]));
       expect(await client.rows('SELECT count() AS n FROM rows_in')).toEqual([{ n: 4 }]);
     });
 
-    test('half a row refuses the whole batch', async () => {
+    test('an incomplete row makes the engine refuse the whole batch', async () => {
       const refused = insert('token-c', Buffer.concat([row(7), row(8).subarray(0, 5)]));
       await expect(refused).rejects.toMatchObject({ name: 'StoreRefusedError', storeCode: '33' });
       expect(await client.rows('SELECT count() AS n FROM rows_in')).toEqual([{ n: 4 }]);

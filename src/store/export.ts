@@ -9,7 +9,10 @@ import {
 import { type ExportRange, exportColumns, exportCount, exportRows } from './queries/exports.ts';
 import type { StoreReader } from './reader.ts';
 
-/** How the engine prints each; it would repeat CSV's header line with every block, so that line is ours. */
+/**
+ * Engine format of each export format. The engine would repeat CSV's header line with every block, so this module
+ * writes that line.
+ */
 const ENGINE_FORMATS: Readonly<
   Record<ExportFormat, { format: string; settings: Readonly<Record<string, string | number>> }>
 > = {
@@ -29,7 +32,7 @@ interface Asked extends ExportRange {
   readonly signal: AbortSignal;
 }
 
-/** Why the recording is too long for the format, in a sentence; null: it is not. */
+/** Returns why the recording is too long for the format, as a sentence; null when it is not. */
 export async function whyTooLong(
   store: StoreReader,
   subject: ExportSubject,
@@ -45,8 +48,9 @@ export async function whyTooLong(
 }
 
 /**
- * A recording as a file, as the engine prints it and no faster than it is read.
- * @returns Fails where the engine does, and never ends as if it were whole; destroying it ends the query.
+ * Streams a recording as a file, printed by the engine at the reader's pace.
+ * @returns A stream that fails where the engine fails and never ends early as if complete; destroying it ends the
+ * query.
  * @throws {StoreUnavailableError} After bounded retries.
  */
 export async function openExport(
@@ -58,7 +62,7 @@ export async function openExport(
   const { query, params } = exportRows(subject, { ...range, times, isSpreadsheet: format === 'csv' });
   const rows = await store.stream(query, { ...params }, { ...ENGINE_FORMATS[format], signal });
   if (format !== 'csv') return rows;
-  // Either end's failure, and a file nobody reads any more, destroys the other end.
+  // A failure or a close at either end destroys the other end.
   return pipeline(rows, new CsvHeader(subject.dataset), () => {});
 }
 

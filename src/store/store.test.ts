@@ -22,7 +22,7 @@ test('opens an empty store with all tables', async () => {
   ]);
 });
 
-test('a quote written is a quote read', async () => {
+test('a written quote is read back', async () => {
   const { store } = opened;
   store.writer.quote({
     seq: 7,

@@ -10,7 +10,7 @@ import { PartWatch } from './engine/partWatch.ts';
 import { serverWaitLine } from './engine/serverAccess.ts';
 import { JournalReserve, journalReserveBytes } from './journal/journalReserve.ts';
 import { type JournalScan, releaseRuns, scanJournals } from './journal/journalScan.ts';
-import type { WaitingRows } from './journal/waitingRows.ts';
+import type { WaitingRowIndex } from './journal/waitingRowIndex.ts';
 import { StoreWriter } from './journal/writer.ts';
 import type { WriterOptions } from './journal/writerOptions.ts';
 import type { StoreReader } from './reader.ts';
@@ -20,29 +20,29 @@ export type { StoreReader } from './reader.ts';
 
 export interface Store extends StoreReader {
   readonly writer: StoreWriter;
-  /** What dead runs left and recovery has not inserted yet, as far as a start needs it. */
-  readonly waiting: WaitingRows;
+  /** Rows of dead runs that a start needs and recovery has not inserted yet. */
+  readonly waiting: WaitingRowIndex;
   readonly guard: DiskGuard;
   readonly parts: PartWatch;
-  /** Process id of the embedded engine's host, where this process started it and it lives. */
+  /** Process id of the embedded engine's host, if this process started it and it is alive. */
   enginePid(): number | null;
-  /** Brings what was written into the engine, lets go of it, and ends it where it is ours. */
+  /** Inserts all written rows, disconnects from the engine, and stops it if this process started it. */
   close(): Promise<void>;
 }
 
 export interface StoreOptions
   extends EngineOptions,
     Pick<WriterOptions, 'writerName' | 'recovery' | 'onRecovery' | 'mayInsert'> {
-  /** The engine where it is being reached already; else it is reached now. */
+  /** The engine, if a connection was already started; else this call starts one. */
   engine?: Promise<EngineAccess>;
 }
 
 /**
- * Opens the time-series store: engine, tables, and the writer with what a crash left in its journal.
+ * Opens the time-series store: engine, tables, and the writer with the journals of crashed runs.
  * @throws {StoreUnavailableError} When no engine answers.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  // Both take a moment, and neither needs the other.
+  // Both take some time and are independent.
   const scan = scanJournals(options);
   scan.catch(() => undefined);
   const access = await reach(options, scan);
@@ -66,7 +66,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       mayInsert: () => guard.mayInsert() && (options.mayInsert?.() ?? true),
       makeRoom: async (bytes) => {
         void guard.poll();
-        return (await journalReserve?.give(bytes)) ?? false;
+        return (await journalReserve?.free(bytes)) ?? false;
       },
     });
     const writer = await opening.catch(async (error: unknown) => {
@@ -109,7 +109,7 @@ async function reach(options: StoreOptions, scan: Promise<JournalScan>): Promise
   }
 }
 
-/** Space of the journal's own. One writer a data directory keeps it: the one that records. */
+/** Opens the journal's disk reserve. Only one writer per data directory has it: the recorder. */
 async function openReserve(options: StoreOptions): Promise<JournalReserve | null> {
   const { dataDir, diskReserve = null, writerName = 'main', log } = options;
   if (writerName !== 'main') return null;
@@ -125,7 +125,7 @@ function openGuard(
   { client, journalReserve }: { client: StoreClient; journalReserve: JournalReserve | null },
 ): Promise<DiskGuard> {
   const { dataDir, diskReserve = null, clickhouseUrl, clock, log, metrics } = options;
-  // A server's disk is its operator's; ours still has the journal.
+  // A server's disk is managed by its operator; this process's disk still has the journal.
   const setMerges =
     clickhouseUrl === null
       ? (running: boolean) => client.command(`SYSTEM ${running ? 'START' : 'STOP'} MERGES`)
@@ -149,7 +149,7 @@ async function openSchema(
   const found = await plain.rows<SchemaObject>(SCHEMA_QUERY);
   await plain.close();
   const client = new StoreClient(parts);
-  // At once where they can: a restart waits for this.
+  // Statements of one stage run concurrently: a restart waits for this.
   for (const stage of schemaStages({ kind: 'single' }, found)) {
     await Promise.all(stage.map((statement) => client.command(statement)));
   }

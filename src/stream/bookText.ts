@@ -1,7 +1,7 @@
 import { sharesOf } from '../core/money.ts';
 import { SnapshotPrinter } from '../print/snapshotText.ts';
 import type { BookRecord, SideView } from '../schema/records.ts';
-import { type BookRow, emptySide, type RowSide } from '../store/tables/bookRows.ts';
+import { type BookRow, emptySide, type RowSide } from '../store/tables/bookRowReader.ts';
 
 /** A book as it stands; a view, as in records. */
 export type LiveBook = Pick<BookRecord, 'eventTimeMs' | 'trusted' | 'underlyingPrice' | 'yes' | 'no'>;

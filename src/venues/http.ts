@@ -4,7 +4,7 @@ import { type Clock, sleep } from '../runtime/clock.ts';
 import { TransportError, VenueMessageError, VenueRefusedError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { VenueFeed } from '../runtime/venueFeeds.ts';
+import type { VenueFeed } from '../runtime/venueFeedRegistry.ts';
 import { VERIFIED } from './verified.ts';
 
 /** Polymarket's edge answers 403 (Cloudflare 1010) to requests that do not look like a browser's (seen 2026-08). */

@@ -2,7 +2,7 @@ import { type BackoffLimits, backoffDelayMs } from '../runtime/backoff.ts';
 import type { Clock, Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { VenueFeed } from '../runtime/venueFeeds.ts';
+import type { VenueFeed } from '../runtime/venueFeedRegistry.ts';
 import type { SocketDriver, VenueSocket, VenueSocketOptions } from './venueSocket.ts';
 
 const RETRY: BackoffLimits = { firstMs: 500, maxMs: 30_000 };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../test/support/localVenue.ts';
-import { WaitingSockets } from '../../test/support/waitingSockets.ts';
+import { DelayedSocketDriver } from '../../test/support/waitingSockets.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
@@ -52,7 +52,7 @@ async function trade(price: string): Promise<void> {
 
 describe('UnderlyingSource', () => {
   test('delivers prices that wait before it judges the primary silent', async () => {
-    const sockets = new WaitingSockets();
+    const sockets = new DelayedSocketDriver();
     start({ sockets });
     sockets.connections[0]!.onOpen();
     const data = { e: 'trade', s: 'BTCUSDT', p: '61000.5', T: clock.now() };

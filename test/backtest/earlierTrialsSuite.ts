@@ -22,7 +22,7 @@ function sweep(steps: number, changes: Partial<SweepSpec> = {}): JobSpec {
   return { kind: 'sweep', ...ONE, xAxis, yAxis: null, ...changes };
 }
 
-/** What both databases must do to count the trials of a user. */
+/** Required behaviour of the count of a user's trials on both databases. */
 export function earlierTrialsSuite(name: string, open: () => Promise<Database>): void {
   const begin = async () => {
     const database = await open();
@@ -38,7 +38,7 @@ export function earlierTrialsSuite(name: string, open: () => Promise<Database>):
       const job = await jobs.create({ userId, spec, isComparison, cap: 1_000 });
       return job?.jobId as string;
     };
-    /** Submits a job and ends it, with a result on these data. */
+    /** Submits a job and finishes it, with a result on these data. */
     const done = async (userId: string, spec: JobSpec, dataHash = OLD) => {
       const jobId = await submit(userId, spec);
       await queue.claim();
@@ -69,7 +69,7 @@ export function earlierTrialsSuite(name: string, open: () => Promise<Database>):
       expect(await trialsBefore(a, sweep(40))).toBe(17 + 10 + 1);
     });
 
-    test('count a job that still runs, but none that failed, was cancelled or compares paper trading', async () => {
+    test('include a running job, but not a failed, cancelled or paper comparison job', async () => {
       const { jobs, queue, user, submit, trialsBefore } = await begin();
       const userId = await user('a@example.com');
       const failed = await submit(userId, sweep(100));
@@ -81,7 +81,7 @@ export function earlierTrialsSuite(name: string, open: () => Promise<Database>):
       expect(await trialsBefore(userId, sweep(40))).toBe(7);
     });
 
-    test('of a repeated job are those of its first run, whatever was tried in between', async () => {
+    test('of a repeated job equal those of its first run, whatever was run in between', async () => {
       const { user, done, trialsBefore } = await begin();
       const userId = await user('a@example.com');
       await done(userId, sweep(17));
@@ -90,7 +90,7 @@ export function earlierTrialsSuite(name: string, open: () => Promise<Database>):
       expect(await trialsBefore(userId, sweep(40))).toBe(17);
     });
 
-    test('know a job again that a release without `max_slippage` stored', async () => {
+    test('recognise a job that a release without `max_slippage` stored', async () => {
       const { user, done, trialsBefore } = await begin();
       const userId = await user('a@example.com');
       const { max_slippage: _, ...olderParams } = DEFAULT_PARAMS;
@@ -100,7 +100,7 @@ export function earlierTrialsSuite(name: string, open: () => Promise<Database>):
       );
     });
 
-    test('count a job that was repeated on the same data once, on other data again', async () => {
+    test('count a job repeated on the same data once, and on other data again', async () => {
       const { user, done, trialsBefore } = await begin();
       const userId = await user('a@example.com');
       for (const dataHash of [OLD, OLD, NEW]) await done(userId, sweep(17), dataHash);
@@ -108,10 +108,10 @@ export function earlierTrialsSuite(name: string, open: () => Promise<Database>):
       expect(await trialsBefore(userId, sweep(17), 'c'.repeat(64))).toBe(34 + 40);
     });
 
-    test('count no job that came later, and every page of those before', async () => {
+    test('exclude later jobs, and include every page of earlier jobs', async () => {
       const { clock, user, submit, done, database } = await begin();
       const userId = await user('a@example.com');
-      // More than are read at once, several in each millisecond.
+      // More than one page, several in each millisecond.
       const jobs = new JobRepository(database, { clock, randomBytes });
       for (let at = 0; at < 410; at++) {
         if (at % 3 === 0) await clock.advance(1);

@@ -14,7 +14,7 @@ const SPEC: JobSpec = {
   ...{ startMs: null, endMs: 1_795_176_000_000, marketLimit: 50 },
 };
 
-/** What both databases must do for jobs. */
+/** Required behaviour of jobs on both databases. */
 export function jobSuite(name: string, open: () => Promise<Database>): void {
   const begin = async () => {
     const database = await open();
@@ -34,7 +34,7 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
 
   describe(`jobs in ${name}`, () => {
     test.each([true, false])(
-      'a cap holds however many ask at once (comparisons: %s); the others count apart',
+      'a cap limits any number of concurrent requests (comparisons: %s); the other kind counts separately',
       async (isComparison) => {
         const { jobs, user, submit } = await begin();
         const userId = await user('a@example.com');
@@ -52,7 +52,7 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       },
     );
 
-    test('a job stored before there was `max_slippage` has no limit, and one stored with it keeps its own', async () => {
+    test('a job stored before `max_slippage` existed has no limit, and one stored with it keeps its limit', async () => {
       const { database, jobs, user, submit } = await begin();
       const userId = await user('a@example.com');
       const older = (await submit(userId))?.jobId as string;
@@ -67,7 +67,7 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       expect((await jobs.find(newer, { userId }))?.spec).toEqual(SPEC);
     });
 
-    test('newest first, paged by offset and by place; another user’s are not there', async () => {
+    test('jobs are listed newest first, paged by offset and by cursor, without other users’ jobs', async () => {
       const { jobs, user, submit } = await begin();
       const [a, b] = [await user('a@example.com'), await user('b@example.com')];
       const made = [];
@@ -84,7 +84,7 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       expect((await jobs.find(made[0] as string, { userId: a }))?.status).toBe('queued');
     });
 
-    test('users take turns, whatever one of them has queued', async () => {
+    test('users take turns, however many jobs one of them has queued', async () => {
       const { user, queue, submit } = await begin();
       const [a, b, c] = [
         await user('a@example.com'),
@@ -101,7 +101,7 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       expect(await runner.claim()).toBeNull();
     });
 
-    test('of two processes that ask at once each gets another job', async () => {
+    test('two processes that claim at once get different jobs', async () => {
       const { user, queue, submit } = await begin();
       const a = await user('a@example.com');
       for (let i = 0; i < 4; i++) await submit(a);
@@ -111,7 +111,7 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       expect(new Set(ids).size).toBe(ids.length);
     });
 
-    test('what a process that is gone left running starts again, a few times', async () => {
+    test('a job of a dead process is restarted, a limited number of times', async () => {
       const { clock, jobs, user, queue, submit } = await begin();
       const userId = await user('a@example.com');
       const jobId = (await submit(userId))?.jobId as string;
@@ -127,7 +127,7 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       expect((await jobs.find(jobId, { userId }))?.error).toMatch(/several times/);
     });
 
-    test('only who runs a job can end it, and a cancelled one stays cancelled', async () => {
+    test('only the process that runs a job can finish it, and a cancelled job stays cancelled', async () => {
       const { jobs, user, queue, submit } = await begin();
       const userId = await user('a@example.com');
       const jobId = (await submit(userId))?.jobId as string;
@@ -142,7 +142,7 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       expect([found?.status, await jobs.result(jobId)]).toEqual(['cancelled', null]);
     });
 
-    test('a process that ends gives its jobs back without counting the try', async () => {
+    test('a process that stops returns its jobs without counting the attempt', async () => {
       const { jobs, user, queue, submit } = await begin();
       const userId = await user('a@example.com');
       const jobId = (await submit(userId))?.jobId as string;

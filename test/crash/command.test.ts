@@ -3,7 +3,7 @@ import { parseCrashCommand, UsageError } from './command.ts';
 
 const parse = (text: string) => parseCrashCommand(text.split(' ').filter(Boolean));
 
-describe('the words of the crash command', () => {
+describe('the arguments of the crash command', () => {
   it.each([
     ['webhooks', { kind: 'part', part: 'webhooks', kills: 1_000 }],
     ['paper 20', { kind: 'part', part: 'paper', kills: 20 }],

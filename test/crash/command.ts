@@ -1,12 +1,12 @@
-/** The words of `npm run crash`. */
+/** Parses the arguments of `npm run crash`. */
 import { parseArgs } from 'node:util';
 
-export const FAULTS = ['kill', 'disk-full', 'stall', 'starve'] as const;
+const FAULTS = ['kill', 'disk-full', 'stall', 'starve'] as const;
 export type Fault = (typeof FAULTS)[number];
 export const FILE_SYSTEMS = ['tmpfs', 'ext4'] as const;
 export type FileSystemKind = (typeof FILE_SYSTEMS)[number];
 
-/** Kills of each part unless the words say how many. */
+/** Default number of kills of each part. */
 const PART_KILLS = { webhooks: 1_000, paper: 200 } as const;
 type Part = keyof typeof PART_KILLS;
 
@@ -28,44 +28,44 @@ const LOAD_MAX = 64;
 export const USAGE = `usage: npm run crash -- --fault ${FAULTS.join('|')} [--rounds N] [--seed TEXT] [options]
        npm run crash -- webhooks|paper [kills]
 
-Breaks the built service for real while a stand-in venue feeds it, and compares what the API serves with what the venue
-sent. Prints one JSON line; exit 1 where a row is missing, a row inside a gap is trusted, a start failed or an endpoint
-did not answer; exit 2 where the run could not be made. Progress goes to standard error. Linux only.
+Disturbs the built service while a stand-in venue feeds it, and compares the API's data with the venue's frames. Prints
+one JSON line. Exit status 1: a row is missing, a row inside a gap is trusted, a start failed or an endpoint did not
+answer. Exit status 2: the run could not be made. Progress goes to standard error. Linux only.
 
   --fault kill        kills the service, its engine or both while the CPU is busy (default ${DEFAULTS.kill.rounds} rounds)
   --fault disk-full   fills the file system of the data directory, then frees it (${DEFAULTS['disk-full'].rounds}; needs root)
   --fault stall       stops the engine with SIGSTOP, then continues it (${DEFAULTS.stall.rounds})
   --fault starve      gives service and engine a share of one core (${DEFAULTS.starve.rounds}; needs root)
 
-  --rounds N          how many times
-  --seed TEXT         what all chance is drawn from (default: 1)
+  --rounds N          number of rounds
+  --seed TEXT         seed of all random choices (default: 1)
   --density X         live book changes as a share of the real venue, 0.001 to 1
-  --seconds S         stall, starve: how long (default ${DEFAULTS.stall.seconds} and ${DEFAULTS.starve.seconds}); disk-full: always so long full
-  --load N            kill: processes that keep the CPU busy, 0 to 64 (default: one a core)
-  --percent P         starve: of one core (default 20)
-  --file-system F     disk-full: ${FILE_SYSTEMS.join(' or ')} alone; both in turn unless given
+  --seconds S         stall, starve: duration of the fault (default ${DEFAULTS.stall.seconds} and ${DEFAULTS.starve.seconds}); disk-full: fixed duration
+  --load N            kill: processes that keep the CPU busy, 0 to 64 (default: one per core)
+  --percent P         starve: share of one core in percent (default 20)
+  --file-system F     disk-full: ${FILE_SYSTEMS.join(' or ')} only (default: both in turn)
 
 webhooks and paper kill a process of that part (default ${PART_KILLS.webhooks} and ${PART_KILLS.paper} times).`;
 
 export interface FaultRunOptions {
   readonly density: number;
-  /** Null: the run's own choice. */
+  /** Null: the run's default. */
   readonly seconds: number | null;
   readonly percent: number;
-  /** Null: one a core. */
+  /** Null: one per core. */
   readonly load: number | null;
   readonly fileSystem: FileSystemKind | null;
 }
 
-export type CrashCommand =
+type CrashCommand =
   | { kind: 'help' }
   | { kind: 'part'; part: Part; kills: number }
   | { kind: 'fault'; fault: Fault; rounds: number; seed: string; options: FaultRunOptions };
 
-/** The words make no command. */
+/** The arguments form no valid command. */
 export class UsageError extends Error {}
 
-/** @throws {UsageError} Naming the word that cannot be used. */
+/** @throws {UsageError} Names the invalid argument. */
 export function parseCrashCommand(words: readonly string[]): CrashCommand {
   const { values, positionals } = split(words);
   if (values.help) return { kind: 'help' };

@@ -1,7 +1,7 @@
 /**
- * A process that takes opportunities and sends them until it is killed. Before each attempt it notes its id in a file,
- * so that what was accepted is known from outside the database as well.
- * Usage: DATA_DIR CA_FILE NOTES_FILE FIRST_EVENT (or `drain`: sends what is left and ends)
+ * A process that accepts opportunities and sends them until it is killed. Before each attempt it notes the delivery's
+ * id in a file, so that accepted deliveries are known outside of the database too. Usage: DATA_DIR CA_FILE NOTES_FILE
+ * FIRST_EVENT (or `drain`: sends pending deliveries and exits)
  */
 import { randomBytes } from 'node:crypto';
 import { openSync, readFileSync, writeSync } from 'node:fs';

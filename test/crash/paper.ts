@@ -1,4 +1,4 @@
-/** Kills a trading process again and again, and holds what it comes to against one that was left alone. */
+/** Kills a trading process repeatedly, and compares its result with that of an undisturbed process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,19 +8,19 @@ import { openDatabase } from '../../src/control/database.ts';
 import { systemClock as clock, sleep } from '../../src/runtime/clock.ts';
 import { sumsOf } from '../../src/trading/paper/positions.ts';
 
-/** A life after it began to trade: a session takes a second or so. */
+/** Longest life after the start of trading: a session takes about a second. */
 const LIFE_MS_MAX = 250;
-/** Every so many kills hits a process that is still starting. */
+/** Share of kills that hit a process during its start. */
 const EARLY_SHARE = 0.15;
 const KILLS_A_SESSION = 10;
 
-export interface PaperCrashResult {
+interface PaperCrashResult {
   readonly kills: number;
   readonly sessions: number;
   readonly positions: number;
-  /** Sessions whose positions are others than those of the run that was left alone. */
+  /** Sessions whose positions differ from those of the undisturbed run. */
   readonly differing: number;
-  /** Strategies whose sums are not those of their positions. */
+  /** Strategies whose sums differ from the sums of their positions. */
   readonly unbalanced: number;
 }
 
@@ -94,7 +94,7 @@ async function read(dataDir: string): Promise<Ended> {
       strategy.open_positions === open &&
       strategy.closed_positions === closed;
     if (!balances) unbalanced++;
-    // Ids are drawn anew in every run.
+    // Ids are random in every run.
     return [strategy.name, own.map((row) => ({ ...row, position_id: '', paper_strategy_id: '' }))];
   });
   return { positions: JSON.stringify(byName), count: rows.length, unbalanced };

@@ -1,4 +1,7 @@
-/** `npm run crash`: breaks processes of ours for real and reports what was lost. Exit 1 if anything was; see `--help`. */
+/**
+ * `npm run crash`: kills and disturbs real processes of this project and reports losses. Exits with 1 if any were
+ * found; see `--help`.
+ */
 import { join } from 'node:path';
 import { parseCrashCommand, USAGE, UsageError } from './command.ts';
 import { crashPaper } from './paper.ts';
@@ -57,7 +60,7 @@ function parse(words: readonly string[]) {
   }
 }
 
-/** A run that cannot go on: what it needs is absent, or the service does not start any more. */
+/** Ends a run that cannot continue: a requirement is missing, or the service no longer starts. */
 function fail(error: Error): never {
   console.error(error.message);
   process.exit(2);

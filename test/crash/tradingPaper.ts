@@ -1,24 +1,24 @@
 /**
- * A process that trades a recorded stream on paper until it is killed. What the recorder has told is noted first, as the
- * journal would have it, so that the next life finds it recorded.
- * Usage: DATA_DIR NOTES_FILE SEED. Prints `ready` when it trades, ends by itself at the end of the stream.
+ * A process that trades a recorded stream on paper until it is killed. Published events are noted first, like in the
+ * journal, so that the next life finds them recorded. Usage: DATA_DIR NOTES_FILE SEED. Prints `ready` when it trades;
+ * exits at the end of the stream.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { type Clock, sleep, systemClock } from '../../src/runtime/clock.ts';
 import { crashResolved, crashTape, makeStrategies } from '../support/paperCrash.ts';
-import { marketOf, openPaperRig, tapeBetween, toldOf } from '../support/paperRig.ts';
+import { marketOf, openPaperRig, recordedEventsOf, tapeBetween } from '../support/paperRig.ts';
 import { START_MS } from '../support/tapes.ts';
 
 const [dataDir, notesFile, seed] = process.argv.slice(2) as [string, string, string];
-/** Lets writes and kills fall between any two records. */
+/** Small, so that writes and kills happen between any two records. */
 const RECORDS_AT_ONCE = 8;
 
-/** Stands before the stream, so that every life and every run begins its strategies at the same moment. */
+/** A fixed time before the stream, so that every life and every run starts its strategies at the same moment. */
 const clock: Clock = { ...systemClock, now: () => START_MS - 3_600_000 };
 const tape = crashTape(seed);
-const told = toldOf(tape);
+const events = recordedEventsOf(tape);
 const done = existsSync(notesFile) ? readFileSync(notesFile, 'utf8').length : 0;
-const lastSeq = done === 0 ? 0 : (told[done - 1]?.seq ?? 0);
+const lastSeq = done === 0 ? 0 : (events[done - 1]?.seq ?? 0);
 const open = marketOf(tape);
 const { bus, trading, userId, db } = await openPaperRig({
   ...{ dataDir, clock, markets: () => (done === 0 ? [] : [open]) },
@@ -36,9 +36,9 @@ await makeStrategies(trading.papers, userId);
 bus.publish('market', open);
 process.stdout.write('ready\n');
 await trading.settled();
-for (const [at, { tell }] of told.slice(done).entries()) {
+for (const [at, { publish }] of events.slice(done).entries()) {
   appendFileSync(notesFile, '.');
-  tell(bus);
+  publish(bus);
   if (at % RECORDS_AT_ONCE === 0) await sleep(clock, 0);
 }
 bus.publish('market', crashResolved(tape));

@@ -1,4 +1,4 @@
-/** Kills a sending process again and again, and counts what its receivers never got. */
+/** Kills a sending process repeatedly, and counts the deliveries that its receivers never got. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,26 +12,26 @@ import { openWebhooks } from '../../src/webhooks/delivery/webhooks.ts';
 import { makeCertificate, WebhookReceiver } from '../support/webhookReceiver.ts';
 
 const WEBHOOKS = 3;
-/** Replies that fail, so that retries cross the kills too. */
+/** Share of replies that fail, so that retries also happen across kills. */
 const FAILING_SHARE = 0.02;
-/** A life after its start, in deliveries: none, or as many as come in some tenths of a second. */
+/** Length of a life in deliveries: from none to as many as arrive in a few tenths of a second. */
 const LIFE_DELIVERIES_MAX = 200;
-/** And then so long, so that not every kill falls on a delivery. */
+/** Additional random time, so that not every kill coincides with a delivery. */
 const LIFE_MS_MAX = 20;
 const EVENTS_PER_LIFE_MAX = 100_000;
 
-export interface CrashResult {
+interface CrashResult {
   readonly kills: number;
-  /** Deliveries whose row was committed, or that were seen to be tried. */
+  /** Deliveries with a committed row or an observed attempt. */
   readonly accepted: number;
   readonly received: number;
-  /** Accepted, never received, and not given up with the others of a webhook that was paused. */
+  /** Accepted but never received, and not skipped by the pause of their webhook. */
   readonly lost: number;
-  /** Never received because their webhook failed ten times in a row: a machine that is busy enough lets attempts run out. */
+  /** Never received because their webhook failed ten times in a row: on a very busy machine attempts time out. */
   readonly skipped: number;
   /** Copies beyond the first, each with the id of the first. */
   readonly duplicates: number;
-  /** Ids that came with two bodies, or bodies that came under two ids at one webhook. */
+  /** Ids that arrived with two bodies, or bodies that arrived under two ids at one webhook. */
   readonly mixedUp: number;
   readonly pending: number;
 }

@@ -3,7 +3,7 @@ import { positionSuite } from './positionSuite.ts';
 import { restartSuite } from './restartSuite.ts';
 import { strategySuite } from './strategySuite.ts';
 
-/** What paper trading asks of a database: run it for each driver with a fresh, empty one. */
+/** Required behaviour of paper trading on a database: run it for each driver with a new, empty one. */
 export function paperSuite(driver: string, open: () => Promise<Database>): void {
   strategySuite(driver, open);
   positionSuite(driver, open);

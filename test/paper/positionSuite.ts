@@ -21,7 +21,7 @@ import { StrategyRepository } from '../../src/trading/paper/strategies.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 import { TAPE_MARKET } from '../support/tapes.ts';
 
-/** A position opened at a moment; closed a second later where it says what it came to, in whole micro-USD. */
+/** A position opened at a time; closed a second later if `pnl` is given, in whole micro-USD. */
 export function aTrade(openedMs: number, pnl: number | null = null): Trade {
   const closed = pnl === null ? null : openedMs + 1_000;
   return {
@@ -33,7 +33,7 @@ export function aTrade(openedMs: number, pnl: number | null = null): Trade {
   };
 }
 
-/** What both databases must do for positions. */
+/** Required behaviour of positions on both databases. */
 export function positionSuite(driver: string, open: () => Promise<Database>): void {
   const begin = async () => {
     const db = await open();
@@ -61,7 +61,7 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
   };
 
   describe(`paper positions on ${driver}`, () => {
-    test('are read as they were dealt, to the last digit', async () => {
+    test('are read back as traded, to the last digit', async () => {
       const { state, write, reader, strategyId } = await begin();
       const trades = [aTrade(1_795_176_000_001), aTrade(1_795_176_000_002, -123_456_789_012)];
       await write('0x1', trades);
@@ -70,7 +70,7 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       expect(rows.map(tradeOf)).toEqual(trades);
     });
 
-    test('written twice change nothing, taken back leave nothing', async () => {
+    test('change nothing when written twice, and leave nothing when reverted', async () => {
       const { write, sums, reader, strategyId } = await begin();
       const [first, second] = [aTrade(1, 700_001), aTrade(3_000)];
       await write('0x1', [first, second]);
@@ -86,7 +86,7 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       expect([await sums(), await reader.count(strategyId)]).toEqual([{ pnl: 0, open: 0, closed: 0 }, 0]);
     });
 
-    test('of many markets written at once sum up to the micro-dollar', async () => {
+    test('of many markets, written at once, sum up exactly to the micro-dollar', async () => {
       const { write, sums, reader, strategyId } = await begin();
       const random = new Random('sums');
       const sessionOf = (market: number) =>
@@ -100,9 +100,9 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       }
     });
 
-    test('paged while new ones come, each is shown once and in order', async () => {
+    test('paged while new ones are opened, each is listed once and in order', async () => {
       const { write, reader, strategyId } = await begin();
-      // Some of other markets were opened at the same moment.
+      // Some in other markets were opened at the same moment.
       const openings = [10, 20, 20, 20, 30, 40, 40, 50];
       for (const [at, openedMs] of openings.entries()) await write(`0x${at}`, [aTrade(openedMs)]);
       const seen: { id: string; openedMs: number }[] = [];
@@ -118,7 +118,7 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       expect(new Set(seen.map(({ id }) => id)).size).toBe(seen.length);
     });
 
-    test('are found by market, by the time they were opened, and as they were closed', async () => {
+    test('are found by market, by opening time and by exit', async () => {
       const { write, reader, strategyId } = await begin();
       await write('0x1', [aTrade(1_000, 5), aTrade(9_000)]);
       await write('0x2', [aTrade(500, -7)]);
@@ -133,7 +133,7 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       expect(await reader.heldMarkets()).toEqual(['0x1']);
     });
 
-    test('terms of a market are kept in the order they came, and forgotten after days', async () => {
+    test('a market’s terms are kept in arrival order, and deleted after days', async () => {
       const { db, clock } = await begin();
       const { writer } = writerOn(db, clock);
       const first = firstTerms('0x1', { ...TAPE_MARKET, strikePrice: null });
@@ -153,7 +153,7 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       expect(await readTerms(db, '0x1')).toEqual([]);
     });
 
-    test('are written again until the database takes them, and at the end once more', async () => {
+    test('are retried until the database accepts them, and once more at the end', async () => {
       const { db, clock, strategyId, sums } = await begin();
       let refused = 3;
       const refusing = {
@@ -192,7 +192,7 @@ function writerOn(database: Database, clock: FakeClock) {
   return { writer, failures };
 }
 
-/** Moves the clock until something is done. */
+/** Advances the clock until the promise has resolved. */
 async function passed(done: Promise<void>, clock: FakeClock): Promise<void> {
   let isDone = false;
   void done.then(() => {

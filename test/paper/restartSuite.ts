@@ -17,20 +17,20 @@ const DEALER: Strategy = {
 };
 const HOLDER = STRATEGIES.time_before_resolution!;
 
-/** Without ids, which are drawn anew on every database; several may be opened at one moment. */
+/** The rows without ids, which are random on every database; several positions may be opened at one time. */
 function dealt(rows: readonly PositionRow[]) {
   const bare = rows.map(({ position_id: _id, paper_strategy_id: _strategy, ...rest }) => rest);
   return bare.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-/** Resolved the other way; what was sold before stays as it was sold. */
+/** The changes for a resolution to Down; earlier sales stay unchanged. */
 function downOf(row: PositionRow): Partial<PositionRow> {
   if (row.exit_reason !== 'resolved') return {};
   const paid = row.token === 'no' ? row.size : 0;
   return { exit_price: paid / row.size, pnl_micro: paid - row.principal_micro - row.fees_micro };
 }
 
-/** What both databases must do when trading ends and begins again. */
+/** Required behaviour on both databases when trading stops and starts again. */
 export function restartSuite(driver: string, open: () => Promise<Database>): void {
   const begin = async (seed: string, market: Partial<Market> = {}) => {
     const db = await open();
@@ -48,7 +48,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
   };
 
   describe(`restarts of paper trading on ${driver}`, () => {
-    /** @param ends Shares of the market at which trading ends and begins again. */
+    /** @param ends Shares of the market at which trading stops and starts again. */
     const corrected = async (ends: readonly number[], later: Partial<Market>) => {
       const { db, traded } = await begin('corrected', {
         ...{ strikePrice: 96_900, strikeKnownTimeMs: START_MS + 2_000 },
@@ -60,7 +60,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
         ...ends.map((end) => [end, 'restart'] as const),
         [1, 'end'],
       ] as const) {
-        traded.tellTo(share);
+        traded.publishTo(share);
         if (then === 'correct') traded.correct(later);
         if (then === 'restart') {
           await traded.end();
@@ -79,7 +79,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
       ['the hold', { takerDelayMs: 2_000 }],
       ['the fee', { takerFeeRate: 0.02 }],
     ] as const)(
-      '%s corrected while it was traded holds from when it came, also afterwards',
+      '%s corrected during trading applies from its receive time, also afterwards',
       async (_, later) => {
         const alone = await corrected([], later);
         expect(alone.length).toBeGreaterThan(8);
@@ -90,13 +90,13 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
     );
 
     test.each([
-      ['while nobody was there', true],
+      ['while trading was stopped', true],
       ['afterwards', false],
-    ])('what is held is paid out once when the market is resolved %s', async (_, meanwhile) => {
+    ])('open positions are paid out once when the market is resolved %s', async (_, meanwhile) => {
       const { db, traded } = await begin('held');
       await traded.begin();
       const { strategyId } = await traded.strategy('holder', HOLDER);
-      traded.tellTo(0.8);
+      traded.publishTo(0.8);
       await traded.end();
       const [held, ...others] = await traded.positions();
       expect([held?.closed_ms, others]).toEqual([null, []]);
@@ -129,17 +129,17 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
       ).toEqual([[strategyId, pnl]]);
     });
 
-    test('what the listing sets right of a resolution is taken over, here and after a restart', async () => {
+    test('a resolution corrected by the listing is applied, before and after a restart', async () => {
       const { db, traded } = await begin('set right');
       await traded.begin();
       for (const [name, strategy] of Object.entries(STRATEGIES)) await traded.strategy(name, strategy);
-      traded.tellTo(1);
+      traded.publishTo(1);
       const { trading } = traded.rig;
       await trading.settled();
       traded.correct({ ...RESOLVED_UP, resolvedTimeMs: RESOLVED_UP.resolvedTimeMs - 7_000 });
       await trading.settled();
       const first = await traded.positions();
-      // At another time.
+      // With another time.
       traded.correct(RESOLVED_UP);
       await trading.settled();
       const moved = first.map((row) =>
@@ -147,7 +147,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
       );
       expect(moved).not.toEqual(first);
       expect(await traded.positions()).toEqual(moved);
-      // To another end.
+      // With another outcome.
       traded.correct({ outcome: 'Down', payoutYes: 0 });
       await trading.settled();
       const down = moved.map((row) => ({ ...row, outcome: 'Down' as const, ...downOf(row) }));
@@ -160,7 +160,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
       expect(await traded.positions()).toEqual(down);
     });
 
-    /** Stopped at a third, made active again at a half; with a restart at some shares. */
+    /** Stopped at a third, active again at a half; with a restart at the given shares. */
     const stopped = async (ends: readonly number[]) => {
       const { db, traded } = await begin('stopped');
       await traded.begin();
@@ -172,7 +172,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
         if (!active) stoppedMs = traded.clock.nowMs + ACTIVATION_MS;
       };
       for (const share of [...ends, 0.33, 0.5, 1].sort((a, b) => a - b)) {
-        traded.tellTo(share);
+        traded.publishTo(share);
         if (share === 0.33) await set(false);
         if (share === 0.5) await set(true);
         if (!ends.includes(share)) continue;
@@ -186,7 +186,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
       return { rows: dealt(await traded.positions()), stoppedMs };
     };
 
-    test('a strategy that was stopped opens nothing more where it had dealt, made active again or restarted', async () => {
+    test('a stopped strategy opens no further position in a market it has traded, even if reactivated or restarted', async () => {
       const { rows, stoppedMs } = await stopped([]);
       expect(rows.length).toBeGreaterThan(5);
       for (const row of rows) {
@@ -196,7 +196,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
       for (const ends of [[0.4], [0.6], [0.2, 0.45, 0.7]]) expect((await stopped(ends)).rows).toEqual(rows);
     });
 
-    test('a strategy stopped before it dealt in a market enters it once it is active again', async () => {
+    test('a strategy stopped before its first trade in a market trades there once it is active again', async () => {
       const { db, traded } = await begin('fresh');
       await traded.begin();
       const { strategyId } = await traded.strategy('model', MODEL);
@@ -205,12 +205,12 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
           ...{ userId: traded.rig.userId, active, name: null, cap: 100 },
         });
       await change(false);
-      traded.tellTo(0.5);
+      traded.publishTo(0.5);
       await traded.rig.trading.settled();
       expect(await traded.positions()).toEqual([]);
       const changed = await change(true);
       const fromMs = typeof changed === 'object' ? changed.activeFromMs : 0;
-      traded.tellTo(0.7);
+      traded.publishTo(0.7);
       await traded.end();
       const before = await traded.positions();
       expect(before.length).toBeGreaterThan(0);

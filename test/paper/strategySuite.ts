@@ -17,7 +17,7 @@ const WANTED = {
   ...{ sizeUsd: 12.34, baselineId: 'bt_1' },
 } as const;
 
-/** What both databases must do for strategies. */
+/** Required behaviour of strategies on both databases. */
 export function strategySuite(driver: string, open: () => Promise<Database>): void {
   const begin = async () => {
     const db = await open();
@@ -39,7 +39,7 @@ export function strategySuite(driver: string, open: () => Promise<Database>): vo
   };
 
   describe(`paper strategies on ${driver}`, () => {
-    test('what is made is read back, and trades a second later', async () => {
+    test('a created strategy is read back, and trades a second later', async () => {
       const { clock, strategies, made, userId, otherId } = await begin();
       const one = await made('one');
       expect(one).toEqual({
@@ -58,7 +58,7 @@ export function strategySuite(driver: string, open: () => Promise<Database>): vo
       expect(await strategies.all()).toHaveLength(2);
     });
 
-    test('of many that ask for a name at once one gets it, and no more than the cap are active', async () => {
+    test('of many concurrent requests for a name one succeeds, and no more than the cap are active', async () => {
       const { strategies, create, otherId, userId } = await begin();
       const same = await Promise.all(Array.from({ length: 6 }, () => create('same')));
       expect(same.filter((made) => made === 'name_taken')).toHaveLength(5);
@@ -68,7 +68,7 @@ export function strategySuite(driver: string, open: () => Promise<Database>): vo
       expect(await strategies.list(userId)).toHaveLength(3);
     });
 
-    test('a change of activity holds from a second later, and the cap counts active ones', async () => {
+    test('activation and deactivation apply a second later, and the cap counts active strategies', async () => {
       const { clock, strategies, made, change, create } = await begin();
       const { strategyId, activeFromMs } = await made('one');
       await clock.advance(60_000);
@@ -79,13 +79,13 @@ export function strategySuite(driver: string, open: () => Promise<Database>): vo
       expect(typeof (await create('two', { cap: 1 }))).toBe('object');
       expect(await change(strategyId, { active: true, cap: 1 })).toBe('over_cap');
       await strategies.setWindowBacktest(strategyId, 'bt_2');
-      // What was replayed of the time before is nothing to compare with.
+      // The replay of the earlier time no longer serves for comparison.
       expect(await change(strategyId, { active: true, cap: 2 })).toMatchObject({
         ...{ activeFromMs: clock.now() + ACTIVATION_MS, entriesUntilMs: null, windowBacktestId: null },
       });
     });
 
-    test('a name that is taken is refused and changes nothing; one’s own is not taken', async () => {
+    test('a name in use is refused and changes nothing; a strategy may keep its own name', async () => {
       const { made, change, strategies, userId } = await begin();
       const [one, two] = [await made('one'), await made('two')];
       expect(await change(two.strategyId, { name: 'one', active: false })).toBe('name_taken');
@@ -96,7 +96,7 @@ export function strategySuite(driver: string, open: () => Promise<Database>): vo
       expect(await strategies.find(one.strategyId, { userId })).toEqual(one);
     });
 
-    test('inactive ones have a cap of their own', async () => {
+    test('inactive strategies have a separate cap', async () => {
       const { db, made, create, userId, otherId } = await begin();
       const { strategyId } = await made('0');
       const row = await db.selectFrom('paper_strategies').selectAll().executeTakeFirstOrThrow();
@@ -115,7 +115,7 @@ export function strategySuite(driver: string, open: () => Promise<Database>): vo
       expect(await create('more', { userId })).toMatchObject({ name: 'more' });
     });
 
-    test('one that is deleted takes its positions with it, and another user cannot', async () => {
+    test('deleting a strategy deletes its positions, and another user may not delete it', async () => {
       const { db, made, strategies, userId, otherId } = await begin();
       const { strategyId } = await made('one');
       const state = { strategyId, marketId: '0x1', fromMs: 0, outcome: null, trades: [aTrade(1)] };
@@ -124,7 +124,7 @@ export function strategySuite(driver: string, open: () => Promise<Database>): vo
       expect(await strategies.delete(strategyId, { userId })).toBe(true);
       expect(await strategies.delete(strategyId, { userId })).toBe(false);
       expect(await db.selectFrom('paper_positions').selectAll().execute()).toEqual([]);
-      // Written too late: nothing is left of it, and nothing fails.
+      // Written too late: no row is stored, and nothing fails.
       await db.transaction().execute((transaction) => writeSession(transaction, state));
       expect(await db.selectFrom('paper_positions').selectAll().execute()).toEqual([]);
     });

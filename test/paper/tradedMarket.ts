@@ -12,13 +12,13 @@ import {
   NOTHING_RECORDED,
   type PaperRig,
   paperRigOn,
+  recordedEventsOf,
   tapeBetween,
-  toldOf,
 } from '../support/paperRig.ts';
 import { START_MS } from '../support/tapes.ts';
 
-/** Moves with what is told. */
-export class ToldClock implements Clock {
+/** A clock that follows the published events. */
+export class EventClock implements Clock {
   nowMs = START_MS - 3_600_000;
   now = () => this.nowMs;
   monotonic = systemClock.monotonic;
@@ -30,12 +30,12 @@ export const RESOLVED_UP = {
   ...{ resolvedTimeMs: START_MS + 420_000 },
 };
 
-/** One market traded on paper in lives one after another, on a database that outlives them; the recording is in memory. */
+/** One market traded on paper in consecutive lives, on a database that outlives them; the recording is in memory. */
 export class TradedMarket {
-  readonly clock = new ToldClock();
+  readonly clock = new EventClock();
   readonly tape: MarketTape;
   readonly #db: Database;
-  readonly #told;
+  readonly #events;
   market: Market;
   #at = 0;
   #rig: PaperRig | null = null;
@@ -43,7 +43,7 @@ export class TradedMarket {
   constructor(db: Database, tape: MarketTape, market: Partial<Market> = {}) {
     this.#db = db;
     this.tape = tape;
-    this.#told = toldOf(tape);
+    this.#events = recordedEventsOf(tape);
     this.market = marketOf(tape, market);
   }
 
@@ -52,7 +52,7 @@ export class TradedMarket {
     return this.#rig;
   }
 
-  /** @param recording What of it is to be otherwise than recorded. */
+  /** @param recording Overrides of the recording. */
   async begin(
     recording: Partial<Recording> = {},
     observed: { log?: Logger; metrics?: Metrics } = {},
@@ -76,17 +76,17 @@ export class TradedMarket {
     return made;
   }
 
-  /** Up to a share of what there is to tell. */
-  tellTo(share: number): void {
-    const end = Math.floor(share * this.#told.length);
+  /** Publishes events up to this share of all events. */
+  publishTo(share: number): void {
+    const end = Math.floor(share * this.#events.length);
     for (; this.#at < end; this.#at++) {
-      const { atMs, tell } = this.#told[this.#at]!;
+      const { atMs, publish } = this.#events[this.#at]!;
       this.clock.nowMs = Math.max(this.clock.nowMs, atMs);
-      tell(this.rig.bus);
+      publish(this.rig.bus);
     }
   }
 
-  /** Another version of the market's record; told where somebody trades. */
+  /** Another version of the market's record; published if a trading process runs. */
   correct(more: Partial<Market>): void {
     this.market = { ...this.market, ...more };
     this.#rig?.bus.publish('market', this.market);
@@ -102,9 +102,9 @@ export class TradedMarket {
     return await this.#db.selectFrom('paper_positions').selectAll().orderBy('opened_ms').execute();
   }
 
-  /** What was told so far, after an arrival number. */
+  /** The events published so far, after an arrival number. */
   recorded(afterSeq: number): Stretch {
-    const toSeq = this.#told[this.#at - 1]?.seq ?? 0;
+    const toSeq = this.#events[this.#at - 1]?.seq ?? 0;
     return { tape: tapeBetween(this.tape, { afterSeq, toSeq }), toSeq: null };
   }
 }

@@ -7,11 +7,11 @@ import { Metrics } from '../../src/runtime/metrics.ts';
 import type { Strategy } from '../../src/schema/strategy.ts';
 import { storedRecording } from '../../src/trading/catchUp/recording.ts';
 import { type PaperTrading, startPaper } from '../../src/trading/paper/service.ts';
-import { ToldClock } from '../paper/tradedMarket.ts';
+import { EventClock } from '../paper/tradedMarket.ts';
 import { testApi } from '../support/api.ts';
 import { marketIdOf, WINDOW_MS } from '../support/backtestData.ts';
 import { type BacktestRig, openBacktestRig } from '../support/backtestRig.ts';
-import { marketOf, recordedFirst, toldOf } from '../support/paperRig.ts';
+import { marketOf, recordedEventsOf, recordedFirst } from '../support/paperRig.ts';
 import { eventually } from '../support/runningService.ts';
 import { laterTape, randomTape, START_MS } from '../support/tapes.ts';
 
@@ -25,7 +25,7 @@ const DEALER: Strategy = {
 };
 const PATH = '/v1/paper/strategies';
 
-const clock = new ToldClock();
+const clock = new EventClock();
 const bus = new Bus({ log: silentLogger, metrics: new Metrics() });
 let rig: BacktestRig;
 let trading: PaperTrading;
@@ -74,11 +74,11 @@ function tapes(): MarketTape[] {
 /** @param recordedFrom Share of the tape before which nothing was recorded, though it was told. */
 async function tell(tape: MarketTape, { from = 0, to = 1, recordedFrom = 0 } = {}): Promise<void> {
   const sink = recordedFirst(rig.store.store.writer, bus);
-  const told = toldOf(tape);
+  const told = recordedEventsOf(tape);
   const at = (share: number) => Math.floor(share * told.length);
   for (let n = at(from); n < at(to); n++) {
     clock.nowMs = Math.max(clock.nowMs, told[n]!.atMs);
-    told[n]!.tell(n < at(recordedFrom) ? bus : sink);
+    told[n]!.publish(n < at(recordedFrom) ? bus : sink);
   }
   const resolvedTimeMs = tape.market.endTimeMs + 60_000;
   const resolved = { status: 'resolved', outcome: 'Up', payoutYes: 1, resolvedTimeMs } as const;

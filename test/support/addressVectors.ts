@@ -1,6 +1,6 @@
-/** Hosts as they may stand in a URL, and that no webhook may reach. Each is one vector of a request forged from our side. */
+/** URL hosts that no webhook may reach. Each is one vector of a server-side request forgery. */
 export const REFUSED_HOSTS: readonly string[] = [
-  // Loopback in every spelling a URL parser knows.
+  // Loopback in every spelling that a URL parser accepts.
   ...[
     '127.0.0.1',
     '127.1',
@@ -41,7 +41,7 @@ export const REFUSED_HOSTS: readonly string[] = [
     'loc%61lhost',
   ],
   ...['[::1]', '[0:0:0:0:0:0:0:1]', '[0000::0001]', '[::0.0.0.1]', '[0::1]', '[::0001]', '[::]', '[0::0]'],
-  // This network, which Linux takes for loopback.
+  // This network, which Linux treats as loopback.
   ...['0.0.0.0', '0', '0x0', '00', '0.1', '0.0.0.1', '0.255.255.255', '000.000.000.000', '0.1.2.3'],
   // Private.
   ...[
@@ -72,7 +72,7 @@ export const REFUSED_HOSTS: readonly string[] = [
     '[fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]',
     '[fd12:3456:789a::1]',
   ],
-  // Shared by carriers.
+  // Carrier-grade NAT.
   ...['100.64.0.0', '100.64.0.1', '100.127.255.255', '100.100.100.200', '1681915904', '100.100.1'],
   // Link-local.
   ...['169.254.0.0', '169.254.0.1', '169.254.255.255', '169.254.1', '[fe80::1]', '[fe80::]', '[febf::1]'],
@@ -87,7 +87,7 @@ export const REFUSED_HOSTS: readonly string[] = [
     '169.254.43518',
   ],
   ...['169.254.170.2', '169.254.170.23', '192.0.0.192', '168.63.129.16', '[fd00:ec2::254]', '[fd00:ec2::23]'],
-  // Multicast, broadcast, reserved, for documents and benchmarks.
+  // Multicast, broadcast, reserved, documentation and benchmark ranges.
   ...[
     '224.0.0.1',
     '224.0.0.0',
@@ -138,14 +138,14 @@ export const REFUSED_HOSTS: readonly string[] = [
   // 6to4.
   ...['[2002:7f00:1::]', '[2002:7f00:1::1]', '[2002:a00:1::1]', '[2002:c0a8:1::1]', '[2002:a9fe:a9fe::1]'],
   ...['[2002:ac10:1::]', '[2002:6440:1::]', '[2002:e000:1::]', '[2002::]'],
-  // Teredo: the server in the clear, the client inverted.
+  // Teredo: the server address as is, the client address inverted.
   ...['[2001:0:7f00:1::f7f7:f7f7]', '[2001:0:808:808::80ff:fffe]', '[2001:0:808:808::f5ff:fffe]'],
   ...['[2001:0:a00:1::1]', '[2001:0:808:808::5601:5601]', '[2001::]', '[2001:0:808:808::3f57:fffe]'],
   // ISATAP in a public prefix.
   ...['[2a00:1450::5efe:127.0.0.1]', '[2a00:1450::200:5efe:10.0.0.1]', '[2a00:1450::5efe:a9fe:a9fe]'],
 ];
 
-/** Close to those, and public: they pass. */
+/** Public addresses next to those ranges: they are allowed. */
 export const PUBLIC_HOSTS: readonly string[] = [
   ...['1.0.0.0', '1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0'],
   ...[

@@ -16,7 +16,7 @@ export const KEY = { authorization: 'Bearer good' };
 const IDENTITY: Identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier: 'premium' };
 const REFUSED: AuthFailure = { reason: 'unknown', detail: 'Unknown API key' };
 
-/** The recorder follows no market. */
+/** A recorder that follows no market. */
 export const nothingFollowed: FollowedMarkets = {
   markets: () => [],
   market: () => null,
@@ -24,7 +24,7 @@ export const nothingFollowed: FollowedMarkets = {
   gaps: () => [],
 };
 
-/** Ready, and nothing received yet. */
+/** A ready service that has not received any data. */
 export const idleLive: LiveState = {
   latestSnapshotTimeMs: null,
   snapshotsLast5Min: () => 0,
@@ -33,13 +33,13 @@ export const idleLive: LiveState = {
   followed: nothingFollowed,
 };
 
-/** For tests that must not get as far as the store. */
+/** A store that fails when used, for tests that must not reach it. */
 export const unaskedStore: ApiParts['store'] = {
   rows: () => Promise.reject(new Error('the store was asked')),
   stream: () => Promise.reject(new Error('the store was asked')),
 };
 
-/** For tests that do without it. */
+/** A component that fails when used, for tests that must not reach it. */
 function unasked<T extends object>(part: string): T {
   return new Proxy({} as T, {
     get: (_, name) => {
@@ -48,7 +48,7 @@ function unasked<T extends object>(part: string): T {
   });
 }
 
-/** Nothing was ever detected. */
+/** Signals without any detection. */
 const silentSignals: ApiParts['signals'] = {
   board: { read: () => ({ asOfMs: Date.UTC(2026, 10, 20, 12), opportunities: [] }) },
   audit: {
@@ -58,12 +58,12 @@ const silentSignals: ApiParts['signals'] = {
   },
 };
 
-/** The API on a given store, with one good key; `inject` fails on answers that are not as described. */
+/** The API on a given store, with one valid key; `inject` fails on answers that violate the API description. */
 export function testApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): FastifyInstance {
   return checkAnswers(uncheckedApi(parts));
 }
 
-/** The same without a look at its answers, for many requests in little time. */
+/** The same without checks of the answers, for many requests in a short time. */
 export function uncheckedApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): FastifyInstance {
   return createApi({
     accounts: {
@@ -107,7 +107,7 @@ export interface TestBook {
   timeMs: number;
   yesBids: LevelPairs;
   yesAsks: LevelPairs;
-  /** Left out: NO is the mirror of YES. */
+  /** If absent, NO is the mirror of YES. */
   no?: { bids: LevelPairs; asks: LevelPairs };
   trusted?: boolean;
   underlyingPrice?: number | null;

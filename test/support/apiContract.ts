@@ -3,8 +3,8 @@ import { STUB_STRATEGY } from './stubPaper.ts';
 import { STUB_MARKET } from './stubStore.ts';
 
 /**
- * Every parameter of every operation as the interface specification and its contract state them, written down by
- * hand: what the code declares is held against this, never made from it.
+ * Every parameter of every operation according to the interface specification and its contract, written by hand: tests
+ * compare the code's declarations with it, and it is never generated from them.
  */
 export type Kind =
   | { readonly kind: 'integer' | 'number'; readonly ge?: number; readonly le?: number }
@@ -13,16 +13,16 @@ export type Kind =
   | { readonly kind: 'boolean' | 'job' | 'strategy' };
 
 export type ParameterContract = Kind & {
-  /** Spelled as a request would; none: left out means nothing is asked. */
+  /** The default as a request would spell it; absent: no default. */
   readonly absent?: string;
-  /** A value that works; the parameter must be there. */
+  /** A valid value; the parameter is required. */
   readonly required?: string;
-  /** A value that works, where another parameter's values need one. */
+  /** A valid value, for cases where another parameter's test needs one. */
   readonly given?: string;
 };
 
 export interface OperationContract {
-  /** A body that works. */
+  /** A valid body. */
   readonly body?: object;
   /** Status of success; 200 unless given. */
   readonly success?: number;
@@ -59,12 +59,12 @@ const backtest = {
   universe: { ticker: 'BTC', event_type: '5m' },
 };
 
-/** How the tables name an operation: by its path, with its method before it where that is not GET. */
+/** An operation's name in the tables: its path, with the method before it unless that is GET. */
 export function operationName({ method, path }: { method: string; path: string }): string {
   return method === 'GET' ? path : `${method} ${path}`;
 }
 
-/** By name; parameters in the order in which failing ones are reported. */
+/** Operations by name; parameters in the order in which invalid ones are reported. */
 export const CONTRACT: Readonly<Record<string, OperationContract>> = {
   '/health': {},
   '/livez': {},

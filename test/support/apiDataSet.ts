@@ -2,15 +2,15 @@ import type { RecordSink } from '../../src/schema/records.ts';
 import { bookRecord, type LevelPairs, marketRecord } from './api.ts';
 import { oneClock } from './gaps.ts';
 
-/** The hand-made market's window is the five minutes from here. */
+/** Start of the hand-made market's five-minute window. */
 export const T0 = Date.UTC(2026, 10, 20, 12);
 export const MINUTE = 60_000;
 export const M = `0x${'a'.repeat(64)}`;
-/** A market of which nothing was recorded. */
+/** A market without recorded data. */
 export const EMPTY = `0x${'b'.repeat(64)}`;
 const SHARE = 1_000_000;
 
-/** Two markets and a little of everything, chosen so that every rule of an answer shows. */
+/** Two markets and a few records of every kind, chosen so that every rule of an answer is visible. */
 export function writeDataSet(writer: RecordSink): void {
   let seq = 0;
   const at = (offsetMs: number) => ({
@@ -22,7 +22,7 @@ export function writeDataSet(writer: RecordSink): void {
     ...marketRecord({ marketId: M, startTimeMs: T0, endTimeMs: T0 + 5 * MINUTE }),
     seq: ++seq,
   });
-  // A later record replaces the first.
+  // The second record replaces the first.
   writer.market({
     ...marketRecord({
       marketId: M,
@@ -58,9 +58,9 @@ export function writeDataSet(writer: RecordSink): void {
     [[5300, 80 * SHARE]],
     { underlyingPrice: 97_000.12 },
   );
-  // The same millisecond again, one-sided: never merged.
+  // The same millisecond again, one-sided: books are never merged.
   book(0, [[5000, SHARE]], []);
-  // A size finer than 1/100 share, and NO not the mirror of YES.
+  // A size finer than 1/100 share, and a NO book that does not mirror YES.
   book(1000, [[9990, 1_234_567]], [[9991, 3]], {
     no: { bids: [[100, 5 * SHARE]], asks: [] },
     trusted: false,

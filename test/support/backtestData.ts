@@ -10,15 +10,15 @@ const STRIKE = 97_000;
 
 export interface Series {
   readonly markets: number;
-  /** Quotes a market, evenly over its window. */
+  /** Quotes per market, evenly spread over its window. */
   readonly quotes: number;
   /** Start of the first window. */
   readonly startMs: number;
   readonly seed?: number;
-  /** Number of the first market, and the last seq before it; 0 unless another series stands there. */
+  /** Number of the first market, and the last seq before it; 0 unless another series precedes it. */
   readonly first?: number;
   readonly lastSeq?: number;
-  /** What is odd about the market of a number. */
+  /** Changes to the market with the given number. */
   readonly odd?: (at: number) => Partial<Market> & { readonly silent?: boolean };
 }
 
@@ -27,7 +27,7 @@ export function marketIdOf(at: number): string {
 }
 
 /**
- * Markets that follow each other, each a random walk of its mid with ladders of ten levels, resolved as it ended.
+ * Consecutive markets, each a random walk of its mid with ladders of ten levels, resolved by the final mid.
  * @returns The last seq.
  */
 export function writeSeries(

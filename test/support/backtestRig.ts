@@ -16,7 +16,7 @@ export interface Job {
   readonly job_id: string;
   readonly status: string;
   readonly error: string | null;
-  // biome-ignore lint/suspicious/noExplicitAny: read by each test as what it asked for
+  // biome-ignore lint/suspicious/noExplicitAny: each test reads the type of result it requested
   readonly result: any;
 }
 
@@ -24,14 +24,14 @@ export interface Job {
 export interface BacktestRig {
   readonly store: TestStore;
   readonly accounts: Accounts;
-  /** Resolves once what was received is stored; a test may have it wait. */
+  /** Resolves once the received data is stored; a test may replace it to delay jobs. */
   stored: () => Promise<void>;
   app: FastifyInstance;
   backtests: Backtests;
   key(tier: Tier, email?: string): Promise<{ authorization: string }>;
-  /** POST that waits for the result, longer than the service itself does where the machine is slow. */
+  /** POSTs a job and waits for the result, longer than the service itself does on a slow machine. */
   submit(path: string, body: object, headers: object): Promise<{ status: number; job: Job; raw: string }>;
-  /** As a service that ends and starts again on the same data. */
+  /** Simulates a service restart on the same data. */
   restart(): Promise<void>;
   dispose(): Promise<void>;
 }

@@ -10,26 +10,26 @@ import { WAIT_MS_MAX } from './waitLimit.ts';
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
 );
-/** Pictures of every page, to be looked at; not committed. Nobody looks at them in CI. */
+/** Screenshots of every page for manual review; not committed, not compared in CI. */
 const PICTURES = join(PROJECT_ROOT, 'test/web/pictures');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PHONE = { width: 390, height: 844 };
 
-/** Without a browser or a build the tests skip by name, except in CI, where they fail. */
+/** Without a browser or a build the tests are skipped with a reason; in CI they fail. */
 export const browserAbsent = commandAbsent || (CHROMIUM === undefined && process.env.CI === undefined);
 
 export function openBrowser(): Promise<Browser> {
-  // Chromium refuses its own sandbox to root, which containers run as.
+  // Chromium refuses to run its sandbox as root, the usual user in containers.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   return chromium.launch({ executablePath: CHROMIUM ?? 'chromium', args });
 }
 
-/** A page of one reader, and everything that went wrong in it. */
+/** A page of one user, with every error that occurred in it. */
 export class WatchedPage {
   readonly page: Page;
-  /** Console errors, exceptions, refused content, requests elsewhere. */
+  /** Console errors, exceptions, refused content, requests to other origins. */
   readonly faults: string[] = [];
-  /** Answers the test provokes, as `403 /app/users`: the browser's own line about them is no fault. */
+  /** Answers that the test provokes, as `403 /app/users`: the browser's own console line about them is not an error. */
   readonly refusals = new Set<string>();
   readonly #context: BrowserContext;
 
@@ -52,7 +52,7 @@ export class WatchedPage {
   }
 
   static async open(browser: Browser, origin: string): Promise<WatchedPage> {
-    // Colours would else be judged while they still change from one theme to the other.
+    // Otherwise colours would be checked during the transition between themes.
     const seen = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' } as const;
     const context = await browser.newContext({ baseURL: origin, ...seen });
     context.setDefaultTimeout(WAIT_MS_MAX);
@@ -70,7 +70,7 @@ export class WatchedPage {
     await this.page.waitForURL('**/live**');
   }
 
-  /** Holds the page as it stands, light, dark and on a phone, against the rules for everybody, and takes pictures of it. */
+  /** Checks the current page for accessibility, in light and dark and on a phone, and takes screenshots. */
   async inspect(name: string): Promise<void> {
     const { page } = this;
     const before = page.viewportSize() ?? PHONE;
@@ -82,7 +82,7 @@ export class WatchedPage {
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize(PHONE);
     await this.#picture(`${name}-phone`);
-    // What follows the width of its place does so in a later frame.
+    // Elements that follow their container's width adjust in a later frame.
     const beyond = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     const message = `${name} is wider than a phone, in pixels`;
     await expect.poll(beyond, { message }).toBeLessThanOrEqual(0);
@@ -99,7 +99,7 @@ export class WatchedPage {
     await this.page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
   }
 
-  /** Serious findings and worse, as `rule: element`. */
+  /** Serious and critical findings, as `rule: element`. */
   async #axe(): Promise<string[]> {
     await this.page.evaluate(AXE);
     const { violations } = await this.page.evaluate<{ violations: Finding[] }>('axe.run()');

@@ -8,13 +8,13 @@ const ROOT = join(import.meta.dirname, '../..');
 const COMMAND = join(ROOT, 'bin/underround.mjs');
 
 /**
- * Tests that start the real command need the build that `npm test` makes. Run without it they skip by name,
- * except in CI, where they fail.
+ * Tests that start the real command need the build that `npm test` makes. Without it they are skipped with a reason; in
+ * CI they fail.
  */
 export const commandAbsent = !existsSync(join(ROOT, 'dist/cli/main.js')) && process.env.CI === undefined;
 
 /**
- * Runs the built command in a process of its own; rejects when it exits with another status than 0.
+ * Runs the built command in a child process; rejects when its exit status is not 0.
  * @param input Its standard input.
  */
 export async function underround(

@@ -6,10 +6,10 @@ import { PROJECT_ROOT } from './sourceFiles.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
 const PLATFORM = `${process.platform}-${process.arch}`;
-/** The release that replaces an older Node in a copy. */
+/** The Node release that replaces an older Node in a copy. */
 export const RELEASE = { version: '26.0.1', name: 'node-for-tests' };
 
-/** A folder with the launching part of the project: `bin`, the scripts that prepare, and a `package.json`. */
+/** A folder with the launching part of the project: `bin`, the preparing scripts, and a `package.json`. */
 export interface CheckoutCopy {
   readonly root: string;
   write(path: string, text: string, mode?: number): void;
@@ -17,7 +17,7 @@ export interface CheckoutCopy {
   pinRelease(program?: string): string;
 }
 
-/** @param floor The lowest Node that the copy accepts; `99.0` makes every Node too old. */
+/** @param floor The lowest Node version that the copy accepts; `99.0` makes every Node too old. */
 export function copyCheckout(floor: string): CheckoutCopy {
   const root = temporaryDirectory();
   const write = (path: string, text: string, mode = 0o644) => {
@@ -44,5 +44,5 @@ export function copyCheckout(floor: string): CheckoutCopy {
   return { root, write, pinRelease };
 }
 
-/** Where a copy keeps the release, below its cache folder. */
+/** Where a copy keeps the release, inside its cache folder. */
 export const RELEASE_FOLDER = `node-${RELEASE.version}-${PLATFORM}`;

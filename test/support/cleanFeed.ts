@@ -1,17 +1,17 @@
 import type { Gap } from '../../src/schema/gap.ts';
 import { WatchedVenue, type WatchedVenueOptions } from './watchedVenue.ts';
 
-export interface CleanRun {
+interface CleanRun {
   readonly frames: number;
   readonly framesPerSecond: number;
   readonly books: number;
   readonly untrustedBooks: number;
   readonly gaps: readonly Gap[];
-  /** Markets whose book was not the venue's at the end of some minute. */
+  /** Markets whose book differed from the venue's at the end of some minute. */
   readonly wrong: readonly string[];
 }
 
-/** Simulated minutes of a venue without faults, with the books compared at each minute's end. */
+/** Runs simulated minutes of a venue without faults, and compares the books at the end of each minute. */
 export async function runClean({
   minutes,
   onMinute,
@@ -28,7 +28,7 @@ export async function runClean({
     await venue.clock.advance(60_000);
     const nowMs = venue.clock.now();
     for (const market of venue.entered) {
-      // An action may be under way at this very moment; a tenth of a second later it is over.
+      // An action may be in progress at this moment; a tenth of a second later it is complete.
       if (market.facts.window.endTimeMs <= nowMs || venue.isRight(market)) continue;
       let isRight = false;
       for (let i = 0; i < 20 && !isRight; i++) {

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
 /**
- * Runs command lines in this process, each test on a data directory of its own.
- * @param registrations The commands the tests call, as `main.ts` registers them.
+ * Runs command lines in this process, each test on its own data directory.
+ * @param registrations The commands that the tests call, as `main.ts` registers them.
  */
 export function commandLine(...registrations: readonly ((program: Command) => void)[]) {
   let dataDir = '';
@@ -20,7 +20,7 @@ export function commandLine(...registrations: readonly ((program: Command) => vo
     vi.restoreAllMocks();
   });
 
-  /** Runs one command line as the binary would. @returns All lines of both streams, and the exit status. */
+  /** Runs one command line like the binary. @returns All lines of both streams, and the exit status. */
   async function runWhole(...words: string[]) {
     const out = vi.spyOn(console, 'log').mockImplementation(() => {});
     const err = vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -43,7 +43,7 @@ export function commandLine(...registrations: readonly ((program: Command) => vo
     return { ...result, err: err.filter((line) => !line.startsWith('underround: data directory /')) };
   }
 
-  /** The same, with `--json`; fails where the command is refused. */
+  /** The same with `--json`; fails if the command is refused. */
   async function json(...words: string[]) {
     const { out, err, exit } = await run(...words, '--json');
     expect({ lines: out.length, err, exit }).toEqual({ lines: 1, err: [], exit: undefined });

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { EVENT_TYPES, type ParameterContract } from './apiContract.ts';
 
-/** What must come of one text given for one parameter. */
+/** The expected result of one text for one parameter. */
 export type Expected =
-  /** The answer to another spelling of the same value, statement by statement and byte by byte. */
+  /** The same answer as another spelling of the value: equal statements, equal bytes. */
   | { readonly as: string }
-  /** 422 with this problem; where and what was given are added. */
+  /** 422 with this problem; location and input are added. */
   | { readonly problem: Problem }
   | { readonly status: 400 | 404; readonly detail: string };
 
@@ -25,7 +25,7 @@ interface Stored {
   readonly problem?: Problem;
 }
 
-/** Answers of Pydantic 2.13.4 to every text. */
+/** Pydantic 2.13.4's answers to every text. */
 const stored = JSON.parse(
   readFileSync(new URL('../../src/schema/api/types.cases.json', import.meta.url), 'utf8'),
 ) as Stored[];
@@ -33,7 +33,7 @@ const stored = JSON.parse(
 const YEAR_1_MS = Date.parse('0001-01-01T00:00:00Z');
 const YEAR_10000_MS = Date.parse('9999-12-31T23:59:59.999Z') + 1;
 
-/** Our own addition: a `+` that the query string turned into a space. */
+/** An addition to Pydantic: a `+` that the query string decoded to a space. */
 const LOST_PLUS = [
   ['2026-01-01T00:00:00 02:00', '2025-12-31T22:00:00.000000Z'],
   ['2026-01-01T00:00:00.250 0530', '2025-12-31T18:30:00.250000Z'],
@@ -51,7 +51,7 @@ const MISSING_MARKETS = [
 const MISSING_JOBS = ['bt_none', 'ps_none', "' OR 1=1", '\u0000', 'é', 'x'.repeat(4000)];
 const BAD_CURSORS = ['', 'nonsense', 'AAAA', '%', 'a'.repeat(5000), 'OGZhYjU3MTM2'];
 
-/** Texts and what must come of them, each once. */
+/** Texts and their expected results, each once. */
 export function casesOf(
   parameter: ParameterContract,
 ): readonly (readonly [text: string, expected: Expected])[] {
@@ -130,7 +130,7 @@ function numberOf({ value }: Stored): number {
   return { inf: Infinity, '-inf': -Infinity, nan: NaN }[nonfinite as 'inf'];
 }
 
-/** Pydantic asks for the upper bound first, and NaN holds neither. */
+/** Pydantic checks the upper bound first, and NaN satisfies neither bound. */
 function inBounds(value: number, { ge, le }: { ge?: number; le?: number }): Expected {
   if (le !== undefined && !(value <= le)) {
     const msg = `Input should be less than or equal to ${le}`;
@@ -147,7 +147,7 @@ function moment({ text, value, problem }: Stored): Expected {
   if (problem) return { problem };
   const us = (value as { us: number }).us;
   const ms = Math.floor(us / 1000);
-  // An offset may lead out of the years that can be written in UTC; then only its own spelling says it.
+  // An offset may lead to a year that cannot be written in UTC; then only its own spelling is valid.
   if (ms < YEAR_1_MS || ms >= YEAR_10000_MS) return { as: text };
   const micros = String(us - ms * 1000).padStart(3, '0');
   return { as: new Date(ms).toISOString().replace('Z', `${micros}Z`) };

@@ -1,7 +1,7 @@
 /**
- * A process that records until it is killed. It notes every seq with its time in a file, before it appends the
- * row, so that the test knows what was recorded, and says `far` once it has recorded for so long.
- * Usage: DATA_DIR HOST_ENTRY NOTES_FILE FIRST_SEQ START_MS FAR_MS
+ * A process that records until it is killed. It notes every seq with its time in a file before it appends the row, so
+ * that the test knows which rows were recorded. It prints `far` once it has recorded for FAR_MS. Usage: DATA_DIR
+ * HOST_ENTRY NOTES_FILE FIRST_SEQ START_MS FAR_MS
  */
 import { openSync, writeSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -16,13 +16,13 @@ import { FakeClock } from './fakeClock.ts';
 const [dataDir = '', hostEntry = '', notesFile = '', firstSeq, startMs, farMs] = process.argv.slice(2);
 const ROWS_PER_ROUND = 10;
 const ROUND_MS = 5;
-/** The writer's own period. With each it writes its journal, then that it is alive. */
+/** The writer's own period. In each it writes its journal, then its alive file. */
 const BEAT_MS = 50;
 
 /**
- * The writer's time: the machine's until the store is open, then round by round, and never a period past what the
- * writer has on disk. So what a kill costs is counted in time recorded, however slow disk and machine are, and most
- * kills fall while the journal is being written.
+ * The writer's clock: the machine's time until the store is open, then advanced round by round, never a period beyond
+ * the state on disk. The loss of a kill is therefore measured in recorded time, independent of slow disks and machines,
+ * and most kills happen during a journal write.
  */
 const clock = new FakeClock(Number(startMs));
 const pace = every(systemClock, ROUND_MS, () => void clock.advance(ROUND_MS));
@@ -61,7 +61,7 @@ function append(): void {
   seq++;
 }
 
-/** When the writer of this process last said that it is alive. */
+/** When the writer of this process last updated its alive file. */
 async function lastBeat(): Promise<number> {
   const journal = join(dataDir, 'journal');
   const run = (await readdir(journal)).find((name) => name.endsWith(`-${process.pid}`));

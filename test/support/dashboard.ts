@@ -17,15 +17,15 @@ export const PASSWORD = 'correct horse battery';
 export const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The API on real accounts in an empty directory, and browsers to ask it with. */
+/** The API on real accounts in an empty directory, with browsers that send requests to it. */
 export interface TestDashboard {
   readonly app: FastifyInstance;
   readonly accounts: Accounts;
   readonly clock: FakeClock;
-  /** How often the sender of webhooks was told to look. */
+  /** How often the webhook sender was woken. */
   wakes(): number;
   browser(): Browser;
-  /** A browser signed up with this address; the first is the operator. */
+  /** A browser signed up with this address; the first user is the operator. */
   signedUp(email: string): Promise<Browser>;
 }
 
@@ -75,7 +75,7 @@ export async function openDashboard(
   };
 }
 
-/** Keeps the session cookie as a browser would. */
+/** Keeps the session cookie like a browser. */
 export class Browser {
   readonly #app: FastifyInstance;
   cookie: string | null = null;

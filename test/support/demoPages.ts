@@ -5,7 +5,7 @@ import { openBrowser, WatchedPage } from './browser.ts';
 import { eventually, type RunningCommand, startCommand } from './runningService.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
-export interface Login {
+interface Login {
   email: string;
   password: string;
 }
@@ -18,8 +18,8 @@ export async function historyRecorded(url: string): Promise<void> {
   });
 }
 
-/** A demo and a browser for all tests of one file. */
-export class DemoPages {
+/** A demo and a browser, shared by all tests of one file. */
+class DemoPages {
   #demo: RunningCommand | null = null;
   #browser: Browser | null = null;
   #owner: Login = { email: '', password: '' };
@@ -66,7 +66,7 @@ export class DemoPages {
   }
 }
 
-/** To be called within a `describe`: starts before its first test and stops after its last. */
+/** Call it within a `describe`: starts before its first test and stops after its last. */
 export function useDemoPages(environment: Readonly<Record<string, string>> = {}): DemoPages {
   const dashboard = new DemoPages();
   const endings: (() => unknown)[] = [];

@@ -13,7 +13,7 @@ function ask(rows: unknown[], url = '/v1/perp/depth?ticker=BTC&limit=1001', head
   return app.inject({ url, headers: { ...KEY, ...headers } });
 }
 
-test('an answer as described passes, packed or not', async () => {
+test('an answer that matches the description passes, compressed or not', async () => {
   expect((await ask([STUB_DEPTH])).statusCode).toBe(200);
   await app.close();
   for (const encoding of ['br', 'gzip', 'zstd']) {
@@ -26,10 +26,10 @@ test('an answer as described passes, packed or not', async () => {
 const { best_ask: _left, ...withoutAsk } = STUB_DEPTH;
 
 test.each([
-  ['a field of another type', { ...STUB_DEPTH, update_id: '1' }, '/snapshots/0/update_id must be integer'],
-  ['a field that is not described', { ...STUB_DEPTH, extra: 1 }, 'must NOT have additional properties'],
-  ['a field that is left out', withoutAsk, "must have required property 'best_ask'"],
-  ['a null that may not be', { ...STUB_DEPTH, n_bids: null }, '/snapshots/0/n_bids must be integer'],
+  ['a field of the wrong type', { ...STUB_DEPTH, update_id: '1' }, '/snapshots/0/update_id must be integer'],
+  ['an undescribed field', { ...STUB_DEPTH, extra: 1 }, 'must NOT have additional properties'],
+  ['a missing field', withoutAsk, "must have required property 'best_ask'"],
+  ['a null that is not allowed', { ...STUB_DEPTH, n_bids: null }, '/snapshots/0/n_bids must be integer'],
   ['a time without its offset', { ...STUB_DEPTH, timestamp: '2026-11-20T12:00:00' }, 'must match format'],
 ])('%s fails', async (_name, row, fault) => {
   await expect(ask([row])).rejects.toThrow(fault);
@@ -45,13 +45,13 @@ test.each([
   );
 });
 
-test('a status that is not described fails', async () => {
+test('an undescribed status fails', async () => {
   app = testApi({ store: stubStore() });
   app.addHook('preHandler', (_request, reply) => reply.code(418).send({ detail: 'teapot' }));
   await expect(app.inject({ url: '/livez' })).rejects.toThrow('status 418 of /livez is not described');
 });
 
-test('a route that is not described fails', async () => {
+test('an undescribed route fails', async () => {
   app = testApi({ store: stubStore() });
   app.get('/more', () => ({}));
   await expect(app.inject('/more')).rejects.toThrow('GET /more is not described');

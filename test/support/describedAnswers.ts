@@ -17,7 +17,7 @@ interface Response {
 
 const ADDRESS = 'openapi.json';
 
-/** The API description as a judge of answers; schemas are compiled when first needed. */
+/** Validates answers against the API description; schemas are compiled when first needed. */
 class Description {
   readonly #document: ApiDocument = describeApi(allRoutes({} as never));
   readonly #validators = new Map<string, ValidateFunction>();
@@ -29,7 +29,7 @@ class Description {
     this.#ajv.addSchema({ $id: ADDRESS, components: this.#document.components });
   }
 
-  /** What the description does not allow about an answer; empty when all is well. */
+  /** Violations of the description by an answer; empty without any. */
   faults(operation: { path: string; method: string } | null, response: LightMyRequestResponse): string[] {
     const { statusCode: status } = response;
     if (operation === null) return this.#against('Error', response);
@@ -60,7 +60,10 @@ class Description {
   }
 }
 
-/** Members that keep every digit: what was received or asked, probabilities and statistics. Any other number is money. */
+/**
+ * Members that keep every digit: received or requested values, probabilities and statistics. Every other number is
+ * money.
+ */
 const FULL_PRECISION: ReadonlySet<string> = new Set([
   ...['underlying', 'underlying_price', 'underlying_now', 'strike_price', 'close_price', 'price', 'volume'],
   ...['liquidity', 'values', 'start', 'end', 'value', 'threshold', 'size_usd', 'available_size', 'size'],
@@ -82,7 +85,7 @@ const FULL_PRECISION: ReadonlySet<string> = new Set([
 ]);
 const MONEY_DECIMALS = 9;
 
-/** Numbers of more than nine decimals where money may stand, with their place. */
+/** Money values with more than nine decimals, with their location. */
 function noisyNumbers(value: unknown, name = '', place = ''): string[] {
   if (typeof value === 'number') {
     const isExact = FULL_PRECISION.has(name) || Number(value.toFixed(MONEY_DECIMALS)) === value;
@@ -97,8 +100,8 @@ function noisyNumbers(value: unknown, name = '', place = ''): string[] {
 let description: Description | null = null;
 
 /**
- * Makes `app.inject` fail when an answer is not what the API description says: an undescribed status or media type,
- * or a body its schema refuses. Routes that a test adds itself under `/test` are its own business.
+ * Makes `app.inject` fail when an answer violates the API description: an undescribed status or media type, or an
+ * invalid body. Routes that a test adds under `/test` are not checked.
  */
 export function checkAnswers(app: FastifyInstance): FastifyInstance {
   const operations = new WeakMap<IncomingMessage, { path: string; method: string } | null>();

@@ -2,7 +2,7 @@ import type { Detection } from '../../src/signals/detection.ts';
 import { auditIdOf } from '../../src/signals/detection.ts';
 import { T0 } from './signalRig.ts';
 
-/** A pair at 0.46 and 0.47, or what the changes make of it. */
+/** A detected pair at 0.46 and 0.47, with the given changes. */
 export function detection(changes: Partial<Detection> = {}): Detection {
   const marketId = changes.marketId ?? `0x${'1'.repeat(64)}`;
   const tier = changes.tier ?? 'logical';

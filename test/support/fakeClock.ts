@@ -6,7 +6,7 @@ interface Pending {
   run: () => void;
 }
 
-/** A clock that stands still until a test moves it. Wall and monotonic time move together unless `stepWall` is called. */
+/** A clock that only a test advances. Wall and monotonic time advance together unless `stepWall` is called. */
 export class FakeClock implements Clock {
   #mono = 0;
   #wall: number;
@@ -31,12 +31,12 @@ export class FakeClock implements Clock {
     return { cancel: () => void this.#pending.delete(entry) };
   }
 
-  /** How many timers wait. */
+  /** Number of waiting timers. */
   get waiting(): number {
     return this.#pending.size;
   }
 
-  /** Moves time on, firing due timers in order; lets promises settle between them. */
+  /** Advances time, firing due timers in order; lets promises settle between them. */
   async advance(byMs: number): Promise<void> {
     const end = this.#mono + byMs;
     await settle();
@@ -51,7 +51,7 @@ export class FakeClock implements Clock {
     this.#moveTo(end);
   }
 
-  /** Steps the wall clock alone, as an operator or a time daemon would. */
+  /** Changes only the wall clock, as an operator or a time daemon would. */
   stepWall(byMs: number): void {
     this.#wall += byMs;
   }

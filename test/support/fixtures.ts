@@ -4,15 +4,15 @@ import { gunzipSync } from 'node:zlib';
 
 const ROOT = join(import.meta.dirname, '../../../shared/fixtures');
 
-/** Real recordings lie beside the project, not in it; tests that read them skip by name where they are absent. */
+/** Real recordings are outside the project; without them, tests that need them are skipped with a reason. */
 export const recordingsAbsent = !existsSync(ROOT);
 
-/** Where a recording lies; it need not exist. */
+/** Path of a recording; it need not exist. */
 export function recordingPath(path: string): string {
   return join(ROOT, path);
 }
 
-/** The text of a recording, unpacked when its name ends in `.gz`. */
+/** The text of a recording, decompressed if its name ends in `.gz`. */
 export function recording(path: string): string {
   const bytes = readFileSync(recordingPath(path));
   return (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');

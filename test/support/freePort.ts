@@ -1,15 +1,15 @@
 import { createServer } from 'node:net';
 
-/** Ports below those that systems give to sockets by themselves, so that no other socket gets one between here and its use. */
+/** Ports below the range that systems assign automatically, so that no other socket gets one before its use. */
 const PORT_MIN = 10_000;
 const PORTS = 20_000;
 const TRIES_MAX = 100;
 let asked = 0;
 
-/** A port of this machine nobody listens on, for a program that cannot be told to choose one. */
+/** A port of this machine without a listener, for a program that cannot choose one itself. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    // Test files are processes of their own: each begins elsewhere.
+    // Test files are separate processes: each starts at another port.
     const port = PORT_MIN + ((process.pid * 31 + asked++) % PORTS);
     if (await isFree(port)) return port;
   }

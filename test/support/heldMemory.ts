@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** What this process holds once everything that can be collected is, whenever the collector would have run by itself. */
+/** This process's memory usage after a full garbage collection. */
 export function heldMemory(): NodeJS.MemoryUsage {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

@@ -1,4 +1,4 @@
-/** A recorder on a real store whose inserts wait until they are let through, and two APIs over them. */
+/** A recorder on a real store whose inserts wait until released, and two APIs over them. */
 import type { FastifyInstance } from 'fastify';
 import { Bus } from '../../src/bus/bus.ts';
 import { PublishingSink } from '../../src/bus/publishingSink.ts';
@@ -19,15 +19,15 @@ export interface Answer {
 export class HeldStore {
   readonly recorder: Recorder;
   readonly opened: TestStore;
-  /** As the service answers. */
+  /** Answers like the service. */
   readonly #api: FastifyInstance;
-  /** As if nothing were followed: every answer comes from the store. */
+  /** Answers as if no market were followed: every answer comes from the store. */
   readonly #stored: FastifyInstance;
   readonly #time: { nowMs: number; lagMs: number };
 
   static async open(startMs: number): Promise<HeldStore> {
     const time = { nowMs: startMs, lagMs: 0 };
-    // No time passes for the writer, so it closes no segment by its age: rows wait until `letThrough`.
+    // The writer's monotonic clock stands still, so it closes no segment by age: rows wait until `letThrough`.
     const clock = { ...systemClock, now: () => time.nowMs, monotonic: () => 0 };
     return new HeldStore(await openTestStore({ clock }), clock, time);
   }
@@ -53,12 +53,12 @@ export class HeldStore {
     return this.#time.nowMs;
   }
 
-  /** Sets the time; what was not let through since has waited for `lagMs` then. */
+  /** Sets the time; rows held since then have waited for `lagMs`. */
   at(nowMs: number, lagMs = this.#time.lagMs): void {
     Object.assign(this.#time, { nowMs, lagMs });
   }
 
-  /** Everything recorded so far is in the store. */
+  /** Resolves when everything recorded so far is in the store. */
   async letThrough(): Promise<void> {
     await this.opened.store.writer.flush();
     this.#time.lagMs = 0;

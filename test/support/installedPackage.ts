@@ -5,16 +5,16 @@ import { promisify } from 'node:util';
 import { PROJECT_ROOT } from './sourceFiles.ts';
 import { WAIT_MS_MAX } from './waitLimit.ts';
 
-/** npm's words for a registry that cannot be reached, or for a package that only a registry could give. */
+/** npm's messages for an unreachable registry, and for a package that only a registry has. */
 const UNREACHABLE =
   /npm error code (?:E(?:AI_AGAIN|CONNREFUSED|CONNRESET|HOSTUNREACH|NETUNREACH|NOTCACHED|NOTFOUND|TIMEDOUT|5\d\d)|ERR_SOCKET_TIMEOUT)/;
-/** Set by npm for the scripts it runs; they would have the npm of a test work on the checkout. */
+/** Set by npm for the scripts it runs; with them the npm of a test would work on the checkout. */
 const OF_THIS_RUN = /^npm_(?:package_|lifecycle_|config_(?:local_prefix|prefix|omit|include)$)/;
 const NPM_QUIET = ['--no-audit', '--no-fund', '--no-update-notifier'];
 
-/** The project as a user gets it: packed, and installed in a folder of its own. */
-export interface InstalledPackage {
-  /** Why it could not be installed; null: it is there. Tests skip by it, except in CI, where they fail. */
+/** The project as users get it: packed, and installed in a separate folder. */
+interface InstalledPackage {
+  /** Why it could not be installed; null: it is installed. Tests are skipped with this reason; in CI they fail. */
   readonly absent: string | null;
   /** The folder it was installed in. */
   readonly folder: string;
@@ -25,14 +25,14 @@ export interface InstalledPackage {
 }
 
 /**
- * Packs the build and installs the package with production dependencies and without install scripts. Leaves out the
- * embedded engine, whose library is 0.5 GB.
- * @param folder An empty one.
+ * Packs the build and installs the package with production dependencies and without install scripts. Omits the embedded
+ * engine, whose library is 0.5 GB.
+ * @param folder An empty folder.
  */
 export async function installPackage(folder: string): Promise<InstalledPackage> {
   const root = join(folder, 'node_modules/underround');
   const installed = { folder, root, command: join(folder, 'node_modules/.bin/underround') };
-  // The build is what `npm test` made: another one now would take it away from the tests that run beside this.
+  // Uses the build that `npm test` made: building again would remove it from under tests that run concurrently.
   await npm(PROJECT_ROOT, 'pack', '--ignore-scripts', '--pack-destination', folder);
   const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
   const stub = join(folder, 'noEngine');
@@ -60,7 +60,7 @@ export function addFromCheckout({ folder }: InstalledPackage, name: string): voi
   symlinkSync(join(PROJECT_ROOT, 'node_modules', name), target);
 }
 
-/** Runs npm in a folder; rejects when it fails, with what it wrote. */
+/** Runs npm in a folder; rejects with its output when it fails. */
 async function npm(cwd: string, ...words: readonly string[]): Promise<void> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THIS_RUN.test(name)));
   await promisify(execFile)('npm', [...words, ...NPM_QUIET], { cwd, env, timeout: WAIT_MS_MAX });

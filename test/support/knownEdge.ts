@@ -14,46 +14,48 @@ const SHARES = 100_000_000;
 const SPREAD_TICKS = 200;
 const WINDOW_SECONDS = 300;
 const AVERAGED_SECONDS = 60;
-/** Variance of the mean of the last minute's points, in seconds of the price's own. */
+/** Variance of the mean of the last minute's points, in seconds of the price's own variance. */
 const AVERAGED_VARIANCE = averagedVariance();
-/** The relayed feed says a second's price so much later. */
+/** Delay of a second's price in the relayed feed. */
 const RELAY_LATE_SECONDS = 2;
 const BASIS_POINT = 1e-4;
 const WARM_UP_WINDOWS = 13;
 const HISTORY_SECONDS = 1_024;
-/** Annual volatility: its middle, how far it strays (log), and how long until half of that is gone. */
+/** Annual volatility: its median, its spread (log), and the half-life of a deviation. */
 const VOLATILITY = { median: 0.5, spread: 0.35, halfLifeWindows: 18 };
-/** What the deciding feed and the exchange differ, in basis points; points of the first have noise of their own. */
+/**
+ * Difference between the deciding feed and the exchange, in basis points; points of the deciding feed have additional
+ * noise.
+ */
 const BASIS = { spread: 2, halfLifeWindows: 12, noise: 0.3 };
 const START_MS = Date.UTC(2026, 10, 1);
 
-/** A market whose every edge is known, because the simulation knows the true odds its quotes are made of. */
+/** A market with known edges: the simulation knows the true odds behind its quotes. */
 export interface KnownMarket {
   readonly seed: string;
   readonly windows: number;
-  /** USDC per share, after the fee, that one side of every window is offered below its worth. */
+  /** How far below its worth one side of every window is offered, USDC per share after the fee. */
   readonly plantedEdge: number;
-  /** Quotes follow the price of so long ago. */
+  /** Quotes follow the price of this many seconds ago. */
   readonly quotesLateSeconds: number;
-  /** Our price of the exchange is so old when it comes. */
+  /** Age of the exchange's price when it is received. */
   readonly priceLateSeconds: number;
 }
 
-/** One row of the audit, USDC per share after the fee. */
+/** One row of the audit log, USDC per share after the fee. */
 export interface KnownRow {
   readonly tier: Detection['tier'];
-  /** As the detector said. */
+  /** The detector's value. */
   readonly stated: number;
-  /** By the true odds of that moment. */
+  /** The value from the true odds of that moment. */
   readonly known: number;
   readonly realized: number;
 }
 
 /**
  * Runs the detector host over 5m windows of one ticker. Every second quotes are withdrawn, the price moves, and both
- * tokens are quoted anew: one side, drawn for each window, offered `plantedEdge` below its worth after the fee, the
- * other a spread away. Volatility
- * and the feeds' difference change from window to window; the quotes know both.
+ * tokens are quoted again. One side, drawn for each window, is offered `plantedEdge` below its worth after the fee, the
+ * other a spread away. Volatility and the feeds' difference change from window to window; the quotes include both.
  */
 export function rowsOfKnownMarket(options: KnownMarket): KnownRow[] {
   return new KnownEdge(options).run();
@@ -108,7 +110,7 @@ class KnownEdge {
       if (isWarm && endSecond - this.#second >= MODEL_SECONDS_MIN) this.#quote(marketId, null);
       this.#move();
       const secondsLeft = endSecond - this.#second;
-      // When nothing is bought any more, so that the next window begins on feeds whose difference is known.
+      // After the last possible purchase, so that the next window starts with a known difference between the feeds.
       if (secondsLeft === MODEL_SECONDS_MIN - 1) this.#basis = wander(this.#basis, BASIS, this.#random);
       if (!isWarm || secondsLeft < MODEL_SECONDS_MIN) continue;
       const quotedBy = Math.max(this.#second - this.#options.quotesLateSeconds, endSecond - WINDOW_SECONDS);
@@ -142,7 +144,7 @@ class KnownEdge {
     );
   }
 
-  /** A second on: the price moves and is heard of. */
+  /** Advances one second: the price moves and is published. */
   #move(): void {
     const random = this.#random;
     this.#second++;
@@ -164,7 +166,7 @@ class KnownEdge {
     this.#host.tick({ ticker: 'BTC', source, price, eventTimeMs, receivedTimeMs });
   }
 
-  /** P(Up) by everything there is to know, as of the price of a second. */
+  /** P(Up) from complete information, at the price of a given second. */
   #odds(second: number, { secondsLeft, strike }: { secondsLeft: number; strike: number }): number {
     const kept = keptOf(BASIS);
     const basisDeviation = BASIS_POINT * BASIS.spread * Math.sqrt(1 - kept * kept);
@@ -174,12 +176,12 @@ class KnownEdge {
     return normalCdf((level - Math.log(strike)) / deviation - deviation / 2);
   }
 
-  /** Both tokens' books; nobody quotes where `quotes` is null. */
+  /** Publishes both tokens' books; empty ones where `quotes` is null. */
   #quote(marketId: string, quotes: { side: 'yes' | 'no'; worth: number } | null): void {
     const empty = { yesBids: [], yesAsks: [] } as { yesBids: LevelPairs; yesAsks: LevelPairs };
     const sides = quotes === null ? empty : this.#sides(quotes);
     const timeMs = this.#clock.now() - 40;
-    // Nobody looks at a book that is not trusted: half of the time saved.
+    // Detectors skip an untrusted book, which saves half of the time.
     const trusted = quotes !== null;
     this.#host.book(bookRecord({ seq: ++this.#seq, marketId, timeMs, trusted, ...sides }));
   }
@@ -212,7 +214,7 @@ class KnownEdge {
   }
 }
 
-/** The lowest price in ticks at which a share costs `worth` or more with its fee. */
+/** The lowest price in ticks at which a share with its fee costs `worth` or more. */
 function askWorth(worth: number): number {
   const b = 1 + FEE.rate;
   return Math.ceil(((b - Math.sqrt(b * b - 4 * FEE.rate * Math.max(worth, 0))) / (2 * FEE.rate)) * 10_000);
@@ -223,7 +225,7 @@ interface Wandering {
   readonly halfLifeWindows: number;
 }
 
-/** What of a stray is left a window later. */
+/** Share of a deviation that remains one window later. */
 function keptOf({ halfLifeWindows }: Wandering): number {
   return 0.5 ** (1 / halfLifeWindows);
 }

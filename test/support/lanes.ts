@@ -3,13 +3,13 @@ import { Lane, type LaneParts } from '../../src/webhooks/delivery/lane.ts';
 import type { SigningWebhook } from '../../src/webhooks/registry/registration.ts';
 import type { FakeClock } from './fakeClock.ts';
 
-/** Due at once, and for ever. */
+/** A delivery that is due at once and never expires. */
 export const DELIVERY: Delivery = {
   ...{ deliveryId: 'dl_1', webhookId: 'wh_1', tier: 'logical', ticker: 'BTC', body: Buffer.from('{}') },
   ...{ expiresMs: Number.MAX_SAFE_INTEGER, attempts: 0, step: 0, dueMs: 0, log: [] },
 };
 
-/** The lane of one webhook that nobody hears of. */
+/** The delivery queue of one webhook, without listeners. */
 export function laneOn(clock: FakeClock, random: () => number, attempt: LaneParts['attempt']): Lane {
   const webhook: SigningWebhook = {
     ...{

@@ -1,17 +1,17 @@
 import { Random } from '../../src/core/random.ts';
 import type { MarketTape, TapeGap } from '../../src/core/session/tape.ts';
 
-/** Room between two arrivals for what is told of gaps, of these and of others. */
+/** Free arrival numbers between two arrivals, for gap messages. */
 const SPACING = 8;
 const PLACE = 2;
-/** How many books a gap reaches back over, and how long it stands after that, at most. */
+/** Maximum number of books that a gap reaches back over, and that it stays open afterwards. */
 const FOUND_AFTER_MAX = 25;
 const ENDED_AFTER_MAX = 25;
 const APART_MAX = 120;
 
 /**
- * The tape with gaps that were found late, each told at a place among its events: some at the very millisecond of the
- * event before, a third of them over when they were found. None overlap.
+ * Adds late-detected gaps to the tape, each reported at a position among its events: some in the very millisecond of
+ * the previous event, a third of them already over when detected. None overlap.
  */
 export function withLateGaps(tape: MarketTape, seed: string): MarketTape {
   const spaced = <T extends { readonly seq: Float64Array }>(rows: T): T => ({
@@ -33,7 +33,7 @@ function lateGaps({ seq, receivedMs }: NonNullable<MarketTape['books']>, seed: s
     const end = known + 1 + random.below(ENDED_AFTER_MAX);
     if (end >= seq.length) return gaps;
     const isOver = random.chance(1 / 3);
-    // Within the time between two books, or together with the one before.
+    // Between two books, or at the time of the earlier one.
     const laterMs = random.chance(0.5) ? 0 : Math.floor((at(known + 1).ms - at(known).ms) / 2);
     const knownMs = at(known).ms + laterMs;
     const found = { startMs: at(from).ms, knownMs, knownSeq: at(known).seq + PLACE };

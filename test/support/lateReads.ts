@@ -2,16 +2,16 @@ import { EventEmitter, once } from 'node:events';
 import type { KyselyPlugin } from 'kysely';
 import type { Database } from '../../src/control/schema.ts';
 
-/** A database that can hold back what it has read already: between the reading and the telling anything may change. */
-export interface LateReads {
+/** A database that can hold back rows it has already read: the data may change before they are returned. */
+interface LateReads {
   readonly db: Database;
   /** Holds rows back from now on; resolves when the first were read. */
   hold(): Promise<unknown>;
-  /** Tells them, and from now on everything at once. */
+  /** Returns the held rows, and from now on all rows at once. */
   letGo(): void;
 }
 
-/** @param column Only rows that have it are held back. */
+/** @param column Only rows with this column are held back. */
 export function lateReads(db: Database, column: string): LateReads {
   const gate = new EventEmitter();
   let holds = false;

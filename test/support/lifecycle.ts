@@ -12,14 +12,14 @@ import { MemorySink } from './memorySink.ts';
 
 export const START = Date.UTC(2026, 10, 20, 12, 1);
 
-/** A venue that lists every window of every series, as Gamma would. */
-export class FakeListings implements Listings {
+/** A venue that lists every window of every series, like Gamma. */
+class FakeListings implements Listings {
   readonly asked: string[][] = [];
   readonly winners = new Map<string, 'Up' | 'Down' | 'tie'>();
   readonly hidden = new Set<string>();
   /** `eventMetadata` by slug. */
   readonly metadata = new Map<string, Record<string, unknown>>();
-  /** What the listing of any series answers. */
+  /** The answer to a listing request of any series. */
   series: string[] = [];
   fail: (() => Error) | null = null;
   tamper: (event: Record<string, unknown>) => unknown = (event) => event;
@@ -63,7 +63,7 @@ export class FakeListings implements Listings {
   }
 }
 
-/** A lifecycle on a venue and a clock of its own. */
+/** A lifecycle with its own venue and clock. */
 export function setUpLifecycle({
   candles = null,
   startMs = START,

@@ -15,7 +15,7 @@ import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export type DiskKind = 'tmpfs' | 'ext4';
 
-/** Whether this process may mount file systems of its own. */
+/** Whether this process may mount file systems. */
 export function mayMount(kind: DiskKind): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
   let allowed = false;
@@ -24,7 +24,7 @@ export function mayMount(kind: DiskKind): boolean {
     limitedDisk(kind, 16, (end) => void ends.push(end));
     allowed = true;
   } catch {
-    // No such right in this container, or no loop device.
+    // No permission in this container, or no loop device.
   }
   for (const end of ends.reverse()) end();
   return allowed;
@@ -34,9 +34,9 @@ export function mayMount(kind: DiskKind): boolean {
 export interface LimitedDisk {
   readonly path: string;
   freeBytes(): number;
-  /** Takes all free space but so many bytes. */
+  /** Uses all free space except `leaveBytes`. */
   fill(leaveBytes?: number): void;
-  /** Gives back what `fill` took. */
+  /** Frees the space that `fill` used. */
   free(): void;
   /** Makes files until no more can be made. */
   fillFiles(): void;
@@ -44,13 +44,13 @@ export interface LimitedDisk {
   freeFiles(): void;
 }
 
-/** @param whenOver Gets what unmounts it; the end of the running test where it is left out. */
+/** @param whenOver Receives the unmount function; by default it runs at the end of the running test. */
 export function limitedDisk(
   kind: DiskKind,
   mebibytes: number,
   whenOver: (end: () => void) => void = onTestFinished,
 ): LimitedDisk {
-  // What is registered last ends first: the directory is removed once nothing is mounted there.
+  // The last registered function runs first: the directory is removed after the unmount.
   const path = temporaryDirectory(whenOver);
   const image = `${path}.img`;
   const words = ['-t', 'tmpfs', '-o', `size=${mebibytes}m,nr_inodes=${FILES_MAX}`, 'tmpfs', path];
@@ -61,7 +61,7 @@ export function limitedDisk(
     words.splice(0, words.length, '-o', 'loop', image, path);
   }
   execFileSync('mount', words, { stdio: 'ignore' });
-  // Lazily: an engine that a test killed may still have files open.
+  // Lazy unmount: an engine that a test killed may still have open files.
   whenOver(() => void spawnSync('umount', ['-l', path]));
   const [filler, fillers] = [join(path, 'filler'), join(path, 'fillers')];
   const freeBytes = () => {

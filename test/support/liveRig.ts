@@ -1,6 +1,6 @@
 /**
- * A whole service in one process: simulated venues, the recorder, a real store, users, backtests, paper trading and the
- * API. Only sockets are left out: frames are handed over as fast as they are taken, on a clock that goes by them.
+ * A complete service in one process: simulated venues, the recorder, a real store, users, backtests, paper trading and
+ * the API. Only sockets are missing: frames are passed on as fast as they are processed, on a clock that follows them.
  */
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -54,7 +54,7 @@ export class LiveRig {
   #key = '';
   #life: Life | null = null;
 
-  /** @param startMs When the venues begin; of the simulated series BTC 5m. */
+  /** @param startMs Start time of the venues, which simulate the series BTC 5m. */
   constructor({ seed, startMs }: { seed: string; startMs: number }) {
     this.#nowMs = startMs;
     this.model = new VenueModel({ ...SERIES, seed, startTimeMs: startMs, density: 0.02 });
@@ -74,7 +74,7 @@ export class LiveRig {
     return this.#nowMs;
   }
 
-  /** The simulated market in play. */
+  /** The current simulated market. */
   inPlay(): SimulatedMarket {
     return this.model.registry.ofWindow('BTC', '5m', windowAt('5m', this.#nowMs));
   }
@@ -111,7 +111,10 @@ export class LiveRig {
     this.#reconnect();
   }
 
-  /** What is recorded and written is kept; the next start finds it, and a gap between the two. */
+  /**
+   * Stops the service. Recorded and written data is kept; the next start finds it, and opens a gap for the time
+   * between.
+   */
   async stop(): Promise<void> {
     const { store, recorder, accounts, backtests, paper, api } = this.life;
     this.#life = null;
@@ -123,7 +126,7 @@ export class LiveRig {
     await store.store.close();
   }
 
-  /** Lets simulated time pass, whether or not anybody records it. */
+  /** Advances simulated time, whether or not the service records it. */
   async play(untilMs: number): Promise<void> {
     let frames = 0;
     for (const frame of generateHistory(this.model, { endTimeMs: untilMs, tickers: [] })) {
@@ -135,7 +138,7 @@ export class LiveRig {
     await this.settled();
   }
 
-  /** Everything told so far is traded on, written and in the store. */
+  /** Resolves when everything published so far was traded on, written and stored. */
   async settled(): Promise<void> {
     if (this.#life === null) return;
     await this.#life.paper.settled();
@@ -155,7 +158,7 @@ export class LiveRig {
     this.#key = (await issueKey(database, { clock: this.clock, randomBytes }, wanted)).key;
   }
 
-  /** What a feed says first: listings and whole books of what is followed. */
+  /** Sends the first messages of each feed after a connect: listings and complete books of followed markets. */
   #reconnect(): void {
     const { router, recorder } = this.life;
     for (const { marketId } of [...recorder.markets()]) {

@@ -2,22 +2,22 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** Waits for something real (a socket, an answer) to have happened; the test's own time limit bounds it. */
+/** Waits for a real event (a socket, an answer); the test's own time limit bounds it. */
 export async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** One connection as the venue's side sees it. */
+/** One connection from the venue's side. */
 export interface VenueConnection {
   readonly socket: WebSocket;
   readonly path: string;
   readonly received: string[];
-  /** Answers PING with PONG, as the venue does; set it false to play dead. */
+  /** Answers PING with PONG, as the venue does; false simulates a dead venue. */
   answersPing: boolean;
   closed: boolean;
 }
 
-/** A venue on 127.0.0.1: a WebSocket server that keeps what it received, and HTTP answers of the test's choice. */
+/** A venue on 127.0.0.1: a WebSocket server that keeps received messages, and HTTP answers chosen by the test. */
 export class LocalVenue {
   readonly connections: VenueConnection[] = [];
   readonly requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] =

@@ -9,7 +9,7 @@ import { MARKET } from './wire.ts';
 type Level = readonly [number, number];
 type Ladders = { [side in 'yesBids' | 'yesAsks' | 'noBids' | 'noAsks']?: readonly Level[] };
 
-export const FEE_7 = new TakerFee({
+const FEE_7 = new TakerFee({
   rate: 0.07,
   exponent: 1,
   base: 'share',
@@ -23,7 +23,7 @@ function ladderSide(side: 'bids' | 'asks', levels: readonly Level[]): LadderSide
   return ladder;
 }
 
-/** A trusted 5m market as detectors see it, two minutes before its end, its prices standing for a minute. */
+/** A trusted 5m market as detectors see it, two minutes before its end, with unchanged prices for one minute. */
 export function marketState(
   ladders: Ladders,
   changes: Partial<MarketState> & { readings?: Partial<ModelReadings>; heldMs?: number } = {},

@@ -12,7 +12,7 @@ import type {
 
 type Level = [price: number, size: number];
 
-export interface StoredBook {
+export interface CapturedBook {
   marketId: string;
   seq: number;
   eventTimeMs: number;
@@ -28,9 +28,9 @@ function levels(side: SideView): Level[] {
   return Array.from({ length: side.count }, (_, i): Level => [side.prices[i]!, side.sizes[i]!]);
 }
 
-/** Keeps copies of everything recorded, in order. */
+/** Keeps copies of all records, in order. */
 export class MemorySink implements RecordSink {
-  readonly books: StoredBook[] = [];
+  readonly books: CapturedBook[] = [];
   readonly quotes: QuoteRecord[] = [];
   readonly trades: TradeRecord[] = [];
   readonly underlyings: UnderlyingRecord[] = [];

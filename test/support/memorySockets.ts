@@ -4,19 +4,19 @@ import type { Clock } from '../../src/runtime/clock.ts';
 
 const CONNECT_MS = 5;
 
-/** The way between one client and the venue, with what can happen to it there. */
+/** The connection between one client and the venue, with its possible faults. */
 export class MemoryLink {
   readonly client: MemoryWebSocket;
   readonly server = new ServerEnd(this);
   readonly network: MemoryNetwork;
-  /** Nothing arrives at either side, and nobody is told. */
+  /** Nothing arrives at either side, and neither is notified. */
   isDead = false;
   /** Only keep-alive answers arrive at the client. */
   isFrozen = false;
-  /** Frames to the client that vanish on the way. */
+  /** Number of frames to the client that get lost. */
   losesNext = 0;
   delayMs = 0;
-  /** Changes what arrives at the client; null drops it. */
+  /** Changes data on its way to the client; null drops it. */
   tamper: ((text: string) => string | null) | null = null;
 
   constructor(client: MemoryWebSocket, network: MemoryNetwork) {
@@ -28,7 +28,7 @@ export class MemoryLink {
     return this.client.readyState === 1;
   }
 
-  /** What the venue sends. */
+  /** Sends a text from the venue to the client. */
   deliver(text: string): void {
     if (this.isDead || (this.isFrozen && text !== 'PONG')) return;
     if (this.losesNext > 0 && text !== 'PONG') {
@@ -44,7 +44,7 @@ export class MemoryLink {
     else arrive();
   }
 
-  /** Ends the connection as the venue or the network would. */
+  /** Ends the connection like the venue or the network. */
   cut(code: number, reason = ''): void {
     if (this.client.readyState === 3) return;
     this.client.readyState = this.server.readyState = 3;
@@ -53,7 +53,7 @@ export class MemoryLink {
   }
 }
 
-/** Connections without a network: each client that connects meets the venue's side of it. */
+/** Connections without a network: each connecting client gets a connection to the venue's side. */
 export class MemoryNetwork {
   readonly clock: Clock;
   readonly links: MemoryLink[] = [];
@@ -119,7 +119,7 @@ class ServerEnd extends EventEmitter {
   }
 }
 
-/** Stands for the client of `ws`: `vi.mock('ws', () => ({ WebSocket: MemoryWebSocket }))`. */
+/** Replaces the client of `ws`: `vi.mock('ws', () => ({ WebSocket: MemoryWebSocket }))`. */
 export class MemoryWebSocket extends EventEmitter {
   static readonly CLOSED = 3;
   readyState = 0;

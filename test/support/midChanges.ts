@@ -1,11 +1,11 @@
 /**
- * How far the price of Up moves in a short time, in cents: in real recordings, and in what makers of real windows had
- * to follow. The simulator is compared with both.
+ * How far the price of Up moves in a short time, in cents: in real recordings, and in the fair prices of real windows.
+ * The simulator is compared with both.
  */
 import { probabilityUp } from '../../src/core/pricing/probability.ts';
 import { recordingLines } from './fixtures.ts';
 
-/** What a trade says of the mid of Up. */
+/** The mid of Up implied by a trade. */
 interface Print {
   readonly timeMs: number;
   readonly midCents: number;
@@ -13,17 +13,18 @@ interface Print {
 
 const HALF_TICK = 0.5;
 const SAMPLE_MS = 50;
-/** Windows with fewer were not yet open. */
+/** Windows with fewer prints were not yet open. */
 const PRINTS_MIN = 40;
 
-/** Share `share` of the values is at or below the result. */
+/** The value at or below which `share` of the values are. */
 export function quantileOf(values: Float64Array, share: number): number {
   return values.toSorted()[Math.floor(share * (values.length - 1))] as number;
 }
 
 /**
- * Absolute changes of the mid of 5m windows of 2026-03-10 over `lengthMs`, from trades: a taker's price is a best price,
- * half a tick from the mid. Both moments need a trade shortly before them. The recording has seconds 6 to 68 of six windows.
+ * Absolute changes of the mid of 5m windows of 2026-03-10 over `lengthMs`, from trades: a taker's price is a best
+ * price, half a tick from the mid. Both moments need a trade shortly before them. The recording has seconds 6 to 68 of
+ * six windows.
  */
 export function recordedChanges(lengthMs: number): Float64Array {
   const changes: number[] = [];
@@ -66,12 +67,12 @@ function recordedPrints(): Map<string, Print[]> {
 const TWAP_SECONDS = 60;
 const VOLATILITY_SECONDS = 600;
 const VOLATILITY_STEP = 5;
-/** Chainlink's points that are missing for so long leave the value unknown. */
+/** If Chainlink's points are missing for this long, the value is unknown. */
 const POINT_AGE_MAX = 5;
 
 /**
- * P(Up) in cents by seconds left, of all BTC 5m windows of 2026-07-24, as makers would have it from that day's Chainlink
- * points by the rule of 2026-11 (TWAP60 at both ends); NaN where points are missing.
+ * P(Up) in cents by seconds left, for all BTC 5m windows of 2026-07-24: the fair price from that day's Chainlink points
+ * by the rule of 2026-11 (TWAP60 at both ends); NaN where points are missing.
  */
 export function fairCentsOfRealWindows(): Float64Array[] {
   const folder = 'polymarket/ligengxin96-2026-07-24';
@@ -100,7 +101,10 @@ export function fairCentsOfRealWindows(): Float64Array[] {
   });
 }
 
-/** Absolute changes over so many seconds, of values by seconds left, with more than `over` and at most `upTo` left at the end. */
+/**
+ * Absolute changes over `seconds` of values by seconds left, with more than `over` and at most `upTo` seconds left at
+ * the end.
+ */
 export function changesOf(
   windows: readonly Float64Array[],
   { seconds, over, upTo }: { seconds: number; over: number; upTo: number },

@@ -1,31 +1,31 @@
 /** Stored books as the engine would send them: blocks of its format `Native`, written by hand from its description. */
 
-/** A book as it is stored; of a mirrored one the NO sides are not stored. */
-export interface StoredBook {
+/** A book as stored; a mirrored one has no stored NO sides. */
+export interface NativeBook {
   timeMs: number;
   trusted: boolean;
   mirrored: boolean;
   underlying: number | null;
-  /** Sizes are kept as shares and not as hundredths of them. */
+  /** Whether sizes are stored as shares instead of hundredths. */
   wide: boolean;
   /** Price in ticks and shares, of both YES and both NO sides. */
   sides: [number, number][][];
 }
 
-/** One block with these books; behind the first one stands `page` where a page is asked for with them. */
-export function nativeBooks(books: readonly StoredBook[], page: readonly number[] | null = null): Buffer {
-  const out = new Bytes();
-  const stored = (book: StoredBook, side: number) =>
+/** One block with these books; the first one is followed by `page` if a page is requested with them. */
+export function nativeBooks(books: readonly NativeBook[], page: readonly number[] | null = null): Buffer {
+  const out = new ByteWriter();
+  const stored = (book: NativeBook, side: number) =>
     book.mirrored && side >= 2 ? [] : (book.sides[side] ?? []);
   out.varint(page === null ? 17 : 18).varint(books.length);
   const column = (type: string, write: () => void) => {
     out.text('any name').text(type);
     write();
   };
-  const flags = (of: (book: StoredBook) => boolean) => {
+  const flags = (of: (book: NativeBook) => boolean) => {
     for (const book of books) out.byte(Number(of(book)));
   };
-  const arrays = (of: (book: StoredBook) => number[], write: (value: number) => void) => {
+  const arrays = (of: (book: NativeBook) => number[], write: (value: number) => void) => {
     let end = 0;
     for (const book of books) {
       end += of(book).length;
@@ -79,7 +79,7 @@ export function nativeBooks(books: readonly StoredBook[], page: readonly number[
   return out.all();
 }
 
-class Bytes {
+class ByteWriter {
   readonly #parts: Buffer[] = [];
 
   all(): Buffer {

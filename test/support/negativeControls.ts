@@ -1,4 +1,6 @@
-/** Rates of the negative controls: how often worthless strategies pass, and how often intervals cover the known value. */
+/**
+ * Rates of the negative controls: how often worthless strategies pass, and how often intervals contain the known value.
+ */
 
 import { Random } from '../../src/core/random.ts';
 import { resultIntervals } from '../../src/core/statistics/bootstrap.ts';
@@ -17,10 +19,10 @@ import {
 
 const DIRECTIONS = ['above', 'below'] as const;
 const WIDE = steps(0.05, 0.95, 19);
-/** Nearly certain: such bets hardly ever lose, and then show no deviation. */
+/** Nearly certain bets: they hardly ever lose, and then show no deviation. */
 const DEAR = steps(0.9, 0.98, 9);
 const SIGN_THRESHOLDS = steps(0, 1.1, 12);
-/** Of the strategy whose intervals are counted: it trades nine markets of ten. */
+/** Threshold of the strategy whose intervals are counted: it trades nine of ten markets. */
 const COVERED_THRESHOLD = 0.1;
 
 interface Amount {
@@ -28,7 +30,7 @@ interface Amount {
   readonly seeds: number;
 }
 
-/** Shares of worthless sweeps that pass: over all thresholds, close round the best cell, and of dear bets. */
+/** Shares of worthless sweeps that pass: over all thresholds, close to the best cell, and of expensive bets. */
 export function fairMarketPasses({ markets, seeds }: Amount): { wide: number; zoomed: number; dear: number } {
   const passed = { wide: 0, zoomed: 0, dear: 0 };
   for (let seed = 0; seed < seeds; seed++) {
@@ -38,7 +40,7 @@ export function fairMarketPasses({ markets, seeds }: Amount): { wide: number; zo
       const wide = judgedThresholds(paths, WIDE, direction);
       const near = closeTo(WIDE[wide.luck.best ?? 0] as number);
       passed.wide += Number(passes(wide));
-      // As if by another account: the cells of the wide sweep are not even counted.
+      // As if run by another account: the cells of the wide sweep do not count.
       passed.zoomed += Number(passes(judgedThresholds(paths, near, direction)));
       passed.dear += Number(passes(judgedThresholds(paths, DEAR, direction)));
     }
@@ -60,7 +62,10 @@ export function shuffledPasses({ markets, seeds }: Amount): { own: number; shuff
   return { own: own / seeds, shuffled: shuffled / seeds };
 }
 
-/** Shares of 95 % intervals that hold the truth with shuffled outcomes: P&L and Sharpe 0, half of the trades won. */
+/**
+ * Shares of 95 % intervals that contain the true value with shuffled outcomes: P&L and Sharpe 0, half of the trades
+ * won.
+ */
 export function shuffledCoverage({ markets, seeds }: Amount): {
   pnl: number;
   sharpe: number;
@@ -98,7 +103,7 @@ function judgedSigns(markets: readonly SignedMarket[]) {
   );
 }
 
-/** Thresholds as a second sweep has them that looks closer at the best cell of the first. */
+/** The thresholds of a second, finer sweep around the best cell of the first. */
 function closeTo(threshold: number): number[] {
   return steps(Math.max(0.01, threshold - 0.02), Math.min(0.98, threshold + 0.02), 40);
 }

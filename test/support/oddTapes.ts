@@ -1,13 +1,13 @@
-/** Tapes as they are now and then recorded, made of those that are drawn. */
+/** Unusual but possible tapes, derived from random ones. */
 import { type MarketTape, type TapeBooks, TapeLadders } from '../../src/core/session/tape.ts';
 
-/** The same tape with prices of the underlying received later than the books that were told after them. */
+/** The same tape with prices of the underlying received later than the books that follow them in arrival order. */
 export function withPricesAhead(tape: MarketTape, byMs: number): MarketTape {
   const { prices } = tape;
   return { ...tape, prices: prices && { ...prices, receivedMs: prices.receivedMs.map((ms) => ms + byMs) } };
 }
 
-/** The same tape with the last price received beside each quote, as the recorder writes it. */
+/** The same tape with the last received price beside each quote, as the recorder writes it. */
 export function withPricesBeside(tape: MarketTape): MarketTape {
   const { quotes, prices } = tape;
   const underlying = quotes.seq.map((seq) => {
@@ -17,11 +17,11 @@ export function withPricesBeside(tape: MarketTape): MarketTape {
   return { ...tape, quotes: { ...quotes, underlying } };
 }
 
-/** The same tape with the YES books of another as those of NO: neither mirrors the other. */
+/** The same tape with the YES books of another tape as its NO books: neither mirrors the other. */
 export function withNoApart(tape: MarketTape, other: MarketTape): MarketTape {
   const { books, prices } = tape;
   if (books === null || other.books?.seq.length !== books.seq.length) throw new TypeError('as many books');
-  // Room for a quote after each.
+  // Leaves an arrival number for a quote after each book.
   const seq = books.seq.map((own) => 2 * own);
   const apart = { ...books, seq, noBids: other.books.yesBids, noAsks: other.books.yesAsks };
   return {
@@ -30,7 +30,7 @@ export function withNoApart(tape: MarketTape, other: MarketTape): MarketTape {
   };
 }
 
-/** One after each book whose best prices or trust are others than before. */
+/** A quote after each book whose best prices or trust changed. */
 function quotesOf(books: TapeBooks): MarketTape['quotes'] {
   const ladders = new TapeLadders(books);
   const rows: { readonly at: number; readonly best: readonly number[] }[] = [];

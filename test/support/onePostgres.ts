@@ -5,14 +5,14 @@ import { type PostgresServer, startPostgres } from './postgresServer.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Answers the URL of the run's PostgreSQL, or 503 and why there is none. */
+    /** Answers with the URL of the run's PostgreSQL, or with 503 and the reason why there is none. */
     readonly postgresDoor: string;
   }
 }
 
 /**
- * One PostgreSQL for a whole run: test files are processes of their own and run beside each other. It is started when
- * the first of them asks, so that a run without any does not wait for it.
+ * One PostgreSQL for a whole run: test files are separate processes and run concurrently. It starts at the first
+ * request, so that a run without such tests does not wait for it.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let server: Promise<PostgresServer> | null = null;
@@ -35,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Vitest prints what a teardown throws, and ends with the status of the tests alone. */
+/** Vitest only prints a teardown's exception, and ends with the status of the tests. */
 function failRun(error: unknown): never {
   process.exitCode = 1;
   throw error;

@@ -1,7 +1,7 @@
 import type { Opportunity } from '../../src/schema/opportunity.ts';
 import { formatTime } from '../../src/schema/time.ts';
 
-/** An opportunity of a market of its own, as the detectors tell it. */
+/** An opportunity of a separate market, as the detectors publish it. */
 export function opportunity(
   at: { nowMs: number; n?: number },
   facts: Partial<Opportunity> = {},

@@ -18,17 +18,17 @@ const RULES: readonly FeeRule[] = [
 ];
 const STEPS_MAX = 8;
 
-/** What everyone together has: nobody's money may come from or go to nowhere. */
+/** Total money of all parties: none may appear or disappear. */
 interface Books {
   cash: bigint;
-  /** Of those we traded with, and of the venue's redemption. */
+  /** Of the counterparties, and of the venue's redemption. */
   others: bigint;
   fees: bigint;
 }
 
 /**
- * Buys, sells, settles and takes back at random on a book that is not refilled.
- * @throws {Error} Where money or shown size is not conserved; the text says the seed.
+ * Random purchases, sales, settlements and reversals on a book that is not refilled.
+ * @throws {Error} Where money or displayed size is not conserved; the text contains the seed.
  */
 export function runOrderSequence(seed: number): void {
   const random = new Random(`orders ${seed}`);
@@ -74,7 +74,7 @@ export function runOrderSequence(seed: number): void {
     else if (random.chance(0.3)) takeBack(position, fill);
   }
 
-  /** The sale just made alone. */
+  /** Reverts only the last sale. */
   function takeBack(position: Position, { size, principal, fee: paid }: Fill): void {
     const before = position.left;
     if (position.takeBackSince(nowMs) !== 'kept')
@@ -95,7 +95,7 @@ export function runOrderSequence(seed: number): void {
     else position.settle(nowMs, [1, 0, 0.5, null][how] as number | null);
     move(BigInt(ledger.cash - before), 0n);
     if (how !== 4) return;
-    // Taken back: its own fees came back with the rest.
+    // Reverted: the position's own fees were refunded too.
     const feesBack = books.fees - BigInt(ledger.fees);
     books.fees -= feesBack;
     books.others += feesBack;

@@ -1,4 +1,4 @@
-/** What the crash run of paper trading trades on, in every life the same. */
+/** The market that the crash run of paper trading trades on, the same in every life. */
 import type { MarketTape } from '../../src/core/session/tape.ts';
 import type { Market } from '../../src/schema/market.ts';
 import type { Papers } from '../../src/trading/paper/papers.ts';
@@ -15,7 +15,7 @@ export function crashResolved(tape: MarketTape): Market {
   return marketOf(tape, { status: 'resolved', outcome: 'Up', payoutYes: 1, resolvedTimeMs });
 }
 
-/** One of each strategy, active since before the stream; made in the first life only. */
+/** One of each strategy, active since before the stream; created only in the first life. */
 export async function makeStrategies(papers: Papers, userId: string): Promise<void> {
   const known = new Set((await papers.strategies.list(userId)).map(({ name }) => name));
   for (const [name, strategy] of Object.entries(STRATEGIES)) {

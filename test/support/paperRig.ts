@@ -1,4 +1,4 @@
-/** A recorder's bus and a recording in memory, made of tapes, with paper trading on it. */
+/** A recorder's bus and a recording in memory, both built from tapes, with paper trading on them. */
 
 import { randomBytes } from 'node:crypto';
 import { UserRepository } from '../../src/accounts/users/users.ts';
@@ -26,25 +26,25 @@ import { oneClock } from './gaps.ts';
 import { stubBacktests } from './stubBacktests.ts';
 import { MARKET } from './wire.ts';
 
-/** One thing the recorder tells, with the moment it is told at. */
-export interface Told {
+/** One event of the recorder, with the time of its publication. */
+export interface RecordedEvent {
   readonly atMs: number;
   readonly seq: number;
-  tell(bus: Publisher): void;
+  publish(bus: Publisher): void;
 }
 
 export function marketOf(tape: MarketTape, more: Partial<Market> = {}): Market {
   return { ...MARKET, ...tape.market, status: 'open', ...more };
 }
 
-/** What the recorder would have told of a tape, gaps as they became known, in the order of arrival. */
-export function toldOf(tape: MarketTape): Told[] {
+/** The events that the recorder would have published for a tape, gaps at their detection, in arrival order. */
+export function recordedEventsOf(tape: MarketTape): RecordedEvent[] {
   const { quotes, books, prices, market, gaps } = tape;
   const { marketId } = market;
   const ladders = books && new TapeLadders(books);
   const orNull = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value);
   const times = (ms: number | undefined) => ({ eventTimeMs: ms as number, receivedTimeMs: ms as number });
-  const told: Told[] = [];
+  const events: RecordedEvent[] = [];
   for (const [at, seq] of quotes.seq.entries()) {
     const record = {
       ...{ seq, marketId, ...times(quotes.receivedMs[at]), yesChanged: true },
@@ -53,7 +53,7 @@ export function toldOf(tape: MarketTape): Told[] {
       ...{ noBid: orNull(quotes.noBid[at]), noAsk: orNull(quotes.noAsk[at]) },
       trusted: quotes.trusted[at] === 1,
     };
-    told.push({ seq, atMs: record.receivedTimeMs, tell: (bus) => bus.publish('quote', record) });
+    events.push({ seq, atMs: record.receivedTimeMs, publish: (bus) => bus.publish('quote', record) });
   }
   for (const [at, seq] of (books?.seq ?? []).entries()) {
     const side = (token: 'yes' | 'no', kind: 'bids' | 'asks') => ladders?.side(at, token, kind) as SideView;
@@ -63,7 +63,7 @@ export function toldOf(tape: MarketTape): Told[] {
       no: { bids: side('no', 'bids'), asks: side('no', 'asks') },
       ...{ mirrored: books?.noBids === null, trusted: books?.trusted[at] === 1 },
     };
-    told.push({ seq, atMs: record.receivedTimeMs, tell: (bus) => bus.publish('book', record) });
+    events.push({ seq, atMs: record.receivedTimeMs, publish: (bus) => bus.publish('book', record) });
   }
   for (const [at, seq] of (prices?.seq ?? []).entries()) {
     const record = {
@@ -71,47 +71,51 @@ export function toldOf(tape: MarketTape): Told[] {
       ...{ seq, price: prices?.price[at] as number },
       ...{ eventTimeMs: prices?.eventMs[at] as number, receivedTimeMs: prices?.receivedMs[at] as number },
     };
-    told.push({ seq, atMs: record.receivedTimeMs, tell: (bus) => bus.publish('underlying', record) });
+    events.push({ seq, atMs: record.receivedTimeMs, publish: (bus) => bus.publish('underlying', record) });
   }
-  for (const [at, gap] of gaps.entries()) told.push(...placedGap(marketId, `gap_${at}`, gap));
-  told.sort((a, b) => a.seq - b.seq);
+  for (const [at, gap] of gaps.entries()) events.push(...placedGap(marketId, `gap_${at}`, gap));
+  events.sort((a, b) => a.seq - b.seq);
   for (const [at, gap] of gaps.entries()) {
     if (gap.knownSeq !== undefined) continue;
     const record = {
       ...{ gapId: `gap_${at}`, marketId, startTimeMs: gap.startMs, cause: 'silent_feed' as const },
       ...{ feed: 'polymarket.clob', repairedBy: null, knownTimeMs: gap.knownMs, knownSeq: null },
     };
-    const at1 = told.findIndex(({ atMs }) => atMs >= gap.knownMs);
+    const at1 = events.findIndex(({ atMs }) => atMs >= gap.knownMs);
     const open = { atMs: gap.knownMs, seq: 0 };
     const opened = {
       ...open,
-      tell: (bus: Publisher) => bus.publish('gap', oneClock({ ...record, endTimeMs: null })),
+      publish: (bus: Publisher) => bus.publish('gap', oneClock({ ...record, endTimeMs: null })),
     };
-    told.splice(at1 < 0 ? told.length : at1, 0, opened);
+    events.splice(at1 < 0 ? events.length : at1, 0, opened);
     const endMs = gap.endMs === null ? null : Math.max(gap.endMs, gap.knownMs);
     if (endMs === null) continue;
-    // Before what is received at that very moment: the runner has to hold it back.
-    const at2 = told.findIndex(({ atMs }, index) => atMs >= endMs && index > at1);
+    // Published before events received at that very time: the runner has to hold it back.
+    const at2 = events.findIndex(({ atMs }, index) => atMs >= endMs && index > at1);
     const closed = {
       ...{ atMs: endMs, seq: 0 },
-      tell: (bus: Publisher) => bus.publish('gap', oneClock({ ...record, endTimeMs: endMs })),
+      publish: (bus: Publisher) => bus.publish('gap', oneClock({ ...record, endTimeMs: endMs })),
     };
-    told.splice(at1 < 0 || at2 < 0 ? told.length : at2, 0, closed);
+    events.splice(at1 < 0 || at2 < 0 ? events.length : at2, 0, closed);
   }
-  return told;
+  return events;
 }
 
-/** What was told of a gap that has its place among the arrivals: one message where it was over when it was found. */
-function placedGap(marketId: string, gapId: string, { startMs, endMs, ...known }: TapeGap): Told[] {
+/** Events of a gap that has an arrival number: one event where it was over when detected. */
+function placedGap(marketId: string, gapId: string, { startMs, endMs, ...known }: TapeGap): RecordedEvent[] {
   const { knownMs, knownSeq, endSeq } = known;
   if (knownSeq === undefined) return [];
   const record = {
     ...{ gapId, marketId, startTimeMs: startMs, knownTimeMs: knownMs, knownSeq, repairedBy: null },
     ...({ cause: 'silent_feed', feed: 'polymarket.clob' } as const),
   };
-  const notice = (seq: number, atMs: number, end: { endTimeMs: number | null; seq: number }): Told => ({
+  const notice = (
+    seq: number,
+    atMs: number,
+    end: { endTimeMs: number | null; seq: number },
+  ): RecordedEvent => ({
     ...{ seq, atMs },
-    tell: (bus) => bus.publish('gap', oneClock({ ...record, ...end })),
+    publish: (bus) => bus.publish('gap', oneClock({ ...record, ...end })),
   });
   const found = { endTimeMs: null, seq: knownSeq };
   if (endMs === null || endSeq === undefined) return [notice(knownSeq, knownMs, found)];
@@ -120,10 +124,10 @@ function placedGap(marketId: string, gapId: string, { startMs, endMs, ...known }
   return [notice(knownSeq, knownMs, found), notice(endSeq, endMs, ended)];
 }
 
-/** Hands what is told to the store first, as the recorder does. */
+/** Writes events to the store before publishing them, like the recorder. */
 export function recordedFirst(writer: RecordSink, bus: Publisher): Publisher {
   const sink = new PublishingSink(writer, bus);
-  // Gaps and markets are told without the number they are recorded under.
+  // Gaps and markets are published without their recorded seq.
   let seq = 0;
   return {
     publish: (topic, event) =>
@@ -131,7 +135,7 @@ export function recordedFirst(writer: RecordSink, bus: Publisher): Publisher {
   };
 }
 
-/** The rows a strategy's positions are when the tape is replayed. */
+/** A strategy's position rows from a replay of the tape. */
 export function replayedRows(
   tape: MarketTape,
   own: { strategyId: string; strategy: Strategy; fromMs: number; sizeUsd: number },
@@ -145,13 +149,13 @@ export function replayedRows(
   return positionRows({ strategyId, marketId: tape.market.marketId, fromMs, outcome, trades });
 }
 
-/** Positions as text, whatever order the database gives their members in. */
+/** Positions as text, independent of the order of their members in the database. */
 export function printedRows(rows: readonly PositionRow[]): string {
   const printed = rows.map((row) => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))));
   return printed.sort().join('\n');
 }
 
-/** What was recorded of a tape after an arrival number, up to and with another. */
+/** The part of a tape after one arrival number and up to another, inclusive. */
 export function tapeBetween(tape: MarketTape, { afterSeq = 0, toSeq }: Partial<SeqRange>): MarketTape {
   const until = (seqs: Float64Array, seq = Number.POSITIVE_INFINITY) =>
     seqs.findLastIndex((own) => own <= seq) + 1;
@@ -188,7 +192,7 @@ export interface PaperRig {
 interface RigOptions {
   readonly clock: Clock;
   readonly recording?: Recording;
-  /** Being recorded. */
+  /** Markets being recorded. */
   readonly markets?: () => readonly Market[];
   readonly backtests?: ComparisonJobs;
   readonly log?: Logger;
@@ -202,7 +206,7 @@ export async function openPaperRig({
   return await paperRigOn(await openDatabase({ dataDir, databaseUrl: null }), options);
 }
 
-/** Trading on a database that is open already, and stays so. */
+/** Paper trading on an open database, which stays open. */
 export async function paperRigOn(
   db: Database,
   {

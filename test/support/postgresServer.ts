@@ -6,15 +6,15 @@ import { freePort } from './freePort.ts';
 
 const PROGRAM = join(import.meta.dirname, 'postgresProcess.mjs');
 
-/** A server whose user may make databases. */
+/** A server whose user may create databases. */
 export interface PostgresServer {
   readonly url: string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts PostgreSQL on a free port of this machine, in a process of its own that ends with this one.
- * @throws {Error} Where it cannot run here, with the reason.
+ * Starts PostgreSQL on a free port of this machine, in a child process that ends with this one.
+ * @throws {Error} Where it cannot run, with the reason.
  */
 export async function startPostgres(): Promise<PostgresServer> {
   const child = spawn(process.execPath, [PROGRAM, String(await freePort())], {

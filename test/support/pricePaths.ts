@@ -8,14 +8,17 @@ const BASIS_POINT = 1e-4;
 export interface Simulated {
   readonly strike: number;
   readonly probability: number;
-  /** Of as many independent paths. Mirror images do not raise it; near the middle they lower it a lot. */
+  /**
+   * Standard error for this number of independent paths. Mirror images do not raise it; near the middle they lower it a
+   * lot.
+   */
   readonly standardError: number;
 }
 
 /**
- * P(mean of the final `twapSeconds` >= strike) by paths of 1 s steps from a price of 1, each path run with its mirror
- * image. The mean of a step between its two ends is drawn as well, so that the mean is that of the whole path and not
- * of its points.
+ * P(mean of the final `twapSeconds` >= strike), from paths of 1 s steps from a price of 1, each path run with its
+ * mirror image. The mean of a step between its two ends is drawn as well, so that the mean is that of the whole path
+ * and not of its points.
  */
 export function simulateTwap(
   window: {
@@ -61,7 +64,7 @@ export function simulateTwap(
   });
 }
 
-/** Prices a second, of the given volatility, each seen with noise of its own. */
+/** Prices per second with the given volatility, each with its own observation noise. */
 export function noisyPrices(
   { seconds, sigmaAnnual, noiseBp }: { seconds: number; sigmaAnnual: number; noiseBp: number },
   random: Random,
@@ -76,7 +79,7 @@ export function noisyPrices(
   return prices;
 }
 
-/** Mean and spread of the estimated over the true volatility, over `rounds` runs of `seconds` known returns. */
+/** Mean and deviation of estimated over true volatility, over `rounds` runs with `seconds` known returns. */
 export function sigmaRatio(
   asked: { windowSeconds: number; seconds: number; noiseBp: number; rounds: number },
   random: Random,
@@ -99,7 +102,7 @@ export function sigmaRatio(
   return { mean, deviation: Math.sqrt(variance), unknown };
 }
 
-/** A bar of variance 1e-4 seen through so many driftless ticks, opening at 100. */
+/** A bar of variance 1e-4 observed through a number of driftless ticks, opening at 100. */
 export function randomBar(ticks: number, random: Random): Bar {
   const step = 0.01 / Math.sqrt(ticks);
   let [log, high, low] = [0, 0, 0];

@@ -1,7 +1,7 @@
-/** Networks that no webhook may reach, and the ways to write an address of one into a URL. */
+/** Networks that no webhook may reach, and the ways to write one of their addresses in a URL. */
 import ipaddr from 'ipaddr.js';
 
-/** An address of each range that is not global, by the IANA registries of special-purpose addresses (IPv4, IPv6). */
+/** An address of each range that is not global, from the IANA registries of special-purpose addresses (IPv4, IPv6). */
 export const PRIVATE_IPV4: readonly (readonly [network: string, address: string])[] = [
   ['0.0.0.0/8', '0.1.2.3'],
   ['10.0.0.0/8', '10.1.2.3'],
@@ -40,14 +40,14 @@ export const PRIVATE_IPV6: readonly (readonly [network: string, address: string]
 const PUBLIC_IPV4 = '93.184.215.14';
 const PUBLIC_IPV6 = '2606:4700::1111';
 
-/** A URL, and what every name of it resolves to. */
+/** A URL, and the addresses to which its host name resolves. */
 export interface Spelling {
   readonly how: string;
   readonly url: string;
   readonly addresses: readonly string[];
 }
 
-/** A host that is read as an address: were it asked of a name server, that would say something public. */
+/** A host that must be parsed as an address: a name server would return a public one. */
 const literal = (how: string, host: string): Spelling => ({
   ...{ how, url: `https://${host}/in`, addresses: [PUBLIC_IPV4] },
 });
@@ -55,13 +55,13 @@ const named = (how: string, host: string, addresses: readonly string[]): Spellin
   ...{ how, url: `https://${host}/in`, addresses },
 });
 
-/** A name of each kind that leads to the address. */
+/** Host names of each kind that resolve to the address. */
 function names(address: string): Spelling[] {
   return [
     named('a name', 'hooks.example.com', [address]),
     named('a name with a public address first', 'hooks.example.com', [PUBLIC_IPV4, address]),
     named('a name with a public address last', 'hooks.example.com', [address, PUBLIC_IPV6]),
-    named('a name in upper case with a dot at its end', 'HOOKS.Example.COM.', [address]),
+    named('a name in upper case with a trailing dot', 'HOOKS.Example.COM.', [address]),
   ];
 }
 
@@ -89,7 +89,7 @@ export function spellingsOfIpv4(address: string): Spelling[] {
     literal('three parts', `${a}.${b}.${c * 256 + d}`),
     literal('two parts', `${a}.${(b * 256 + c) * 256 + d}`),
     literal('two hexadecimal parts', `0x${hex(a)}.0x${hex((b * 256 + c) * 256 + d)}`),
-    literal('a dot at its end', `${address}.`),
+    literal('a trailing dot', `${address}.`),
     literal('full-width digits', full(address)),
     literal('ideographic full stops', address.replaceAll('.', '\u3002')),
     literal('half-width ideographic full stops', address.replaceAll('.', '\uff61')),
@@ -98,7 +98,7 @@ export function spellingsOfIpv4(address: string): Spelling[] {
     literal('a tab within', `${address.slice(0, 3)}\t${address.slice(3)}`),
     literal('mapped', `[::ffff:${address}]`),
     literal('mapped in hexadecimal', `[::ffff:${high}:${low}]`),
-    literal('mapped in full and upper case', `[0:0:0:0:0:FFFF:${high}:${low}]`.toUpperCase()),
+    literal('mapped, complete, in upper case', `[0:0:0:0:0:FFFF:${high}:${low}]`.toUpperCase()),
     literal('compatible', `[::${address}]`),
     literal('translated', `[::ffff:0:${address}]`),
     literal('NAT64', `[64:ff9b::${address}]`),
@@ -124,20 +124,20 @@ export function spellingsOfIpv6(address: string): Spelling[] {
   return [
     literal('short', `[${address}]`),
     literal('in full', `[${plain}]`),
-    literal('in full with zeros', `[${padded}]`),
+    literal('complete with leading zeros', `[${padded}]`),
     literal('upper case', `[${padded.toUpperCase()}]`),
     literal('mixed case', `[${padded.replace(/[a-f]/, (letter) => letter.toUpperCase())}]`),
     literal('its end as an IPv4 address', `[${dotted}]`),
     literal('a zone', `[${address}%eth0]`),
     literal('an encoded zone', `[${address}%25eth0]`),
     literal('a numbered zone', `[${address}%251]`),
-    literal('a dot at its end', `[${address}].`),
+    literal('a trailing dot', `[${address}].`),
     literal('no brackets', address),
     literal('encoded brackets', `%5B${address}%5D`),
     literal('encoded colons', `[${address.replaceAll(':', '%3A')}]`),
     literal('full-width colons', `[${address.replaceAll(':', '\uff1a')}]`),
     literal('a tab within', `[${plain.slice(0, 2)}\t${plain.slice(2)}]`),
-    literal('a new line within', `[${plain.slice(0, 2)}\n${plain.slice(2)}]`),
+    literal('a line break inside', `[${plain.slice(0, 2)}\n${plain.slice(2)}]`),
     literal('its port', `[${address}]:443`),
     literal('another port', `[${address}]:8443`),
     literal('a user', `a@[${address}]`),
@@ -146,7 +146,7 @@ export function spellingsOfIpv6(address: string): Spelling[] {
     url('one slash', `https:/[${address}]/in`),
     url('no slash', `https:[${address}]/in`),
     url('many slashes', `https://///[${address}]/in`),
-    url('upper case of the scheme', `HTTPS://[${address}]/in`),
+    url('the scheme in upper case', `HTTPS://[${address}]/in`),
     url('spaces around it', `  https://[${address}]/in  `),
     url('a query alone', `https://[${address}]?in`),
     url('a fragment alone', `https://[${address}]#in`),

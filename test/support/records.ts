@@ -4,7 +4,7 @@ import type { BookView, SideView } from '../../src/schema/records.ts';
 
 /** A side from levels [price in ticks, size in micro-shares], best first. */
 export function side(levels: readonly (readonly [number, number])[]): SideView {
-  // One entry more than counts: only the first `count` may be read.
+  // One extra entry: only the first `count` may be read.
   const prices = new Uint16Array([...levels.map(([price]) => price), 9_999]);
   const sizes = new Float64Array([...levels.map(([, size]) => size), 123]);
   return { count: levels.length, prices, sizes };
@@ -25,14 +25,16 @@ export function levelsOf(view: SideView): { prices: number[]; sizes: number[] } 
 }
 
 const narrowSize = fc.integer({ min: 1, max: 0xffff_ffff }).map((hundredths) => hundredths * 10_000);
-/** Any count of micro-shares; nearly none is a whole number of hundredths. */
-/** Up to a thousand million shares in whole units (15 digits, what a double holds), and a few finer than a unit. */
+/**
+ * Up to a thousand million shares in whole micro-shares (15 digits, the limit of a double), almost never whole
+ * hundredths, and a few sizes finer than a unit.
+ */
 const anySize = fc.oneof(
   fc.integer({ min: 1, max: 999_999_999_999_999 }),
   fc.constantFrom(57.220000000000006, 1.1400000000000001).map((shares) => sizeOfShares(shares) as number),
 );
 
-export function arbitrarySide(sizes: 'narrow' | 'any'): fc.Arbitrary<SideView> {
+function arbitrarySide(sizes: 'narrow' | 'any'): fc.Arbitrary<SideView> {
   const size = sizes === 'narrow' ? narrowSize : anySize;
   return fc.array(fc.tuple(fc.integer({ min: 0, max: 10_000 }), size), { maxLength: 130 }).map(side);
 }

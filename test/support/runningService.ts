@@ -24,7 +24,7 @@ export async function startVenues(options: { density?: number } = {}): Promise<V
   return venues;
 }
 
-/** Calls `look` until it answers something; rejects where it never does, saying what was waited for. */
+/** Calls `look` until it returns a value; otherwise rejects and names the awaited event. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | null | false | undefined>,
@@ -38,7 +38,7 @@ export async function eventually<T>(
   }
 }
 
-/** Whether a process can still do anything, on Linux: one that ended stays listed until its parent notices. */
+/** Whether a process still runs, on Linux: an ended process stays listed until its parent reaps it. */
 export function isRunning(processId: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${processId}/status`, 'utf8'));
@@ -47,20 +47,20 @@ export function isRunning(processId: number): boolean {
   }
 }
 
-/** A command of ours that serves until it is told to stop. */
+/** A running command of this project that serves until it is stopped. */
 export interface RunningCommand {
   readonly url: string;
   readonly child: ChildProcess;
   /** Standard output and standard error so far. */
   out(): string;
   log(): string;
-  /** Signals and waits for the end; the exit code, null after a kill. */
+  /** Sends the signal and waits for the end; resolves with the exit code, null after a kill. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
 /**
- * Starts the built command as a user would, and waits until it is ready.
- * @param whenOver Takes what ends it at the latest; after the running test where it is left out.
+ * Starts the built command like a user, and waits until it is ready.
+ * @param whenOver Receives the function that ends it; by default it runs after the running test.
  */
 export function startCommand(
   words: readonly string[],
@@ -70,7 +70,7 @@ export function startCommand(
   return startProgram([process.execPath, COMMAND, ...words], environment, whenOver);
 }
 
-/** The same of any copy of the command. */
+/** The same for any copy of the command. */
 export async function startProgram(
   [program = '', ...words]: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -91,7 +91,7 @@ export async function startProgram(
     log += chunk;
   });
   const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-  // The engine has standard error too, writes for a moment after the command ended, and is the last to close it.
+  // The engine has standard error too. It writes for a moment after the command ended, and is the last to close it.
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   whenOver(async () => {
     child.kill('SIGKILL');
@@ -134,13 +134,13 @@ export function setupTokenOf(command: Pick<RunningCommand, 'out'>): Promise<stri
 }
 
 export interface RunningService extends RunningCommand {
-  /** Of a user of the highest tier. */
+  /** Key of a user of the highest tier. */
   readonly key: string;
-  /** GET with the key; rejects unless 200. */
+  /** GET with the key; rejects unless the status is 200. */
   get<T>(path: string): Promise<T>;
 }
 
-/** Starts the built `underround serve` against the stand-in venues, and makes a key for it. */
+/** Starts the built `underround serve` against the stand-in venues, and creates a key for it. */
 export async function startService(dataDir: string, venues: VenueServer): Promise<RunningService> {
   const environment = { UNDERROUND_DATA_DIR: dataDir, UNDERROUND_RATE_LIMITS: 'off', ...venues.urls() };
   const command = await startCommand(['serve'], environment);

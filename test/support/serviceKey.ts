@@ -5,7 +5,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 
-/** A key of a user of the highest tier; a service may run on the data directory meanwhile. */
+/** Creates a key for a user of the highest tier; a service may run on the data directory at the same time. */
 export async function makeServiceKey(dataDir: string): Promise<string> {
   const config = { dataDir, databaseUrl: null, keyEnvironment: 'live' } as const;
   const sources = { clock: systemClock, randomBytes };

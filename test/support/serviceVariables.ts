@@ -4,7 +4,7 @@ import { PROJECT_ROOT } from './sourceFiles.ts';
 
 const declared = readFileSync(join(PROJECT_ROOT, 'src/config.ts'), 'utf8');
 
-/** The environment variables that the service reads, and the one that the packages it uses read. */
+/** The environment variables that the service reads, and the one that its packages read. */
 export const SERVICE_VARIABLES: readonly string[] = [
   ...[...declared.matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name = '']) => name),
   'NODE_ENV',

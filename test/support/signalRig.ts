@@ -19,17 +19,17 @@ export const T0 = Date.UTC(2026, 10, 20, 12);
 export const SHARE = 1_000_000;
 const M1 = `0x${'1'.repeat(64)}`;
 
-/** The signals role on a bus, an own database and a clock that stands still. */
+/** The signals role on a bus, with its own database and a stopped clock. */
 export class SignalRig {
   readonly clock = new FakeClock(T0 + 10_000);
   readonly metrics = new Metrics();
   readonly bus = new Bus({ log: silentLogger, metrics: this.metrics });
   readonly told: Opportunity[] = [];
   readonly database: Database;
-  /** What a restart finds as followed, and the books it finds them with. */
+  /** The markets that a restart finds as followed, and their books. */
   markets: Market[] = [];
   readonly shown = new Map<string, ShownBook | 'unfinished'>();
-  /** What the time-series store answers. */
+  /** The time-series store. */
   store: StoreReader = {
     rows: async () => [],
     stream: () => Promise.reject(new Error('nothing streams here')),
@@ -85,7 +85,7 @@ export class SignalRig {
     return market.marketId;
   }
 
-  /** Best asks, in ticks; bids one cent below each other's mirror unless given. */
+  /** Publishes a book with these best asks, in ticks; bids mirror the asks one cent lower unless given. */
   book(asks: { yes: LevelPairs; no: LevelPairs }, more: { marketId?: string; trusted?: boolean } = {}): void {
     const record = bookRecord({
       seq: ++this.#seq,
@@ -119,7 +119,7 @@ export class SignalRig {
     });
   }
 
-  /** Lets what is being written be written. */
+  /** Lets pending writes finish. */
   settle(): Promise<void> {
     return this.clock.advance(0).then(() => this.clock.advance(0));
   }

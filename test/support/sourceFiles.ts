@@ -6,12 +6,12 @@ const GENERATED = new Set(['node_modules', 'dist', 'data', 'coverage', 'pictures
 const PICTURE = /\.png$/;
 
 export interface SourceFile {
-  /** From the project's root, with forward slashes. */
+  /** Path from the project's root, with forward slashes. */
   readonly path: string;
   readonly text: string;
 }
 
-/** Every file under the given folders of the project, without what is installed or built, and without pictures. */
+/** Every file in the given folders of the project, except installed and built files and pictures. */
 export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   return folders.flatMap((folder) => {
     const root = join(PROJECT_ROOT, folder);
@@ -25,13 +25,13 @@ export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   });
 }
 
-/** The code without its comments, line for line. A `//` after a colon is taken for part of an address. */
+/** The code without its comments, line for line. A `//` after a colon counts as part of a URL. */
 export function withoutComments(text: string): string {
   const blanked = text.replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' '));
   return blanked.replaceAll(/(?<!:)\/\/.*$/gm, '');
 }
 
-/** What a module imports: packages by name, files of the project by path from its root. */
+/** A module's imports: packages by name, files of the project by path from its root. */
 export function importsOf(file: SourceFile): string[] {
   const pattern = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
   return [...withoutComments(file.text).matchAll(pattern)].map(([, target = '']) =>

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../src/runtime/clock.ts';
 
-/** A clock that runs its timers at once when it is moved, without letting promises settle: for long simulations. */
+/** A clock that runs its timers synchronously when advanced, without letting promises settle: for long simulations. */
 export class SteppedClock implements Clock {
   #nowMs: number;
   readonly #timers = new Set<{ readonly dueMs: number; readonly run: () => void }>();
@@ -23,7 +23,7 @@ export class SteppedClock implements Clock {
     return { cancel: () => void this.#timers.delete(timer) };
   }
 
-  /** Timers that are due run at `toMs`, whenever in between they fell due. */
+  /** Due timers run at `toMs`, wherever in between they were due. */
   stepTo(toMs: number): void {
     this.#nowMs = toMs;
     for (const timer of [...this.#timers]) {

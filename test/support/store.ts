@@ -13,9 +13,9 @@ import { openStore, type Store, type StoreOptions } from '../../src/store/store.
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Bundles a source file to JavaScript that plain Node runs. The engine's host and the writers that tests kill are
- * processes of their own, and the last build might be of other sources. The file lies
- * inside `node_modules` so that its imports of packages resolve.
+ * Bundles a source file to JavaScript for plain Node. The engine's host and the writers that tests kill are separate
+ * processes, and the last build might be from other sources. The file is inside `node_modules` so that its imports of
+ * packages resolve.
  */
 export async function bundle(entry: string): Promise<string> {
   const build = await rolldown({
@@ -38,7 +38,7 @@ export async function bundle(entry: string): Promise<string> {
 
 let hostEntry: Promise<string> | null = null;
 
-/** The engine host's entry, bundled once a test process. */
+/** The engine host's entry, bundled once per test process. */
 export function testHostEntry(): Promise<string> {
   hostEntry ??= bundle('src/store/engine/host/main.ts');
   return hostEntry;
@@ -60,7 +60,7 @@ export async function openTestStore(options: Partial<StoreOptions> = {}): Promis
     clickhouseUrl: null,
     clock: systemClock,
     log: silentLogger,
-    // The journal's reserve is a quarter of it, written at every open.
+    // The journal's reserve is a quarter of it, written at every opening.
     diskReserve: { bytes: 4 * 1024 * 1024 },
     hostEntry: await testHostEntry(),
     ...options,

@@ -1,6 +1,6 @@
 import type { Strategy } from '../../src/schema/strategy.ts';
 
-/** One of each type and more, chosen so that each trades on `randomTape`. */
+/** One strategy of each type and more, chosen so that each trades on `randomTape`. */
 export const STRATEGIES: Readonly<Record<string, Strategy>> = {
   threshold_entry: { type: 'threshold_entry', threshold: 0.49, direction: 'below', side: 'buy_yes' },
   'threshold_entry above': { type: 'threshold_entry', threshold: 0.55, direction: 'above', side: 'buy_no' },
@@ -34,7 +34,7 @@ export const STRATEGIES: Readonly<Record<string, Strategy>> = {
   },
 };
 
-/** Buys Up while it costs less than one price, and sells as soon as more than another is bid. */
+/** Buys Up while it costs less than `below`, and sells as soon as more than `above` is bid. */
 export function buyAndSell(prices: { below: number; above: number; tradesMax: number }): Strategy {
   return {
     type: 'condition_based',

@@ -18,14 +18,14 @@ import { FakeClock } from './fakeClock.ts';
 
 export const RUN = '0123456789ab';
 
-/** A message of the server, parsed. */
+/** A parsed message of the server. */
 export interface Message {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** A recorder that tells what a test says. */
-export class FakeRecorder {
+/** A recorder that publishes events chosen by a test. */
+class FakeRecorder {
   readonly bus: Bus;
   readonly books = new Map<string, LiveBook | 'unfinished'>();
   readonly gaps = new Map<string, Gap>();
@@ -62,7 +62,7 @@ export class FakeRecorder {
     this.#markets.delete(marketId);
   }
 
-  /** One change; `size` of the best bid tells it from others. */
+  /** Publishes one change, identifiable by the `size` of the best bid. */
   change(marketId: string, size: number, book: Partial<LiveBook> & { levels?: number } = {}): BookRecord {
     const seq = ++this.#seq;
     const { levels = 1, ...rest } = book;
@@ -80,8 +80,8 @@ export class FakeRecorder {
   }
 }
 
-/** Keys are the tier's name; `maintenance` closes the service. */
-class TierKeys implements AccessControl {
+/** Access control where a key is its tier's name; `maintenance` closes the service. */
+class TierAccessControl implements AccessControl {
   closed = false;
 
   moment(): number {
@@ -109,7 +109,7 @@ export class StreamRig {
   readonly metrics = new Metrics();
   readonly bus: Bus;
   readonly recorder: FakeRecorder;
-  readonly keys = new TierKeys();
+  readonly keys = new TierAccessControl();
   readonly watched: { keyId: string; onGone: (why: Gone) => void }[] = [];
   streams!: Streams;
   #url = '';
@@ -152,7 +152,7 @@ export class StreamRig {
     await closing;
   }
 
-  /** A client whose handshake is through. */
+  /** A client with a completed handshake. */
   async connect(tier: Tier = 'premium', path = '/v1/stream'): Promise<StreamClient> {
     const socket = new WebSocket(`ws://${this.#url}${path}`, {
       headers: { authorization: `Bearer ${tier}` },
@@ -162,7 +162,7 @@ export class StreamRig {
     return client;
   }
 
-  /** Status, headers and body of a handshake that is refused. */
+  /** Status, headers and body of a refused handshake. */
   refusal(path: string, headers: Record<string, string> = {}) {
     return new Promise<{ status: number; headers: Record<string, unknown>; body: unknown }>(
       (resolve, reject) => {
@@ -183,7 +183,7 @@ export class StreamRig {
   }
 }
 
-/** A client that keeps what it was sent. */
+/** A client that keeps received messages. */
 export class StreamClient {
   readonly socket: WebSocket;
   readonly messages: Message[] = [];
@@ -211,7 +211,7 @@ export class StreamClient {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   }
 
-  /** The next message. @param awaited What it is waited for as. */
+  /** The next message. @param awaited Name of the awaited message, for errors. */
   async nextOfAny(awaited = 'any message'): Promise<Message> {
     while (this.#read >= this.messages.length) {
       if (this.socket.readyState === WebSocket.CLOSED) throw new Error(`closed while waiting for ${awaited}`);
@@ -222,7 +222,7 @@ export class StreamClient {
     return this.messages[this.#read++] as Message;
   }
 
-  /** The next message, which must be of that type. */
+  /** The next message, which must have this type. */
   async next(type: string): Promise<Message> {
     const message = await this.nextOfAny(type);
     if (message.type !== type)
@@ -230,13 +230,13 @@ export class StreamClient {
     return message;
   }
 
-  /** What the server makes of a command. */
+  /** The server's answer to a command. */
   async ask(message: unknown, answer = 'ack'): Promise<Message> {
     this.send(message);
     return this.next(answer);
   }
 
-  /** Messages that came and were not asked for by `next`, once the server has answered a question. */
+  /** Received messages that `next` has not returned, once the server has answered one more command. */
   async rest(): Promise<Message[]> {
     const mark = `mark ${++this.#marks}`;
     this.send({ type: mark });

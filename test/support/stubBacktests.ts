@@ -3,7 +3,7 @@ import type { ApiParts } from '../../src/http/parts.ts';
 import { DEFAULT_PARAMS } from '../../src/schema/api/strategies.ts';
 import type { ComparisonJobs } from '../../src/trading/paper/divergence.ts';
 
-/** The one job the stub knows. */
+/** The only job of the stub. */
 export const STUB_JOB = 'bt_stub';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -24,7 +24,7 @@ const JOB: Job = {
   },
 };
 
-/** Jobs of a user who has one, which ended; every submission is that one again. */
+/** Jobs of a user with one finished job; every submission returns that job. */
 export const stubBacktests: ApiParts['backtests'] & ComparisonJobs = {
   submit: async ({ spec }) => ({ ...JOB, kind: spec.kind, spec }),
   wait: async () => JOB,

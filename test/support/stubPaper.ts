@@ -1,7 +1,7 @@
 import type { ApiParts } from '../../src/http/parts.ts';
 import type { PaperStrategy } from '../../src/trading/paper/strategies.ts';
 
-/** The one paper strategy the stub knows. */
+/** The only paper strategy of the stub. */
 export const STUB_STRATEGY = 'ps_stub';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -17,7 +17,7 @@ const RUN = {
   ...{ avg_pnl_per_trade: null, avg_slippage: null },
 };
 
-/** Strategies of a user who has one, which never dealt; every new one is that one again. */
+/** Strategies of a user with one that never traded; every creation returns that strategy. */
 export const stubPaper: ApiParts['paper'] = {
   create: async () => STRATEGY,
   change: async (strategyId) => (strategyId === STUB_STRATEGY ? STRATEGY : 'not_found'),

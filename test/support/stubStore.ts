@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { StoreReader } from '../../src/store/reader.ts';
 import { nativeBooks } from './nativeBooks.ts';
 
-/** The one market the stub knows. */
+/** The only market of the stub. */
 export const STUB_MARKET = '0xaa';
 
 const TS = '2026-11-20T12:00:00.000+00:00';
@@ -18,7 +18,7 @@ const bookWith = (extra: readonly number[]) =>
     ],
     extra,
   );
-/** The book as a short page, where its key stands behind it, and as a page that was found first. */
+/** The book as a short page, followed by its key, and as a page that was found first. */
 const SHORT_BOOK = bookWith([SEQ, 0]);
 const BOOK = bookWith([1, Date.parse(TS), SEQ, Date.parse(TS), SEQ, 0]);
 const MARKET = {
@@ -67,10 +67,10 @@ const GAP = {
   repaired_by: null,
 };
 const key = [String(Date.parse(TS)), String(SEQ)];
-/** Where a page begins and ends: one row, and no next page. */
+/** First and last key of a page: one row, and no next page. */
 export const STUB_PAGE = { found: 1, first: key, last: key, revision: '0' };
 
-/** What the stub answers, by a piece of the statement only that question has. */
+/** The stub's answers, each by a fragment that only its statement contains. */
 const ROWS: readonly (readonly [mark: string, row: object])[] = [
   ['AS first, ', STUB_PAGE],
   ['AS first_ms', { found: 1, first_ms: key[0], last_ms: key[0], revision: '0' }],
@@ -95,12 +95,12 @@ const STREAMS: readonly (readonly [mark: string, row: object | Buffer])[] = [
   ['FROM underlying', { ts: TS, price: 97_000.12 }],
 ];
 
-/** A statement the stub was asked, with its parameters. */
+/** A statement sent to the stub, with its parameters. */
 export type Asked = readonly [query: string, params: object];
 
 /**
- * A store in which every list has exactly one row, without an engine; `asked` gets every statement. `page` says where the
- * short pages of lists begin and end.
+ * A store without an engine in which every list has exactly one row; `asked` receives every statement. `page` defines
+ * where the short pages of lists begin and end.
  */
 export function stubStore({
   asked,

@@ -6,7 +6,7 @@ import type { Levels } from '../../src/schema/events.ts';
 const SHARE = 1_000_000;
 const TICKS = 10_000;
 
-/** A window of five minutes under the rules of November 2026: fee rate 0.07, hold 250 ms. */
+/** A window of five minutes with the rules of November 2026: fee rate 0.07, taker delay 250 ms. */
 export const START_MS = Date.UTC(2026, 10, 20, 12, 0);
 export const END_MS = START_MS + 300_000;
 export const TAPE_MARKET: TapeMarket = {
@@ -34,7 +34,7 @@ interface Book {
   readonly trusted?: boolean;
 }
 
-/** Writes a tape as a recorder would have: a book row a change, a quote where a best price or the trust changes. */
+/** Writes a tape like a recorder: a book row per change, a quote when a best price or the trust changes. */
 export class TapeWriter {
   readonly market: TapeMarket;
   readonly gaps: TapeGap[] = [];
@@ -70,7 +70,7 @@ export class TapeWriter {
     return this.quote({ at, bid: bids.best ?? Number.NaN, ask: asks.best ?? Number.NaN, trusted });
   }
 
-  /** In ticks; written only where it changes something. */
+  /** In ticks; written only if it changes something. */
   quote(quote: { at: number; bid: number; ask: number; trusted: boolean }): this {
     const last = this.#quotes.at(-1);
     const same = last && Object.is(last.bid, quote.bid) && Object.is(last.ask, quote.ask);
@@ -155,7 +155,7 @@ export function ladder(side: 'bids' | 'asks', levels: readonly Level[]): LadderS
   return own;
 }
 
-/** A market whose price wanders: books of some levels a side, a price a second, untrusted moments and gaps. */
+/** A market with a random price: books of several levels per side, a price per second, untrusted moments and gaps. */
 export function randomTape(
   seed: string,
   {
@@ -192,7 +192,7 @@ export function randomTape(
   return writer.tape();
 }
 
-/** The same tape of another market, so much later, its rows numbered on from another's. */
+/** The same tape for another market, shifted by `laterMs`, with row numbers that continue after `afterSeq`. */
 export function laterTape(
   { market, quotes, books, prices, gaps }: MarketTape,
   { marketId, laterMs, afterSeq }: { marketId: string; laterMs: number; afterSeq: number },

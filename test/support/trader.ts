@@ -3,10 +3,10 @@ import type { LiveRig } from './liveRig.ts';
 import { eventually } from './runningService.ts';
 
 const PATH = '/v1/paper/strategies';
-/** Small, so that there are several. */
+/** Small, so that there are several pages. */
 const PAGE = 7;
 
-export interface StrategyAnswer {
+interface StrategyAnswer {
   readonly paper_strategy_id: string;
   readonly name: string;
   readonly net_pnl: number;
@@ -15,7 +15,7 @@ export interface StrategyAnswer {
   readonly baseline_backtest_id: string;
 }
 
-export interface PositionAnswer {
+interface PositionAnswer {
   readonly position_id: string;
   readonly market_id: string;
   readonly opened_at: string;
@@ -24,7 +24,7 @@ export interface PositionAnswer {
   readonly exit_reason: string | null;
 }
 
-export interface DivergenceAnswer {
+interface DivergenceAnswer {
   readonly window: { readonly status: string } | null;
   readonly baseline: { readonly status: string; readonly trades: number | null };
   readonly live: { readonly trades: number };
@@ -34,7 +34,7 @@ export interface DivergenceAnswer {
 
 type Asks = Pick<LiveRig, 'ask'>;
 
-/** What a user does with their paper strategies over HTTP, and what must hold for all of them at any time. */
+/** A user's HTTP requests about their paper strategies, and invariants of all of them. */
 export class Trader {
   readonly #service: Asks;
 
@@ -42,7 +42,7 @@ export class Trader {
     this.#service = service;
   }
 
-  /** Resolves when the baseline has ended, too: a user may have two of them at once. */
+  /** Resolves after the baseline has ended: a user may have only two of them at once. */
   async create(name: string, strategy: object): Promise<StrategyAnswer> {
     const universe = { ticker: 'BTC', event_type: '5m' };
     const made = await this.#service.ask<StrategyAnswer>('POST', PATH, { name, strategy, universe });
@@ -75,7 +75,7 @@ export class Trader {
     }
   }
 
-  /** Sums are those of the positions to the micro-dollar, and each position is there once. */
+  /** Sums equal those of the positions to the micro-dollar, and each position is listed once. */
   async expectBalanced(): Promise<void> {
     for (const { paper_strategy_id: id, name, ...sums } of await this.list()) {
       const positions = await this.positions(id);
@@ -101,7 +101,7 @@ export class Trader {
     return this.#service.ask('GET', `${PATH}/${id}/divergence`);
   }
 
-  /** Paper and a backtest of the recording of the same windows. */
+  /** Compares paper with a backtest of the recording of the same windows. */
   async divergence(id: string): Promise<DivergenceAnswer> {
     await this.#service.ask('POST', `${PATH}/${id}/divergence`);
     return await eventually('the replay of its windows', async () => {

@@ -1,11 +1,11 @@
-/** A venue in a thread of its own: it goes on while the test's thread does nothing. Asked by `VenueThread`. */
+/** A venue in a separate thread: it continues while the test's thread is blocked. Used by `VenueThread`. */
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { WebSocketServer } from 'ws';
 
 const counts = new Int32Array(workerData);
-const [HEARD, PINGS] = [0, 1];
+const [READ, PINGS] = [0, 1];
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
 let latest = null;
 
@@ -29,11 +29,11 @@ parentPort.on('message', async ({ frames, gapMs, frameBytes }) => {
     const sentMs = Date.now();
     latest.send(String(index).padEnd(frameBytes));
     if (gapMs === null) continue;
-    // The answer says that the frame before it has been read.
+    // The pong shows that the previous frame was read.
     latest.ping();
     await once(latest, 'pong');
-    times.push({ sentMs, heardMs: Date.now() });
-    count(HEARD);
+    times.push({ sentMs, readMs: Date.now() });
+    count(READ);
     await pause(gapMs);
   }
   parentPort.postMessage(times);

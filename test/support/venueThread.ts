@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { WAIT_MS_MAX } from './waitLimit.ts';
 
-const [HEARD, PINGS] = [0, 1];
+const [READ, PINGS] = [0, 1];
 const LOOK_MS = 10;
 
-/** When a frame was sent, and when the receiver had read it at the latest; wall time of the venue. */
-export interface FrameTimes {
+/** When a frame was sent, and by when the receiver had read it; the venue's wall time. */
+interface FrameTimes {
   readonly sentMs: number;
-  readonly heardMs: number;
+  readonly readMs: number;
 }
 
-/** A venue that goes on sending while the thread of the test is blocked. */
+/** A venue that continues to send while the thread of the test is blocked. */
 export class VenueThread {
   readonly url: string;
   readonly #worker: Worker;
@@ -30,7 +30,7 @@ export class VenueThread {
     return new VenueThread(worker, counts, port as number);
   }
 
-  /** Sends numbered frames on the newest connection, each once the one before it has been read. */
+  /** Sends numbered frames on the newest connection, each after the previous one was read. */
   async send(frames: number): Promise<FrameTimes[]> {
     return this.#ask({ frames, gapMs: 10, frameBytes: 0 });
   }
@@ -40,12 +40,12 @@ export class VenueThread {
     await this.#ask({ frames, gapMs: null, frameBytes });
   }
 
-  /** Blocks the calling thread until so many frames of `send` have been read. */
-  blockUntilHeard(frames: number): void {
-    blockUntil(() => Atomics.load(this.#counts, HEARD) >= frames);
+  /** Blocks the calling thread until this many frames of `send` were read. */
+  blockUntilRead(frames: number): void {
+    blockUntil(() => Atomics.load(this.#counts, READ) >= frames);
   }
 
-  /** Blocks the calling thread until so many PINGs have come. */
+  /** Blocks the calling thread until this many PINGs have arrived. */
   blockUntilPinged(times: number): void {
     blockUntil(() => Atomics.load(this.#counts, PINGS) >= times);
   }
@@ -61,7 +61,7 @@ export class VenueThread {
   }
 }
 
-/** Blocks the calling thread, event loop and all, until other threads have made something true. */
+/** Blocks the calling thread, including its event loop, until other threads have fulfilled a condition. */
 export function blockUntil(happened: () => boolean): void {
   const nothing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   for (let waitedMs = 0; !happened(); waitedMs += LOOK_MS) {

@@ -1,5 +1,5 @@
 /**
- * How long a test waits for what must happen: many times what anything takes, on a machine with many times the work it
- * can do too, so that only what never happens ends a test.
+ * How long a test waits for a required event: many times the expected duration, even on an overloaded machine, so that
+ * only an event that never happens fails a test.
  */
 export const WAIT_MS_MAX = 600_000;

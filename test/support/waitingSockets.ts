@@ -5,8 +5,8 @@ import type {
   VenueSocketOptions,
 } from '../../src/venues/venueSocket.ts';
 
-/** Connections without a venue; what a test lets wait is delivered only when it is asked for. */
-export class WaitingSockets implements SocketDriver {
+/** Connections without a venue; data that a test holds back is delivered only on request. */
+export class DelayedSocketDriver implements SocketDriver {
   readonly connections: VenueSocketEvents[] = [];
   readonly #waiting: (() => void)[] = [];
 

@@ -23,13 +23,13 @@ import { FakeClock } from './fakeClock.ts';
 import { MemoryNetwork } from './memorySockets.ts';
 
 const VENUE_TICK_MS = 20;
-/** Books are empty and markets resolved by then. */
+/** By then books are empty and markets resolved. */
 const AFTER_END_MS = 300_000;
 export const START_MS = Date.UTC(2026, 10, 20, 12, 0, 30);
 
-export type RestFault = 'forbidden' | 'too_many' | 'html' | 'down' | 'old_copy' | null;
+type RestFault = 'forbidden' | 'too_many' | 'html' | 'down' | 'old_copy' | null;
 
-/** Keeps gaps, and counts the rest: an hour of books would not fit. */
+/** Keeps gaps and counts other records: an hour of books would not fit into memory. */
 class GapSink implements RecordSink {
   readonly gaps = new Map<string, Gap>();
   books = 0;
@@ -61,8 +61,8 @@ export interface WatchedVenueOptions {
 }
 
 /**
- * The stand-in venue, the feed, the recorder and the watchdog in one process on one clock that stands still until a
- * test moves it; only sockets and HTTP are left out. Needs `vi.mock('ws')` with `MemoryWebSocket`.
+ * The stand-in venue, the feed, the recorder and the watchdog in one process, on one clock that only a test advances;
+ * sockets and HTTP are replaced. Needs `vi.mock('ws')` with `MemoryWebSocket`.
  */
 export class WatchedVenue {
   readonly clock: FakeClock;
@@ -77,7 +77,7 @@ export class WatchedVenue {
   restFault: RestFault = null;
   isDropping = false;
   restRequests = 0;
-  /** Frames the venue has sent, once each. */
+  /** Distinct frames the venue has sent. */
   frames = 0;
   readonly #copies = new Map<string, BookSnapshotEvent>();
   readonly #sockets: ClobSockets;
@@ -123,14 +123,14 @@ export class WatchedVenue {
     const venueOffset = clock.now() - clock.monotonic();
     this.#timers = [
       every(clock, VENUE_TICK_MS, () => {
-        // The venue's clock is its own: a step of ours does not move it.
+        // The venue has a separate clock: a step of the recorder's clock does not move it.
         if (!this.#isVenueStopped) this.model.advance(venueOffset + clock.monotonic(), this.#venueSink);
       }),
       every(clock, 1000, () => this.#sockets.sweep()),
     ];
   }
 
-  /** Runs on until every subscribed market is proven. */
+  /** Runs until every subscribed market is verified. */
   async settle(): Promise<void> {
     await this.clock.advance(3_000);
     for (const market of this.entered) {
@@ -138,7 +138,7 @@ export class WatchedVenue {
     }
   }
 
-  /** Stops the venue's engine: no book changes any more. */
+  /** Stops the venue's engine: books no longer change. */
   stopVenue(): void {
     this.#isVenueStopped = true;
   }
@@ -155,7 +155,7 @@ export class WatchedVenue {
     return recorded.book;
   }
 
-  /** Our book equals the venue's, and says so. */
+  /** Whether the recorder's book equals the venue's and is trusted. */
   isRight(market: SimulatedMarket): boolean {
     const live = this.model.bookOf(market);
     if (live === null) return true;
@@ -169,12 +169,12 @@ export class WatchedVenue {
     return [...this.sink.gaps.values()].filter(({ marketId }) => marketId === facts.conditionId);
   }
 
-  /** Links that carry a group's tokens, by one of its markets. */
+  /** Links that carry a group's tokens, found by one of its markets. */
   linksOf({ facts }: SimulatedMarket) {
     return this.network.open.filter((link) => this.#sockets.follows(link.server as never, facts.upToken));
   }
 
-  /** Lets go of markets that ended minutes ago, as the lifecycle does. */
+  /** Stops following markets that ended minutes ago, like the lifecycle. */
   forgetEnded(): void {
     const overMs = this.clock.now() - AFTER_END_MS;
     for (const market of this.entered.filter(({ facts }) => facts.window.endTimeMs < overMs)) {
@@ -189,7 +189,7 @@ export class WatchedVenue {
     this.#sockets.closeAll(code);
   }
 
-  /** Sends a frame to whoever follows a market, as if the venue had. */
+  /** Sends a frame to all followers of a market, as if the venue had. */
   say(market: SimulatedMarket, frame: string): void {
     this.#sockets.deliver(market, frame, false);
   }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Why there can be no TLS receiver; null: there can. Tests skip by it, except in CI, where they fail. */
+/** Why there can be no TLS receiver; null: there can be one. Tests are skipped with this reason; in CI they fail. */
 export const opensslAbsent = (() => {
   try {
     execFileSync('openssl', ['version']);
@@ -41,10 +41,10 @@ export interface Received {
   readonly body: Buffer;
 }
 
-/** A customer's endpoint on loopback: keeps what it gets and answers as it is told. */
+/** A customer's endpoint on loopback: keeps received requests and answers as configured. */
 export class WebhookReceiver {
   readonly received: Received[] = [];
-  /** Connections, before any TLS. */
+  /** Number of connections, counted before any TLS. */
   connections = 0;
   respond: (response: ServerResponse, request: Received) => void = (response) => void response.end('ok');
   readonly #server: Server;

@@ -17,7 +17,7 @@ import { openTestWebhooks, replied, type TestWebhooks } from './webhooks.ts';
 
 const ANY = { startMs: null, endMs: null, state: null };
 
-/** What webhooks must do on every database: run it for each driver with a fresh, empty database. */
+/** Required behaviour of webhooks on every database: run it for each driver with a new, empty database. */
 export function webhookSuite(driver: string, open: () => Promise<Database>): void {
   describe(`webhooks on ${driver}`, () => {
     let db: Database;
@@ -48,7 +48,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect(toSigningWebhook(row, t.webhooks.box).secrets).toEqual({ current: secret, previous: [] });
     });
 
-    it('rotated again and again keeps each secret its day, and refuses where they would be too many', async () => {
+    it('repeated rotation keeps each secret valid for its day, and is refused at the maximum number of secrets', async () => {
       const { webhookId, secret } = await t.register();
       const secretsOf = async () =>
         toSigningWebhook(
@@ -77,7 +77,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect(await secretsOf()).toEqual({ current: newest, previous: [...previous.slice(1), last] });
     });
 
-    it('rotated twice at once keeps all three secrets', async () => {
+    it('two concurrent rotations keep all three secrets', async () => {
       const { webhookId, secret } = await t.register();
       const rotated = await Promise.all([1, 2].map(() => t.webhooks.registry.rotate({ webhookId })));
       const row = await db.selectFrom('webhooks').selectAll().executeTakeFirstOrThrow();
@@ -87,7 +87,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       );
     });
 
-    it('many events for many webhooks are accepted whole, and once', async () => {
+    it('many events for many webhooks are all accepted, each once', async () => {
       for (let n = 0; n < 3; n++) await t.register();
       const wanted = events(150);
       expect(await accept(wanted)).toHaveLength(450);
@@ -96,7 +96,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect([...(await outbox.waiting()).values()]).toEqual(Array(3).fill({ count: 151, due: 151 }));
     });
 
-    it('outcomes are written together, and what waits is found again as it was', async () => {
+    it('outcomes are written together, and pending deliveries are read back unchanged', async () => {
       const { webhookId } = await t.register();
       const deliveries = await accept(events(200));
       const log = [{ at_ms: 1, status: 500, latency_ms: 2, error: "it's", response_head: '&lt;é"\\' }];
@@ -112,7 +112,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect(await outbox.waiting()).toEqual(new Map([[webhookId, { count: 100, due: 0 }]]));
     });
 
-    it('a pause skips what waits, and is dropped where the webhook was resumed since', async () => {
+    it('a pause skips pending deliveries, and is ignored if the webhook was resumed since', async () => {
       const { webhookId } = await t.register();
       const activeSinceMs = t.clock.now();
       await accept(events(3));
@@ -126,7 +126,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       });
     });
 
-    it('what expired is given up; a deleted webhook takes its log with it', async () => {
+    it('expired deliveries are abandoned; deleting a webhook deletes its log', async () => {
       const { webhookId } = await t.register();
       await accept(events(2));
       await t.clock.advance(3_600_000);
@@ -137,7 +137,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect(await statesOf()).toEqual([]);
     });
 
-    it('is sent again from the log, one or a range, and is due at once', async () => {
+    it('single deliveries and ranges of the log can be resent, and are due at once', async () => {
       const { webhookId } = await t.register();
       const webhook = (await t.webhooks.registry.find({ webhookId }))!;
       const deliveries = await accept(events(5));
@@ -165,7 +165,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       );
     });
 
-    it('what waits for its next try and is sent again is told apart from what is due for the first time', async () => {
+    it('retries and redeliveries are distinguished from first attempts', async () => {
       const { webhookId } = await t.register();
       const webhook = (await t.webhooks.registry.find({ webhookId }))!;
       const [failed, other] = await accept(events(3));
@@ -183,7 +183,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect(await outbox.waiting()).toEqual(new Map([[webhookId, { count: 3, due: 2 }]]));
     });
 
-    it('the log is bounded by age and number; what waits is never deleted', async () => {
+    it('the log is bounded by age and number; pending deliveries are never deleted', async () => {
       await t.register();
       const old = await accept(events(600));
       await outbox.settle(
@@ -211,11 +211,11 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect(await left()).toEqual([...ids(old.slice(0, 1)), ...kept, ...ids(newest)].sort());
       await new Retention(db, { ...parts, webhookRowsMax: 10 }).prune();
       expect(await left()).toEqual([...ids(old.slice(0, 1)), ...ids(newest)].sort());
-      // The event of the one that waits is needed still.
+      // The event of the pending delivery is still needed.
       expect((await outbox.pull(old[0]!.webhookId, 100)).length).toBe(11);
     });
 
-    it('the log of one user never pushes out that of another', async () => {
+    it('one user’s log never displaces another’s', async () => {
       const quiet = await t.register({ tickers: ['ETH'] });
       const early = await accept([toEvent(opportunity({ nowMs: t.clock.now() }, { ticker: 'ETH' }))!]);
       expect(early.map(({ webhookId }) => webhookId)).toEqual([quiet.webhookId]);
@@ -232,7 +232,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
         await t.webhooks.log.count(webhookId, { startMs: null, endMs: null, state: null });
       expect(await count(quiet.webhookId)).toBe(1);
       expect(await Promise.all(busy.map(({ webhookId }) => count(webhookId)))).toEqual([10, 10]);
-      // Events that a webhook still has are kept, all others are gone.
+      // Events that a webhook still references are kept; all others are deleted.
       const used = await db.selectFrom('webhook_deliveries').select('event_id').distinct().execute();
       const left = await db.selectFrom('webhook_events').select('event_id').execute();
       expect(left.map(({ event_id }) => event_id).sort()).toEqual(
@@ -240,7 +240,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       );
     });
 
-    it('keeps the newest tests of a webhook, and what was detected beside them', async () => {
+    it('keeps the newest test events of a webhook, and its real events', async () => {
       const { webhookId } = await t.register();
       const webhook = (await t.webhooks.registry.find({ webhookId }))!;
       const detected = await accept(events(3));
@@ -269,7 +269,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect(await eventRows()).toBe(3);
     });
 
-    it('a user has at most 100 deliveries a minute sent again, of all webhooks together', async () => {
+    it('a user may resend at most 100 deliveries a minute, over all webhooks', async () => {
       const webhooks = [await t.register(), await t.register()];
       const found = await Promise.all(
         webhooks.map(({ webhookId }) => t.webhooks.registry.find({ webhookId })),

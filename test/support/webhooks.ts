@@ -24,12 +24,12 @@ export interface TestWebhooks {
   readonly dataDir: string;
   userId: string;
   register(wanted?: Partial<NewWebhook>): Promise<{ webhookId: string; secret: string }>;
-  /** A dispatcher on the same database; closed after the test, unless it dies without. */
+  /** A dispatcher on the same database; closed after the test, unless it is to be killed. */
   dispatcher(
     sender: Pick<WebhookSender, 'attempt'>,
     end?: 'closed' | 'killed',
     soleSender?: SoleSender,
-    /** Another process's connections to the same database. */
+    /** Connections of another process to the same database. */
     own?: Database,
   ): Promise<Dispatcher>;
 }
@@ -48,7 +48,7 @@ export async function openTestWebhooks(
     sources,
     resolve: async () => ['93.184.215.14'],
   });
-  // Whoever gave the database closes it.
+  // A database given by the caller is closed by the caller.
   if (options.db === undefined) onTestFinished(() => db.destroy());
   return {
     ...{ db, clock, metrics, webhooks, dataDir, userId },
@@ -78,7 +78,7 @@ export async function openTestWebhooks(
   };
 }
 
-/** What a sender would say of a reply with this status. */
+/** A sender's result for a reply with this status. */
 export function replied(
   status: number,
   clock: Pick<Clock, 'now'>,
@@ -92,7 +92,7 @@ export function replied(
   };
 }
 
-/** A receiver that answers what `status` says, on the test's clock. */
+/** A receiver that answers with the result of `status`, on the test's clock. */
 export function answering(
   t: TestWebhooks,
   status: (delivery: Delivery, n: number) => number,
@@ -108,7 +108,7 @@ export function answering(
   };
 }
 
-/** Of all deliveries, oldest first. */
+/** The states of all deliveries, oldest first. */
 export const states = async ({ db }: TestWebhooks) =>
   (await db.selectFrom('webhook_deliveries').select(['state']).orderBy('created_ms').execute()).map(
     ({ state }) => state,

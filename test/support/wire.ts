@@ -33,7 +33,7 @@ export const MARKET: Market = {
 
 type Change = { side: 'BUY' | 'SELL'; price: number; size: number };
 
-/** A venue of one market for tests: it holds the truth and prints it as the market channel does. */
+/** A venue with one market for tests: it keeps the true book and prints it like the market channel. */
 export class WireMarket {
   readonly bids = new LadderSide('bids');
   readonly asks = new LadderSide('asks');
@@ -47,7 +47,7 @@ export class WireMarket {
     this.#market = market;
   }
 
-  /** Sets a level of YES and its mirror of NO without telling anyone. */
+  /** Sets a level of YES and its mirror of NO without sending it. */
   set({ side, price, size }: Change): void {
     (side === 'BUY' ? this.bids : this.asks).set(price, size);
     (side === 'BUY' ? this.#noAsks : this.#noBids).set(10_000 - price, size);
@@ -62,12 +62,12 @@ export class WireMarket {
     ]);
   }
 
-  /** The two `book` frames that follow a trade. */
+  /** The two `book` frames after a trade. */
   books(timeMs: number): string[] {
     return [JSON.stringify(this.#book('yes', timeMs)), JSON.stringify(this.#book('no', timeMs))];
   }
 
-  /** One action: applied whole, then told in one frame a change, each announcing the final state. */
+  /** One action: applied completely, then sent as one frame per change, each with the final state. */
   action(timeMs: number, changes: readonly Change[]): string[] {
     for (const change of changes) this.set(change);
     return changes.map((change) =>

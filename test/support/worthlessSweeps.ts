@@ -1,4 +1,4 @@
-/** Sweeps of strategies that are worth nothing by construction, as the judge of a sweep gets them. */
+/** Sweeps of strategies that are worthless by construction, in the form that a sweep's judge receives. */
 import type { Cell } from '../../src/backtest/cells.ts';
 import type { MarketSweep } from '../../src/backtest/marketReplay.ts';
 import { type JudgedSweep, judgeSweep, type SweptMarket } from '../../src/backtest/sweepReport.ts';
@@ -16,13 +16,13 @@ const HOUR_MS = 3_600_000;
 const PRICE_MAX = DEFAULT_PARAMS.max_fill_price;
 const PRICE_MIN = 0.005;
 
-/** Fair prices of one market's YES in order of time; the last one, 0 or 1, is what it pays. */
+/** Fair prices of one market's YES in time order; the last one, 0 or 1, is the payout. */
 export type FairPath = Float64Array;
 
-/** What a cell made of a market for each USD spent; null where it did not trade. */
+/** A cell's return in a market per USD spent; null where it did not trade. */
 export type Outcome = number | null;
 
-/** A price that is the true probability at every moment: nothing that is decided by it alone has an edge. */
+/** A price that always equals the true probability: a decision based only on it has no edge. */
 export function fairPath(random: Random): FairPath {
   const path = new Float64Array(STEPS);
   let walk = 0;
@@ -34,7 +34,7 @@ export function fairPath(random: Random): FairPath {
   return path;
 }
 
-/** Buys YES at the first price beyond the threshold and holds it to the end; nothing is paid for it but the price. */
+/** Buys YES at the first price beyond the threshold and holds it to the end, without fees. */
 export function thresholdOutcome(path: FairPath, threshold: number, direction: 'above' | 'below'): Outcome {
   const payout = path.at(-1) as number;
   for (const price of path.subarray(0, STEPS - 1)) {
@@ -44,7 +44,7 @@ export function thresholdOutcome(path: FairPath, threshold: number, direction: '
   return null;
 }
 
-/** @param outcomes Of each market in order of time, what each cell made of it. */
+/** @param outcomes For each market in time order, the outcome of each cell. */
 export function judgeOutcomes(outcomes: readonly (readonly Outcome[])[], trialsBefore = 0): JudgedSweep {
   const markets = outcomes.map(
     (cells, at): SweptMarket => ({
@@ -79,15 +79,15 @@ function flat(cells: readonly Outcome[], closedMs: number): MarketSweep {
   return { skipped: null, coverage: 1, offsets, closedMs: times, pnl: Float64Array.from(pnl) };
 }
 
-/** A market at its opening, and a sign that may say how it ends. */
+/** A market at its opening, and a sign that may predict its outcome. */
 export interface SignedMarket {
   readonly sign: number;
-  /** Of either token, near one half. */
+  /** Price of either token, near one half. */
   readonly price: number;
   readonly isUp: boolean;
 }
 
-/** Markets whose sign does say how they end. */
+/** Markets whose sign predicts the outcome. */
 export function signedMarkets(random: Random, count: number): SignedMarket[] {
   return Array.from({ length: count }, () => {
     const sign = random.normal();
@@ -106,13 +106,13 @@ export function withShuffledOutcomes(markets: readonly SignedMarket[], random: R
   return markets.map((market, at) => ({ ...market, isUp: outcomes[at] as boolean }));
 }
 
-/** Buys what the sign says, where it says it loudly enough. */
+/** Buys the side of the sign if the sign is strong enough. */
 export function signOutcome({ sign, price, isUp }: SignedMarket, threshold: number): Outcome {
   if (Math.abs(sign) <= threshold) return null;
   return sign > 0 === isUp ? 1 / price - 1 : -1;
 }
 
-/** How often 95 % intervals hold a figure that is known. */
+/** How often 95 % intervals contain a known figure. */
 export class Coverage {
   #runs = 0;
   #held = 0;

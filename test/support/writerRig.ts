@@ -21,11 +21,11 @@ export interface Insert {
   data: Buffer;
 }
 
-/** An engine that answers as a test says; it keeps what it accepted. */
+/** An engine with answers chosen by a test; it keeps accepted inserts. */
 export class FakeEngine implements InsertClient {
   readonly tried: Insert[] = [];
   readonly taken: Insert[] = [];
-  /** Seqs it claims to hold; null: those of the trades it accepted. */
+  /** Seqs it claims to have; null: those of the accepted trades. */
   present: number[] | null = [];
   answer: (insert: Insert) => Error | null = () => null;
 
@@ -43,7 +43,7 @@ export class FakeEngine implements InsertClient {
     return (query.includes('.trades') ? this.trades().map((seq) => ({ seq })) : []) as T[];
   }
 
-  /** Seqs of the trades it accepted, in the order they came. */
+  /** Seqs of the accepted trades, in arrival order. */
   trades(): number[] {
     return this.taken
       .filter(({ target }) => target.includes('.trades'))
@@ -51,9 +51,9 @@ export class FakeEngine implements InsertClient {
   }
 }
 
-/** Ids of trades are padded so that their rows are all as long. */
+/** Ids of trades are padded so that all rows have the same length. */
 const TRADE_ID_LENGTH = 6;
-/** Market id, four fixed values before and two after the side. */
+/** Market id, four fixed values before the side and two after it. */
 const TRADE_ROW_BYTES = 2 + 8 * 3 + (1 + 'BUY_YES'.length) + 2 + 8 + (1 + TRADE_ID_LENGTH);
 
 export function trade(seq: number, eventTimeMs = NOON_MS): TradeRecord {
@@ -62,7 +62,7 @@ export function trade(seq: number, eventTimeMs = NOON_MS): TradeRecord {
   return { seq, marketId: 'm', ...times, side: 'BUY_YES', price: 1, size: 1, tradeId };
 }
 
-/** Whole numbers, both ends included. */
+/** Integers, both ends included. */
 export const range = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
@@ -76,7 +76,7 @@ export function tradeSeqs(data: Buffer): number[] {
   return Array.from({ length: rows }, (_, row) => Number(data.readBigUInt64LE(row * TRADE_ROW_BYTES + 10)));
 }
 
-/** A writer on a fake engine and a fake clock, in a directory of its own. */
+/** A writer on a fake engine and a fake clock, in a separate directory. */
 export class WriterRig {
   readonly clock: FakeClock;
   readonly metrics = new Metrics();
@@ -118,12 +118,15 @@ export class WriterRig {
     await rm(this.dataDir, { recursive: true, force: true });
   }
 
-  /** Lets disk and promises go on, and the clock by so much a turn, until it holds; the test's own limit bounds it. */
+  /**
+   * Runs disk operations and promises, advancing the clock by `stepMs` a turn, until the condition is true; the test's
+   * own limit bounds it.
+   */
   async until(holds: () => boolean | Promise<boolean>, stepMs = 0): Promise<void> {
     while (!(await holds())) await this.clock.advance(stepMs);
   }
 
-  /** Lets time pass, in steps, until the work is done. */
+  /** Advances time in steps until the work is done. */
   async whileTimePasses<T>(work: Promise<T>, stepMs = 1_000): Promise<T> {
     let isDone = false;
     const done = () => {
@@ -134,7 +137,7 @@ export class WriterRig {
     return await work;
   }
 
-  /** One trade a segment; then all are in the journal, or already in the engine. */
+  /** One trade per segment; afterwards all are in the journal, or already in the engine. */
   async tradeEverySecond(
     writer: StoreWriter,
     seqs: readonly number[],
@@ -149,7 +152,7 @@ export class WriterRig {
     await this.until(isSafe, 50);
   }
 
-  /** Paths of segments, sorted, those set aside included. */
+  /** Paths of segments, sorted, including those set aside. */
   async files(ending = '.seg'): Promise<string[]> {
     const names = await readdir(join(this.dataDir, 'journal'), { recursive: true });
     return names
@@ -163,7 +166,7 @@ export class WriterRig {
     const lastOfRun = new Map((await this.files()).map((path) => [dirname(path), path]));
     const seqs: number[] = [];
     for (const path of lastOfRun.values()) {
-      // It may go into the engine, and away, at any moment.
+      // It may be inserted and deleted at any moment.
       const file = await readFile(path).catch(() => Buffer.alloc(0));
       const rows = parseSegment(file).tables.get('trades');
       seqs.push(...(rows?.seqs.subarray(0, rows.rows) ?? []));
@@ -171,7 +174,7 @@ export class WriterRig {
     return seqs;
   }
 
-  /** Ends every writer as a kill of its process would: no timer of it fires any more, and its engine is gone. */
+  /** Ends every writer like a kill of its process: its timers no longer fire, and its engine is away. */
   async killRuns(): Promise<void> {
     for (const { life, engine } of this.#opened) {
       life.isOver = true;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { Metrics } from '../../runtime/metrics.ts';
-import { VenueFeeds } from '../../runtime/venueFeeds.ts';
+import { VenueFeedRegistry } from '../../runtime/venueFeedRegistry.ts';
 import { FeedLags } from './feedLags.ts';
 import { silentFeeds } from './silentFeeds.ts';
 
@@ -92,7 +92,7 @@ describe('a late feed', () => {
 });
 
 it('a feed is silent when none of its connections has brought anything for ten seconds', () => {
-  const feeds = new VenueFeeds();
+  const feeds = new VenueFeedRegistry();
   const [one, other] = ['BTC-5m', 'BTC-1h'].map((group) =>
     feeds.join({ feed: 'polymarket.clob', group, kind: 'socket', sinceMs: 0 }),
   );

@@ -1,4 +1,4 @@
-import type { VenueFeeds } from '../../runtime/venueFeeds.ts';
+import type { VenueFeedRegistry } from '../../runtime/venueFeedRegistry.ts';
 
 /** Feeds that always have something to say are silent after so long. */
 const SILENT_AFTER_MS = 10_000;
@@ -6,7 +6,7 @@ const SILENT_AFTER_MS = 10_000;
 const POLLED_FEED = 'bybit.rest';
 
 /** One line a feed that has brought nothing for too long, on any of its connections. */
-export function silentFeeds(feeds: VenueFeeds, nowMs: number): string[] {
+export function silentFeeds(feeds: VenueFeedRegistry, nowMs: number): string[] {
   const newest = new Map<string, number>();
   for (const { feed, kind, lastMessageMs, sinceMs } of feeds.rows()) {
     const heardMs = lastMessageMs ?? sinceMs;

@@ -1,4 +1,4 @@
-/** Shapes of the dashboard's own answers: users, sessions, keys. */
+/** Shapes of the dashboard's account answers: users, sessions, keys. */
 import { z } from 'zod';
 import { ACCOUNT_ACTIONS } from '../accountAction.ts';
 import { GAP_CAUSES } from '../gap.ts';
@@ -13,9 +13,9 @@ export const currentUserShape = z.strictObject({
 });
 
 export const signUpStateShape = z.strictObject({
-  /** Where there is none, the next to sign up becomes it, and needs the setup link that the service printed. */
+  /** If false, the next user to sign up becomes the operator and needs the setup link that the service printed. */
   has_operator: z.boolean(),
-  /** Whether anybody else may make themselves an account. */
+  /** Whether other people may sign up. */
   open: z.boolean(),
 });
 
@@ -28,7 +28,7 @@ export const sessionListShape = z.strictObject({
       expires_at: time,
       user_agent: z.string(),
       address: z.string(),
-      /** The one that asks. */
+      /** Whether it is the session of this request. */
       current: z.boolean(),
     }),
   ),
@@ -43,7 +43,7 @@ export const ownKeyListShape = z.strictObject({
       created_at: time,
       last_used_at: time.nullable(),
       revoked_at: time.nullable(),
-      /** In the last 30 days, today included. */
+      /** In the last 30 days, including today. */
       requests_30d: z.int(),
     }),
   ),
@@ -52,7 +52,7 @@ export const ownKeyListShape = z.strictObject({
 export const newKeyShape = z.strictObject({
   key_id: z.string(),
   label: z.string(),
-  /** Shown this once. */
+  /** Shown only once. */
   key: z.string(),
   prefix: z.string(),
   created_at: time,
@@ -80,15 +80,15 @@ export const secondFactorShape = z.strictObject({
   recovery_codes_left: z.int(),
 });
 
-/** Shown this once. */
+/** Shown only once. */
 export const newSecondFactorShape = z.strictObject({
-  /** In base32, as typed into an app. */
+  /** In base32, for typing into an authenticator app. */
   secret: z.string(),
-  /** `otpauth://...`, as a link or a QR code gives it to an app. */
+  /** `otpauth://...`, for a link or a QR code. */
   uri: z.string(),
 });
 
-/** Shown this once. */
+/** Shown only once. */
 export const recoveryCodesShape = z.strictObject({ recovery_codes: z.array(z.string()) });
 
 export const accountEventListShape = z.strictObject({
@@ -97,15 +97,15 @@ export const accountEventListShape = z.strictObject({
       event_id: z.string(),
       at: time,
       action: z.enum(ACCOUNT_ACTIONS),
-      /** Why it was refused; null: it was done. */
+      /** Why it was refused; null: it succeeded. */
       reason: z.string().nullable(),
-      /** Of the account; null: the whole service. */
+      /** Email of the account; null: the whole service. */
       email: z.string().nullable(),
-      /** Who did it, an e-mail address or `command line`; null: the account itself, or a stranger. */
+      /** The acting user's email address, or `command line`; null: the account itself or an unknown client. */
       actor: z.string().nullable(),
       /** Null on the command line. */
       address: z.string().nullable(),
-      /** The new value, e.g. the tier that was set; null for actions without one. */
+      /** The new value, e.g. the new tier; null for actions without one. */
       detail: z.string().nullable(),
     }),
   ),
@@ -128,7 +128,7 @@ export const tierTableShape = z.strictObject({
       plus: tierLimitsShape,
       premium: tierLimitsShape,
     })
-    .describe('What each tier of this service may do; a number of 0: not at all'),
+    .describe('The limits of each tier of this service; 0: not allowed'),
 });
 
 export const feedStatusShape = z.strictObject({
@@ -136,12 +136,12 @@ export const feedStatusShape = z.strictObject({
   feeds: z.array(
     z.strictObject({
       feed: z.string(),
-      group: z.string().nullable().describe('E.g. `BTC-5m`; null where a feed is one connection'),
+      group: z.string().nullable().describe('E.g. `BTC-5m`; null where a feed has one connection'),
       kind: z.enum(['socket', 'requests']),
       connections: z.int(),
-      up: z.int().describe('Open sockets; of requests 1 where the last one was answered'),
+      up: z.int().describe('Open sockets; for request feeds 1 if the last request was answered'),
       last_message_at: time.nullable(),
-      failures: z.int().describe('Of these connections, since each began'),
+      failures: z.int().describe('Failures of these connections since each was opened'),
       last_failure: z.string().nullable(),
       last_failure_at: time.nullable(),
       gaps_open: z.int(),
@@ -159,5 +159,5 @@ export const feedStatusShape = z.strictObject({
         feed: z.string(),
       }),
     )
-    .describe('Those that are open, oldest first'),
+    .describe('Open ones, oldest first'),
 });

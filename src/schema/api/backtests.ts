@@ -1,4 +1,4 @@
-/** Bodies of requests for backtests and sweeps, and shapes of what is answered. */
+/** Request bodies and answer shapes of backtests and sweeps. */
 import { z } from 'zod';
 import { type Axis, JOB_KINDS, JOB_STATUSES, type Universe } from '../backtest.ts';
 import { EVENT_TYPES, TICKERS } from '../market.ts';
@@ -27,7 +27,7 @@ import {
 import { Invalid, text } from './types.ts';
 
 export const MARKET_LIMIT_DEFAULT = 50;
-/** No tier allows more; each has its own cap below it. */
+/** Highest limit of any tier; each tier has its own lower limit. */
 const MARKET_LIMIT_MAX = 10_000;
 const STEPS_MAX = 10_000;
 const PARAM_NAME_MAX = 64;
@@ -35,7 +35,7 @@ const AXIS_VALUE_MAX = 1e9;
 
 const notDatetime = new Invalid({ type: 'datetime_type', msg: 'Input should be a valid datetime' });
 
-/** A time as a query gives it, or as a JSON number of Unix seconds. */
+/** A datetime text as in a query, or a JSON number of Unix seconds. */
 const jsonDatetime: JsonType<number> = {
   schema: datetime.schema,
   parse(value) {
@@ -52,7 +52,7 @@ export const universeType: JsonType<Universe> = jsonObject({
 const axisType: JsonType<Axis> = jsonObject({
   param: requiredMember(
     jsonText(text({ minLength: 1, maxLength: PARAM_NAME_MAX })),
-    'A number of the strategy, `latency_ms`, `max_fill_price`, `max_slippage` or `size_usd`; of a condition `entry.0.value`',
+    'A numeric field of the strategy, `latency_ms`, `max_fill_price`, `max_slippage` or `size_usd`; for a condition `entry.0.value`',
   ),
   start: requiredMember(jsonNumber({ ge: -AXIS_VALUE_MAX, le: AXIS_VALUE_MAX }), 'First value'),
   end: requiredMember(jsonNumber({ ge: -AXIS_VALUE_MAX, le: AXIS_VALUE_MAX }), 'Last value'),
@@ -60,16 +60,16 @@ const axisType: JsonType<Axis> = jsonObject({
 });
 
 export const backtestMembers = {
-  strategy: requiredMember(strategyType, 'What is bought when'),
+  strategy: requiredMember(strategyType, 'The trading rules'),
   universe: requiredMember(universeType, 'Which markets'),
   size_usd: defaultMember(sizeUsdType, SIZE_USD.default, 'USD spent on shares per position'),
   start: optionalMember(jsonDatetime, 'Only windows that end at or after this'),
   end: optionalMember(jsonDatetime, 'Only windows that end before this; now when absent'),
   market_limit: optionalMember(
     jsonInteger({ ge: 1, le: MARKET_LIMIT_MAX }),
-    `The newest so many markets; ${MARKET_LIMIT_DEFAULT} when absent, or as many as the tier allows`,
+    `Only the newest markets up to this number; ${MARKET_LIMIT_DEFAULT} when absent, or the tier’s limit if lower`,
   ),
-  params: defaultMember(paramsType, DEFAULT_PARAMS, 'How orders are dealt with'),
+  params: defaultMember(paramsType, DEFAULT_PARAMS, 'How orders are filled'),
 };
 
 const { params, ...beforeAxes } = backtestMembers;
@@ -89,12 +89,12 @@ const ratio = z.number().nullable();
 
 const receiptShape = z
   .strictObject({
-    data_hash: z.string().describe('SHA-256 over everything that was replayed'),
+    data_hash: z.string().describe('SHA-256 over all replayed data'),
     venue_rules: z.string(),
     code_version: z.string(),
     seed: z.int(),
   })
-  .describe('The same receipt means the same bytes');
+  .describe('Equal receipts guarantee byte-identical results');
 
 export const backtestTradeShape = z.strictObject({
   market_id: z.string(),
@@ -103,30 +103,28 @@ export const backtestTradeShape = z.strictObject({
   opened_at: time,
   closed_at: time.nullable(),
   decision_price: share.describe('Best ask at the decision, USDC per share'),
-  entry_price: share.describe('Average, USDC per share'),
+  entry_price: share.describe('Average fill price, USDC per share'),
   exit_price: share.nullable(),
   shares: z.number().min(0),
-  size_usd: z.number().min(0).describe('Spent on the shares, before fees'),
+  size_usd: z.number().min(0).describe('USD spent on the shares, before fees'),
   fees_usd: z.number().min(0),
-  slippage: z.number().describe('As `entry_slippage`'),
-  entry_slippage: z.number().describe('Average entry price less `decision_price`'),
+  slippage: z.number().describe('Same as `entry_slippage`'),
+  entry_slippage: z.number().describe('Average entry price minus `decision_price`'),
   exit_slippage: z
     .number()
     .nullable()
-    .describe(
-      'Best bid at the decision to sell less the average price of the sales; null where nothing was sold',
-    ),
+    .describe('Best bid at the decision to sell minus the average sale price; null without a sale'),
   entry_levels: count
     .nullable()
-    .describe('Levels walked by the purchase; null: opened by an earlier release'),
-  exit_levels: count.nullable().describe('Levels walked by the sales; null where nothing was sold'),
+    .describe('Book levels used by the purchase; null if an earlier release opened the position'),
+  exit_levels: count.nullable().describe('Book levels used by the sales; null without a sale'),
   net_pnl: z.number().nullable().describe('USD after all fees'),
   outcome: z.enum(['Up', 'Down']).nullable(),
   exit_reason: z.enum(['resolved', 'take_profit', 'stop_loss', 'market_void']).nullable(),
 });
 export type BacktestTradeBody = z.infer<typeof backtestTradeShape>;
 
-/** Low and high bound at 95 %. */
+/** Lower and upper bound at 95 %. */
 const interval = z.tuple([z.number(), z.number()]);
 const intervalsShape = z
   .strictObject({
@@ -135,7 +133,7 @@ const intervalsShape = z
     sharpe_per_market: interval.nullable(),
   })
   .nullable()
-  .describe('95 % intervals by block bootstrap over the markets traded; null below 30 of them');
+  .describe('95 % intervals by block bootstrap over the traded markets; null below 30 of them');
 
 export const backtestResultShape = z.strictObject({
   markets_total: count,
@@ -152,36 +150,38 @@ export const backtestResultShape = z.strictObject({
   total_pnl: z.number().describe('USD after fees'),
   total_fees: z.number(),
   avg_pnl_per_trade: ratio,
-  avg_slippage: ratio.describe('USDC per share, over the purchases and the sales'),
+  avg_slippage: ratio.describe('USDC per share, over purchases and sales'),
   orders: z
     .strictObject({
       placed: count,
-      filled: count.describe('In whole or in part, and not taken back'),
+      filled: count.describe('Filled completely or partly, and not reverted'),
       missed: z
         .strictObject({
-          no_depth: count.describe('Nothing was for sale (bid)'),
-          price: count.describe('All of it was beyond the limit of the order'),
-          untrusted: count.describe('The book was not proven, or lay in a gap'),
-          unconfirmed: count.describe('No later message of the market came'),
+          no_depth: count.describe('The book side was empty'),
+          price: count.describe('Every level was beyond the order’s limit'),
+          untrusted: count.describe('The book was not verified, or was inside a gap'),
+          unconfirmed: count.describe('No later message of the market arrived'),
         })
-        .describe('Orders that got nothing, by reason'),
-      taken_back: count.describe('Filled, and taken back since a gap reached back over the fill'),
+        .describe('Unfilled orders, by reason'),
+      taken_back: count.describe('Filled, then reverted because a gap turned out to cover the fill'),
     })
-    .describe('`placed` is the sum of all others'),
-  fill_rate: share.nullable().describe('`filled` over `placed`'),
-  profit_factor: ratio.describe('Won over lost; null where nothing was lost'),
-  sharpe_per_market: ratio.describe('Mean over deviation (n - 1) of the returns of the markets traded'),
-  sharpe_ratio: ratio.describe(
-    'The same for the markets traded in a year together, corrected for serial correlation (Lo 2002); null below 30 markets traded',
+    .describe('`placed` is the sum of the other counts'),
+  fill_rate: share.nullable().describe('`filled` divided by `placed`'),
+  profit_factor: ratio.describe('Total gains divided by total losses; null without losses'),
+  sharpe_per_market: ratio.describe(
+    'Mean return per traded market divided by its standard deviation (n - 1)',
   ),
-  sortino_ratio: ratio.describe('Mean over downside deviation, a year'),
-  calmar_ratio: ratio.describe('`total_pnl` over the deepest drawdown'),
-  max_drawdown: z.number().max(0).describe('USD, of the equity curve'),
+  sharpe_ratio: ratio.describe(
+    'The same, annualised by the markets traded in a year and corrected for serial correlation (Lo 2002); null below 30 traded markets',
+  ),
+  sortino_ratio: ratio.describe('Mean return divided by downside deviation, annualised'),
+  calmar_ratio: ratio.describe('`total_pnl` divided by the maximum drawdown'),
+  max_drawdown: z.number().max(0).describe('Maximum drawdown of the equity curve, USD'),
   largest_trade_share: ratio.describe(
-    'P&L of the trade that won most over `total_pnl`, above 1 where all others lost together; null unless `total_pnl` is a gain',
+    'Highest trade P&L divided by `total_pnl`, above 1 where the other trades lost in total; null unless `total_pnl` is positive',
   ),
   intervals: intervalsShape,
-  coverage: share.describe('Share of all windows with a proven book'),
+  coverage: share.describe('Share of window time with a verified book'),
   equity_curve: z.array(z.strictObject({ market_id: z.string(), ts: time, cumulative_pnl: z.number() })),
   trades: z.array(backtestTradeShape),
   receipt: receiptShape,
@@ -196,44 +196,46 @@ export const sweepCellShape = z.strictObject({
   sharpe_per_market: ratio,
   max_drawdown: z.number().max(0),
   profit_factor: ratio,
-  error: z.string().nullable().describe('Why the cell could not be tried'),
+  error: z.string().nullable().describe('Why the cell could not be run'),
 });
 export type SweepCellBody = z.infer<typeof sweepCellShape>;
 
 export const sweepResultShape = z.strictObject({
   x_axis: axisShape,
   y_axis: axisShape.nullable(),
-  cells: z.array(z.array(sweepCellShape)).describe('Rows of equal y: `cells[y][x]`'),
+  cells: z.array(z.array(sweepCellShape)).describe('One row per y value: `cells[y][x]`'),
   best: z
     .strictObject({ x: count, y: count })
     .nullable()
-    .describe(
-      'Place of the highest `sharpe_per_market` of `cells`; of equal ones, of the highest `total_pnl`',
-    ),
-  n_trials: count.describe('Cells that were tried'),
+    .describe('Position of the highest `sharpe_per_market` in `cells`; ties go to the highest `total_pnl`'),
+  n_trials: count.describe('Cells that were run'),
   n_trials_before: count.describe(
-    'Cells that earlier jobs of the same user on the same universe tried; they raise the bar of `deflated_sharpe` too',
+    'Cells run by the user’s earlier jobs on the same universe; they raise the threshold of `deflated_sharpe` too',
   ),
   n_trials_effective: z
     .number()
     .min(1)
     .nullable()
-    .describe('Independent cells that vary as much as these do; reported, the bar counts every cell'),
+    .describe(
+      'Number of independent cells with the same variation; informational: the threshold uses all cells',
+    ),
   sharpe_variance: z
     .number()
     .min(0)
     .nullable()
     .describe(
-      'Variance of the cells’ `sharpe_per_market`, at least 1 / (n - 1) for the n markets the best cell traded; `deflated_sharpe` weighs it with the number of cells',
+      'Variance of the cells’ `sharpe_per_market`, at least 1 / (n - 1) for the n markets the best cell traded; `deflated_sharpe` combines it with the number of cells',
     ),
   deflated_sharpe: share
     .nullable()
     .describe(
-      'Probability that the best is above the best of as much luck; where it traded fewer than 30 markets, or won or lost fewer than 5, with one more stake lost',
+      'Probability that the best cell beats the best of as many cells without skill; one more lost stake is added if it traded fewer than 30 markets, or won or lost fewer than 5',
     ),
   min_track_record_markets: count
     .nullable()
-    .describe('Traded markets before the best cell is above the best of as much luck, with 95 % confidence'),
+    .describe(
+      'Traded markets needed before the best cell beats the best of as many cells without skill, with 95 % confidence',
+    ),
   pbo: share.nullable().describe('Probability of backtest overfitting, by CSCV'),
   warnings: z.array(z.string()),
   receipt: receiptShape,
@@ -253,13 +255,13 @@ const requestShape = z
     universe: universeShape,
     size_usd: z.number(),
     start: time.nullable(),
-    end: time.describe('As asked for, or when the job was submitted'),
+    end: time.describe('As requested, or the time of submission'),
     market_limit: count,
-    x_axis: requestAxisShape.optional().describe('Of a sweep'),
-    y_axis: requestAxisShape.nullable().optional().describe('Of a sweep'),
+    x_axis: requestAxisShape.optional().describe('For a sweep'),
+    y_axis: requestAxisShape.nullable().optional().describe('For a sweep'),
     params: paramsShape,
   })
-  .describe('The body as it was accepted, defaults filled in: posted again it asks for the same job');
+  .describe('The accepted body with defaults filled in; posting it again requests the same job');
 
 const jobMembers = {
   job_id: z.string(),

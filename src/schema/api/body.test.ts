@@ -48,12 +48,12 @@ describe('reads JSON values as Pydantic 2.13.4 reads them', () => {
     });
   }
 
-  test('every stored answer belongs to a type tested here', () => {
+  test('every stored answer belongs to a tested type', () => {
     expect(new Set(cases.map((row) => row.type))).toEqual(new Set(Object.keys(TYPES)));
   });
 });
 
-describe('a text that would not come back as it was sent', () => {
+describe('a text that would not be stored unchanged', () => {
   const type = jsonText(text({ minLength: 1 }));
 
   test.each(['\ud800', 'a\udc00b', '\ude80\ud83d', 'a\u0000b'])('%j is refused', (input) => {
@@ -63,7 +63,7 @@ describe('a text that would not come back as it was sent', () => {
     });
   });
 
-  test.each(['🚀', '\ud83d\ude80', '\ufffd', '\u0001', 'é\u0301'])('%j is read', (input) => {
+  test.each(['🚀', '\ud83d\ude80', '\ufffd', '\u0001', 'é\u0301'])('%j is accepted', (input) => {
     expect(type.parse(input)).toBe(input);
   });
 });
@@ -84,7 +84,7 @@ const required = (name: string, input: unknown) => ({
 });
 
 describe('a body', () => {
-  test('gives its members, defaults for absent ones', () => {
+  test('yields its members, with defaults for absent ones', () => {
     expect(readBody(PLAIN, { label: 'x' })).toEqual({
       values: { label: 'x', tier: null, count: 5 },
       problems: [],
@@ -97,7 +97,7 @@ describe('a body', () => {
     });
   });
 
-  test('tells declared members first, in their order, then what does not belong', () => {
+  test('reports declared members first, in their order, then undeclared ones', () => {
     const body = { zebra: 1, count: 0, ant: [] };
     expect(readBody(PLAIN, body).problems).toEqual([
       required('label', body),
@@ -119,7 +119,7 @@ describe('a body', () => {
     ]);
   });
 
-  test.each([[[1]], ['x'], [7], [true]])('%j is no object', (body) => {
+  test.each([[[1]], ['x'], [7], [true]])('%j is not an object', (body) => {
     expect(readBody(PLAIN, body).problems).toEqual([
       {
         type: 'model_attributes_type',
@@ -130,7 +130,7 @@ describe('a body', () => {
     ]);
   });
 
-  test('names every object has are not members', () => {
+  test('names inherited by every object are not members', () => {
     const problems = readBody(PLAIN, JSON.parse('{"label":"x","__proto__":1,"constructor":2}')).problems;
     expect(problems.map(({ type, loc }) => [type, loc[1]])).toEqual([
       ['extra_forbidden', '__proto__'],
@@ -148,14 +148,14 @@ describe('a body', () => {
     ['in a list', ['hunter2']],
     ['in another field as well', { email: 'hunter2', password: 'hunter2' }],
     ['in another field, beside a missing one', { more: 1, email: 'hunter2', password: 'hunter2' }],
-  ])('a secret is never repeated: %s', (_, body) => {
+  ])('a secret is never quoted: %s', (_, body) => {
     const { problems } = readBody(SECRET, body);
     expect(problems.length).toBeGreaterThan(0);
     expect(JSON.stringify(problems)).not.toContain('hunter2');
     expect(JSON.stringify(problems)).toContain('**********');
   });
 
-  test('is described', () => {
+  test('has a JSON Schema', () => {
     expect(bodySchema({ ...PLAIN, ...SECRET })).toEqual({
       type: 'object',
       properties: {

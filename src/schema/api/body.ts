@@ -3,16 +3,16 @@ import { firstNames } from './largeObjects.ts';
 import { PROBLEMS_MAX } from './problems.ts';
 import { type Bounds, boolean, Invalid, integer, type JsonSchema, type literal, type Type } from './types.ts';
 
-/** A type of values in a JSON body, read as Pydantic v2 reads it in its lax mode. */
+/** A type of JSON body values, parsed as Pydantic v2 parses it in its lax mode. */
 export interface JsonType<T> {
   readonly schema: JsonSchema;
-  parse(value: unknown): T | Invalid | Faults;
+  parse(value: unknown): T | Invalid | NestedProblems;
 }
 
-/** What is wrong inside a value that has parts; places are relative to it. */
-export class Faults {
+/** Problems inside a value that has parts; their locations are relative to it. */
+export class NestedProblems {
   readonly problems: readonly Problem[];
-  /** As of `Invalid`. */
+  /** Same meaning as in `Invalid`. */
   readonly refusal: string | null;
 
   constructor(problems: readonly Problem[], refusal: string | null = null) {
@@ -25,10 +25,10 @@ export class Faults {
 export interface Member<T> {
   readonly type: JsonType<T>;
   readonly required: boolean;
-  /** What an absent member reads as; meaningless where it is required. */
+  /** The value of an absent member; meaningless if it is required. */
   readonly absent: T | null;
   readonly description: string;
-  /** Stands in no answer: where a refusal would repeat it, a mask stands instead. */
+  /** Never quoted in an answer: a refusal shows a mask instead. */
   readonly secret: boolean;
 }
 
@@ -37,22 +37,22 @@ export type MemberValues<M extends Members> = {
   readonly [K in keyof M]: M[K] extends Member<infer T> ? T : never;
 };
 
-export interface BodyReading<M extends Members> {
+interface BodyReading<M extends Members> {
   readonly values: MemberValues<M>;
   readonly problems: readonly Problem[];
-  /** The text of a 400 where a value is malformed as a whole and nothing else is wrong. */
+  /** The text of a 400 answer, if a value makes the whole request malformed and there is no other problem. */
   readonly refusal: string | null;
 }
 
-/** What stands for a secret, as Pydantic shows one. */
+/** Replaces a secret, as in Pydantic. */
 export const MASK = '**********';
-/** Pydantic reads no float beyond it as an integer. */
+/** Pydantic does not read larger floats as integers. */
 const INTEGER_FROM_FLOAT_MAX = 2 ** 63;
 
 const LONE_SURROGATE = /\p{Cs}/u;
 
 const OBJECT = 'dictionary or object';
-/** Pydantic's words for a value that is no object where one has to be. */
+/** Pydantic's message for a value that must be an object and is not. */
 export const notAttributes = new Invalid({
   type: 'model_attributes_type',
   msg: `Input should be a valid ${OBJECT} to extract fields from`,
@@ -77,7 +77,7 @@ export function requiredMember<T>(type: JsonType<T>, description: string): Membe
   return { type, required: true, absent: null, description, secret: false };
 }
 
-/** Null when absent, and may be given as null. */
+/** Null when absent; null is also accepted. */
 export function optionalMember<T>(type: JsonType<T>, description: string): Member<T | null> {
   return { type: nullable(type), required: false, absent: null, description, secret: false };
 }
@@ -91,8 +91,8 @@ export function secretMember(type: JsonType<string>, description: string): Membe
 }
 
 /**
- * A JSON string that `type` then reads. Half a surrogate pair would be kept as another character, and PostgreSQL keeps
- * no U+0000: what would not come back as it was sent is refused.
+ * A JSON string that `type` then parses. Half a surrogate pair would be stored as another character, and PostgreSQL
+ * cannot store U+0000: a text that would not be stored unchanged is refused.
  */
 export function jsonText<T>(type: Type<T>): JsonType<T> {
   return {
@@ -104,16 +104,16 @@ export function jsonText<T>(type: Type<T>): JsonType<T> {
   };
 }
 
-/** Anything but one of the values is the same refusal, whatever its kind. */
+/** Any value that is not a member gives the same refusal, whatever its JSON type. */
 export function jsonLiteral<T extends string>(type: ReturnType<typeof literal<T>>): JsonType<T> {
-  // A text no literal has, so that the refusal is the type's own.
+  // A text that equals no literal, so that the type itself produces the refusal.
   return {
     schema: type.schema,
     parse: (value) => type.parse(typeof value === 'string' ? value : '\u0000'),
   };
 }
 
-/** Also what Pydantic takes for one: 0, 1 and the texts of a query's boolean. */
+/** Also accepts Pydantic's other booleans: 0, 1 and the texts of a query's boolean. */
 export const jsonBoolean: JsonType<boolean> = {
   schema: boolean.schema,
   parse(value) {
@@ -124,7 +124,7 @@ export const jsonBoolean: JsonType<boolean> = {
   },
 };
 
-/** Also a boolean, a text a query's integer may have, and a float without a fraction. */
+/** Also accepts a boolean, a text that a query's integer may have, and a float without a fraction. */
 export function jsonInteger(bounds: Bounds = {}): JsonType<number> {
   const type = integer(bounds);
   return {
@@ -139,7 +139,7 @@ export function jsonInteger(bounds: Bounds = {}): JsonType<number> {
   };
 }
 
-/** May also be given as null. */
+/** Also accepts null. */
 export function nullable<T>(type: JsonType<T>): JsonType<T | null> {
   const { type: name } = type.schema;
   const { enum: values } = type.schema as { enum?: readonly unknown[] };
@@ -150,23 +150,26 @@ export function nullable<T>(type: JsonType<T>): JsonType<T | null> {
 }
 
 /**
- * Reads a body that must be an object with the declared members and no other. Declared members are reported first and in
- * their order; reading stops at `PROBLEMS_MAX` problems. `values` count only without problems.
- * @param body As parsed; undefined where there was none.
+ * Parses a body that must be an object with only the declared members. Declared members are reported first, in their
+ * order; parsing stops at `PROBLEMS_MAX` problems. `values` are valid only without problems.
+ * @param body The parsed JSON; undefined without a body.
  */
 export function readBody<M extends Members>(members: M, body: unknown): BodyReading<M> {
-  const told = masked(members, body);
+  const quoted = masked(members, body);
   if (!isObject(body))
-    return { values: {} as MemberValues<M>, problems: [notObject(body, told)], refusal: null };
-  const { values, problems, refusal } = readMembers(members, body, told);
+    return { values: {} as MemberValues<M>, problems: [notObject(body, quoted)], refusal: null };
+  const { values, problems, refusal } = readMembers(members, body, quoted);
   return { values, problems: problems.map((problem) => within('body', problem)), refusal };
 }
 
-/** The members of an object; places are relative to it. @param told What a refusal repeats where one is missing. */
+/**
+ * Parses the members of an object; locations are relative to it. @param quoted The input that a refusal quotes if a
+ * member is missing.
+ */
 export function readMembers<M extends Members>(
   members: M,
   body: Readonly<Record<string, unknown>>,
-  told: unknown = body,
+  quoted: unknown = body,
 ): BodyReading<M> {
   const problems: Problem[] = [];
   const values: Record<string, unknown> = {};
@@ -176,13 +179,13 @@ export function readMembers<M extends Members>(
     if (!Object.hasOwn(body, name)) {
       values[name] = member.absent;
       if (member.required) {
-        problems.push({ type: 'missing', loc: [name], msg: 'Field required', input: told });
+        problems.push({ type: 'missing', loc: [name], msg: 'Field required', input: quoted });
       }
       continue;
     }
     if (problems.length >= PROBLEMS_MAX) break;
     const value = member.type.parse(body[name]);
-    if (value instanceof Faults) {
+    if (value instanceof NestedProblems) {
       problems.push(...value.problems.map((problem) => within(name, problem)));
       refusal ??= value.refusal;
     } else if (value instanceof Invalid) {
@@ -195,7 +198,7 @@ export function readMembers<M extends Members>(
   for (const name of firstNames(body)) {
     if (problems.length >= PROBLEMS_MAX) break;
     if (Object.hasOwn(members, name)) continue;
-    // A misspelt name may hold the secret.
+    // An undeclared name may be a misspelt secret.
     const input = firstSecret === undefined ? body[name] : MASK;
     const msg = 'Extra inputs are not permitted';
     problems.push({ type: 'extra_forbidden', loc: [name], msg, input });
@@ -224,18 +227,18 @@ export function bodySchema(members: Members): JsonSchema {
   };
 }
 
-function notObject(body: unknown, told: unknown): Problem {
+function notObject(body: unknown, quoted: unknown): Problem {
   if (body === undefined || body === null) {
     return { type: 'missing', loc: ['body'], msg: 'Field required', input: null };
   }
-  return problemOf(notAttributes, ['body'], told);
+  return problemOf(notAttributes, ['body'], quoted);
 }
 
 function within(name: string, problem: Problem): Problem {
   return { ...problem, loc: [name, ...problem.loc] };
 }
 
-/** The body as a refusal may repeat it. Where a secret is expected, whatever is not declared may be it. */
+/** The body as a refusal may quote it. If a secret is expected, any undeclared member may contain it. */
 function masked(members: Members, body: unknown): unknown {
   const secrets = secretsOf(members);
   if (secrets.length === 0) return body;
@@ -247,7 +250,7 @@ function masked(members: Members, body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).map(shown));
 }
 
-/** A secret typed into the wrong field, too. */
+/** Whether a value equals a secret, which may have been typed into the wrong field. */
 function repeatsSecret(members: Members, body: Record<string, unknown>, value: unknown): boolean {
   return secretsOf(members).some((name) => body[name] !== undefined && body[name] === value);
 }

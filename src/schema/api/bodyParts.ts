@@ -1,11 +1,11 @@
-/** Types of JSON values that have parts: numbers of their own, lists, objects and unions told apart by a tag. */
+/** Types of structured JSON values: bounded numbers, lists, objects, and unions with a tag. */
 import {
   bodySchema,
-  Faults,
   isObject,
   type JsonType,
   type Members,
   type MemberValues,
+  NestedProblems,
   notAttributes,
   readMembers,
   requiredMember,
@@ -18,7 +18,7 @@ import { type Bounds, Invalid, number } from './types.ts';
 const notNumber = new Invalid({ type: 'float_type', msg: 'Input should be a valid number' });
 const notList = new Invalid({ type: 'list_type', msg: 'Input should be a valid list' });
 
-/** Also a boolean and a text a query's number may have. */
+/** Also accepts a boolean and a text that a query's number may have. */
 export function jsonNumber(bounds: Bounds = {}): JsonType<number> {
   const type = number(bounds);
   return {
@@ -31,19 +31,19 @@ export function jsonNumber(bounds: Bounds = {}): JsonType<number> {
   };
 }
 
-/** An object with the declared members and no other. */
+/** An object with only the declared members. */
 export function jsonObject<M extends Members>(members: M): JsonType<MemberValues<M>> {
   return {
     schema: bodySchema(members),
     parse(value) {
       if (!isObject(value)) return notAttributes;
       const { values, problems, refusal } = readMembers(members, value);
-      return problems.length > 0 || refusal !== null ? new Faults(problems, refusal) : values;
+      return problems.length > 0 || refusal !== null ? new NestedProblems(problems, refusal) : values;
     },
   };
 }
 
-/** A list whose items are all of one type. */
+/** A list with items of one type. */
 export function jsonList<T>(
   item: JsonType<T>,
   { minLength, maxLength }: { minLength?: number; maxLength: number },
@@ -60,11 +60,11 @@ export function jsonList<T>(
         if (problems.length >= PROBLEMS_MAX) break;
         const parsed = item.parse(input);
         if (parsed instanceof Invalid) problems.push(problemOf(parsed, [at], input));
-        else if (parsed instanceof Faults) {
+        else if (parsed instanceof NestedProblems) {
           problems.push(...parsed.problems.map((problem) => ({ ...problem, loc: [at, ...problem.loc] })));
         } else items.push(parsed);
       }
-      if (problems.length > 0) return new Faults(problems);
+      if (problems.length > 0) return new NestedProblems(problems);
       if (minLength !== undefined && value.length < minLength) {
         return wrongLength('too_short', value.length, { min_length: minLength });
       }
@@ -73,7 +73,7 @@ export function jsonList<T>(
   };
 }
 
-/** One of several objects; the member `tag` says which, and stands in what it reads as. */
+/** A union of objects: the member `tag` selects the variant and is part of the parsed value. */
 export function jsonUnion<const U extends Readonly<Record<string, Members>>, const N extends string>(
   tag: N,
   variants: U,
@@ -102,7 +102,7 @@ export function jsonUnion<const U extends Readonly<Record<string, Members>>, con
       if (members === undefined) return wrongTag(discriminator, name, names);
       const { values, problems, refusal } = readMembers(members, value);
       if (problems.length === 0 && refusal === null) return values as Value;
-      return new Faults(
+      return new NestedProblems(
         problems.map((problem) => ({ ...problem, loc: [name as string, ...problem.loc] })),
         refusal,
       );
@@ -129,7 +129,7 @@ function wrongTag(discriminator: string, name: unknown, names: readonly string[]
   });
 }
 
-/** A value as Python prints it; as much of a long one as a problem shows, and not much more. */
+/** A value as Python prints it; a long one is cut near the length that a problem shows. */
 function pythonText(value: unknown, room = TEXT_MAX_LENGTH): string {
   if (typeof value === 'string') return value;
   if (value === null) return 'None';

@@ -11,7 +11,7 @@ const DATE_TIME =
   /^(\d{4})-(\d\d)-(\d\d)[Tt _](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?([Zz]|([+\-−])(\d\d):?(\d\d))?$/;
 const WHOLE_NUMBER = /^[+-]?\d+$/;
 const DECIMAL = /^[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-/** `+02:00` whose plus sign the query string turned into a space; only after a time of day. */
+/** `+02:00` whose plus sign the query string decoded to a space; only after a time of day. */
 const LOST_PLUS = /^(.{10}[Tt _]\d\d:\d\d\S*) (\d\d:?\d\d)$/;
 
 const yearZero = new Invalid({
@@ -21,9 +21,9 @@ const yearZero = new Invalid({
 });
 
 /**
- * A moment as Unix milliseconds, with microseconds as the fraction: ISO 8601 with any offset or `Z`, UTC where
- * there is none, midnight for a bare date, and Unix seconds (above 2e10: milliseconds) for a number.
- * A space in front of a trailing offset is an undecoded `+`, which Pydantic alone would refuse.
+ * A time as Unix milliseconds, with microseconds as the fraction. Accepts ISO 8601 with any offset or `Z` (UTC without
+ * one), a bare date (midnight), and a number of Unix seconds (above 2e10: milliseconds). A space before a trailing
+ * offset is a decoded `+`; Pydantic alone would refuse it.
  */
 export const datetime: Type<number> = {
   schema: { type: 'string', format: 'date-time' },
@@ -68,7 +68,7 @@ function dateMilliseconds(text: string): number | Invalid {
     const side = text.startsWith('-') ? 'before 0000' : 'after 9999';
     return refused(`dates ${side} are not supported as unix timestamps`);
   }
-  // Byte by byte, as the message names the first wrong one.
+  // Checked byte by byte, because the message names the first wrong one.
   if (Buffer.byteLength(text) < 10) return refused('input is too short');
   if (!/^\d{4}/.test(text)) return refused('invalid character in year');
   if (text[4] !== '-') return refused('invalid date separator, expected `-`');
@@ -83,7 +83,7 @@ function dateMilliseconds(text: string): number | Invalid {
   return seconds * 1000;
 }
 
-/** Seconds of a day's first moment, or what is wrong with the day. */
+/** Unix seconds of a day's start, or the problem with the day. */
 function midnightSeconds(year: number, month: number, day: number): number | string {
   if (month < 1 || month > 12) return 'month value is outside expected range of 1-12';
   // Day 0 of the next month is the last of this one. Date.UTC would read years below 100 as 19xx.

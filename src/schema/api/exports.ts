@@ -4,22 +4,26 @@ import { missing, optional, type Problem, required, type Values, withDefault } f
 import * as parameter from './parameters.ts';
 import { literal, text } from './types.ts';
 
-/** What an export is asked with, by a request as on the command line. */
+/** The parameters of an export, for a request and for the command line. */
 export const exportFields = {
   dataset: required(literal(EXPORT_DATASETS), 'What to export'),
   market_id: optional(text(), 'The market, for `snapshots`, `quotes` and `trades`'),
   ticker: optional(parameter.tickerType, 'The asset, for `underlying` and `perp_depth`'),
-  source: withDefault(literal(UNDERLYING_SOURCES), 'binance_spot', 'Whose price, for `underlying`'),
+  source: withDefault(
+    literal(UNDERLYING_SOURCES),
+    'binance_spot',
+    'The source of the price, for `underlying`',
+  ),
   start: parameter.start,
   end: parameter.end,
   format: withDefault(
     literal(EXPORT_FORMATS),
     'jsonl',
-    `JSON, one object a line; CSV with a header, its texts that begin with =, +, -, @, a tab or a carriage return after an apostrophe; or Parquet, for up to ${PARQUET_ROWS_TEXT} rows`,
+    `JSON, one object per line; CSV with a header, where texts that begin with =, +, -, @, a tab or a carriage return get a leading apostrophe; or Parquet, for up to ${PARQUET_ROWS_TEXT} rows`,
   ),
 };
 
-/** What is to be exported, or the problem where its market or asset was not said. */
+/** The export's subject, or the problem if its market or asset is missing. */
 export function exportSubject(asked: Values<typeof exportFields>): ExportSubject | Problem {
   const { dataset, market_id: marketId, ticker, source } = asked;
   if (dataset === 'underlying' || dataset === 'perp_depth') {

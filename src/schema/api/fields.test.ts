@@ -8,7 +8,7 @@ import { boolean, enumeration, integer, literal, number, text } from './types.ts
 const FILE = new URL('../../../../shared/spec/validation-reference.json', import.meta.url);
 const present = existsSync(FILE);
 
-/** The declaration the stored answers were made with. */
+/** The declaration with which the stored answers were made. */
 const declaration = {
   ticker: required(literal(['BTC', 'ETH', 'SOL']), ''),
   exchange: optional(literal(['kalshi', 'polymarket']), ''),
@@ -38,7 +38,7 @@ describe.skipIf(!present)('real FastAPI answers (skipped where the reference fil
   });
 });
 
-test('an enumeration miss stands beside the problems, not among them', () => {
+test('an unknown enumeration value is reported separately from the problems', () => {
   const fields = {
     event_type: optional(enumeration('event_type', ['5m']), ''),
     limit: withDefault(integer(), 1, ''),
@@ -48,7 +48,7 @@ test('an enumeration miss stands beside the problems, not among them', () => {
   expect(reading.problems.map((problem) => problem.loc)).toEqual([['query', 'limit']]);
 });
 
-/** A naive Python time is UTC to us; microseconds stand in the fraction. */
+/** A Python time without an offset is UTC here; microseconds are the fraction. */
 function utc(value: unknown): number | null {
   if (typeof value !== 'string') return null;
   const micros = /\.\d{3}(\d{3})/.exec(value)?.[1] ?? '0';

@@ -13,7 +13,7 @@ export interface Problem {
 export interface Field<T> {
   readonly type: Type<T>;
   readonly required: boolean;
-  /** What an absent parameter reads as; meaningless where it is required. */
+  /** The value of an absent parameter; meaningless if it is required. */
   readonly absent: T | null;
   readonly description: string;
 }
@@ -34,14 +34,16 @@ export function withDefault<T>(type: Type<T>, absent: T, description: string): F
   return { type, required: false, absent, description };
 }
 
-/** What reading a set of parameters gave: every problem, in declaration order, and the first 400 if any. */
+/** The result of parsing a set of parameters: every problem, in declaration order, and the first 400 refusal if any. */
 export interface Reading<F extends Fields> {
   readonly values: Values<F>;
   readonly problems: readonly Problem[];
   readonly refusal: string | null;
 }
 
-/** Reads every declared parameter of `source`; what is not declared is ignored. `values` count only without problems. */
+/**
+ * Parses every declared parameter of `source` and ignores undeclared ones. `values` are valid only without problems.
+ */
 export function readFields<F extends Fields>(
   fields: F,
   source: Readonly<Record<string, string | undefined>>,
@@ -71,12 +73,12 @@ export function fieldSchema(field: Field<unknown>): JsonSchema {
   return field.absent === null ? field.type.schema : { ...field.type.schema, default: field.absent };
 }
 
-/** What a parameter that must be there, and is not, is told. */
+/** The problem of a missing required parameter. */
 export function missing(place: 'query' | 'path', name: string): Problem {
   return { type: 'missing', loc: [place, name], msg: 'Field required', input: null };
 }
 
-/** A refusal of one value at its place. */
+/** The problem of one value at its location. */
 export function problemOf(invalid: Invalid, loc: readonly (string | number)[], input: unknown): Problem {
   const { type, msg, ctx } = invalid;
   return ctx === null ? { type, loc, msg, input } : { type, loc, msg, input, ctx };

@@ -1,9 +1,9 @@
 /**
- * Names of the members of objects that have very many. Node lists all names of an object before it gives the first,
- * which takes milliseconds for tens of thousands; whoever needs only the first ones reads them here.
+ * Member names of objects with very many members. Node lists all names of an object before it yields the first, which
+ * takes milliseconds for tens of thousands. A caller that needs only the first names reads them here.
  */
 
-/** Names kept of each; more than one answer reports, and more than an input that is shown has. */
+/** Names kept per object: more than one answer reports, and more than a quoted input has. */
 export const KEPT_NAMES = 1_000;
 const names = new WeakMap<object, readonly string[]>();
 
@@ -12,7 +12,7 @@ export function keepFirstNames(object: object, first: readonly string[]): void {
   names.set(object, first);
 }
 
-/** All names of an object's members, or the first `KEPT_NAMES` of a large one that was read in parts. */
+/** All member names of an object, or the first `KEPT_NAMES` of a large one that was parsed in parts. */
 export function firstNames(object: object): readonly string[] {
   return names.get(object) ?? Object.keys(object);
 }

@@ -1,12 +1,12 @@
-/** Lists in one parameter, separated by commas: `BTC,ETH`. Repeated values count once; order is the declaration's. */
+/** Comma-separated lists in one parameter: `BTC,ETH`. Repeated values count once, in the declaration's order. */
 import { enumeration, Invalid, literal, type Type } from './types.ts';
 
-/** A value that is not one of them is refused (422) as it would be alone. */
+/** An unknown value is refused with 422, as a single value is. */
 export function literalList<const V extends string>(values: readonly V[]): Type<readonly V[]> {
   return listOf(literal(values), values);
 }
 
-/** A value that is not one of them makes the request malformed (400). */
+/** An unknown value makes the request malformed (400). */
 export function enumerationList<const V extends string>(
   name: string,
   values: readonly V[],

@@ -1,4 +1,4 @@
-/** Shapes of what the dashboard shows of this moment, all from memory. */
+/** Shapes of the dashboard's current state, all from memory. */
 import { z } from 'zod';
 import { GAP_CAUSES } from '../gap.ts';
 import { EVENT_TYPES, TICKERS, UNKNOWN } from '../market.ts';
@@ -8,18 +8,18 @@ const price = z.number().min(0).max(1).nullable();
 
 export const serviceStateShape = z.strictObject({
   as_of: time,
-  store_lag_seconds: z.number().min(0).describe('How far stored data is behind what was received'),
+  store_lag_seconds: z.number().min(0).describe('Delay of stored data behind received data'),
   ready: z.boolean(),
   reasons: z.array(z.string()).describe('Why the service is not ready'),
   degraded: z.array(z.string()).describe('Data that is late or missing although the service is ready'),
   history: z
     .strictObject({
-      share: z.number().min(0).max(1).describe('Of the time to record'),
+      share: z.number().min(0).max(1).describe('Recorded share of the time to record'),
       hours: z.number().min(0).describe('Time to record'),
-      failure: z.string().nullable().describe('Why no more of it comes; null: it goes on'),
+      failure: z.string().nullable().describe('Why recording of it stopped; null: it continues'),
     })
     .nullable()
-    .describe('History that is still being recorded, which all figures of the past lack; null: none is'),
+    .describe('History that is still being recorded and is missing from all past figures; null: none'),
 });
 
 export const liveWindowShape = z.strictObject({
@@ -30,7 +30,7 @@ export const liveWindowShape = z.strictObject({
   end_time: time,
   strike_price: z.number().nullable(),
   strike_source: z.enum(['official', 'relayed', 'estimated']).nullable(),
-  gap: z.enum(GAP_CAUSES).nullable().describe('Cause of the gap it is in'),
+  gap: z.enum(GAP_CAUSES).nullable().describe('Cause of its open gap'),
   book: z
     .strictObject({
       ts: time,
@@ -48,5 +48,5 @@ export type LiveWindowBody = z.infer<typeof liveWindowShape>;
 
 export const liveWindowsShape = z.strictObject({
   as_of: time,
-  windows: z.array(liveWindowShape).describe('Those that have not ended, earliest end first'),
+  windows: z.array(liveWindowShape).describe('Windows that have not ended, earliest end first'),
 });

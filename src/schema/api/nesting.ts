@@ -1,22 +1,22 @@
 /**
- * How deep JSON from a client may be nested. Everything that walks a parsed value (validation, the echo of a wrong
- * input) costs a frame of the stack a level, so depth is refused before any of it runs.
+ * Limits how deep JSON from a client may be nested. Code that walks a parsed value (validation, the echo of a wrong
+ * input) uses one stack frame per level, so deep input is refused first.
  */
 
-/** Levels of arrays and objects within each other. */
+/** Nested levels of arrays and objects. */
 export const NESTING_MAX = 64;
 export const NESTED_TOO_DEEPLY = 'JSON is nested too deeply';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** `[` and `{`, `]` and `}` differ in this bit alone. */
+/** `[` and `{`, and `]` and `}`, differ only in this bit. */
 const BRACE_BIT = 0x20;
 const OPENS = 0x5b | BRACE_BIT;
 const CLOSES = 0x5d | BRACE_BIT;
 
 /**
- * Whether JSON text has more than `NESTING_MAX` levels. Reads the text and not what it parses to: a walk of a value
- * costs ten times as much. Of text that is not JSON it only says that brackets open that far.
+ * Whether JSON text has more than `NESTING_MAX` levels. Scans the text instead of the parsed value, which would cost
+ * ten times as much. For text that is not JSON it only counts open brackets.
  */
 export function isNestedTooDeeply(json: string): boolean {
   let depth = 0;

@@ -1,4 +1,4 @@
-/** Bodies of requests for paper strategies, and shapes of what is answered. */
+/** Request bodies and answer shapes of paper strategies. */
 import { z } from 'zod';
 import { EVENT_TYPES, TICKERS } from '../market.ts';
 import { backtestTradeShape, universeType } from './backtests.ts';
@@ -6,23 +6,23 @@ import { defaultMember, jsonBoolean, jsonText, optionalMember, requiredMember } 
 import { SIZE_USD, sizeUsdType, strategyShape, strategyType } from './strategies.ts';
 import { text } from './types.ts';
 
-export const NAME_MAX = 128;
+const NAME_MAX = 128;
 const JOB_ID_MAX = 128;
 const name = jsonText(text({ minLength: 1, maxLength: NAME_MAX }));
 
 export const paperStrategyMembers = {
   name: requiredMember(name, 'Unique among the user’s strategies'),
-  strategy: requiredMember(strategyType, 'What is bought when'),
+  strategy: requiredMember(strategyType, 'The trading rules'),
   universe: requiredMember(universeType, 'Which markets'),
   size_usd: defaultMember(sizeUsdType, SIZE_USD.default, 'USD spent on shares per position'),
   baseline_backtest_id: optionalMember(
     jsonText(text({ minLength: 1, maxLength: JOB_ID_MAX })),
-    'A backtest of the user’s; one of the last 24 h is started when absent',
+    'One of the user’s backtests; if absent, a backtest of the last 24 h is started',
   ),
 };
 
 export const paperChangeMembers = {
-  active: optionalMember(jsonBoolean, 'False: nothing new is opened; what is held is dealt with to its end'),
+  active: optionalMember(jsonBoolean, 'False: no new positions; existing ones run to exit or resolution'),
   name: optionalMember(name, 'Unique among the user’s strategies'),
 };
 
@@ -51,7 +51,7 @@ export const paperStrategyListShape = z.strictObject({
 });
 export const paperStrategyShape = z.strictObject({
   ...strategyMembers,
-  baseline_backtest_id: z.string().describe('Its job is read at `/v1/backtest/{job_id}`'),
+  baseline_backtest_id: z.string().describe('The job is at `/v1/backtest/{job_id}`'),
 });
 
 export const paperPositionsShape = z.strictObject({
@@ -68,9 +68,9 @@ export const paperEquityShape = z.strictObject({
 });
 
 const runShape = z.strictObject({
-  backtest_id: z.string().nullable().describe('Null for paper itself'),
+  backtest_id: z.string().nullable().describe('Null for the paper run'),
   status: z.enum(['live', 'queued', 'running', 'complete', 'failed', 'cancelled', 'gone']),
-  trades: count.nullable().describe('Closed; null while there is no result'),
+  trades: count.nullable().describe('Closed trades; null without a result'),
   win_rate: z.number().min(0).max(1).nullable(),
   net_pnl: usd.nullable(),
   fees: usd.nullable(),
@@ -82,15 +82,15 @@ export type RunBody = z.infer<typeof runShape>;
 export const paperDivergenceShape = z.strictObject({
   paper_strategy_id: z.string(),
   from: time,
-  to: time.describe('The newest window that ended before this is compared'),
-  live: runShape.describe('Paper itself; where there is a result of `window`, in the same markets'),
-  baseline: runShape.describe('The days before it began: other markets'),
+  to: time.describe('Windows that end before this are compared'),
+  live: runShape.describe('The paper run; limited to the markets of `window` if that has a result'),
+  baseline: runShape.describe('The backtest of the days before the start: other markets'),
   window: runShape
     .nullable()
-    .describe('The windows it traded from start to end, from the recording; null before one was asked for'),
+    .describe('A backtest of the windows that the paper run traded completely; null until requested'),
   same: count
     .nullable()
-    .describe('Positions that paper and the backtest of the window have alike in every figure'),
+    .describe('Positions that are equal in every figure in the paper run and the backtest of the window'),
   differing: z.array(
     z.strictObject({
       market_id: z.string(),

@@ -1,4 +1,4 @@
-/** Parameters that mean the same on every endpoint that has them. */
+/** Parameters with the same meaning on every endpoint. */
 import { EVENT_TYPES, TICKERS } from '../market.ts';
 import { datetime } from './datetime.ts';
 import { optional, required, withDefault } from './fields.ts';
@@ -13,19 +13,23 @@ export const optionalTicker = optional(tickerType, 'Only markets on this asset')
 export const optionalEventType = optional(eventTypeType, 'Only markets of this window');
 export const start = optional(
   datetime,
-  'First moment, included; when absent the oldest record the tier may read',
+  'Start of the range, inclusive; if absent, the oldest record the tier may read',
 );
-export const end = optional(datetime, 'Last moment, not included; the newest record when absent');
+export const end = optional(datetime, 'End of the range, exclusive; if absent, the newest record');
 export const order = withDefault(literal(['asc', 'desc']), 'asc', 'Oldest or newest first');
-export const cursor = optional(text(), '`next_cursor` of the page before; `offset` then does not count');
-/** Skipped rows are read: without a bound one small request reads as much as a whole recording. */
+export const cursor = optional(text(), '`next_cursor` of the previous page; `offset` is then ignored');
+/** Skipped rows are read: without a limit one small request reads as much as a whole recording. */
 const OFFSET_MAX = 10_000_000;
 export const offset = withDefault(
   integer({ ge: 0, le: OFFSET_MAX }),
   0,
-  'Rows to skip; a cursor goes further',
+  'Rows to skip; for more, use a cursor',
 );
 
 export function limit(defaultLimit: number, max: number) {
-  return withDefault(integer({ ge: 0, le: max }), defaultLimit, 'Most rows to answer; 0 only counts');
+  return withDefault(
+    integer({ ge: 0, le: max }),
+    defaultLimit,
+    'Maximum rows in the answer; 0 only counts them',
+  );
 }

@@ -16,8 +16,8 @@ const problem = (fields: Partial<Problem>): Problem => ({
 const shown = (fields: Partial<Problem>) => boundedProblems([problem(fields)])[0];
 const answerBytes = (problems: readonly object[]) => Buffer.byteLength(JSON.stringify({ detail: problems }));
 
-describe('an answer about a request that is not valid', () => {
-  test('that is small is complete', () => {
+describe('an answer to an invalid request', () => {
+  test('is complete if it is small', () => {
     const small = [
       problem({}),
       problem({ input: null, ctx: { le: 3 } }),
@@ -26,7 +26,7 @@ describe('an answer about a request that is not valid', () => {
     expect(boundedProblems(small)).toEqual(small);
   });
 
-  test(`has ${PROBLEMS_MAX} problems at most`, () => {
+  test(`has at most ${PROBLEMS_MAX} problems`, () => {
     const many = Array.from({ length: PROBLEMS_MAX + 1 }, (_, at) => problem({ loc: ['body', at] }));
     expect(boundedProblems(many)).toEqual(many.slice(0, PROBLEMS_MAX));
   });
@@ -38,7 +38,7 @@ describe('an answer about a request that is not valid', () => {
     ['a list', Array.from({ length: 511 }, () => 1)],
     ['an object', Object.fromEntries(Array.from({ length: 127 }, (_, at) => [String(at + 100), 1]))],
     ['a nested value', [[['x'.repeat(999)]], { a: { b: null } }]],
-  ])('repeats an input of up to 1 KiB, and leaves a longer one out: %s', (_name, input) => {
+  ])('quotes an input of up to 1 KiB, and omits a longer one: %s', (_name, input) => {
     expect(Buffer.byteLength(JSON.stringify(input))).toBeLessThanOrEqual(1024);
     expect(shown({ input })).toEqual(problem({ input }));
     const { input: _input, ...rest } = problem({});
@@ -48,21 +48,21 @@ describe('an answer about a request that is not valid', () => {
     expect(shown({ input: longer })).toEqual(rest);
   });
 
-  test('counts the bytes of an input as JSON has them', () => {
+  test('counts the bytes of an input as JSON', () => {
     for (const input of [
       ...['', 'x', '"\\', '\ud800', '😀', 0, -0, 1e21, 1.5, true, null, [], {}, [1], [1, 2], { a: 1 }],
       ...[{ a: 1, b: [] }, { 'é"': { c: [null, false, 'x'] } }],
     ]) {
       const bytes = Buffer.byteLength(JSON.stringify(input));
       const filled = (length: number) => [input, 'x'.repeat(length)];
-      // The filler makes the whole exactly as long as is shown, then one byte longer.
+      // The filler makes the input exactly as long as the limit, then one byte longer.
       const room = 1024 - bytes - 5;
       expect(shown({ input: filled(room) }), JSON.stringify(input)).toHaveProperty('input');
       expect(shown({ input: filled(room + 1) }), JSON.stringify(input)).not.toHaveProperty('input');
     }
   });
 
-  test('cuts places at 256 characters and texts at 1,024, never within a character', () => {
+  test('cuts locations at 256 characters and texts at 1,024, never inside a character', () => {
     const long = `${'x'.repeat(255)}😀`;
     const text = `${'y'.repeat(1023)}😀`;
     const cut = {
@@ -76,7 +76,7 @@ describe('an answer about a request that is not valid', () => {
     expect(shown(cut)).toEqual(problem(cut));
   });
 
-  test('is at most 64 KiB, and ends before the problem that would exceed them', () => {
+  test('is at most 64 KiB, and ends before the problem that would exceed that', () => {
     const wide = Array.from({ length: PROBLEMS_MAX }, () => problem({ input: '\u0001'.repeat(170) }));
     const bounded = boundedProblems(wide);
     expect(bounded.length).toBeLessThan(PROBLEMS_MAX);
@@ -86,9 +86,9 @@ describe('an answer about a request that is not valid', () => {
   });
 });
 
-describe('reading stops at the bound', () => {
+describe('parsing stops at the limit', () => {
   const item = jsonObject({ a: requiredMember(strategyType, 'A strategy') });
-  /** Counts how many of its items are read. */
+  /** Counts how many items were parsed. */
   const counting = () => {
     const read = { items: 0 };
     const type = jsonList(
@@ -104,7 +104,7 @@ describe('reading stops at the bound', () => {
     return { read, type };
   };
 
-  test('of a list whose items are wrong', () => {
+  test('in a list with wrong items', () => {
     const { read, type } = counting();
     const { problems } = readBody(
       { list: requiredMember(type, 'Items') },
@@ -113,17 +113,17 @@ describe('reading stops at the bound', () => {
     expect([read.items, problems.length]).toEqual([PROBLEMS_MAX, PROBLEMS_MAX]);
   });
 
-  test('of an object whose members are not declared', () => {
+  test('in an object with undeclared members', () => {
     const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`m${at}`, 1]));
     expect(readBody({}, body).problems).toHaveLength(PROBLEMS_MAX);
   });
 });
 
-describe('an object of very many members, read in parts', () => {
+describe('an object with very many members, parsed in parts', () => {
   const wide = (count: number) =>
     `{${Array.from({ length: count }, (_, at) => `"m${at % (count - 1)}": ${at}`).join(', ')}}`;
 
-  test.each([KEPT_NAMES - 1, KEPT_NAMES + 1, 20_000])('%i of them', async (count) => {
+  test.each([KEPT_NAMES - 1, KEPT_NAMES + 1, 20_000])('%i members', async (count) => {
     const text = wide(count);
     const body = (await parseJsonBody(text.padEnd(20_000))) as Record<string, unknown>;
     expect(body).toEqual(JSON.parse(text));

@@ -1,26 +1,26 @@
 /**
- * Bounds of a 422 answer. A request may hold tens of thousands of faults, and each fault would repeat a part of it:
- * an answer without bounds is many times larger than what asked for it.
+ * Limits of a 422 answer. A request may have tens of thousands of problems, and each would quote a part of it: without
+ * limits an answer would be many times larger than its request.
  */
 import type { Problem } from './fields.ts';
 import { firstNames } from './largeObjects.ts';
 
-/** Faults that are looked for; one answer reports no more. */
+/** Parsing stops at this many problems; an answer reports no more. */
 export const PROBLEMS_MAX = 100;
-/** Of the whole answer, as JSON in UTF-8. */
+/** Size limit of the whole answer, as JSON in UTF-8. */
 export const PROBLEMS_MAX_BYTES = 64 * 1024;
-/** Of an `input` as JSON in UTF-8; a larger one is left out. */
+/** Size limit of an `input`, as JSON in UTF-8; a larger one is omitted. */
 const INPUT_MAX_BYTES = 1024;
 const PLACE_MAX_LENGTH = 256;
-/** Of a text of a problem, in UTF-16 units. */
+/** Length limit of a problem's text, in UTF-16 units. */
 export const TEXT_MAX_LENGTH = 1024;
-/** `{"detail":[` and `]}`. */
+/** Bytes of `{"detail":[` and `]}`. */
 const AROUND_BYTES = 14;
 
-/** A problem as a 422 answer shows it. */
+/** A problem as shown in a 422 answer. */
 export type ShownProblem = Omit<Problem, 'input'> & Partial<Pick<Problem, 'input'>>;
 
-/** The first problems, each cut to size, as many as the answer has room for. */
+/** The first problems, each shortened, as many as fit into the answer. */
 export function boundedProblems(problems: readonly Problem[]): readonly ShownProblem[] {
   const shown: ShownProblem[] = [];
   const small = new Map<unknown, boolean>();
@@ -34,7 +34,7 @@ export function boundedProblems(problems: readonly Problem[]): readonly ShownPro
   return shown;
 }
 
-/** @param small Whether an input is shown, by the input: several problems may repeat one large object. */
+/** @param small Caches by input whether it is shown: several problems may quote one large object. */
 function boundedProblem({ type, loc, msg, input, ctx }: Problem, small: Map<unknown, boolean>): ShownProblem {
   let isShown = small.get(input);
   if (isShown === undefined) {
@@ -57,7 +57,7 @@ function withCutTexts(ctx: Readonly<Record<string, unknown>>): Record<string, un
   );
 }
 
-/** Never in the middle of a surrogate pair. */
+/** Cuts a text, but never inside a surrogate pair. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   const isWithinPair = (text.codePointAt(length - 1) as number) > 0xffff;
@@ -65,8 +65,8 @@ function cut(text: string, length: number): string {
 }
 
 /**
- * Bytes that remain of `room` once the value is written as JSON; negative: it does not fit.
- * Reads no further than that, so a large value costs no more than a small one.
+ * Bytes left of `room` after the value was written as JSON; negative if it does not fit. Stops there, so a large value
+ * costs no more than a small one.
  */
 function bytesLeft(value: unknown, room: number): number {
   if (typeof value === 'string') {

@@ -1,7 +1,7 @@
 /**
- * Shapes of what the API answers, one per resource: the type, the API description and the tests' check come from
- * them. They never run on a request: the engine prints the large bodies itself.
- * The description names a shape as it is exported here: `candleShape` is its `Candle`.
+ * Shapes of the API's answers, one per resource: types, the API description and the tests' checks are derived from
+ * them. They are not evaluated on a request: the engine prints the large bodies itself. The description names a shape
+ * by its export: `candleShape` is its `Candle`.
  */
 import { z } from 'zod';
 import { UNDERLYING_SOURCES } from '../events.ts';
@@ -26,7 +26,7 @@ export const healthShape = z.strictObject({
   snapshots_last_5min: count,
 });
 
-/** An OpenAPI document; its own standard says what stands inside. */
+/** An OpenAPI document; the OpenAPI standard defines its content. */
 export const openApiShape = z.looseObject({
   openapi: z.string(),
   info: z.looseObject({ title: z.string(), version: z.string() }),
@@ -54,7 +54,7 @@ export const depthSnapshotShape = z.strictObject({
 });
 export const perpDepthShape = z.strictObject({
   ticker,
-  total: count.describe('Snapshots in the range, paging aside'),
+  total: count.describe('Snapshots in the range, ignoring paging'),
   limit: count,
   offset: count,
   snapshots: z.array(depthSnapshotShape),
@@ -77,19 +77,21 @@ export const marketShape = z.strictObject({
   outcome: z.enum(['Up', 'Down']).nullable(),
   payout_yes: z.number().nullable(),
   coverage: z.number().min(0).max(1),
-  resolved_at: time.nullable().describe('Of the first source that gave one; it does not change afterwards'),
+  resolved_at: time
+    .nullable()
+    .describe('From the first source that reported one; it does not change afterwards'),
   resolved_at_source: z
     .enum(RESOLUTION_SOURCES)
     .nullable()
     .describe(
-      'Which source `resolved_at` comes from: the message of the stream, our reading of the exchange, the listing; null without a time, or where an earlier release recorded it',
+      'Source of `resolved_at`: the stream’s message, the exchange as read by this service, or the listing; null without a time, or if an earlier release recorded it',
     ),
   volume: z.number().nullable(),
   liquidity: z.number().nullable(),
   tick_size: z.number(),
   taker_fee_rate: z.number().nullable(),
   taker_delay_ms: z.number().nullable(),
-  polymarket_url: z.url().nullable().describe('Null where no listing named the market'),
+  polymarket_url: z.url().nullable().describe('Null if no listing named the market'),
 });
 export type MarketBody = z.infer<typeof marketShape>;
 export const marketListShape = z.strictObject({
@@ -155,7 +157,7 @@ export const candlesShape = z.strictObject({
 
 export const tradeShape = z.strictObject({
   ts: time,
-  side: z.enum(['BUY_YES', 'SELL_YES', 'BUY_NO', 'SELL_NO']).describe('What the taker did'),
+  side: z.enum(['BUY_YES', 'SELL_YES', 'BUY_NO', 'SELL_NO']).describe('The taker’s action'),
   price,
   size: z.number().describe('Shares'),
   trade_id: z.string(),
@@ -178,10 +180,10 @@ export const underlyingShape = z.strictObject({
 
 export const gapShape = z.strictObject({
   gap_id: z.string(),
-  start: time.describe('`ts` of the last durable proven row before it'),
-  end: time.nullable().describe('`ts` of the first proven row after it; null while it lasts'),
-  start_received: time.describe('When the row at `start` was received'),
-  end_received: time.nullable().describe('When the row at `end` was received; null while it lasts'),
+  start: time.describe('`ts` of the last durable verified row before it'),
+  end: time.nullable().describe('`ts` of the first verified row after it; null while the gap is open'),
+  start_received: time.describe('Receive time of the row at `start`'),
+  end_received: time.nullable().describe('Receive time of the row at `end`; null while the gap is open'),
   cause: z.enum(GAP_CAUSES),
   feed: z.string(),
   repaired_by: z.string().nullable(),
@@ -197,26 +199,26 @@ export type GapBody = z.infer<typeof gapShape>;
 const share = z.number().min(0).max(1);
 const score = z.number().min(0).nullable();
 export const calibrationBucketShape = z.strictObject({
-  prob_lo: share.describe('Lower bound of the implied probability, included'),
-  prob_hi: share.describe('Upper bound, included in the last bucket alone'),
+  prob_lo: share.describe('Lower bound of the implied probability, inclusive'),
+  prob_hi: share.describe('Upper bound, inclusive only in the last bucket'),
   n_markets: count,
-  frac_resolved_up: share.nullable().describe('Null where the bucket is empty'),
+  frac_resolved_up: share.nullable().describe('Null if the bucket is empty'),
   mean_prob: share.nullable().describe('Mean implied probability of the bucket’s markets'),
   ci_lo: share.nullable().describe('95 % Wilson interval of `frac_resolved_up`'),
   ci_hi: share.nullable(),
 });
 export type CalibrationBucketBody = z.infer<typeof calibrationBucketShape>;
 export const calibrationShape = z.strictObject({
-  ticker: ticker.nullable().describe('As asked for'),
-  event_type: z.enum(EVENT_TYPES).nullable().describe('As asked for'),
+  ticker: ticker.nullable().describe('As requested'),
+  event_type: z.enum(EVENT_TYPES).nullable().describe('As requested'),
   minutes_before: z.number().min(0),
   buckets: z.array(calibrationBucketShape),
   n_markets: count.describe('Markets in all buckets'),
-  n_without_mid: count.describe('Resolved markets of which no two-sided, trusted mid was known in time'),
+  n_without_mid: count.describe('Resolved markets without a two-sided, trusted mid in time'),
   brier_score: score,
   log_loss: score.describe('In nats'),
-  ece: score.describe('Expected calibration error by these buckets; above 0 by chance alone'),
-  reliability: score.describe('Murphy’s decomposition of the Brier score by these buckets'),
+  ece: score.describe('Expected calibration error over these buckets; chance alone makes it positive'),
+  reliability: score.describe('Murphy’s decomposition of the Brier score over these buckets'),
   resolution: score,
   uncertainty: score,
 });

@@ -1,12 +1,12 @@
-/** Shapes of the live board and the audit. */
+/** Shapes of the live board and the audit log. */
 import { z } from 'zod';
 import { EVENT_TYPES, TICKERS } from '../market.ts';
 import { opportunitySchema } from '../opportunity.ts';
 
-/** Order of the tiers in every answer. */
+/** The kinds of a signal, in the order of every answer. */
 export const SIGNAL_TIERS = ['logical', 'endgame', 'stable', 'stale'] as const;
 export const AUDIT_WINDOWS = ['1h', '24h', '7d', '30d', 'all'] as const;
-/** Daily windows are in all sums but have no bucket of their own. */
+/** Daily windows are part of all sums but have no bucket. */
 export const AUDIT_EVENT_TYPES = ['5m', '15m', '1h', '4h'] as const;
 
 const time = z.iso
@@ -17,8 +17,8 @@ const price = z.number().min(0).max(1).nullable();
 const tier = z.enum(SIGNAL_TIERS);
 
 export const liveOpportunityShape = opportunitySchema.extend({
-  tier: tier.describe('Fixed at first detection'),
-  detected_at: time.describe('First detection of this tier in this market'),
+  tier: tier.describe('Kind of the signal, fixed at first detection'),
+  detected_at: time.describe('First detection of this kind in this market'),
   question: z.string(),
   resolution_at: time.describe('End of the market’s window'),
   seconds_to_resolution: z.number(),
@@ -26,22 +26,22 @@ export const liveOpportunityShape = opportunitySchema.extend({
   strike_price: z.number().nullable(),
   log_diff: z.number().nullable().describe('ln(underlying / strike)'),
   sigma_annual: z.number().nullable().describe('Over `vol_window_sec`; a year has 31,536,000 s'),
-  sigma_tau: z.number().nullable().describe('Standard deviation of the log of what decides, as seen now'),
+  sigma_tau: z.number().nullable().describe('Standard deviation of the log of the deciding price, as of now'),
   market_yes_mid: price,
-  mismatch_mid: z.number().nullable().describe('`model_yes_prob` less `market_yes_mid`'),
+  mismatch_mid: z.number().nullable().describe('`model_yes_prob` minus `market_yes_mid`'),
   yes_bid: price,
   yes_ask: price,
   no_bid: price,
   no_ask: price,
-  edge_per_share: z.number().describe('Expected P&L of a share (pair for BUY_BOTH) after the taker fee'),
+  edge_per_share: z.number().describe('Expected P&L per share (pair for BUY_BOTH) after the taker fee'),
   available_size: z.number().min(0).describe('Shares (pairs) at `fill_price`'),
 });
 export type LiveOpportunityBody = z.infer<typeof liveOpportunityShape>;
 export const liveBoardShape = z.strictObject({
   as_of: time,
   count,
-  tickers: z.array(z.enum(TICKERS)).describe('As asked for'),
-  event_types: z.array(z.enum(EVENT_TYPES)).describe('As asked for'),
+  tickers: z.array(z.enum(TICKERS)).describe('As requested'),
+  event_types: z.array(z.enum(EVENT_TYPES)).describe('As requested'),
   min_edge_pp: z.number(),
   opportunities: z.array(liveOpportunityShape),
 });
@@ -49,15 +49,18 @@ export const liveBoardShape = z.strictObject({
 const sums = {
   total: count,
   resolved: count,
-  avg_model_ev: z.number().nullable().describe('USDC per share (pair), over all; null over nothing'),
-  avg_realized: z.number().nullable().describe('USDC per share (pair), over resolved; null over nothing'),
-  total_realized: z.number().describe('Sum over resolved, at one share each'),
+  avg_model_ev: z.number().nullable().describe('USDC per share (pair), over all signals; null without any'),
+  avg_realized: z
+    .number()
+    .nullable()
+    .describe('USDC per share (pair), over resolved signals; null without any'),
+  total_realized: z.number().describe('Sum over resolved signals, at one share each'),
 };
 const bucketsOf = <V extends readonly string[]>(values: V) =>
   z.array(z.strictObject({ bucket: z.enum(values), ...sums })).describe('Every bucket, in this order');
 export const auditAggregateShape = z.strictObject({
   window: z.enum(AUDIT_WINDOWS),
-  since: time.nullable().describe('Start of the window; of `all` the first detection, null before it'),
+  since: time.nullable().describe('Start of the window; for `all` the first detection, null before it'),
   as_of: time,
   overall: z.strictObject({
     total: count,
@@ -82,7 +85,7 @@ const executableShape = z.strictObject({
   fill_price: z
     .number()
     .nullable()
-    .describe('Null where nothing would have filled, or the book was not trusted'),
+    .describe('Null if nothing would have filled, or the book was not trusted'),
   size: z.number().min(0).describe('Shares (pairs)'),
 });
 export const auditRowShape = z.strictObject({
@@ -108,7 +111,7 @@ export const auditRowShape = z.strictObject({
   tau_minutes: z.number(),
   executable: z
     .array(executableShape)
-    .describe('What the book would have filled so long after the detection; empty until it is known'),
+    .describe('What the book would have filled this long after the detection; empty until known'),
   resolved_at: time.nullable(),
   outcome: z.enum(['Up', 'Down']).nullable(),
   realized_per_share: z.number().nullable(),

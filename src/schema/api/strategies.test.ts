@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { STRATEGY_TYPES } from '../strategy.ts';
-import { Faults, readBody, requiredMember } from './body.ts';
+import { NestedProblems, readBody, requiredMember } from './body.ts';
 import { jsonNumber, jsonObject } from './bodyParts.ts';
 import type { Problem } from './fields.ts';
 import { DEFAULT_PARAMS, paramsType, strategyShape, strategyType } from './strategies.ts';
@@ -30,7 +30,7 @@ describe('strategies are read as Pydantic 2.13.4 reads them', () => {
     }
   });
 
-  test('the stored answers show every type read and refused', () => {
+  test('the stored answers contain every type accepted and refused', () => {
     for (const type of STRATEGY_TYPES) {
       const own = cases.filter(({ input }) => (input as { type?: string } | null)?.type === type);
       expect(own.some(({ value }) => value !== undefined)).toBe(true);
@@ -39,7 +39,7 @@ describe('strategies are read as Pydantic 2.13.4 reads them', () => {
   });
 });
 
-test('the size does not belong into a strategy', () => {
+test('a strategy may not contain the size', () => {
   const strategy = { type: 'time_before_resolution', minutes_before: 1, side: 'buy_no', size_usd: 10 };
   expect(readBody(body, { strategy }).problems).toEqual([
     {
@@ -51,7 +51,7 @@ test('the size does not belong into a strategy', () => {
   ]);
 });
 
-describe('terms', () => {
+describe('replay parameters', () => {
   test('have defaults', () => {
     expect(paramsType.parse({})).toEqual(DEFAULT_PARAMS);
     expect(
@@ -73,11 +73,11 @@ describe('terms', () => {
     [{ slippage: 1 }, 'extra_forbidden'],
   ])('%j is refused: %s', (params, type) => {
     const read = paramsType.parse(params);
-    expect(read instanceof Faults && read.problems.map((problem) => problem.type)).toEqual([type]);
+    expect(read instanceof NestedProblems && read.problems.map((problem) => problem.type)).toEqual([type]);
   });
 });
 
-test('a refusal of the whole request comes up from inside an object, after all problems', () => {
+test('a refusal of the whole request inside an object is reported after all problems', () => {
   const kind = enumeration('event_type', ['5m']);
   const inner = jsonObject({
     event_type: requiredMember({ schema: {}, parse: (value) => kind.parse(String(value)) }, ''),
@@ -90,7 +90,7 @@ test('a refusal of the whole request comes up from inside an object, after all p
   expect(both.problems.map((problem) => problem.loc)).toEqual([['body', 'universe', 'size']]);
 });
 
-test('a number is not made of nothing', () => {
+test('an empty text is not a number', () => {
   expect(jsonNumber().parse(null)).toBeInstanceOf(Invalid);
   expect(jsonNumber().parse([])).toBeInstanceOf(Invalid);
 });

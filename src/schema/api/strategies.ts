@@ -1,4 +1,4 @@
-/** Strategies and the terms of their orders as request bodies give them and answers repeat them. */
+/** Strategies and replay parameters as request bodies contain them and answers repeat them. */
 import { z } from 'zod';
 import {
   CONDITION_METRICS,
@@ -21,9 +21,9 @@ import {
 import { jsonList, jsonNumber, jsonObject, jsonUnion } from './bodyParts.ts';
 import { literal } from './types.ts';
 
-export const LOOKBACK_SECONDS_MAX = 3_600;
-export const CONDITIONS_MAX = 20;
-export const TRADES_PER_MARKET_MAX = 100;
+const LOOKBACK_SECONDS_MAX = 3_600;
+const CONDITIONS_MAX = 20;
+const TRADES_PER_MARKET_MAX = 100;
 /** The longest window is a day. */
 const MINUTES_BEFORE_MAX = 1_440;
 const LATENCY_MS_MAX = 60_000;
@@ -39,22 +39,19 @@ export const DEFAULT_PARAMS: ReplayParams = {
 const side = requiredMember(jsonLiteral(literal(STRATEGY_SIDES)), 'Which token is bought');
 
 const condition = jsonObject({
-  metric: requiredMember(jsonLiteral(literal(CONDITION_METRICS)), 'What is looked at'),
-  operator: requiredMember(jsonLiteral(literal(OPERATORS)), 'How it is compared'),
-  value: requiredMember(jsonNumber({ ge: -1e9, le: 1e9 }), 'What it is compared with'),
+  metric: requiredMember(jsonLiteral(literal(CONDITION_METRICS)), 'The compared value'),
+  operator: requiredMember(jsonLiteral(literal(OPERATORS)), 'The comparison'),
+  value: requiredMember(jsonNumber({ ge: -1e9, le: 1e9 }), 'The value to compare with'),
 });
 
 const exits = (description: string) =>
   defaultMember(jsonList(condition, { maxLength: CONDITIONS_MAX }), [], description);
 
-/** Members of each type, beside `type` itself. */
+/** Members of each type, besides `type` itself. */
 const VARIANTS = {
   threshold_entry: {
     threshold: requiredMember(jsonNumber({ ge: 0, le: 1 }), 'Best ask of the token, USDC per share'),
-    direction: requiredMember(
-      jsonLiteral(literal(DIRECTIONS)),
-      'On which side of the threshold it is bought',
-    ),
+    direction: requiredMember(jsonLiteral(literal(DIRECTIONS)), 'The side of the threshold on which it buys'),
     side,
   },
   mean_reversion: {
@@ -68,15 +65,15 @@ const VARIANTS = {
   condition_based: {
     entry: requiredMember(
       jsonList(condition, { minLength: 1, maxLength: CONDITIONS_MAX }),
-      'All must hold to buy',
+      'Buys when all are true',
     ),
-    take_profit: exits('Any is enough to sell'),
-    stop_loss: exits('Any is enough to sell; asked before take_profit'),
+    take_profit: exits('Sells when any is true'),
+    stop_loss: exits('Sells when any is true; evaluated before take_profit'),
     side,
     max_trades_per_market: defaultMember(
       jsonInteger({ ge: 1, le: TRADES_PER_MARKET_MAX }),
       1,
-      'Most positions opened in one market, one at a time',
+      'Maximum positions per market, one at a time',
     ),
   },
 } as const satisfies Record<Strategy['type'], Members>;
@@ -87,17 +84,17 @@ export const paramsType: JsonType<ReplayParams> = jsonObject({
   fill_mode: defaultMember(
     jsonLiteral(literal(FILL_MODES)),
     DEFAULT_PARAMS.fill_mode,
-    'Walk the recorded book, or deal at the mid for comparison',
+    'Walk the recorded book, or fill at the mid for comparison',
   ),
   latency_ms: defaultMember(
     jsonInteger({ ge: 0, le: LATENCY_MS_MAX }),
     DEFAULT_PARAMS.latency_ms,
-    'From the decision to the venue, before its own hold',
+    'Time from the decision to the venue, before the venue’s own delay',
   ),
   max_fill_price: defaultMember(
     jsonNumber({ gt: 0, le: 1 }),
     DEFAULT_PARAMS.max_fill_price,
-    'Nothing is bought above it, USDC per share',
+    'Highest price to buy at, USDC per share',
   ),
   max_slippage: defaultMember(
     nullable(jsonNumber({ ge: 0, le: 1 })),
@@ -114,7 +111,7 @@ const conditionShape = z.strictObject({
   value: z.number(),
 });
 
-/** A strategy as an answer shows it: all its members, defaults too. */
+/** A strategy as answers show it: all its members, including defaults. */
 export const strategyShape = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('threshold_entry'),

@@ -1,11 +1,11 @@
 /**
- * Types of request parameters. Each reads one text exactly as Pydantic v2 reads it in its lax mode, words its
- * refusal as Pydantic does, and carries its JSON Schema for the API description.
- * The tables in `types.cases.json` are answers of Pydantic 2.13.4 (2026-11-21).
+ * Types of request parameters. Each parses a text exactly as Pydantic v2 does in its lax mode, words its refusal as
+ * Pydantic does, and has a JSON Schema for the API description. The tables in `types.cases.json` are answers of
+ * Pydantic 2.13.4 (2026-11-21).
  */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Why a text is not of the type. `refusal` set: the whole request is answered 400 with that text, not 422. */
+/** Why a text is not of the type. If `refusal` is set, the whole request is answered 400 with that text, not 422. */
 export class Invalid {
   readonly type: string;
   readonly msg: string;
@@ -33,9 +33,9 @@ export interface Bounds {
 }
 
 const INTEGER = /^[+-]?\d+(?:_\d+)*(?:\.0+)?$/;
-/** Python's own limit on the digits of an integer in text. */
+/** Python's own limit on the digits of an integer text. */
 const INTEGER_TEXT_MAX = 4300;
-/** No part can match what its neighbour can: else a long text of digits takes time by the square of its length. */
+/** No part can match the characters of its neighbour: otherwise a long text of digits takes quadratic time. */
 const NUMBER = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)$/i;
 const TRUE_TEXTS = new Set(['1', 'on', 't', 'true', 'y', 'yes']);
 const FALSE_TEXTS = new Set(['0', 'off', 'f', 'false', 'n', 'no']);
@@ -72,7 +72,7 @@ export function integer(bounds: Bounds = {}): Type<number> {
   };
 }
 
-/** A finite number; without bounds infinities and NaN are let through, as Pydantic does. */
+/** A finite number. Without bounds infinities and NaN are accepted, as in Pydantic. */
 export function number(bounds: Bounds = {}): Type<number> {
   const { ge, le, gt, lt } = bounds;
   return {
@@ -109,7 +109,7 @@ export function literal<const V extends string>(values: readonly V[]): Type<V> {
   };
 }
 
-/** An enumeration whose misses make the request malformed (400) and not merely invalid (422). */
+/** An enumeration: an unknown value makes the request malformed (400), not just invalid (422). */
 export function enumeration<const V extends string>(name: string, values: readonly V[]): Type<V> {
   const refusal = `${name} must be one of ${values.join(', ')}`;
   const refused = new Invalid({ type: 'enum', msg: refusal, refusal });
@@ -120,7 +120,7 @@ export function enumeration<const V extends string>(name: string, values: readon
   };
 }
 
-/** Texts of one type between commas. */
+/** Comma-separated texts of one type. */
 export function listOf<T>(type: Type<T>): Type<readonly T[]> {
   return {
     schema: { type: 'string', description: `Any of ${JSON.stringify(type.schema.enum)}, between commas` },
@@ -160,7 +160,7 @@ export function text(
   };
 }
 
-/** Pydantic asks for the upper bound first, and for it to hold, so NaN breaks it. */
+/** Pydantic checks the upper bound first, and requires it to be satisfied, so NaN violates it. */
 function outOfBounds(value: number, { le, lt, ge, gt }: Bounds): Invalid | null {
   if (le !== undefined && !(value <= le)) return bound('less_than_equal', 'less than or equal to', { le });
   if (lt !== undefined && !(value < lt)) return bound('less_than', 'less than', { lt });
@@ -195,7 +195,7 @@ function expectedText(values: readonly string[]): string {
   return quoted.length < 2 ? last : `${quoted.slice(0, -1).join(', ')} or ${last}`;
 }
 
-/** Null where one is out of place. Blanks around are not taken with them: ` 7_0` is no number, though ` 70` is. */
+/** Null for a misplaced underscore. Surrounding blanks are not stripped: ` 7_0` is not a number, though ` 70` is. */
 function withoutUnderscores(text: string): string | null {
   if (text.startsWith('_') || text.endsWith('_') || text.includes('__')) return null;
   return text.replaceAll('_', '');
@@ -207,7 +207,7 @@ function pythonFloat(plain: string): number {
   return Number(plain);
 }
 
-/** Code points, as Python counts. */
+/** Number of code points, as Python counts. */
 export function characters(value: string): number {
   let count = 0;
   for (const _ of value) count++;

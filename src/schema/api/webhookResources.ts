@@ -10,16 +10,16 @@ const webhookMembers = {
   url: z.string(),
   label: z.string(),
   tiers: z.array(z.enum(PUSHED_TIERS)),
-  /** Null: all. */
+  /** Null: all tickers. */
   tickers: z.array(z.enum(TICKERS)).nullable(),
   state: z.enum(['active', 'paused']),
-  /** Paused because ten attempts in a row failed. */
+  /** Whether it was paused after ten consecutive failures. */
   failing: z.boolean(),
-  /** Attempts that failed since the last that did not. */
+  /** Failed attempts since the last success. */
   consecutive_failures: z.int(),
   created_at: time,
   paused_at: time.nullable(),
-  /** Until when the secret before the last rotation is signed with as well. */
+  /** Until when the previous secret also signs; null: it no longer does. */
   previous_secret_until: time.nullable(),
 };
 
@@ -28,7 +28,7 @@ export const webhookListShape = z.strictObject({ webhooks: z.array(webhookShape)
 
 export const webhookWithSecretShape = z.strictObject({
   ...webhookMembers,
-  /** Shown this once. */
+  /** Shown only once. */
   secret: z.string(),
 });
 
@@ -40,9 +40,9 @@ export const webhookDeliveryShape = z.strictObject({
   market_id: z.string(),
   detected_at: z.string(),
   created_at: time,
-  /** After it nothing more is tried. */
+  /** No attempt is made after it. */
   expires_at: time,
-  /** Attempts that are over. */
+  /** Finished attempts. */
   attempts: z.int(),
   /** Null unless pending. */
   next_attempt_at: time.nullable(),
@@ -50,12 +50,12 @@ export const webhookDeliveryShape = z.strictObject({
   attempt_log: z.array(
     z.strictObject({
       at: time,
-      /** Null where no whole reply came. */
+      /** Null without a complete reply. */
       status: z.int().nullable(),
       latency_ms: z.int(),
       /** Null on success. */
       error: z.string().nullable(),
-      /** The first part of the reply's body, escaped for HTML. */
+      /** The start of the reply's body, escaped for HTML. */
       response_head: z.string(),
     }),
   ),

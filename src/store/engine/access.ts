@@ -1,27 +1,27 @@
 import type { Agent } from 'node:http';
 import type { PartCheck } from '../journal/lostPart.ts';
 
-/** Marks a request whose answer is long; a ClickHouse server ignores it. */
+/** Marks a request with a long answer; a ClickHouse server ignores the header. */
 export const STREAMED_ANSWER_HEADER = 'x-underround-streamed-answer';
-/** Streamed answers that may be under way at once, read or not. */
+/** Streamed answers that may be open at once, whether or not their readers read. */
 export const STREAM_CONNECTIONS_MAX = 256;
 
-/** How the engine is reached: the embedded one behind its supervisor, or a server by URL. */
+/** How to reach the engine: the embedded one behind its supervisor, or a server by URL. */
 export interface EngineAccess {
   readonly url: string;
-  /** Speaks over the Unix socket; null lets the client make its own connections. */
+  /** Connects to the Unix socket; null: the client makes its own connections. */
   readonly agent: Agent | null;
-  /** The same for streamed answers: those nobody reads must not use up the connections of all other calls. */
+  /** Agent for streamed answers: unread answers must not use up the connections of other calls. */
   readonly streamAgent: Agent | null;
-  /** Process id of the embedded engine this process started; null where there is none. */
+  /** Process id of the embedded engine that this process started; null without one. */
   readonly hostPid: number | null;
-  /** Resolves when the engine may be asked (again), at the latest after `limitMs`. Never rejects. */
+  /** Resolves when the engine accepts requests (again), at the latest after `limitMs`. Never rejects. */
   whenReady(limitMs: number): Promise<void>;
   /**
-   * Has the embedded engine read its new parts whole; absent for a server, which its own operator watches.
-   * @param acknowledged Ids of losses that gaps cover by now.
+   * Makes the embedded engine read its new parts completely. Absent for a server, which its own operator watches.
+   * @param acknowledged Ids of losses that gaps now cover.
    */
   checkParts?(acknowledged: readonly string[]): Promise<PartCheck>;
-  /** Lets go of the engine; an embedded one finishes what is in work and ends. */
+  /** Releases the engine; an embedded one finishes the running requests and exits. */
   close(): Promise<void>;
 }

@@ -48,7 +48,7 @@ async function close(): Promise<void> {
   opened = null;
 }
 
-/** Kills the engine, then starts it again on what `damage` left of its files. */
+/** Kills the engine, lets `damage` change its files, and starts it again. */
 async function killed({ store }: OpenEngine, damage?: () => Promise<unknown>): Promise<OpenEngine> {
   process.kill(store.enginePid() as number, 'SIGKILL');
   await damage?.();
@@ -81,7 +81,7 @@ async function activeParts({ store }: OpenEngine): Promise<{ name: string; path:
   );
 }
 
-/** What a full disk leaves of a part: every file is there and holds nothing. */
+/** What a full disk does to a part: every file exists and is empty. */
 async function emptyFiles(path: string): Promise<void> {
   for (const name of await readdir(path)) {
     if ((await stat(join(path, name))).isFile()) await truncate(join(path, name), 0);
@@ -93,7 +93,7 @@ const seqsOf = async ({ store }: OpenEngine) =>
 const seqs = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
 describe('a merged part without content', () => {
-  it('is replaced by the parts it was made of as soon as a read meets it', async () => {
+  it('is replaced by its source parts as soon as a read meets it', async () => {
     const engine = await open();
     await writeBatches(engine, 5);
     await merge(engine);
@@ -106,7 +106,7 @@ describe('a merged part without content', () => {
     ]);
   });
 
-  it('is found before anybody reads it', async () => {
+  it('is found before any query reads it', async () => {
     const engine = await open();
     await writeBatches(engine, 5);
     await merge(engine);
@@ -117,7 +117,7 @@ describe('a merged part without content', () => {
     expect(await seqsOf(engine)).toEqual(seqs(0, 50));
   });
 
-  it('is left out at a start, where its rows come from the parts it was made of', async () => {
+  it('is skipped at a start, and its rows come from its source parts', async () => {
     let engine = await open();
     await writeBatches(engine, 5);
     await merge(engine);
@@ -127,7 +127,7 @@ describe('a merged part without content', () => {
     expect((await engine.check()).lost).toEqual([]);
   });
 
-  it('is replaced by the next start where a kill came between taking it out and putting its parts back', async () => {
+  it('is replaced by the next start after a kill between detaching it and attaching its sources', async () => {
     let engine = await open();
     await writeBatches(engine, 2);
     const sources = await activeParts(engine);
@@ -142,12 +142,12 @@ describe('a merged part without content', () => {
     expect(await readdir(detached)).toEqual([`broken_${merged!.name}`]);
     expect((await engine.check()).lost).toEqual([]);
     engine = await killed(engine);
-    expect((await engine.check()).lost, 'nor is it a loss for the start after that').toEqual([]);
+    expect((await engine.check()).lost, 'the start after that reports no loss either').toEqual([]);
   });
 });
 
-describe('a repair that a kill interrupted before the broken part was taken out', () => {
-  it('does not put its parts in twice', async () => {
+describe('a repair that a kill interrupted before the broken part was detached', () => {
+  it('does not attach the source parts twice', async () => {
     let engine = await open();
     await writeBatches(engine, 2);
     const sources = await activeParts(engine);
@@ -163,7 +163,7 @@ describe('a repair that a kill interrupted before the broken part was taken out'
 });
 
 describe('a part that nothing can replace', () => {
-  it('costs its rows and never the read; the loss is reported until it is acknowledged', async () => {
+  it('loses its rows but fails no read; the loss is reported until it is acknowledged', async () => {
     const engine = await open();
     await writeBatches(engine, 3);
     const [, part] = await activeParts(engine);
@@ -178,19 +178,19 @@ describe('a part that nothing can replace', () => {
     expect((await engine.check([lost.id])).lost).toEqual([]);
   });
 
-  it('is put back by the next start where the journal still has its rows', async () => {
+  it('is restored by the next start while the journal still has its rows', async () => {
     let engine = await open();
     await writeBatches(engine, 3);
     const [, part] = await activeParts(engine);
     engine = await killed(engine, () => truncate(join(part!.path, 'data.bin'), 10));
     expect(await seqsOf(engine)).toEqual(seqs(0, 30));
     expect((await engine.check()).lost).toMatchObject([{ part: part!.name, rows: 10 }]);
-    // As many as were lost: no gap is needed for them.
+    // As many rows as were lost, so no gap is needed.
     expect(await engine.store.writer.reinsertKept()).toBe(10);
     expect(await engine.store.writer.reinsertKept()).toBe(0);
   });
 
-  it('is reported after a start that left it out, once', async () => {
+  it('is reported once after a start that skipped it', async () => {
     let engine = await open();
     await writeBatches(engine, 3);
     const [, part] = await activeParts(engine);
@@ -235,7 +235,7 @@ describe('a start', () => {
     ],
   ];
 
-  it.each(damages)('succeeds where %s, with every row', async (_what, damage) => {
+  it.each(damages)('succeeds with every row although %s', async (_what, damage) => {
     let engine = await open();
     await writeBatches(engine, 3);
     const created = await definitions(engine);

@@ -27,7 +27,7 @@ function clientOf(engine: Server, clock: Clock): StoreClient {
   return client;
 }
 
-/** An engine each try at which fails after that long, by a clock on which waiting takes no time. */
+/** An engine whose every call fails after this time. Waiting on its clock takes no real time. */
 async function failing(afterMs: number) {
   let nowMs = 0;
   let tries = 0;
@@ -55,28 +55,25 @@ const READS: readonly (readonly [string, (client: StoreClient) => Promise<unknow
   ['stream', (client) => client.stream('SELECT 1', {}, { format: 'JSONEachRow' })],
 ];
 
-test.each(READS)(
-  '%s: an engine that is gone is tried again until one may have started',
-  async (_name, read) => {
-    const { client, tries } = await failing(0);
-    await expect(read(client)).rejects.toThrow(StoreUnavailableError);
-    expect(tries()).toBe(6);
-  },
-);
+test.each(READS)('%s: an absent engine is retried for long enough to start one', async (_name, read) => {
+  const { client, tries } = await failing(0);
+  await expect(read(client)).rejects.toThrow(StoreUnavailableError);
+  expect(tries()).toBe(6);
+});
 
-test.each(READS)('%s: an engine that hangs is not waited for again and again', async (_name, read) => {
+test.each(READS)('%s: an engine that hangs is not retried', async (_name, read) => {
   const { client, tries } = await failing(60_000);
   await expect(read(client)).rejects.toThrow(StoreUnavailableError);
   expect(tries()).toBe(1);
 });
 
-test('a statement without an answer is tried again however long it took: it may be a long one', async () => {
+test('a statement without an answer is retried after any time: it may be a long statement', async () => {
   const { client, tries } = await failing(60_000);
   await expect(client.command('OPTIMIZE TABLE books')).rejects.toThrow(StoreUnavailableError);
   expect(tries()).toBe(6);
 });
 
-test('the limit on the engine’s silence does not run while a streamed answer is not read', async () => {
+test('the timeout for engine silence is paused while the reader of a streamed answer does not read', async () => {
   const engine = createServer((_request, response) => void response.write('{"x":1}\n'));
   await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));
   const client = clientOf(engine, systemClock);

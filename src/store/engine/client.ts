@@ -1,4 +1,4 @@
-/** The one driver: `@clickhouse/client` over whatever way the engine is reached. */
+/** The only store driver: `@clickhouse/client` over whichever connection reaches the engine. */
 import type { Socket } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
@@ -11,21 +11,21 @@ import { DATABASE } from '../tables/schema.ts';
 import { type EngineAccess, STREAM_CONNECTIONS_MAX, STREAMED_ANSWER_HEADER } from './access.ts';
 import { storeFailure } from './failures.ts';
 
-/** Waits before each further try of a call that found no engine; 3 s in all, ten times what a restart takes. */
+/** Delays between the tries of a call that found no engine: 3 s in all, ten times the duration of a restart. */
 const RETRY_DELAYS_MS: readonly number[] = [50, 150, 400, 800, 1_600];
 /**
- * A read is tried again only within this of its first try: time enough for every quick failure above, and none for an
- * engine that hangs, whose every try lasts as long as the limit below.
+ * A read is retried only within this time of its first try. That covers every quick failure above. It allows no retry
+ * of an engine that hangs, because each of those tries lasts as long as the timeout below.
  */
 const READ_RETRIES_WITHIN_MS = 10_000;
 /** Longest silence of the engine within one call. */
 const REQUEST_TIMEOUT_MS = 60_000;
-/** How long a failed insert waits for an engine before its caller is told to try again. */
+/** How long a failed insert waits for an engine before the caller gets the error and retries. */
 const INSERT_RECOVERY_MS = 1_000;
 const CONNECTIONS_MAX = 64;
 /**
- * Rows a block of a streamed answer holds. The engine's default of 65,409 would send nothing before a whole
- * answer of 10,000 books is ready; smaller blocks bring the first byte sooner and keep single writes short.
+ * Rows in one block of a streamed answer. The engine's default of 65,409 would send nothing before a whole answer of
+ * 10,000 books is ready. Smaller blocks bring the first byte sooner and keep single writes short.
  */
 const STREAM_BLOCK_ROWS = 512;
 
@@ -62,7 +62,9 @@ export class StoreClient implements StoreReader {
     const { access, database = DATABASE } = options;
     this.#client = connect(access, { database, agent: access.agent, connectionsMax: CONNECTIONS_MAX });
     this.#streams = connect(access, {
-      ...{ database, agent: access.streamAgent, connectionsMax: STREAM_CONNECTIONS_MAX },
+      database,
+      agent: access.streamAgent,
+      connectionsMax: STREAM_CONNECTIONS_MAX,
       headers: { [STREAMED_ANSWER_HEADER]: '1' },
     });
   }
@@ -96,7 +98,8 @@ export class StoreClient implements StoreReader {
         query_params: params,
         clickhouse_settings: {
           max_block_size: String(STREAM_BLOCK_ROWS),
-          // The engine's binding begins a streamed answer on its host's only thread, and that is most of a short one.
+          // The engine's binding starts a streamed answer on its host's only thread, and for a short answer that start
+          // takes most of the time.
           ...(options.short ? { wait_end_of_query: 1 } : {}),
           ...options.settings,
         },
@@ -105,11 +108,11 @@ export class StoreClient implements StoreReader {
       return result.stream;
     });
     waitOnlyWhileRead(stream);
-    // The client forgets the signal once the headers are in; the rest of the body must obey it too.
+    // The client ignores the signal once the headers have arrived; the rest of the body must obey it too.
     return options.signal ? addAbortSignal(options.signal, stream) : stream;
   }
 
-  /** Runs a statement without an answer. It may run twice when the engine dies in between, so it must bear that. */
+  /** Runs a statement without an answer. The statement must be safe to run twice: it is retried if the engine dies. */
   async command(query: string, settings: Settings = {}): Promise<void> {
     const run = () => this.#client.command({ query, clickhouse_settings: { ...settings } });
     await this.#retrying(run, { withinMs: Infinity });
@@ -117,8 +120,8 @@ export class StoreClient implements StoreReader {
 
   /**
    * Sends rows once; the caller retries with the same bytes and the same token.
-   * @throws {StoreUnavailableError} When it is not known whether the rows are in.
-   * @throws {StoreRefusedError} When the engine said no.
+   * @throws {StoreUnavailableError} When it is unknown whether the rows were stored.
+   * @throws {StoreRefusedError} When the engine refused the rows.
    */
   async insert(options: {
     target: string;
@@ -137,13 +140,13 @@ export class StoreClient implements StoreReader {
       result.stream.resume();
     } catch (error) {
       const failure = storeFailure(error);
-      // Whoever meets the silence sees to it that an engine is started: the one that ran may have been another's.
+      // The caller that meets the silence gets an engine started: the last one may have been another process's.
       if (failure instanceof StoreUnavailableError) await this.#access.whenReady(INSERT_RECOVERY_MS);
       throw failure;
     }
   }
 
-  /** Closes idle connections; the engine stays. */
+  /** Closes idle connections; the engine keeps running. */
   async close(): Promise<void> {
     await Promise.all([this.#client.close(), this.#streams.close()]);
   }
@@ -200,7 +203,7 @@ function connect(
   });
 }
 
-/** The limit on the engine's silence must not end an answer that is not read: its reader may be slow. */
+/** Pauses the timeout for engine silence while an answer is not read: its reader may be slow. */
 function waitOnlyWhileRead(stream: Readable & { readonly socket?: Socket }): void {
   const { socket } = stream;
   if (!socket) return;

@@ -46,7 +46,7 @@ describe('the reserve', () => {
 interface Rig {
   readonly clock: FakeClock;
   readonly guard: DiskGuard;
-  /** What was sent to the engine, in order. */
+  /** Commands sent to the engine, in order. */
   readonly sent: boolean[];
   readonly metrics: Metrics;
   setFree(mebibytes: number): Promise<void>;
@@ -79,7 +79,7 @@ async function rig(
 }
 
 describe('DiskGuard', () => {
-  it('stops inserts and merges below the reserve, says why, and starts them with an eighth more', async () => {
+  it('stops inserts and merges below the reserve, reports why, and resumes at 9/8 of the reserve', async () => {
     const { guard, sent, metrics, setFree } = await rig(20);
     expect([guard.mayInsert(), guard.reasons()]).toEqual([true, []]);
     await setFree(8);
@@ -100,7 +100,7 @@ describe('DiskGuard', () => {
     await guard.stop();
   });
 
-  it('is on from the start on a full disk', async () => {
+  it('is active from the start on a full disk', async () => {
     const { guard, sent, clock } = await rig(0);
     expect([guard.isOn, guard.mayInsert()]).toEqual([true, false]);
     await clock.advance(500);
@@ -108,7 +108,7 @@ describe('DiskGuard', () => {
     await guard.stop();
   });
 
-  it('stops the merges of an engine that was started meanwhile, and of one that did not answer', async () => {
+  it('stops merges again after an engine restart and after a failed command', async () => {
     const { clock, guard, sent, setFree } = await rig(20, { failures: 2 });
     await setFree(1);
     await clock.advance(500);
@@ -120,20 +120,20 @@ describe('DiskGuard', () => {
     await guard.stop();
   });
 
-  it('lets merges go on when it ends, for whoever uses the engine next', async () => {
+  it('starts merges again when it stops, for the next user of the engine', async () => {
     const { clock, guard, sent, setFree } = await rig(20);
     await setFree(1);
     await guard.stop();
     expect([sent, clock.waiting]).toEqual([[false, true], 0]);
   });
 
-  it('waits for what the reserve of the journal lacks as well, then fills it', async () => {
+  it('also waits for the space that the journal’s reserve lacks, then fills that reserve', async () => {
     const log = silentLogger;
     const journalReserve = await JournalReserve.open(temporaryDirectory(), { targetBytes: 2 * MIB, log });
     await journalReserve.fill(2 * MIB);
     const { guard, setFree } = await rig(20, { journalReserve });
     await setFree(1);
-    expect(await journalReserve.give(MIB)).toBe(true);
+    expect(await journalReserve.free(MIB)).toBe(true);
     await setFree(9.9);
     expect([guard.isOn, journalReserve.bytes]).toEqual([true, MIB]);
     await setFree(10);

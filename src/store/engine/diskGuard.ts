@@ -1,6 +1,6 @@
 /**
- * Keeps part of the disk free for what must go on: below the reserve merges and inserts stop, and what is recorded
- * waits in the journal. The engine cannot be trusted with a full disk: it takes files it could not write for good.
+ * Keeps part of the disk free for the journal. Below the reserve, merges and inserts stop and recorded rows wait in the
+ * journal. The engine cannot run on a full disk: it accepts files it could not write as valid.
  */
 import { statfs } from 'node:fs/promises';
 import type { DiskReserve } from '../../config.ts';
@@ -14,12 +14,12 @@ const MIB = 1024 * 1024;
 const DEFAULT_BYTES = 1024 * MIB;
 const DEFAULT_SHARE = 0.02;
 const POLL_MS = 500;
-/** Work starts again with this share of the reserve free beyond it, so that it does not stop at once. */
+/** Work resumes when this share of the reserve is free beyond the reserve, so that it does not stop again at once. */
 const RESUME_SHARE = 1 / 8;
-/** How often a stop is sent again: an engine that was started meanwhile does not know of it. */
+/** How often a stop is repeated: a restarted engine does not know of it. */
 const REPEAT_MS = 5_000;
 
-export interface DiskSpace {
+interface DiskSpace {
   /** Bytes this process may use. */
   readonly freeBytes: number;
   readonly totalBytes: number;
@@ -48,12 +48,12 @@ export function reserveProblem(
   return `the disk of ${path} has ${total} MiB, too few for the reserve of ${wanted} MiB; set UNDERROUND_DISK_RESERVE to ${most}MiB or less`;
 }
 
-export interface DiskGuardOptions {
+interface DiskGuardOptions {
   readonly readSpace: () => Promise<DiskSpace>;
   readonly reserve: DiskReserve | null;
-  /** Space of the journal's own; null where this process keeps none. */
+  /** Reserve of the journal; null where this process keeps none. */
   readonly journalReserve: JournalReserve | null;
-  /** Stops or starts the engine's merges; null where the engine's disk is another. */
+  /** Stops or starts the engine's merges; null where the engine uses another disk. */
   readonly setMerges: ((running: boolean) => Promise<void>) | null;
   readonly clock: Clock;
   readonly log: Logger;
@@ -96,19 +96,19 @@ export class DiskGuard {
     return this.#isOn;
   }
 
-  /** Whether the engine may be given rows. An engine on a disk of its own is not ours to spare. */
+  /** Whether rows may be sent to the engine. An engine on another disk is not restricted. */
   mayInsert(): boolean {
     return !this.#isOn || this.#options.setMerges === null;
   }
 
-  /** Why the service is not ready; empty while there is space. */
+  /** Why the service is not ready; empty while there is enough space. */
   reasons(): string[] {
     if (!this.#isOn) return [];
     const [free, reserve] = [this.#space.freeBytes, this.#reserve()].map((bytes) => Math.floor(bytes / MIB));
     return [`the disk has ${free} MiB free, the reserve is ${reserve} MiB: only the journal is written`];
   }
 
-  /** Measures now; one measurement at a time. */
+  /** Measures free space now; concurrent calls share one measurement. */
   poll(): Promise<void> {
     this.#polling ??= this.#poll().finally(() => {
       this.#polling = null;
@@ -120,7 +120,7 @@ export class DiskGuard {
     this.#stopped = true;
     this.#timer.cancel();
     await this.#polling;
-    // Another process may go on with this engine.
+    // Another process may continue to use this engine.
     if (this.#mergesRun === false) await this.#setMerges(true);
   }
 
@@ -157,7 +157,7 @@ export class DiskGuard {
     else log.info(line, 'disk.guard_off');
   }
 
-  /** Sends what changed, and a stop again now and then. */
+  /** Sends the state when it changed, and repeats a stop every `REPEAT_MS`. */
   async #setMerges(running: boolean): Promise<void> {
     const { setMerges, clock, log } = this.#options;
     if (setMerges === null) return;

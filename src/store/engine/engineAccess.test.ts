@@ -8,21 +8,21 @@ import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { reachEngine } from './engineAccess.ts';
 
-/** Of a ClickHouse server, which is asked nothing here, so that no engine starts. */
+/** Uses a ClickHouse server that gets no request here, so that no engine starts. */
 const reach = (dataDir: string) =>
   reachEngine({
     ...{ dataDir, clickhouseUrl: 'http://127.0.0.1:1', clock: new FakeClock() },
     ...{ log: silentLogger, metrics: new Metrics() },
   });
 
-test('a data directory that is missing is made for its owner alone, with nothing in it but its name', async () => {
+test('a missing data directory is created for its owner only and contains only its private name', async () => {
   const dataDir = join(temporaryDirectory(), 'a/b');
   await reach(dataDir);
   expect(readdirSync(dataDir)).toEqual(['private-name']);
   expect(statSync(dataDir).mode & 0o777).toBe(0o700);
 });
 
-test('a file where the data directory should be is named at once', async () => {
+test('a file where the data directory should be is reported at once', async () => {
   const dataDir = join(temporaryDirectory(), 'file');
   writeFileSync(dataDir, '');
   const reached = reach(dataDir);
@@ -32,14 +32,17 @@ test('a file where the data directory should be is named at once', async () => {
   );
 });
 
-// Nobody can write there, not even root, whom permissions do not stop.
-test.skipIf(!existsSync('/proc/self'))('one that cannot be written to is named at once', async () => {
-  const reached = reach('/proc/self');
-  await expect(reached).rejects.toThrow(ConfigError);
-  await expect(reached).rejects.toThrow('the data directory /proc/self cannot be written to: ENOENT');
-});
+// /proc/self is not writable for anybody, not even for root, whom permissions do not stop.
+test.skipIf(!existsSync('/proc/self'))(
+  'a directory that cannot be written to is reported at once',
+  async () => {
+    const reached = reach('/proc/self');
+    await expect(reached).rejects.toThrow(ConfigError);
+    await expect(reached).rejects.toThrow('the data directory /proc/self cannot be written to: ENOENT');
+  },
+);
 
-test('one that others may read is closed to them at the start', async () => {
+test('a directory that other users may read is closed to them at the start', async () => {
   const dataDir = join(temporaryDirectory(), 'data');
   mkdirSync(dataDir);
   chmodSync(dataDir, 0o777);
@@ -48,7 +51,7 @@ test('one that others may read is closed to them at the start', async () => {
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  "another user's is refused by its name (skipped: needs root)",
+  'a directory of another user is refused by name (skipped: needs root)',
   async () => {
     const dataDir = join(temporaryDirectory(), 'data');
     mkdirSync(dataDir);

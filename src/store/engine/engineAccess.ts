@@ -6,21 +6,21 @@ import { ConfigError, StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { makeDirectories } from '../../runtime/makeDirectories.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import { giveStartRoom } from '../journal/journalReserve.ts';
+import { freeStartSpace } from '../journal/journalReserve.ts';
 import type { EngineAccess } from './access.ts';
 import { readDiskSpace, reserveBytes } from './diskGuard.ts';
 import { closeDataDirectory, privateName } from './ownerOnly.ts';
 import { serverAccess } from './serverAccess.ts';
 import { defaultHostEntry, Supervisor } from './supervisor.ts';
 
-/** The engine's own limit is below the guard's, which acts first; it holds between two of the guard's looks. */
+/** The engine's own limit is below the guard's, which acts first. It protects the disk between two of the guard's polls. */
 const ENGINE_SHARE = 1 / 2;
-/** With less than this a start does not get as far as its first answer. */
+/** With less free space than this, a start fails before its first answer. */
 const BLOCK_BYTES = 512 * 1024;
 
 export interface EngineOptions {
   dataDir: string;
-  /** A ClickHouse server; null for the embedded engine. */
+  /** Space to keep free on the data directory's disk; null or absent: the default. */
   clickhouseUrl: string | null;
   /** Space to keep free on the data directory's disk; null or left out: the default. */
   diskReserve?: DiskReserve | null;
@@ -32,9 +32,9 @@ export interface EngineOptions {
 }
 
 /**
- * Reaches the engine, starting the embedded one. Apart from `openStore` because a command may begin this before its
- * other modules are loaded: the two take about the same time.
- * @throws {ConfigError} When the data directory cannot be made or written to, or belongs to another user.
+ * Reaches the engine; starts the embedded one. It is separate from `openStore` because a command may begin this before
+ * its other modules are loaded: both take about the same time.
+ * @throws {ConfigError} When the data directory cannot be created or written to, or belongs to another user.
  * @throws {StoreUnavailableError} When no engine answers, or the disk is full.
  */
 export async function reachEngine(options: EngineOptions): Promise<EngineAccess> {
@@ -46,12 +46,14 @@ export async function reachEngine(options: EngineOptions): Promise<EngineAccess>
   return Supervisor.start({ dataDir, entry: hostEntry, keepFreeBytes, clock, log, metrics });
 }
 
-/** Said at once and by its name: the engine would only say that it does not start, after many tries. */
+/**
+ * Reported at once and with the directory's name: the engine would only say, after many tries, that it does not start.
+ */
 async function makeWritable(dataDir: string, log: Logger): Promise<void> {
   try {
     makeDirectories(dataDir);
     await tryWriting(dataDir).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOSPC' || !(await giveStartRoom(dataDir, log))) throw error;
+      if (error.code !== 'ENOSPC' || !(await freeStartSpace(dataDir, log))) throw error;
       await tryWriting(dataDir);
     });
     await closeDataDirectory(dataDir, log);

@@ -1,12 +1,12 @@
-/** chdb is an optional dependency: a service with a ClickHouse server of its own never loads it. */
+/** Finds chdb, an optional dependency: a service with its own ClickHouse server never loads it. */
 import { readFile } from 'node:fs/promises';
 
 const PACKAGE_FILE = new URL('../../../package.json', import.meta.url);
 
-/** Why the embedded engine cannot be used, with the next step; none where its library is installed. Loads nothing. */
+/** Why the embedded engine cannot be used, with the next step; empty where its library is installed. Loads nothing. */
 export async function engineLibraryProblem(): Promise<string[]> {
   const library = await import('chdb/libchdb').then(
-    // Looks for the file of this platform.
+    // Finds the library file of this platform.
     ({ tryResolveLibchdb }) => tryResolveLibchdb(),
     (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;

@@ -1,7 +1,7 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { StoreRefusedError, StoreUnavailableError } from '../../runtime/errors.ts';
 
-/** Engine errors that say "not now" rather than "not this": too many queries, network, memory, disk, cancelled. */
+/** Engine errors that are worth a retry: too many queries, network, memory, disk, cancelled. */
 const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   '159',
   '202',
@@ -13,10 +13,10 @@ const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   '394',
 ]);
 
-/** The operating system's words for a full disk: the engine has many codes for what fails because of one. */
+/** The operating system's text for a full disk: the engine has many codes for failures that a full disk causes. */
 const NO_SPACE = /No space left on device|ENOSPC|NOT_ENOUGH_SPACE/;
 
-/** Sorts what a call threw into the two classes callers can act on. */
+/** Converts any thrown value to one of the two error classes that callers can act on. */
 export function storeFailure(error: unknown): StoreRefusedError | StoreUnavailableError {
   if (error instanceof StoreRefusedError || error instanceof StoreUnavailableError) return error;
   if (error instanceof ClickHouseError && !TRANSIENT_CODES.has(error.code) && !NO_SPACE.test(error.message)) {

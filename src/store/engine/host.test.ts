@@ -54,7 +54,7 @@ function raw(path: string, body = ''): Promise<RawAnswer> {
 }
 
 describe('errors', () => {
-  test('are worded and numbered as a server does it', async () => {
+  test('have the text and code of a ClickHouse server', async () => {
     const answer = await raw('/?query_id=q1', 'SELECT nothing');
     expect(answer.status).toBe(404);
     expect(answer.headers['x-clickhouse-exception-code']).toBe('47');
@@ -63,7 +63,7 @@ describe('errors', () => {
 });
 
 describe('answers', () => {
-  test('say which query, format and how much was read', async () => {
+  test('name the query id, the format and the amount read', async () => {
     const answer = await raw(
       '/?query_id=q2&wait_end_of_query=1',
       'SELECT number FROM numbers(5) FORMAT JSONEachRow',
@@ -78,7 +78,7 @@ describe('answers', () => {
     expect(await raw('/ping')).toMatchObject({ status: 200, body: 'Ok.\n' });
   });
 
-  test('a format with a header comes whole', async () => {
+  test('a format with a header is sent in one piece', async () => {
     const stream = await opened.store.stream(
       'SELECT number AS n FROM numbers(2000)',
       {},
@@ -92,7 +92,7 @@ describe('answers', () => {
     expect(lines[0]).toBe('"n"');
   });
 
-  test('statements that cannot be streamed are answered', async () => {
+  test('statements that cannot be streamed are answered as a whole', async () => {
     const stream = await opened.store.stream('SHOW DATABASES', {}, { format: 'JSONEachRow' });
     expect(Buffer.concat(await stream.toArray()).toString()).toContain('"underround"');
   });
@@ -100,7 +100,7 @@ describe('answers', () => {
 
 const ENDLESS = 'SELECT sum(sipHash64(number)) AS endless FROM numbers(1000000000000)';
 
-/** Waits, by asking the engine itself, until so many queries run beside the one that asks. */
+/** Polls the engine until this many other queries run. */
 async function untilRunning(count: number): Promise<void> {
   for (;;) {
     const [row] = await opened.store.rows<{ n: number }>(
@@ -111,7 +111,7 @@ async function untilRunning(count: number): Promise<void> {
 }
 
 describe('cancelling', () => {
-  test('aborted calls stop their queries in the engine and free their sessions', async () => {
+  test('aborted calls stop their queries in the engine and release their sessions', async () => {
     for (let round = 0; round < 3; round++) {
       const abort = new AbortController();
       const calls = Array.from({ length: 7 }, () => opened.store.rows(ENDLESS, {}, { signal: abort.signal }));
@@ -123,9 +123,9 @@ describe('cancelling', () => {
     }
   });
 
-  test('a short read that takes long to begin keeps nobody else from being answered, and can be stopped', async () => {
+  test('a short read that starts slowly blocks no other request and can be cancelled', async () => {
     const abort = new AbortController();
-    // The engine knows the value before it gives the first row.
+    // The engine computes the value before it returns the first row.
     const read = opened.store.stream(
       `SELECT (${ENDLESS}) AS x`,
       {},
@@ -138,7 +138,7 @@ describe('cancelling', () => {
     await untilRunning(0);
   });
 
-  test('a stream that is destroyed stops its query and frees its session', async () => {
+  test('destroying a stream stops its query and releases its session', async () => {
     for (let i = 0; i < 12; i++) {
       const stream = await opened.store.stream(
         'SELECT number FROM numbers(1000000000000)',
@@ -152,7 +152,7 @@ describe('cancelling', () => {
     expect(await opened.store.rows('SELECT 1 AS x')).toEqual([{ x: 1 }]);
   });
 
-  test('an aborted stream fails instead of ending', async () => {
+  test('an aborted stream fails instead of ending normally', async () => {
     const abort = new AbortController();
     const stream = await opened.store.stream(
       'SELECT number FROM numbers(1000000000000)',
@@ -169,7 +169,7 @@ describe('cancelling', () => {
 /** About 10 MB as text, in many blocks: more than the socket and the host's memory hold. */
 const LONG = "SELECT number, repeat('x', 200) AS filling FROM numbers(50000)";
 
-/** A long answer whose status has come, and of which nothing more is read. */
+/** A long answer of which only the status was read. */
 async function unread(): Promise<IncomingMessage> {
   const path = `/?max_block_size=2000&query=${encodeURIComponent(`${LONG} FORMAT JSONEachRow`)}`;
   const call = request({
@@ -184,7 +184,7 @@ async function unread(): Promise<IncomingMessage> {
   return answer;
 }
 
-/** Files of answers that the host has open. */
+/** Spool files of answers that the host has open. */
 function answerFiles(): number {
   const directory = `/proc/${opened.store.enginePid()}/fd`;
   const targets = readdirSync(directory).map((name) => {
@@ -203,9 +203,9 @@ async function untilAnswerFiles(count: number): Promise<void> {
 }
 
 describe('readers that do not read', () => {
-  test('more of them than there are sessions keep none', async () => {
+  test('do not occupy sessions, even if there are more readers than sessions', async () => {
     const answers: IncomingMessage[] = [];
-    // One after the other: the ninth would never begin if the others kept their sessions.
+    // One after the other: the ninth would never start if the others kept their sessions.
     for (let i = 0; i < 12; i++) answers.push(await unread());
     await untilRunning(0);
     expect(await opened.store.rows('SELECT 1 AS x')).toEqual([{ x: 1 }]);
@@ -214,7 +214,7 @@ describe('readers that do not read', () => {
     expect(lines.map((line) => JSON.parse(line).number)).toEqual(lines.map((_line, index) => index));
   });
 
-  test.skipIf(process.platform !== 'linux')('leave no file when they are gone', async () => {
+  test.skipIf(process.platform !== 'linux')('leave no file after they disconnect', async () => {
     const answers = [await unread(), await unread(), await unread()];
     await untilAnswerFiles(3);
     for (const answer of answers) answer.destroy();
@@ -222,13 +222,13 @@ describe('readers that do not read', () => {
   });
 });
 
-test('streamed answers leave sessions to short reads', async () => {
+test('streamed answers leave sessions for short reads', async () => {
   const abort = new AbortController();
   const streams = Array.from({ length: STREAMS_MAX + 3 }, () =>
     opened.store.stream(ENDLESS, {}, { format: 'JSONEachRow', signal: abort.signal }),
   );
   const rejected = Promise.all(streams.map((stream) => expect(stream).rejects.toThrow('enough')));
-  // The others wait, with a session or for one.
+  // The other reads wait, with or without a session.
   await untilRunning(BLOCKS_AT_ONCE);
   const short = await opened.store.stream('SELECT 1 AS x', {}, { format: 'JSONEachRow', short: true });
   expect(JSON.parse(await text(short))).toEqual({ x: 1 });
@@ -238,12 +238,12 @@ test('streamed answers leave sessions to short reads', async () => {
   await untilRunning(0);
 });
 
-describe('only its owner', () => {
-  test('may speak to the socket', () => {
+describe('only the owner', () => {
+  test('may connect to the socket', () => {
     expect(statSync(socketPath(opened.dataDir)).mode & 0o777).toBe(0o600);
   });
 
-  test('may read anything of the data directory and of the spool', async () => {
+  test('may read files in the data directory and in the spool', async () => {
     await opened.store.writer.flush();
     const open = readdirSync(opened.dataDir, { recursive: true, encoding: 'utf8' }).filter((name) => {
       const stats = lstatSync(join(opened.dataDir, name), { throwIfNoEntry: false });
@@ -253,7 +253,7 @@ describe('only its owner', () => {
     for (const dir of spoolDirs(opened.dataDir)) expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 
-  test('can know where the parts outside of the data directory are', () => {
+  test('can find the directories outside of the data directory', () => {
     const name = readFileSync(join(opened.dataDir, 'private-name'), 'utf8');
     const [outside] = spoolDirs(opened.dataDir);
     if (existsSync('/dev/shm')) expect(outside).toBe(`/dev/shm/underround-${name}`);
@@ -264,7 +264,7 @@ describe('only its owner', () => {
   });
 });
 
-test('a data directory of a long path has its socket in a directory of its own, gone with the host', async () => {
+test('a data directory with a long path has its socket in a separate directory, removed with the host', async () => {
   const base = await mkdtemp(join(tmpdir(), 'underround-store-'));
   const dataDir = join(base, 'd'.repeat(100));
   const { store } = await openTestStore({ dataDir });
@@ -276,7 +276,7 @@ test('a data directory of a long path has its socket in a directory of its own, 
   await rm(base, { recursive: true });
 });
 
-test('a directory that somebody else may have planted for the socket is refused', async () => {
+test('a socket directory that another user may have planted is refused', async () => {
   const base = await mkdtemp(join(tmpdir(), 'underround-store-'));
   const dataDir = join(base, 'd'.repeat(100));
   mkdirSync(dataDir);

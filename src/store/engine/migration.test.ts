@@ -15,14 +15,14 @@ import { DATABASE, schemaStages, TABLES, writtenColumns } from '../tables/schema
 import { StoreClient } from './client.ts';
 import { reachEngine } from './engineAccess.ts';
 
-/** The tables that have columns which were added after their first form. */
+/** The tables that gained columns after their first version. */
 const GROWN = [TABLES.markets, TABLES.gaps];
 const OLD_GAP = {
   ...{ gapId: 'gap_1', marketId: MARKET.marketId, startTimeMs: 1_795_176_001_000, endTimeMs: null },
   ...({ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null } as const),
 };
 
-test('a store of an earlier release gets the columns that are new; its rows read null there', async () => {
+test('a store of an earlier release gets the new columns; old rows read null there', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-migration-'));
   const common = { clock: systemClock, log: silentLogger };
   const hostEntry = await testHostEntry();

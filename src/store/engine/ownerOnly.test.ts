@@ -11,8 +11,8 @@ const why = isRoot ? '' : ' (skipped: only root can give files away)';
 const STRANGER = 12_345;
 const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8);
 
-describe('a directory of our own', () => {
-  test('is made for its owner alone, whatever the umask, and found again', () => {
+describe('an own directory', () => {
+  test('is created for its owner only, with any umask, and accepted when it exists', () => {
     const path = join(temporaryDirectory(), 'own');
     makeOwnDirectory(path);
     makeOwnDirectory(path);
@@ -38,7 +38,7 @@ describe('a directory of our own', () => {
         chmodSync(path, 0o750);
       },
     ],
-  ])('%s in its place is refused and left as it is', (_, reason, plant) => {
+  ])('%s in its place is refused and stays unchanged', (_, reason, plant) => {
     const directory = temporaryDirectory();
     const [path, aside] = [join(directory, 'own'), join(directory, 'aside')];
     mkdirSync(aside, { mode: 0o700 });
@@ -58,7 +58,7 @@ describe('a directory of our own', () => {
 });
 
 describe('the private name', () => {
-  test('is random, stays the same for a data directory, and only its owner can read it', () => {
+  test('is random, constant for a data directory, and readable only by its owner', () => {
     const [one, other] = [temporaryDirectory(), temporaryDirectory()];
     expect(privateName(one)).toMatch(/^[0-9a-f]{32}$/);
     expect(privateName(one)).toBe(privateName(one));
@@ -66,7 +66,7 @@ describe('the private name', () => {
     expect(modeOf(join(one, 'private-name'))).toBe('600');
   });
 
-  test('that cannot be one is refused', () => {
+  test('with invalid content is refused', () => {
     const dataDir = temporaryDirectory();
     writeFileSync(join(dataDir, 'private-name'), '../../etc');
     expect(() => privateName(dataDir)).toThrow(`${join(dataDir, 'private-name')} holds no name`);
@@ -74,7 +74,7 @@ describe('the private name', () => {
 });
 
 describe('a data directory', () => {
-  /** What a service of before left, all of it readable by everybody. */
+  /** The files of an earlier service version, all readable by every user. */
   function openToOthers(): string {
     const dataDir = join(temporaryDirectory(), 'data');
     mkdirSync(join(dataDir, 'engine', 'store'), { recursive: true });
@@ -90,7 +90,7 @@ describe('a data directory', () => {
     );
   const CLOSED = ['700', '700', '700', '600', '600'];
 
-  test('of before is closed to others, with one line that says so', async () => {
+  test('of an earlier version is closed to other users, with one log line about it', async () => {
     const dataDir = openToOthers();
     const lines: unknown[] = [];
     const log = { ...silentLogger, warn: (...line: unknown[]) => lines.push(line) } as never;
@@ -106,7 +106,7 @@ describe('a data directory', () => {
     expect(modesOf(dataDir)).toEqual(CLOSED);
   });
 
-  test('reached by a symbolic link is closed itself; links in it are not followed', async () => {
+  test('behind a symbolic link is closed; links inside it are not followed', async () => {
     const [dataDir, aside] = [openToOthers(), temporaryDirectory()];
     chmodSync(aside, 0o755);
     symlinkSync(aside, join(dataDir, 'link'));
@@ -116,15 +116,18 @@ describe('a data directory', () => {
     expect([...modesOf(dataDir), modeOf(aside)]).toEqual([...CLOSED, '755']);
   });
 
-  test.skipIf(!isRoot)(`of another user is refused, and so is a part of it${why}`, async () => {
-    for (const stolen of ['', 'control.sqlite']) {
-      const dataDir = openToOthers();
-      chownSync(join(dataDir, stolen), STRANGER, STRANGER);
-      const path = join(dataDir, stolen);
-      await expect(closeDataDirectory(dataDir, silentLogger)).rejects.toThrow(
-        `${path} belongs to user ${STRANGER}, this process runs as user 0: start it as that user, or change the owner`,
-      );
-      expect(existsSync(join(dataDir, 'private-name'))).toBe(false);
-    }
-  });
+  test.skipIf(!isRoot)(
+    `of another user is refused, also when only one file in it is another user's${why}`,
+    async () => {
+      for (const stolen of ['', 'control.sqlite']) {
+        const dataDir = openToOthers();
+        chownSync(join(dataDir, stolen), STRANGER, STRANGER);
+        const path = join(dataDir, stolen);
+        await expect(closeDataDirectory(dataDir, silentLogger)).rejects.toThrow(
+          `${path} belongs to user ${STRANGER}, this process runs as user 0: start it as that user, or change the owner`,
+        );
+        expect(existsSync(join(dataDir, 'private-name'))).toBe(false);
+      }
+    },
+  );
 });

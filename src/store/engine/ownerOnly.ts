@@ -1,4 +1,6 @@
-/** Files and directories that only the user who runs this process may read: the data directory, and what lies outside of it. */
+/**
+ * Restricts files and directories to the user of this process: the data directory and the directories outside of it.
+ */
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { chmod, lstat, readdir, realpath } from 'node:fs/promises';
@@ -7,19 +9,19 @@ import { ConfigError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { makeFileOnce } from '../../runtime/makeFileOnce.ts';
 
-/** For `process.umask`: what a process makes is its user's alone. */
+/** For `process.umask`: new files and directories are accessible only to their owner. */
 export const OWNER_ONLY_UMASK = 0o077;
 const DIRECTORY_MODE = 0o700;
 const OWNER_BITS = 0o700;
 const OTHERS_BITS = 0o077;
-/** Its presence also says that the whole data directory was tightened once. */
+/** The presence of this file also shows that the whole data directory was restricted once. */
 const NAME_FILE = 'private-name';
 const NAME_BYTES = 16;
 const NAME = /^[0-9a-f]{32}$/;
 
 /**
- * A name that nobody else can guess, for directories outside of the data directory. Made once and kept in the data
- * directory, so that every process of it, also after a crash, knows the same.
+ * A name that other users cannot guess, for directories outside of the data directory. It is created once and kept in
+ * the data directory, so that every process of it uses the same name, also after a crash.
  */
 export function privateName(dataDir: string): string {
   const path = join(dataDir, NAME_FILE);
@@ -42,7 +44,7 @@ function readName(path: string): string | null {
 }
 
 /**
- * Makes a directory for this user alone, or checks the one that exists, so that nobody else can have put anything there.
+ * Creates a directory for this user only, or checks the existing one, so that no other user can have put files there.
  * @throws {ConfigError} When it is a symbolic link or a file, belongs to another user or is open to others.
  */
 export function makeOwnDirectory(path: string): void {
@@ -60,19 +62,22 @@ export function makeOwnDirectory(path: string): void {
 }
 
 /**
- * Takes from others whatever they may do with the data directory: all of it at the first start, later what lies in it
- * directly. The directory itself may be reached by a symbolic link.
+ * Removes all permissions of other users in the data directory: in the whole tree at the first start, later in its
+ * first level. The directory itself may be a symbolic link.
  * @throws {ConfigError} When a part of it belongs to another user.
  */
 export async function closeDataDirectory(dataDir: string, log: Logger): Promise<void> {
   const isFirst = readName(join(dataDir, NAME_FILE)) === null;
   const path = await realpath(dataDir);
-  // From the top down: what is below a closed directory cannot be exchanged by others meanwhile.
+  // Parents first: other users cannot replace files below a closed directory meanwhile.
   const changed = await closeToOthers(path, isFirst ? Number.POSITIVE_INFINITY : 1);
   if (changed > 0) log.warn({ dataDir, changed }, 'data_directory.closed_to_others');
 }
 
-/** @param depth Levels below the path that are looked at in any case; below what was open to others, all are. */
+/**
+ * @param depth Levels below the path that are always checked; below a directory that was open to others, all levels
+ * are.
+ */
 async function closeToOthers(path: string, depth: number): Promise<number> {
   const stats = await unlessGone(lstat(path));
   if (stats === null || stats.isSymbolicLink()) return 0;
@@ -100,7 +105,7 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | null> {
   });
 }
 
-/** Where the system has no numbers for users (Windows), every owner counts as ours. */
+/** Where the system has no user ids (Windows), every owner counts as this user. */
 function isOurs(uid: number): boolean {
   const us = process.getuid?.();
   return us === undefined || us === uid;

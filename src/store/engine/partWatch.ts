@@ -7,11 +7,11 @@ import type { EngineAccess } from './access.ts';
 const PERIOD_MS = 5_000;
 
 /** Covers lost rows by gaps; resolves once those are in the engine. */
-export type CoverLosses = (lost: readonly LostPart[]) => Promise<void>;
+type CoverLosses = (lost: readonly LostPart[]) => Promise<void>;
 
 /**
- * Has the engine read its new parts whole every few seconds. Knows up to when inserted rows are in parts that are
- * readable, and hands on what a broken part has cost.
+ * Makes the engine read its new parts completely every few seconds. It knows until when inserted rows are in readable
+ * parts, and passes on the losses of broken parts.
  */
 export class PartWatch {
   readonly #options: { access: EngineAccess; clock: Clock; log: Logger };
@@ -34,21 +34,21 @@ export class PartWatch {
   }
 
   /**
-   * Rows that were inserted before this monotonic time are in parts that have been read whole. A server's parts are its
-   * operator's: they count as readable at once.
+   * Rows inserted before this monotonic time are in parts that were read completely. A server's parts are its
+   * operator's responsibility: they count as readable at once.
    */
   readableUpToMs(): number {
     const { access, clock } = this.#options;
     return access.checkParts === undefined ? clock.monotonic() : this.#readableUpToMs;
   }
 
-  /** From now on losses are covered this way; those of earlier runs are handed on at once. */
+  /** Sets the function that covers losses; passes on the losses of earlier runs at once. */
   onLost(cover: CoverLosses): void {
     this.#cover = cover;
     void this.check();
   }
 
-  /** One round; one at a time. */
+  /** Runs one round; concurrent calls share it. */
   check(): Promise<void> {
     this.#round ??= this.#check().finally(() => {
       this.#round = null;
@@ -56,7 +56,7 @@ export class PartWatch {
     return this.#round;
   }
 
-  /** A round under way is left to itself: it may read for minutes. */
+  /** Does not wait for a running round: it may read for minutes. */
   stop(): void {
     this.#timer.cancel();
     this.#stopped = true;
@@ -69,7 +69,7 @@ export class PartWatch {
     try {
       const { complete, broken, lost } = await access.checkParts(this.#acknowledged);
       this.#acknowledged = [];
-      // A host that was started again counts from 0.
+      // A restarted host counts from 0.
       this.#brokenTotal.inc(broken >= this.#brokenBefore ? broken - this.#brokenBefore : broken);
       this.#brokenBefore = broken;
       if (complete) this.#readableUpToMs = beganAtMs;

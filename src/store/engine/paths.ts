@@ -1,17 +1,17 @@
-/** Where the parts of one data directory's store meet: the socket and the spool. */
+/** Paths that the service and its engine host share: the socket and the spool. */
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { makeOwnDirectory, privateName } from './ownerOnly.ts';
 
-/** Linux takes 107 bytes, macOS 103. */
+/** Linux accepts 107 bytes, macOS 103. */
 const SOCKET_PATH_BYTES_MAX = 100;
 const SOCKET_NAME = 'engine.sock';
 const SHARED_MEMORY = '/dev/shm';
 
 /**
- * The engine host's socket: in the data directory or, where that path is too long, in a directory of an unpredictable
- * name under the system's temporary one.
+ * The engine host's socket: in the data directory or, where that path is too long, in a directory with an unpredictable
+ * name in the system's temporary directory.
  */
 export function socketPath(dataDir: string): string {
   const inside = join(resolve(dataDir), SOCKET_NAME);
@@ -19,15 +19,15 @@ export function socketPath(dataDir: string): string {
   return join(tmpdir(), outsideName(dataDir), SOCKET_NAME);
 }
 
-/** The socket's directory where it is outside of the data directory, which is checked apart; else null. */
+/** The socket's directory when it is outside of the data directory, which is checked separately; else null. */
 export function outsideSocketDirectory(dataDir: string): string | null {
   const directory = dirname(socketPath(dataDir));
   return directory === resolve(dataDir) ? null : directory;
 }
 
 /**
- * Makes or checks the directory of the socket before anything is written to or read from it.
- * @throws {ConfigError} When somebody else may have made it.
+ * Creates or checks the directory of the socket before any file in it is written or read.
+ * @throws {ConfigError} When another user may have created it.
  */
 export function prepareSocketDirectory(dataDir: string): void {
   const directory = outsideSocketDirectory(dataDir);

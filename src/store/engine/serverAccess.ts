@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { EngineAccess } from './access.ts';
 import type { StoreRetry } from './client.ts';
 
-/** A ClickHouse server somebody else runs: there is nothing to start, and waiting is all that can be done. */
+/** Access to a ClickHouse server with its own operator: this process can only wait for it, never start it. */
 export function serverAccess(url: string, clock: Clock): EngineAccess {
   return {
     url,

@@ -1,4 +1,4 @@
-/** Starts the embedded engine's host, finds a running one, and starts it again when it dies. */
+/** Starts the embedded engine's host, finds a running one, and restarts it when it dies. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -11,29 +11,29 @@ import type { PartCheck } from '../journal/lostPart.ts';
 import { type EngineAccess, STREAM_CONNECTIONS_MAX } from './access.ts';
 import { prepareSocketDirectory, socketPath } from './paths.ts';
 
-/** libuv threads of the host: one for each engine session, and some for files. The default of 4 starves queries. */
+/** libuv threads of the host: one for each engine session and some for files. The default of 4 starves queries. */
 const HOST_THREADS = 16;
 const SOCKETS_MAX = 64;
 const PING_TIMEOUT_MS = 1_000;
-/** How long the first start may take: the host of a process that just died may still hold the directory's lock. */
+/** Time limit of the first start: the host of a process that just died may still hold the directory's lock. */
 const START_LIMIT_MS = 20_000;
 /** One round reads 256 MiB, or one larger part. */
 const CHECK_TIMEOUT_MS = 600_000;
 const BACKOFF_MS_MIN = 50;
 const BACKOFF_MS_MAX = 5_000;
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   dataDir: string;
-  /** The host's built entry. */
+  /** The host's compiled entry. */
   entry: string;
-  /** The engine begins nothing that would leave less free space. */
+  /** The engine starts no work that would leave less free space. */
   keepFreeBytes?: number;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
 }
 
-/** The entry as built; from unbuilt sources that is the last build's. */
+/** The compiled entry; from TypeScript sources it is the one of the last build. */
 export function defaultHostEntry(): string {
   const beside = fileURLToPath(new URL('./host/main.js', import.meta.url));
   return existsSync(beside)
@@ -75,7 +75,7 @@ export class Supervisor implements EngineAccess {
     );
   }
 
-  /** Process id of the host this process started; null while it uses another's. */
+  /** Process id of the host that this process started; null while it uses another's. */
   get hostPid(): number | null {
     return this.#child?.pid ?? null;
   }
@@ -115,7 +115,7 @@ export class Supervisor implements EngineAccess {
     await gone;
   }
 
-  /** One start at a time; true once an engine answers. */
+  /** Concurrent calls share one start; true once an engine answers. */
   #ensure(limitMs: number): Promise<boolean> {
     this.#starting ??= this.#findOrStart(limitMs).finally(() => {
       this.#starting = null;
@@ -137,14 +137,14 @@ export class Supervisor implements EngineAccess {
     return false;
   }
 
-  /** Starts a host; true when it said it is ready, false when it ended before (the lock is held, or worse). */
+  /** Starts a host; true when it reported `ready`, false when it ended before (the lock is held, or it failed). */
   #spawn(): Promise<boolean> {
     const { dataDir, entry, log } = this.#options;
     const args = [entry, '--data-dir', dataDir, '--socket', this.#socket, '--log-level', log.level];
     if (this.#options.keepFreeBytes) args.push('--keep-free', String(this.#options.keepFreeBytes));
     const child = spawn(process.execPath, args, {
       stdio: ['pipe', 'pipe', 'inherit'],
-      // Nothing of our environment: the host takes arguments, and the service's secrets stay here.
+      // None of the service's environment: the host gets only arguments, and the service's secrets stay here.
       env: { UV_THREADPOOL_SIZE: String(HOST_THREADS), TZ: 'UTC' },
     });
     this.#child = child;

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.dispose());
 
-test('500 waiting segments go in by a handful of inserts, every row once and in order', async () => {
+test('500 waiting segments need a handful of inserts; every row arrives once and in order', async () => {
   const { engine } = rig;
   const writer = await rig.open();
   engine.present = null;
@@ -38,13 +38,13 @@ test('while one segment waits it is inserted alone, after its second', async () 
   expect(engine.taken.map(({ data }) => tradeSeqs(data))).toEqual([[1], [2], [3]]);
 });
 
-test('a batch that was tried is tried again with the same rows, whatever waits by then', async () => {
+test('a batch is retried with the same rows, even if more segments wait by then', async () => {
   const { engine } = rig;
   const writer = await rig.open();
   engine.present = null;
   engine.answer = away;
   await rig.tradeEverySecond(writer, range(1, 5));
-  // The first goes alone; then the batch fails some times, and segments come meanwhile.
+  // The first goes alone; then the batch fails several times while segments arrive.
   engine.answer = ({ data }) => (tradeSeqs(data).length === 1 ? null : away());
   await rig.until(() => engine.tried.some(({ data }) => tradeSeqs(data).length > 1), 1_000);
   await rig.tradeEverySecond(writer, range(6, 9));
@@ -57,7 +57,7 @@ test('a batch that was tried is tried again with the same rows, whatever waits b
   expect(engine.trades()).toEqual(range(1, 9));
 });
 
-test('of a batch that is refused only the bad segment is set aside', async () => {
+test('only the bad segment of a refused batch is set aside', async () => {
   const { engine } = rig;
   const writer = await rig.open();
   engine.present = null;
@@ -72,7 +72,7 @@ test('of a batch that is refused only the bad segment is set aside', async () =>
   expect(setAside).toContain('rejected');
 });
 
-test('a table of a refused batch that was in already is not stored twice', async () => {
+test('a table of a refused batch that is already in the engine is not stored twice', async () => {
   const { engine } = rig;
   const writer = await rig.open();
   engine.present = null;
@@ -87,7 +87,7 @@ test('a table of a refused batch that was in already is not stored twice', async
   expect(engine.trades()).toEqual(range(1, 3));
 });
 
-test('a killed run’s joined batch is sent again whole, under the token it had', async () => {
+test('a killed run’s joined batch is resent complete under the same token', async () => {
   rig.engine.present = null;
   rig.engine.answer = ({ data }) => (tradeSeqs(data).length === 1 ? null : away());
   const writer = await rig.open();
@@ -101,7 +101,7 @@ test('a killed run’s joined batch is sent again whole, under the token it had'
   const tried = before.tried.find(isJoined) as Insert;
   await rig.killRuns();
   rig.engine.present = null;
-  // What went in alone before the kill, and is still in its file where its removal was cut off.
+  // These rows were inserted before the kill, and a file still has them because its removal was interrupted.
   rig.engine.taken.push(...before.taken);
   const next = await rig.whileTimePasses(rig.open());
   expect(rig.engine.tried[0]).toEqual(tried);
@@ -137,7 +137,7 @@ test.each([
     joined: 1,
   },
   {
-    shows: 'the first whatever its size',
+    shows: 'the first segment of any size',
     sizes: [
       [1, 1e9],
       [1, 1],
@@ -145,18 +145,18 @@ test.each([
     joined: 1,
   },
   { shows: 'nothing of nothing', sizes: [], joined: 0 },
-])('a batch takes $shows', ({ sizes, joined }) => {
+])('a batch contains $shows', ({ sizes, joined }) => {
   const segments = sizes.map(([rows = 0, bytes = 0]) => ({ rows, bytes }));
   expect(batchLength(segments)).toBe(joined);
 });
 
-test('the engine stores a batch of the largest size as one part: it is in whole or not at all', async () => {
+test('the engine stores a batch of the largest size as one part: all of it is stored or none', async () => {
   let mayInsert = false;
   const { store, dispose } = await openTestStore({ mayInsert: () => mayInsert });
   const rowsOfSegment = 20_000;
   const segments = 11;
   for (let seq = 1; seq <= rowsOfSegment * segments; seq++) store.writer.trade(trade(seq));
-  // The oldest goes alone, as it came; the others are what one batch holds.
+  // The oldest goes alone, unchanged; the others fill exactly one batch.
   const flushed = store.writer.flush();
   mayInsert = true;
   await flushed;

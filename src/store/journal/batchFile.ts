@@ -13,9 +13,9 @@ export interface SegmentRange {
 }
 
 /**
- * Names the joined batch in work, in a file of the run's directory. The batch's token follows from the range, so
- * whoever recovers the run sends the same rows under the same token, and an insert that a dead process left running in
- * a living engine is not stored twice.
+ * Records the joined batch being inserted, in a file of the run's directory. The batch's token follows from the range.
+ * Recovery therefore sends the same rows under the same token, and an insert that a dead process left running in a
+ * living engine is not stored twice.
  */
 export class BatchFile {
   readonly #path: string;
@@ -36,7 +36,7 @@ export class BatchFile {
     if (bytesWritten !== RECORD_BYTES) throw new Error('the batch in work did not fit on the disk');
   }
 
-  /** The noted batch is dissolved: its segments go one by one, each under its own token. */
+  /** Clears the record: the batch was split, and its segments are inserted one by one, each under its own token. */
   async clear(): Promise<void> {
     await this.#handle?.truncate(0);
   }
@@ -46,7 +46,7 @@ export class BatchFile {
     this.#handle = null;
   }
 
-  /** The batch that was in work last; null where there was none. */
+  /** The batch recorded last; null without one. */
   static async read(runPath: string): Promise<SegmentRange | null> {
     const record = await readFile(join(runPath, BATCH_FILE)).catch(() => Buffer.alloc(0));
     if (record.length !== RECORD_BYTES) return null;

@@ -39,7 +39,7 @@ function write(store: Store, seq: number): void {
   );
 }
 
-test('the engine killed in the middle of inserts is started again; nothing is lost, nothing doubled', async () => {
+test('an engine killed during inserts is restarted; no row is lost or stored twice', async () => {
   opened = await openTestStore();
   const { store, metrics } = opened;
   const total = 20_000;
@@ -50,7 +50,7 @@ test('the engine killed in the middle of inserts is started again; nothing is lo
     if (seq % rowsBetweenFlushes !== 0) continue;
     const inserted = store.writer.flush();
     if (seq % (total / kills) === 0) {
-      // Within the insert: a turn of the loop after it was sent, another number of turns each time.
+      // During the insert: a different number of event loop turns after it was sent, each time.
       for (let turn = 0; turn < 3 * (seq / (total / kills)); turn++)
         await new Promise((resolve) => setImmediate(resolve));
       const pid = store.enginePid();
@@ -69,7 +69,7 @@ test('the engine killed in the middle of inserts is started again; nothing is lo
   );
 });
 
-test('reads asked while the engine is dead are answered by the next one', async () => {
+test('reads sent while the engine is dead are answered by the next engine', async () => {
   opened = await openTestStore();
   const { store } = opened;
   process.kill(store.enginePid() as number, 'SIGKILL');
@@ -89,7 +89,10 @@ interface Opened {
   previousRun: { clean: boolean; lastAliveTimeMs: number | null };
 }
 
-/** Starts the recording child; `said` is what it said when its store was open, `far` comes true once it recorded for so long. */
+/**
+ * Starts the recording child. `said` is its report when its store was open; `far` resolves once it has recorded for
+ * `farMs`.
+ */
 async function startWriter(args: { notes: string; firstSeq: number; startMs: number; farMs: number }) {
   const script = await bundle('test/support/crashingWriter.ts');
   const words = [args.notes, args.firstSeq, args.startMs, args.farMs].map(String);
@@ -109,20 +112,20 @@ async function startWriter(args: { notes: string; firstSeq: number; startMs: num
 
 async function readNotes(path: string): Promise<{ seq: number; timeMs: number }[]> {
   const lines = (await readFile(path, 'utf8')).split('\n');
-  // The last line may be cut; it was noted before its row was appended, so it counts for nothing.
+  // The last line may be cut. It was noted before its row was appended, so it is ignored.
   return lines.slice(0, -1).map((line) => {
     const [seq = 0, timeMs = 0] = line.split(' ').map(Number);
     return { seq, timeMs };
   });
 }
 
-/** What a kill may cost, in time recorded. */
+/** Longest recorded time that a kill may lose. */
 const LOSS_MS_MAX = 100;
 const RUN_MS = [150, 900, 1_080, 1_900, 400];
-/** From the start of one run to that of the next, more than any lasts. */
+/** Time between the starts of two runs, longer than any run lasts. */
 const RUN_APART_MS = 86_400_000;
 
-test('a recorder killed again and again loses at most its last 100 ms and doubles nothing', async () => {
+test('a recorder killed again and again loses at most its last 100 ms and stores no row twice', async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'underround-crash-'));
   const ends: {
     firstSeq: number;
@@ -138,7 +141,7 @@ test('a recorder killed again and again loses at most its last 100 ms and double
     const before = ends.at(-1);
     expect(said.previousRun.clean).toBe(run === 0);
     if (before) {
-      // Known to be alive until just before it died: the loss it records is as long as the loss it had.
+      // Known to be alive until just before it died: the recorded loss is as long as the real loss.
       expect(before.lastTimeMs - (said.previousRun.lastAliveTimeMs ?? 0)).toBeLessThanOrEqual(LOSS_MS_MAX);
     }
     expect(await far()).toBe('far');
@@ -156,7 +159,7 @@ test('a recorder killed again and again loses at most its last 100 ms and double
     expect(new Set(seqs).size).toBe(seqs.length);
     for (const { firstSeq: first, lastTimeMs, keptFrom } of ends) {
       const kept = seqs.filter((seq) => seq >= first && seq < first + 1_000_000);
-      // No holes: what is kept is a prefix of what was recorded.
+      // No holes: the stored rows are a prefix of the recorded rows.
       expect(kept).toEqual(Array.from({ length: kept.length }, (_, i) => first + i));
       const lost = keptFrom.slice(kept.length);
       expect(lastTimeMs - (lost[0]?.timeMs ?? lastTimeMs)).toBeLessThanOrEqual(LOSS_MS_MAX);
@@ -168,7 +171,7 @@ test('a recorder killed again and again loses at most its last 100 ms and double
   expect(bodies).toEqual([{ wrong: 0 }]);
 });
 
-test('a second process uses the engine that runs, and starts its own when that one goes', async () => {
+test('a second process uses the running engine, and starts its own when that one ends', async () => {
   opened = await openTestStore();
   const second = await openTestStore({ dataDir: opened.dataDir, writerName: 'import' });
   expect(second.store.enginePid()).toBe(null);

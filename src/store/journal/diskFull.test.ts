@@ -34,7 +34,7 @@ const seqsOf = async (store: Store) =>
   (await store.rows<{ seq: number }>('SELECT seq FROM trades ORDER BY seq')).map(({ seq }) => seq);
 const seqs = (to: number) => Array.from({ length: to }, (_, seq) => seq);
 
-/** An open store on a small disk; `reopen` closes it first, `kill` leaves its engine no time. */
+/** An open store on a small disk. `reopen` closes it first; `kill` gives its engine no time to stop. */
 async function storeOn(disk: LimitedDisk) {
   const options = { dataDir: join(disk.path, 'data'), diskReserve: DISK_RESERVE };
   let opened = await openTestStore(options);
@@ -52,7 +52,7 @@ async function storeOn(disk: LimitedDisk) {
   };
 }
 
-/** The engine's own files about its tables. */
+/** The engine's metadata files of its tables. */
 function definitions(disk: LimitedDisk): Record<string, string> {
   const dir = join(disk.path, 'data/engine/metadata/underround');
   const names = readdirSync(dir).filter((name) => name.endsWith('.sql'));
@@ -63,7 +63,7 @@ describe.each(['tmpfs', 'ext4'] satisfies DiskKind[])('a full %s', (kind) => {
   const disk = () => limitedDisk(kind, DISK_MIB);
   const onDisks = it.skipIf(!mayMount(kind));
 
-  onDisks('costs no row: the journal goes on in its reserve until there is space', async () => {
+  onDisks('loses no row: the journal uses its reserve until there is space', async () => {
     const small = disk();
     const rig = await storeOn(small);
     write(rig.store, 0, 1_000);
@@ -83,56 +83,62 @@ describe.each(['tmpfs', 'ext4'] satisfies DiskKind[])('a full %s', (kind) => {
     expect(await seqsOf(rig.store)).toEqual(seqs(2_000));
   });
 
-  onDisks('says that rows may be lost once the reserve is used up, and not after', async () => {
-    const small = disk();
-    const rig = await storeOn(small);
-    await rig.store.guard.poll();
-    small.fill();
-    await rig.store.guard.poll();
-    let written = 0;
-    await eventually('rows that are in memory alone', async () => {
+  onDisks(
+    'reports possible loss once the reserve is used up, and stops reporting it when there is space',
+    async () => {
+      const small = disk();
+      const rig = await storeOn(small);
+      await rig.store.guard.poll();
       small.fill();
-      write(rig.store, written, written + 1_000);
-      written += 1_000;
-      return rig.store.writer.isDropping;
-    });
-    small.free();
-    await rig.store.guard.poll();
-    await eventually('a journal that works', async () => !rig.store.writer.isDropping);
-    await rig.store.writer.flush();
-    // A gap covers that time, because a kill would have lost them; this process kept them.
-    expect(await seqsOf(rig.store)).toEqual(seqs(written));
-  });
+      await rig.store.guard.poll();
+      let written = 0;
+      await eventually('rows that exist only in memory', async () => {
+        small.fill();
+        write(rig.store, written, written + 1_000);
+        written += 1_000;
+        return rig.store.writer.isDropping;
+      });
+      small.free();
+      await rig.store.guard.poll();
+      await eventually('a journal that works', async () => !rig.store.writer.isDropping);
+      await rig.store.writer.flush();
+      // A gap covers that time because a kill would have lost its rows; this process kept them.
+      expect(await seqsOf(rig.store)).toEqual(seqs(written));
+    },
+  );
 
-  onDisks('is no end: a start works from the reserve, or fails by its name and harms nothing', async () => {
-    const small = disk();
-    const rig = await storeOn(small);
-    write(rig.store, 0, 1_000);
-    await rig.store.writer.flush();
-    await rig.store.guard.poll();
-    const before = definitions(small);
-    process.kill(rig.store.enginePid() as number, 'SIGKILL');
-    await rig.close();
-    small.fill();
-    await rig.reopen();
-    expect([await seqsOf(rig.store), rig.store.guard.isOn]).toEqual([seqs(1_000), true]);
-    await rig.close();
-    // Nothing of the reserve is left by now.
-    for (let start = 0; start < 3; start++) {
+  onDisks(
+    'does not end the service: a start uses the reserve, or fails with a clear error and damages nothing',
+    async () => {
+      const small = disk();
+      const rig = await storeOn(small);
+      write(rig.store, 0, 1_000);
+      await rig.store.writer.flush();
+      await rig.store.guard.poll();
+      const before = definitions(small);
+      process.kill(rig.store.enginePid() as number, 'SIGKILL');
+      await rig.close();
       small.fill();
-      await rig.reopen().catch(() => undefined);
-    }
-    small.fill();
-    await expect(rig.reopen()).rejects.toThrow(
-      `the disk of ${join(small.path, 'data')} is full: free space and start again`,
-    );
-    expect(definitions(small)).toEqual(before);
-    small.free();
-    await rig.reopen();
-    expect(await seqsOf(rig.store)).toEqual(seqs(1_000));
-  });
+      await rig.reopen();
+      expect([await seqsOf(rig.store), rig.store.guard.isOn]).toEqual([seqs(1_000), true]);
+      await rig.close();
+      // The reserve is used up by now.
+      for (let start = 0; start < 3; start++) {
+        small.fill();
+        await rig.reopen().catch(() => undefined);
+      }
+      small.fill();
+      await expect(rig.reopen()).rejects.toThrow(
+        `the disk of ${join(small.path, 'data')} is full: free space and start again`,
+      );
+      expect(definitions(small)).toEqual(before);
+      small.free();
+      await rig.reopen();
+      expect(await seqsOf(rig.store)).toEqual(seqs(1_000));
+    },
+  );
 
-  onDisks('in the middle of merges costs no row, and no read fails', async () => {
+  onDisks('during merges loses no row, and no read fails', async () => {
     const random = new Random(`merges on ${kind}`);
     const small = disk();
     const common = { clock: systemClock, log: silentLogger };
@@ -156,7 +162,7 @@ describe.each(['tmpfs', 'ext4'] satisfies DiskKind[])('a full %s', (kind) => {
         written += 3_000;
         await store.writer.flush();
       }
-      // Little enough to be filled while the merge writes.
+      // Small enough to be filled while the merge writes.
       small.fill(3 * MIB);
       const merged = client.command('OPTIMIZE TABLE trades FINAL').catch(() => undefined);
       for (let turn = 0; turn < random.uniform(0, 40); turn++) await nextTurn();
@@ -174,7 +180,7 @@ describe.each(['tmpfs', 'ext4'] satisfies DiskKind[])('a full %s', (kind) => {
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a full memory file system for the bodies of inserts', () => {
-  it.skipIf(!mayMount('tmpfs'))('is passed over for the data directory', async () => {
+  it.skipIf(!mayMount('tmpfs'))('is skipped in favour of the data directory', async () => {
     const [memory, data] = [limitedDisk('tmpfs', 1), limitedDisk('tmpfs', 4)];
     const spool = await Spool.open([join(memory.path, 'spool'), join(data.path, 'spool')], {
       log: silentLogger,
@@ -231,25 +237,20 @@ describe('a long answer whose reader is slow', () => {
 });
 
 describe('a segment on a full disk', () => {
-  it.skipIf(!mayMount('tmpfs'))(
-    'is written in the room that is made for it, whole or not at all',
-    async () => {
-      const small = limitedDisk('tmpfs', 1);
-      small.fill();
-      const asked: number[] = [];
-      const file = new SegmentFile(join(small.path, 'a.seg'), async (bytes) => {
-        asked.push(bytes);
-        if (asked.length > 1) small.free();
-        return asked.length < 3;
-      });
-      await file.append([Buffer.alloc(10_000, 1), Buffer.alloc(10_000, 2)]);
-      expect([asked.length, file.length, readFileSync(file.path).length]).toEqual([2, 20_000, 20_000]);
-      small.fill();
-      await expect(file.append([Buffer.alloc(200_000, 3)])).rejects.toThrow(
-        /^only \d+ of 200000 bytes fitted/,
-      );
-      expect(file.length).toBe(20_000);
-      await file.keep();
-    },
-  );
+  it.skipIf(!mayMount('tmpfs'))('is written completely into the freed space, or not at all', async () => {
+    const small = limitedDisk('tmpfs', 1);
+    small.fill();
+    const asked: number[] = [];
+    const file = new SegmentFile(join(small.path, 'a.seg'), async (bytes) => {
+      asked.push(bytes);
+      if (asked.length > 1) small.free();
+      return asked.length < 3;
+    });
+    await file.append([Buffer.alloc(10_000, 1), Buffer.alloc(10_000, 2)]);
+    expect([asked.length, file.length, readFileSync(file.path).length]).toEqual([2, 20_000, 20_000]);
+    small.fill();
+    await expect(file.append([Buffer.alloc(200_000, 3)])).rejects.toThrow(/^only \d+ of 200000 bytes fitted/);
+    expect(file.length).toBe(20_000);
+    await file.keep();
+  });
 });

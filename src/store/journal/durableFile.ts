@@ -2,8 +2,8 @@ import { open, readFile, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces a file's text so that a crash or a full disk leaves the old text or the new one, never a part of it: the
- * text goes to a draft beside it, onto the disk, and into place by one rename. Equal text writes nothing.
+ * Replaces a file's text atomically: a crash or a full disk leaves the old text or the new one, never a part of it. The
+ * text goes to a draft beside it, is synced to the disk, and moves into place by one rename. Equal text writes nothing.
  */
 export async function replaceFile(path: string, text: string): Promise<void> {
   if ((await readFile(path, 'utf8').catch(() => null)) === text) return;
@@ -24,7 +24,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await syncDirectory(dirname(path));
 }
 
-/** Brings a rename onto the disk. */
+/** Syncs a rename to the disk. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {

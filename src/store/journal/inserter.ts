@@ -1,4 +1,4 @@
-/** Brings batches of encoded rows into the engine exactly once, whatever dies on the way. */
+/** Inserts batches of encoded rows into the engine exactly once, even if a process dies in between. */
 import type { Counter, Histogram } from 'prom-client';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { StoreRefusedError, StoreUnavailableError } from '../../runtime/errors.ts';
@@ -10,14 +10,14 @@ import type { RowBuffer } from './rowBuffer.ts';
 
 const BACKOFF_MS_MIN = 50;
 const BACKOFF_MS_MAX = 5_000;
-/** A refusal is tried again this often: a table may be under repair. Then the rows are set aside. */
+/** Retries of a refused batch: a table may be under repair. Then the rows are set aside. */
 const REFUSALS_MAX = 5;
-/** How often an inserter that may not insert asks again whether it may. */
+/** How often an inserter that may not insert checks again. */
 const MAY_INSERT_POLL_MS = 250;
-/** Rows that are still not there after so many acknowledged inserts never will be. */
+/** Rows still missing after this many acknowledged inserts will never appear. */
 const RESENDS_MAX = 3;
 
-/** What the inserter asks of the driver. */
+/** The part of the driver that the inserter uses. */
 export interface InsertClient {
   insert(options: {
     target: string;
@@ -33,9 +33,9 @@ export interface Batch {
   readonly table: TableName;
   readonly target: string;
   readonly rows: RowBuffer;
-  /** The engine remembers it: the same batch sent again is not stored again. */
+  /** The engine remembers tokens: a batch sent again with the same token is not stored again. */
   readonly token: string;
-  /** An earlier try may have ended in any way: look what is there before and after. */
+  /** An earlier try may have ended in any way: check which rows exist before and after. */
   readonly uncertain: boolean;
 }
 
@@ -48,7 +48,7 @@ export class Inserter {
   readonly #retries: Counter;
   readonly #seconds: Histogram;
 
-  /** @param options.mayInsert While it answers false, nothing is sent to the engine. */
+  /** @param options.mayInsert While it returns false, nothing is sent to the engine. */
   constructor(options: {
     client: InsertClient;
     clock: Clock;
@@ -74,7 +74,7 @@ export class Inserter {
   }
 
   /**
-   * Inserts the rows, partition by partition (a batch is atomic within one only), trying until it is done.
+   * Inserts the rows partition by partition (a batch is atomic only within one) and retries until it succeeds.
    * @throws {StoreRefusedError} When the engine keeps refusing the rows.
    * @throws {StoreUnavailableError} When `signal` aborted before it was done.
    */
@@ -85,7 +85,7 @@ export class Inserter {
   }
 
   /**
-   * Inserts those of the rows that the engine does not have; how earlier tries of them ended need not be known.
+   * Inserts the rows that the engine does not have; the result of earlier tries need not be known.
    * @returns How many were missing.
    * @throws {StoreRefusedError} When the engine keeps refusing the rows.
    * @throws {StoreUnavailableError} When `signal` aborted before it was done.
@@ -96,9 +96,9 @@ export class Inserter {
     for (const [day, rows] of byDay(batch.rows)) {
       const missing = await this.#missingInTheEnd(batch.table, rows, signal);
       if (missing.rows === 0) continue;
-      // Nothing there: the token of the earlier try, so that its own insert, should it still be in work in an engine that
-      // lives, is not stored beside ours. Some there: that insert is done, and its token would shut ours out. A row that
-      // replaces may be repeated, so it gets a token that no earlier try can have used up.
+      // No row stored: reuse the token of the earlier try. Its insert may still run in a living engine and is then not
+      // stored beside this one. Some rows stored: that insert is done, and its token would suppress this one. A row of
+      // a replacing table may be repeated, so it gets a token that no earlier try can have used.
       let suffix = missing.rows === rows.rows ? '' : '/rest';
       if (isReplacing) suffix = `/rest-${this.#clock.now().toString(36)}`;
       const token = `${batch.token}${suffix}/${day}`;
@@ -129,8 +129,8 @@ export class Inserter {
           this.#inserted.inc({ table }, batch.rows.rows);
           return;
         }
-        // The engine notes a token just before it commits the part; killed between the two, it takes the retry for a
-        // duplicate. Only a look shows it, and only another token gets past it.
+        // The engine records a token just before it commits the part. Killed between the two, it treats the retry as a
+        // duplicate. Only a query shows this, and only another token avoids it.
         if (++resends > RESENDS_MAX)
           throw new StoreRefusedError('acknowledged rows do not appear', { storeCode: null });
         rows = missing;
@@ -140,7 +140,7 @@ export class Inserter {
           throw error;
         if (signal.aborted) throw error;
         uncertain = true;
-        // Where a repeated row is harmless, a token that may be noted without its rows is the greater risk.
+        // Where a repeated row is harmless, a token recorded without its rows is the greater risk.
         if (TABLES[batch.table].replacingBy !== null) token = `${token}+`;
         this.#retries.inc();
         this.#log.warn(
@@ -153,12 +153,15 @@ export class Inserter {
     }
   }
 
-  /** Rows that are not there; null for tables whose key makes a repeated row harmless and which are never looked up. */
+  /**
+   * Rows that the engine does not have. Null for tables whose key makes a repeated row harmless: they are never
+   * queried.
+   */
   async #missing(table: TableName, rows: RowBuffer): Promise<RowBuffer | null> {
     return TABLES[table].replacingBy !== null ? null : missingRows(this.#client, table, rows);
   }
 
-  /** Asks until the engine answers. */
+  /** Retries until the engine answers. */
   async #missingInTheEnd(table: TableName, rows: RowBuffer, signal: AbortSignal): Promise<RowBuffer> {
     let backoffMs = BACKOFF_MS_MIN;
     for (let refusals = 0; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
@@ -182,7 +185,7 @@ export class Inserter {
   }
 }
 
-/** Rows by day; a segment of one day, as all but one in a day are, is passed on as it is. */
+/** Splits rows by day. A segment of one day is returned unchanged; all but one segment a day are like that. */
 function byDay(rows: RowBuffer): Map<number, RowBuffer> {
   const days = new Set(rows.days.subarray(0, rows.rows));
   return new Map(

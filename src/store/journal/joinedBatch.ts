@@ -1,23 +1,26 @@
-/** Waiting segments joined into one insert a table: an insert costs about the same for one second of rows as for sixty. */
+/**
+ * Joins waiting segments into one insert per table: an insert of one second of rows costs about as much as one of
+ * sixty.
+ */
 
 import type { TableName } from '../tables/schema.ts';
 import { RowBuffer } from './rowBuffer.ts';
 
 /**
- * What one batch holds at most, over all its tables. The engine stores an insert of this size as one part, so it is in
- * whole or not at all: it splits inserts of more than 1,048,449 rows or 256 MiB, and rows take up to three times their
- * encoded size in its memory.
+ * Limits of one batch over all its tables. The engine stores an insert of this size as one part, so all of it is stored
+ * or none: it splits inserts of more than 1,048,449 rows or 256 MiB, and rows take up to three times their encoded size
+ * in its memory.
  */
 const BATCH_ROWS_MAX = 200_000;
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 
-/** What of a segment decides how many fit into a batch. */
+/** The size of a segment, which decides how many fit into a batch. */
 export interface SegmentSize {
   readonly rows: number;
   readonly bytes: number;
 }
 
-/** How many of the segments, from the first on, go into one batch; the first goes whatever its size. */
+/** How many of the segments, from the first on, form one batch; the first is included at any size. */
 export function batchLength(segments: readonly SegmentSize[]): number {
   let [rows, bytes] = [0, 0];
   for (const [index, segment] of segments.entries()) {
@@ -41,15 +44,15 @@ export function joinTables(
   return new Map([...pieces].map(([table, buffers]) => [table, RowBuffer.joined(buffers)]));
 }
 
-/** Names a batch for the engine: the same segments always get the same token. */
+/** The engine's token for a batch: the same segments always get the same token. */
 export function batchToken(runId: string, { first, last }: { first: number; last: number }): string {
   return first === last ? `${runId}/${first}` : `${runId}/${first}-${last}`;
 }
 
-/** Inserts under way at a time: the engine's host has as many sessions that write. */
+/** Concurrent inserts: the engine's host has this many write sessions. */
 export const INSERTS_AT_ONCE = 2;
 
-/** Runs every job, some at a time. Rejects with the first failure, but not before all that were begun have ended. */
+/** Runs every job, at most `limit` at a time. Rejects with the first failure after all started jobs have ended. */
 export async function atOnce<T>(
   limit: number,
   jobs: readonly T[],

@@ -1,13 +1,12 @@
 /**
- * The bytes of a journal segment. What is journalled is the encoded rows themselves, not the venue's frames:
- * replay then needs no book state and no determinism of anything upstream, and gives the engine the very bytes
- * it would have got.
+ * The bytes of a journal segment. The journal holds the encoded rows, not the venue's frames: replay then needs no book
+ * state and no deterministic code upstream, and sends the engine exactly the original bytes.
  *
- * A segment is a header (magic, length, JSON naming each table's insert target) and chunks. A chunk holds the
- * rows one table gained since the last write: a fixed head, then seqs, row ends, days, and the rows. Its CRC covers all of
- * it, so a chunk that was cut short by a crash is recognised. Every chunk of a write but the last says that more follow:
- * a write that was cut short counts for no table. Otherwise a kill could leave a book and lose a trade before it, and
- * the gap, which begins at the last stored book, would not cover the trade.
+ * A segment is a header (magic, length, JSON naming each table's insert target) and chunks. A chunk holds the rows that
+ * one table gained since the last write: a fixed head, then seqs, row ends, days, and the rows. Its CRC covers all of
+ * it, so a chunk cut short by a crash is recognised. Every chunk of a write except the last is marked "more follow": a
+ * write that was cut short counts for no table. Otherwise a kill could leave a book and lose a trade before it, and the
+ * gap, which begins at the last stored book, would not cover the trade.
  */
 import { crc32 } from 'node:zlib';
 import { TABLE_NAMES, type TableName } from '../tables/schema.ts';
@@ -17,9 +16,9 @@ const SEGMENT_MAGIC = 0x31_4a_52_55;
 const CHUNK_MAGIC = 0x4b_48_43_55;
 const SEGMENT_HEAD_BYTES = 8;
 const CHUNK_HEAD_BYTES = 48;
-/** Beside a chunk's table: further chunks of the same write follow it. */
+/** Added to a chunk's table number when further chunks of the same write follow. */
 const MORE_FOLLOW = 0x80_00_00_00;
-/** Where the checksum stands in the head; everything else of the chunk is summed. */
+/** Offset of the checksum in the head; it covers the rest of the chunk. */
 const CRC_AT = 44;
 const ROW_INDEX_BYTES = 8 + 4 + 4;
 
@@ -33,14 +32,17 @@ export function encodeSegmentHead(targets: Targets): Buffer {
   return Buffer.concat([head, json]);
 }
 
-/** What one table gained since the last write. */
+/** Rows that one table gained since the last write. */
 export interface NewRows {
   readonly table: TableName;
   readonly rows: RowBuffer;
   readonly fromRow: number;
 }
 
-/** The rows of one write, as the pieces of its chunks (views: write them before the buffers are reset). */
+/**
+ * Encodes the rows of one write as the pieces of its chunks. The pieces are views: write them before the buffers are
+ * reset.
+ */
 export function encodeWrite(gained: readonly NewRows[], writtenTimeMs: number): Buffer[] {
   return gained.flatMap((table, index) =>
     encodeChunk(table, { writtenTimeMs, moreFollow: index < gained.length - 1 }),
@@ -80,12 +82,12 @@ function bytesOf(array: Float64Array | Uint32Array | Int32Array): Buffer {
   return Buffer.from(array.buffer, array.byteOffset, array.byteLength);
 }
 
-/** What a segment says of itself beside its rows. */
+/** What a segment contains besides its rows. */
 export interface SegmentSummary {
   readonly targets: Targets;
-  /** Bytes at the end that are no whole write. */
+  /** Bytes at the end that are not a complete write. */
   readonly tornBytes: number;
-  /** When the first and the last whole chunk were written; null when there is none. */
+  /** When the first and the last complete chunk were written; null without one. */
   readonly firstTimeMs: number | null;
   readonly lastTimeMs: number | null;
 }
@@ -94,7 +96,7 @@ export interface ParsedSegment extends SegmentSummary {
   readonly tables: ReadonlyMap<TableName, RowBuffer>;
 }
 
-/** Reads a segment as far as it is whole; a file without a whole header has no rows and is all torn. */
+/** Reads the complete writes of a segment; a file without a complete header has no rows and counts as torn. */
 export function parseSegment(file: Buffer): ParsedSegment {
   const tables = new Map<TableName, RowBuffer>();
   const summary = readChunks(file, (chunk) => {
@@ -110,7 +112,7 @@ export function parseSegment(file: Buffer): ParsedSegment {
   return { ...summary, tables };
 }
 
-/** Calls `onChunk` with each chunk of the whole writes of a segment, in the order of the file. */
+/** Calls `onChunk` with each chunk of the complete writes of a segment, in file order. */
 export function readChunks(
   file: Buffer,
   onChunk: (chunk: JournalChunk, targets: Targets) => void,
@@ -156,14 +158,14 @@ function wholeChunkLength(file: Buffer, at: number): number | null {
   return sum === file.readUInt32LE(at + CRC_AT) ? CHUNK_HEAD_BYTES + payload : null;
 }
 
-/** The rows of a whole chunk, where they are in the file. */
+/** The rows of a complete chunk, read in place from the file. */
 export class JournalChunk {
   readonly file: Buffer;
   readonly table: TableName;
-  /** The write goes on with another chunk. */
+  /** Whether another chunk of the same write follows. */
   readonly moreFollow: boolean;
   readonly rows: number;
-  /** Bytes of the rows. */
+  /** Size of the rows in bytes. */
   readonly bytes: number;
   readonly writtenTimeMs: number;
   /** Bounds of `ts` over the rows of the table so far. */
@@ -173,10 +175,10 @@ export class JournalChunk {
   readonly #endsAt: number;
   readonly #daysAt: number;
   readonly #bytesAt: number;
-  /** Row ends are counted from the table's first row, in an earlier chunk. */
+  /** Row ends count from the table's first row, which is in an earlier chunk. */
   readonly #bytesBefore: number;
 
-  /** @throws {RangeError} When it names a table that does not exist. */
+  /** @throws {RangeError} When the chunk names a table that does not exist. */
   constructor(file: Buffer, at: number) {
     const named = file.readUInt32LE(at + 4);
     this.moreFollow = named >= MORE_FOLLOW;

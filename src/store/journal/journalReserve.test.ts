@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { silentLogger } from '../../runtime/log.ts';
-import { giveStartRoom, JournalReserve } from './journalReserve.ts';
+import { freeStartSpace, JournalReserve } from './journalReserve.ts';
 
 const MIB = 1024 * 1024;
 const open = (dir: string, targetBytes = 3 * MIB) =>
   JournalReserve.open(dir, { targetBytes, log: silentLogger });
 
 describe('JournalReserve', () => {
-  it('is a file of zeros that is really written', async () => {
+  it('is a file of zeros whose blocks are really allocated', async () => {
     const dir = temporaryDirectory();
     const reserve = await open(dir);
     await reserve.fill(10 * MIB);
@@ -20,7 +20,7 @@ describe('JournalReserve', () => {
     await reserve.close();
   });
 
-  it('takes no more than the space to spare', async () => {
+  it('uses no more than the spare space', async () => {
     const reserve = await open(temporaryDirectory());
     await reserve.fill(MIB);
     expect([reserve.bytes, reserve.missingBytes]).toEqual([MIB, 2 * MIB]);
@@ -29,19 +29,19 @@ describe('JournalReserve', () => {
     await reserve.close();
   });
 
-  it('gives back what is asked for, at least a quarter of a mebibyte, until none is left', async () => {
+  it('frees the requested space, at least a quarter of a mebibyte, until none is left', async () => {
     const dir = temporaryDirectory();
     const reserve = await open(dir, MIB);
     await reserve.fill(MIB);
-    expect(await reserve.give(1)).toBe(true);
+    expect(await reserve.free(1)).toBe(true);
     expect(reserve.bytes).toBe(0.75 * MIB);
-    expect(await reserve.give(2 * MIB)).toBe(true);
+    expect(await reserve.free(2 * MIB)).toBe(true);
     expect(statSync(join(dir, 'reserve')).size).toBe(0);
-    expect(await reserve.give(1)).toBe(false);
+    expect(await reserve.free(1)).toBe(false);
     await reserve.close();
   });
 
-  it('is there again after a restart, cut to a smaller target', async () => {
+  it('exists after a restart, cut to a smaller target', async () => {
     const dir = temporaryDirectory();
     const first = await open(dir);
     await first.fill(3 * MIB);
@@ -52,15 +52,15 @@ describe('JournalReserve', () => {
   });
 });
 
-describe('room for a start', () => {
-  it('is a mebibyte of what an earlier run reserved', async () => {
+describe('space for a start', () => {
+  it('is a mebibyte of the space an earlier run reserved', async () => {
     const dataDir = temporaryDirectory();
     mkdirSync(join(dataDir, 'journal'));
-    expect(await giveStartRoom(dataDir, silentLogger)).toBe(false);
+    expect(await freeStartSpace(dataDir, silentLogger)).toBe(false);
     const reserve = await open(join(dataDir, 'journal'));
     await reserve.fill(3 * MIB);
     await reserve.close();
-    expect(await giveStartRoom(dataDir, silentLogger)).toBe(true);
+    expect(await freeStartSpace(dataDir, silentLogger)).toBe(true);
     expect(statSync(join(dataDir, 'journal', 'reserve')).size).toBe(2 * MIB);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Space that the journal can still use when the disk is full: a file of zeros, written and not only announced, that is
- * cut shorter by what a write needs. It outlives the process, so that a start on a full disk has room for its first
- * files.
+ * Space that the journal can still use when the disk is full: a file of zeros with all its blocks written, which is
+ * shortened by the size of each write that needs space. It outlives the process, so that a start on a full disk has
+ * space for its first files.
  */
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ import type { Logger } from '../../runtime/log.ts';
 const MIB = 1024 * 1024;
 /** About a minute of journal at 900 frames a second. */
 const BYTES_MAX = 32 * MIB;
-/** Largest part of the disk's reserve that may be used up beforehand. */
+/** Largest share of the disk's reserve that this file may use. */
 const RESERVE_SHARE_MAX = 1 / 4;
-/** Given back at least at once: file systems count in blocks, and the journal writes twenty times a second. */
+/** Smallest amount freed at once: file systems allocate blocks, and the journal writes twenty times a second. */
 const PIECE_BYTES_MIN = 256 * 1024;
-/** What a start writes before it serves: its journal directory, locks, logs of the control database. */
+/** Bytes that a start writes before it serves: its journal directory, locks, logs of the control database. */
 const START_ROOM_BYTES = MIB;
 const FILE_NAME = 'reserve';
 
@@ -40,7 +40,7 @@ export class JournalReserve {
     journalDir: string,
     { targetBytes, log }: { targetBytes: number; log: Logger },
   ): Promise<JournalReserve> {
-    // Neither `r+`, which makes no file, nor `w+`, which empties it.
+    // Neither `r+`, which creates no file, nor `w+`, which empties it.
     const file = await open(join(journalDir, FILE_NAME), constants.O_RDWR | constants.O_CREAT, 0o600);
     const { size } = await file.stat();
     const bytes = Math.min(size, targetBytes);
@@ -56,7 +56,7 @@ export class JournalReserve {
     return this.#targetBytes - this.#bytes;
   }
 
-  /** Makes the file longer by at most `spareBytes`, up to its target; stops where the disk has no more. */
+  /** Extends the file by at most `spareBytes`, up to its target; stops when the disk is full. */
   async fill(spareBytes: number): Promise<void> {
     if (this.#isFilling || this.missingBytes === 0) return;
     this.#isFilling = true;
@@ -76,8 +76,8 @@ export class JournalReserve {
     }
   }
 
-  /** Gives space back to the disk, at once before it is used. @returns False when there is none left. */
-  async give(bytes: number): Promise<boolean> {
+  /** Frees space on the disk. Call it just before the space is used. @returns False when none is left. */
+  async free(bytes: number): Promise<boolean> {
     if (this.#bytes === 0) return false;
     if (this.missingBytes === 0) this.#log.error({ bytes: this.#bytes }, 'journal.reserve_used');
     const left = Math.max(0, this.#bytes - Math.max(bytes, PIECE_BYTES_MIN));
@@ -91,8 +91,8 @@ export class JournalReserve {
   }
 }
 
-/** Gives back a little of the space an earlier run reserved. @returns False when there is none. */
-export async function giveStartRoom(dataDir: string, log: Logger): Promise<boolean> {
+/** Frees a little of the space an earlier run reserved. @returns False when there is none. */
+export async function freeStartSpace(dataDir: string, log: Logger): Promise<boolean> {
   try {
     const file = await open(join(dataDir, 'journal', FILE_NAME), 'r+');
     try {

@@ -1,4 +1,4 @@
-/** Reads at start what dead runs left in their journals. It needs no engine, so both are started at once. */
+/** Reads the journals of dead runs at a start. It needs no engine, so both start at the same time. */
 import { readFileSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -9,15 +9,15 @@ import type { SegmentSize } from './joinedBatch.ts';
 import { type JournalChunk, readChunks, type SegmentSummary, type Targets } from './journalFormat.ts';
 import { RunClaim } from './runClaim.ts';
 import { type DeadRun, deadRuns, segmentNumber, waitToBeAlone } from './runDirectory.ts';
-import { WaitingRows } from './waitingRows.ts';
+import { WaitingRowIndex } from './waitingRowIndex.ts';
 
-/** Prices that waited are kept in memory for this long before the scan: what strikes and volatility are made of. */
+/** Waiting prices of this long before the scan are kept in memory: strikes and volatility are computed from them. */
 const PRICES_MS = 3_600_000;
 
 export interface PreviousRun {
-  /** It ended through `close`, so nothing it recorded is missing. True as well when there was none. */
+  /** Whether it ended through `close`, so that none of its records is missing. Also true without a previous run. */
   clean: boolean;
-  /** When it was last known to be alive; null when there was none. */
+  /** When it was last known to be alive; null without a previous run. */
   lastAliveTimeMs: number | null;
 }
 
@@ -25,13 +25,13 @@ export interface PreviousRun {
 export interface WaitingSegment extends SegmentSize {
   readonly path: string;
   readonly number: number;
-  /** When its first rows were written to the journal; null where none was written whole. */
+  /** When its first rows were written to the journal; null without a complete write. */
   readonly firstTimeMs: number | null;
 }
 
 export interface ScannedRun {
   readonly run: DeadRun;
-  /** Null: another process recovers it. */
+  /** Null when another process recovers it. */
   readonly claim: RunClaim | null;
   readonly segments: readonly WaitingSegment[];
 }
@@ -41,13 +41,13 @@ export interface JournalScan {
   readonly rejectedDir: string;
   readonly runs: readonly ScannedRun[];
   readonly previousRun: PreviousRun;
-  readonly waiting: WaitingRows;
-  /** Bytes at the ends of segments that were cut off in the middle of a write. */
+  readonly waiting: WaitingRowIndex;
+  /** Bytes at the ends of segments that were cut off during a write. */
   readonly tornBytes: number;
   readonly lastJournalTimeMs: number | null;
 }
 
-export interface ScanOptions {
+interface ScanOptions {
   readonly dataDir: string;
   readonly writerName?: string;
   readonly clock: Clock;
@@ -61,7 +61,7 @@ export async function scanJournals(options: ScanOptions): Promise<JournalScan> {
   const rejectedDir = join(journalDir, 'rejected');
   await mkdir(rejectedDir, { recursive: true, mode: 0o700 });
   if (writerName === 'main') await waitToBeAlone(journalDir, writerName, options);
-  const waiting = new WaitingRows({ pricesAfterMs: clock.now() - PRICES_MS });
+  const waiting = new WaitingRowIndex({ pricesAfterMs: clock.now() - PRICES_MS });
   const previousRun: PreviousRun = { clean: true, lastAliveTimeMs: null };
   const scan = { journalDir, rejectedDir, previousRun, waiting };
   const runs: ScannedRun[] = [];
@@ -81,7 +81,7 @@ export async function scanJournals(options: ScanOptions): Promise<JournalScan> {
   return { ...scan, runs, tornBytes, lastJournalTimeMs };
 }
 
-/** Leaves the runs to another process: this one cannot recover them. */
+/** Releases the runs to other processes: this one cannot recover them. */
 export async function releaseRuns(scan: Promise<JournalScan>): Promise<void> {
   const runs = await scan.then(
     (scanned) => scanned.runs,
@@ -90,10 +90,10 @@ export async function releaseRuns(scan: Promise<JournalScan>): Promise<void> {
   for (const { claim } of runs) await claim?.release();
 }
 
-/** Reads a run's segments, oldest first, one at a time: together they may be larger than memory. */
+/** Reads a run's segments one at a time, oldest first: together they may be larger than memory. */
 async function scanRun(
   run: DeadRun,
-  { rejectedDir, waiting, log }: { rejectedDir: string; waiting: WaitingRows; log: Logger },
+  { rejectedDir, waiting, log }: { rejectedDir: string; waiting: WaitingRowIndex; log: Logger },
 ): Promise<ScannedRun & { lastTimeMs: number | null; tornBytes: number }> {
   const claim = run.segments.length > 0 || run.kept.length > 0 ? await RunClaim.of(run.path) : null;
   const segments: WaitingSegment[] = [];
@@ -118,14 +118,14 @@ async function scanRun(
   return { run, claim, segments, lastTimeMs, tornBytes };
 }
 
-/** Null where the file is gone (whoever recovers the run has finished it) or cannot be read; then it is set aside. */
+/** Null where the file no longer exists (another process finished the recovery) or is unreadable and was set aside. */
 async function readSegment(
   path: string,
   onChunk: (chunk: JournalChunk, targets: Targets) => void,
   { rejectedPath, log }: { rejectedPath: string; log: Logger },
 ): Promise<SegmentSummary | null> {
   try {
-    // Hundreds of small files at a start that should take no time: a wait for each costs several times the reading.
+    // A start has hundreds of small files and should be fast: an asynchronous read of each costs several times more.
     const summary = readChunks(readFileSync(path), onChunk);
     await nextTurn();
     return summary;

@@ -1,4 +1,4 @@
-/** Finds out which rows of a batch the engine does not have, whatever became of earlier tries. */
+/** Finds the rows of a batch that the engine does not have, whatever the outcome of earlier tries. */
 
 import { leadingStrings } from '../tables/rowDecoder.ts';
 import { DATABASE, TABLES, type TableName } from '../tables/schema.ts';
@@ -9,8 +9,8 @@ interface RowReader {
 }
 
 /**
- * Rows of a batch that the engine does not have. Of a table whose newest row replaces the others of its key, the newest
- * row of each key that the engine has no newer row of.
+ * Rows of a batch that the engine does not have. For a replacing table: the newest row of each key, where the engine
+ * has none as new.
  */
 export function missingRows(reader: RowReader, table: TableName, rows: RowBuffer): Promise<RowBuffer> {
   return TABLES[table].replacingBy === null
@@ -20,7 +20,7 @@ export function missingRows(reader: RowReader, table: TableName, rows: RowBuffer
 
 async function missingBySeq(reader: RowReader, table: TableName, rows: RowBuffer): Promise<RowBuffer> {
   const { seqMin, seqMax } = seqBounds(rows);
-  // The seqs themselves are compared, not their bounds: another writer may use the same range.
+  // Compares the seqs, not only their bounds: another writer may use the same range.
   const found = await reader.rows<{ seq: number }>(
     `SELECT seq FROM ${DATABASE}.${table}
      WHERE ts BETWEEN fromUnixTimestamp64Milli({from:Int64}) AND fromUnixTimestamp64Milli({to:Int64})

@@ -13,21 +13,21 @@ beforeEach(async () => {
 });
 afterEach(() => rig.dispose());
 
-/** An engine that stores what it is given and is away at first. */
+/** An engine that is unreachable at first and then stores its inserts. */
 function absent(engine: FakeEngine): FakeEngine {
   engine.present = null;
   engine.answer = away;
   return engine;
 }
 
-/** A killed run that left these trades in its journal, one a segment. */
+/** A killed run that left these trades in its journal, one trade per segment. */
 async function killedRun(seqs: readonly number[], writerName = 'main'): Promise<void> {
   rig.engine.answer = away;
   await rig.tradeEverySecond(await rig.open({ writerName, recovery: 'background' }), seqs);
   await rig.killRuns();
 }
 
-test('a writer is open while what the killed run left still waits, and brings it in beside its own rows', async () => {
+test('a writer opens while a killed run’s rows still wait, and inserts them beside its own', async () => {
   await killedRun(range(1, 500));
   const killedAtMs = rig.clock.now();
   await rig.clock.advance(60_000);
@@ -51,7 +51,7 @@ test('a writer is open while what the killed run left still waits, and brings it
   expect(await rig.files()).toEqual([]);
 });
 
-test('the lag is the age of the oldest row that is not in the engine, those of dead runs included', async () => {
+test('the lag is the age of the oldest row not in the engine, including rows of dead runs', async () => {
   await killedRun([1, 2]);
   await rig.clock.advance(30_000);
   const engine = absent(rig.engine);
@@ -62,7 +62,7 @@ test('the lag is the age of the oldest row that is not in the engine, those of d
     return Number(/^underround_store_lag_seconds (\S+)$/m.exec(text)?.[1]);
   };
   const sinceFirstRow = () => rig.clock.now() - NOON_MS;
-  // The journal says when its first rows were written: within its period.
+  // The journal's first write is within its period of the first row.
   expect(sinceFirstRow() - writer.lagMs()).toBeGreaterThanOrEqual(0);
   expect(sinceFirstRow() - writer.lagMs()).toBeLessThanOrEqual(50);
   engine.answer = () => null;
@@ -83,7 +83,7 @@ test('the lag is the age of the oldest row that is not in the engine, those of d
   expect(await gauge()).toBe(0);
 });
 
-test('a kill in the middle of recovery loses nothing and doubles nothing', async () => {
+test('a kill during recovery loses no row and stores none twice', async () => {
   await killedRun(range(1, 3));
   await killedRun(range(4, 6), 'import');
   const engine = absent(rig.engine);
@@ -100,7 +100,7 @@ test('a kill in the middle of recovery loses nothing and doubles nothing', async
   expect(next.recovery.recoveredRows).toBe(3);
 });
 
-test('a kill between two tables of a batch doubles no table', async () => {
+test('a kill between two tables of a batch stores no table twice', async () => {
   rig.engine.answer = away;
   const writer = await rig.open();
   const times = { eventTimeMs: NOON_MS, receivedTimeMs: NOON_MS };
@@ -120,7 +120,7 @@ test('a kill between two tables of a batch doubles no table', async () => {
   expect(rig.engine.trades()).toEqual(range(1, 3));
 });
 
-test('what one process recovers another leaves alone and waits for', async () => {
+test('a run that one process recovers is not touched by another, which waits for it', async () => {
   await killedRun(range(1, 3));
   const engine = absent(rig.engine);
   const first = await rig.open({ recovery: 'background' });
@@ -146,7 +146,7 @@ test('what one process recovers another leaves alone and waits for', async () =>
   expect(progress).toEqual(['1/3', '2/3', '3/3']);
 });
 
-test('a closed writer leaves what it has not recovered for the next start', async () => {
+test('a closed writer leaves unrecovered segments for the next start', async () => {
   await killedRun(range(1, 3));
   const engine = absent(rig.engine);
   const writer = await rig.open({ recovery: 'background' });
@@ -160,7 +160,7 @@ test('a closed writer leaves what it has not recovered for the next start', asyn
   expect((await readdir(join(rig.dataDir, 'journal'))).length).toBe(2);
 });
 
-test('while the engine must not be given rows nothing is sent, and the journal goes on', async () => {
+test('while inserts are not allowed nothing is sent, and journalling continues', async () => {
   let allowed = true;
   const { engine } = rig;
   engine.present = null;
@@ -181,7 +181,7 @@ test('while the engine must not be given rows nothing is sent, and the journal g
   expect(engine.trades()).toEqual(range(1, 4));
 });
 
-test('a writer that must not insert is open at once, and closes at once with its journal', async () => {
+test('a writer that must not insert opens at once, and closes at once leaving its journal', async () => {
   await killedRun([1]);
   const writer = await rig.open({ recovery: 'background', mayInsert: () => false });
   await rig.tradeEverySecond(writer, [2]);

@@ -1,4 +1,4 @@
-/** Brings into the engine what runs that died left in their journals, beside the recording that goes on. */
+/** Inserts the journals of dead runs into the engine while recording continues. */
 import { rename } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Clock, sleep } from '../../runtime/clock.ts';
@@ -16,54 +16,54 @@ import {
   scanJournals,
   type WaitingSegment,
 } from './journalScan.ts';
-import { KeptSegments } from './keptSegments.ts';
+import { KeptSegmentRegistry } from './keptSegmentRegistry.ts';
 import { RunClaim } from './runClaim.ts';
 import { type DeadRun, namesIn } from './runDirectory.ts';
 import { SegmentFile } from './segmentFile.ts';
 import type { WriterOptions } from './writerOptions.ts';
 
-/** How often a run that another process recovers is looked at. */
+/** How often to poll a run that another process recovers. */
 const OTHERS_POLL_MS = 250;
 
 export interface RecoveryReport {
-  /** Rows the journal held and the engine did not. */
+  /** Rows of the journal that were missing in the engine. */
   recoveredRows: number;
-  /** Rows of the journal that were in the engine already, or that a newer row replaces. */
+  /** Rows of the journal that were already in the engine, or that a newer row replaces. */
   skippedRows: number;
-  /** Bytes at the ends of segments that were cut off in the middle of a write. */
+  /** Bytes at the ends of segments that were cut off during a write. */
   tornBytes: number;
-  /** When the newest whole piece of the journal was written; null when there was none. */
+  /** When the newest complete write of the journal was made; null without one. */
   lastJournalTimeMs: number | null;
 }
 
-export interface RecoveryParts {
+interface JournalRecoveryOptions {
   readonly scan: JournalScan;
   readonly inserter: Inserter;
-  readonly kept: KeptSegments;
+  readonly kept: KeptSegmentRegistry;
   readonly clock: Clock;
   readonly log: Logger;
   readonly onProgress?: ((progress: { segments: number; done: number }) => void) | undefined;
 }
 
 interface RecoveryBatch {
-  /** What its token is made of. */
+  /** The token is derived from it. */
   readonly range: SegmentRange;
   readonly segments: readonly WaitingSegment[];
 }
 
 export class JournalRecovery {
   readonly report: RecoveryReport;
-  readonly #parts: RecoveryParts;
-  /** Segments whose rows are not known to be in the engine, by path. */
+  readonly #parts: JournalRecoveryOptions;
+  /** Segments whose rows may not be in the engine, by path. */
   readonly #waiting = new Map<string, WaitingSegment>();
   readonly #claims: RunClaim[] = [];
   readonly #stop = new AbortController();
   readonly #segments: number;
-  /** Tables whose newest rows are in already. */
+  /** Tables whose newest rows are already inserted. */
   readonly #newestInserted = new Set<TableName>();
   #running: Promise<void> | null = null;
 
-  constructor(parts: RecoveryParts) {
+  constructor(parts: JournalRecoveryOptions) {
     const { tornBytes, lastJournalTimeMs, runs } = parts.scan;
     this.#parts = parts;
     this.report = { recoveredRows: 0, skippedRows: 0, tornBytes, lastJournalTimeMs };
@@ -74,7 +74,7 @@ export class JournalRecovery {
     this.#segments = this.#waiting.size;
   }
 
-  /** When the oldest row that is not known to be in the engine was received, wall time; null once all are. */
+  /** Receive time (wall clock) of the oldest row that may not be in the engine; null once all are. */
   get oldestTimeMs(): number | null {
     let oldest: number | null = null;
     for (const { firstTimeMs } of this.#waiting.values()) {
@@ -83,13 +83,13 @@ export class JournalRecovery {
     return oldest;
   }
 
-  /** Brings everything in. Rejects when `stop` came first, and what is left stays in its files. */
+  /** Inserts everything. Rejects when `stop` was called first; the remaining rows stay in their files. */
   run(): Promise<void> {
     this.#running ??= this.#run();
     return this.#running;
   }
 
-  /** Stops after what is in work; what is left stays in its files for the next start. */
+  /** Stops after the current batch; the remaining rows stay in their files for the next start. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running?.catch(() => undefined);
@@ -111,7 +111,7 @@ export class JournalRecovery {
     this.#parts.onProgress?.({ segments: this.#segments, done: this.#segments - this.#waiting.size });
   }
 
-  /** Markets and gaps first, and each once: what else is read is read by them. */
+  /** Inserts the newest markets and gaps first, each once: all other reads depend on them. */
   async #insertNewest(): Promise<void> {
     const { scan, inserter, clock, log } = this.#parts;
     for (const { table, target, rows } of scan.waiting.newest()) {
@@ -124,13 +124,13 @@ export class JournalRecovery {
         this.report.skippedRows -= inserted;
       } catch (error) {
         if (!(error instanceof StoreRefusedError)) throw error;
-        // The segment that holds the bad row is found below.
+        // The segment with the bad row is found below.
         log.warn({ err: error, table }, 'store.recovery.newest_refused');
       }
     }
   }
 
-  /** Waits while another process recovers the run; false once that one has finished. */
+  /** Waits while another process recovers the run; false once that process has finished. */
   async #isOurs({ run, claim, segments }: ScannedRun): Promise<boolean> {
     if (claim !== null) return true;
     const { clock } = this.#parts;
@@ -164,7 +164,7 @@ export class JournalRecovery {
     await this.#parts.kept.adopt(run);
   }
 
-  /** The batch the dead run had in work comes first and as it was; then as many as fit. */
+  /** The batch that the dead run was inserting comes first and unchanged; later batches are as large as allowed. */
   async #nextBatch(
     left: readonly WaitingSegment[],
     { noted, batchFile }: { noted: SegmentRange | null; batchFile: BatchFile },
@@ -227,7 +227,7 @@ export class JournalRecovery {
     this.report.skippedRows += counts.skippedRows;
   }
 
-  /** The engine will not have these rows: they must not block the others, and must not vanish. */
+  /** Sets rows aside that the engine refuses: they must not block the others, and must not be lost. */
   async #setAside(run: DeadRun, { path }: WaitingSegment, error: unknown): Promise<void> {
     const { scan, log } = this.#parts;
     const rejected = rejectedPath(scan.rejectedDir, run.runId, path);
@@ -238,16 +238,15 @@ export class JournalRecovery {
 }
 
 /**
- * Brings in what dead runs left, for commands that read a store without writing to it; waits where another process is
- * about it.
- * @throws {StoreRefusedError} When the store answers, but not to what it is asked.
+ * Inserts the journals of dead runs, for commands that only read a store. Waits while another process does it.
+ * @throws {StoreRefusedError} When the store answers but refuses the query.
  */
 export async function finishRecovery(
   options: Pick<WriterOptions, 'dataDir' | 'client' | 'clock' | 'log' | 'metrics' | 'onRecovery'>,
 ): Promise<void> {
   const { clock, log, onRecovery } = options;
   const scan = await scanJournals({ ...options, writerName: 'reader' });
-  const kept = new KeptSegments({ readableUpTo: () => Number.NEGATIVE_INFINITY, clock, log });
+  const kept = new KeptSegmentRegistry({ readableUpTo: () => Number.NEGATIVE_INFINITY, clock, log });
   const inserter = new Inserter(options);
   const recovery = new JournalRecovery({ scan, inserter, kept, clock, log, onProgress: onRecovery });
   try {

@@ -83,14 +83,14 @@ function writePrices(writer: StoreWriter, { fromSeq, fromMs }: { fromSeq: number
     const times = { eventTimeMs: atMs, receivedTimeMs: atMs + 7 };
     const of = { kind: 'underlying', ticker: 'BTC', ...times } as const;
     writer.underlying({ ...of, seq: seq++, source: 'binance_spot', price: 97_000 + seq });
-    // The relay repeats a point: the first counts.
+    // The relay repeats a point: only the first one counts.
     for (const price of [1, 2])
       if (atMs % 1_000 === 0)
         writer.underlying({ ...of, seq: seq++, source: 'chainlink', price: 97_000 + price });
   }
 }
 
-/** What a start takes up; seconds of several prices have no order of their own. */
+/** The data a start loads; the order of several prices within one second is not defined. */
 async function takenUp(store: ResumedStore) {
   const sinceMs = NOON_MS - 600_000;
   const markets = await resumedMarkets(store, { endAfterMs: NOON_MS - 86_400_000 });
@@ -105,7 +105,9 @@ async function takenUp(store: ResumedStore) {
   };
 }
 
-/** Opens the store while nothing may be inserted, then lets recovery run; what is taken up before and after it. */
+/**
+ * Opens the store while inserts are not allowed, then lets recovery run; returns the loaded data before and after it.
+ */
 async function beforeAndAfterRecovery(dataDir: string) {
   let allowed = false;
   opened = await openTestStore({
@@ -123,13 +125,13 @@ async function beforeAndAfterRecovery(dataDir: string) {
   return { before, after: await takenUp(store) };
 }
 
-test('a start takes up the same before what waits is in the engine and after', async () => {
+test('a start loads the same data before and after the waiting rows are in the engine', async () => {
   const stored = await openTestStore({ dataDir: rig.dataDir });
   const { writer } = stored.store;
   writer.market({ ...marketRecord({ marketId: 'only stored' }), seq: 1 });
   writer.market({ ...marketRecord({ marketId: 'both' }), seq: 2 });
   for (const gapId of ['closed later', 'stays open']) writer.gap(gap(gapId, 3, { endTimeMs: null }));
-  // Newer than what waits of it.
+  // Newer than the waiting rows of these keys.
   writer.gap(gap('closed by another', 90, { endTimeMs: NOON_MS }));
   writeBook(writer, { marketId: 'only stored', seq: 10, atMs: NOON_MS });
   writeBook(writer, { marketId: 'both', seq: 11, atMs: NOON_MS });
@@ -147,7 +149,7 @@ test('a start takes up the same before what waits is in the engine and after', a
   killed.gap(gap('only waits', 23, { endTimeMs: null }));
   killed.gap(gap('closed by another', 24, { endTimeMs: null }));
   writeBook(killed, { marketId: 'both', seq: 31, atMs: NOON_MS + 50 });
-  // Of one time the later arrival counts, of others the later time.
+  // For equal times the later arrival counts, otherwise the later time.
   writeBook(killed, { marketId: 'both', seq: 32, atMs: NOON_MS + 50 });
   writeBook(killed, { marketId: 'both', seq: 33, atMs: NOON_MS + 40 });
   writeBook(killed, { marketId: 'only waits', seq: 34, atMs: NOON_MS });
@@ -179,7 +181,7 @@ test('a start takes up the same before what waits is in the engine and after', a
   expect(before.prices.length).toBeGreaterThan(5);
 });
 
-test('what an earlier release left waiting is taken up as it is', async () => {
+test('waiting rows of an earlier release are loaded', async () => {
   const fixture = join(import.meta.dirname, '../../../test/fixtures/dataDirectory/187b58b.tar.gz');
   execFileSync('tar', ['-xzf', fixture, '-C', rig.dataDir]);
   const { before, after } = await beforeAndAfterRecovery(rig.dataDir);

@@ -1,7 +1,7 @@
 /**
- * What recording takes up again when it starts: rows of the engine, and rows that dead runs left in the journal and
- * recovery has not inserted yet. Nothing is inserted for it, so a start does not wait for the engine to write. What
- * waits is always read first: recovery lets go of it only once the engine has it.
+ * The data that recording loads when it starts: rows of the engine, and rows of dead runs' journals that recovery has
+ * not inserted yet. Nothing is inserted for it, so a start does not wait for the engine to write. Waiting rows are
+ * always read first: recovery drops them only once the engine has them.
  */
 import type { UnderlyingEvent } from '../../schema/events.ts';
 import type { Gap } from '../../schema/gap.ts';
@@ -17,14 +17,14 @@ import {
 } from '../queries/resume.ts';
 import type { StoreReader } from '../reader.ts';
 import { loadSecondPrices, type SecondPrice } from '../tables/bookReceived.ts';
-import { isLater, type Numbered, type WaitingRows } from './waitingRows.ts';
+import { isLater, type Numbered, type WaitingRowIndex } from './waitingRowIndex.ts';
 
-/** A store with what waits in its journal; absent where everything is in the engine. */
+/** A store with its waiting rows; `waiting` is absent where everything is in the engine. */
 export interface ResumedStore extends StoreReader {
-  readonly waiting?: WaitingRows;
+  readonly waiting?: WaitingRowIndex;
 }
 
-/** Keys one query asks for: they travel in the URL, which a ClickHouse server takes up to 1 MiB of. */
+/** Keys in one query: they are sent in the URL, and a ClickHouse server accepts URLs up to 1 MiB. */
 const KEYS_PER_QUERY = 2_000;
 
 /** The newest record of every market that ends after `endAfterMs`, by end time. */
@@ -36,27 +36,31 @@ export async function resumedMarkets(
   const markets = await newestRecords<Market>(store, {
     stored: await loadMarkets(store, { endAfterMs }),
     waiting,
-    ...{ table: 'markets', column: 'market_id', keyOf: ({ marketId }) => marketId },
+    table: 'markets',
+    column: 'market_id',
+    keyOf: ({ marketId }) => marketId,
   });
   return markets
     .filter((market) => market.endTimeMs > endAfterMs)
     .sort((a, b) => a.endTimeMs - b.endTimeMs || (a.marketId < b.marketId ? -1 : 1));
 }
 
-/** Gaps that nobody has closed, by start. */
+/** Open gaps, by start time. */
 export async function resumedOpenGaps(store: ResumedStore): Promise<Gap[]> {
   const waiting = store.waiting?.gaps() ?? [];
   const gaps = await newestRecords<Gap>(store, {
     stored: await loadOpenGaps(store),
     waiting,
-    ...{ table: 'gaps', column: 'gap_id', keyOf: ({ gapId }) => gapId },
+    table: 'gaps',
+    column: 'gap_id',
+    keyOf: ({ gapId }) => gapId,
   });
   return gaps
     .filter((gap) => gap.endTimeMs === null)
     .sort((a, b) => a.startTimeMs - b.startTimeMs || (a.gapId < b.gapId ? -1 : 1));
 }
 
-/** The last book of each of the markets; markets without one are left out. */
+/** The last book of each market; markets without one are omitted. */
 export async function resumedLastBooks(
   store: ResumedStore,
   marketIds: readonly string[],
@@ -70,7 +74,7 @@ export async function resumedLastBooks(
   return [...books.values()];
 }
 
-/** The last proven row of each of the markets, by arrival; markets without one are left out. */
+/** The last verified row of each market, by arrival; markets without one are omitted. */
 export async function resumedLastProven(
   store: ResumedStore,
   marketIds: readonly string[],
@@ -83,7 +87,7 @@ export async function resumedLastProven(
   return proven;
 }
 
-/** Prices of a range of their own time, in the order they were received, as of `loadRecentPrices`. */
+/** Prices by their own event time within a range, in receive order, like `loadRecentPrices`. */
 export async function resumedPrices(
   store: ResumedStore,
   range: { fromMs: number; toMs: number },
@@ -92,7 +96,7 @@ export async function resumedPrices(
   const prices = new Map<string, Numbered<UnderlyingEvent>>();
   for (const price of [...(await loadRecentPrices(store, range)), ...waiting]) {
     const { ticker, source, eventTimeMs } = price;
-    // Of trades the last of a second counts, of relayed points the first.
+    // The last trade of a second counts, and the first relayed point.
     const isTrade = source.endsWith('_spot');
     const pointMs = isTrade ? Math.ceil(eventTimeMs / 1000) * 1000 : eventTimeMs;
     const key = JSON.stringify([ticker, source, pointMs]);
@@ -102,7 +106,7 @@ export async function resumedPrices(
   return [...prices.values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** The last price of each second since `sinceMs`, by their own time, as of `loadSecondPrices`. */
+/** The last price of each second since `sinceMs`, by event time, like `loadSecondPrices`. */
 export async function resumedSecondPrices(store: ResumedStore, sinceMs: number): Promise<SecondPrice[]> {
   const prices = new Map<string, SecondPrice>();
   const waiting = store.waiting?.prices({ fromMs: sinceMs - 1, toMs: Number.POSITIVE_INFINITY }) ?? [];
@@ -116,7 +120,7 @@ export async function resumedSecondPrices(store: ResumedStore, sinceMs: number):
   return [...prices.values()].sort((a, b) => a.eventTimeMs - b.eventTimeMs);
 }
 
-/** The stored records, each replaced by the one that waits where that is newer than all the engine has of its key. */
+/** The stored records; a waiting record replaces them where it is newer than every stored one of its key. */
 async function newestRecords<T>(
   store: StoreReader,
   { stored, waiting, table, column, keyOf }: RecordSources<T>,
@@ -141,7 +145,7 @@ interface RecordSources<T> {
   readonly stored: readonly T[];
   readonly waiting: readonly Numbered<T>[];
   readonly table: string;
-  /** Of the key. */
+  /** Column of the key. */
   readonly column: string;
   readonly keyOf: (record: T) => string;
 }

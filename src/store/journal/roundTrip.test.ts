@@ -46,7 +46,7 @@ function expected(record: BookRecord) {
   };
 }
 
-test('any book written is the book read back, narrow or wide, one-sided or empty', async () => {
+test('every book is read back as written: narrow or wide, one-sided or empty', async () => {
   const { store } = opened;
   await fc.assert(
     fc.asyncProperty(fc.array(bookRecord, { minLength: 1, maxLength: 20 }), async (records) => {
@@ -67,7 +67,7 @@ test.each([
   { name: 'both sides empty', bids: [], asks: [], wide: false },
   { name: 'one-sided', bids: [[5000, 10_000]], asks: [], wide: false },
   {
-    name: 'largest size 32 bits of hundredths hold',
+    name: 'largest size that fits into 32 bits of hundredths',
     bids: [[5000, 0xffff_ffff * 10_000]],
     asks: [],
     wide: false,
@@ -157,7 +157,7 @@ test('perp books keep the venue decimals exactly and print as numbers', async ()
   ]);
 });
 
-test('a level that is no decimal is refused and leaves the rows before it whole', async () => {
+test('a level that is not a decimal is refused and leaves earlier rows complete', async () => {
   const { store } = opened;
   store.writer.perpDepth({ ...depth, seq: 11 });
   expect(() => store.writer.perpDepth({ ...depth, seq: 12, asks: [['1e5', '1']] })).toThrow(
@@ -183,13 +183,13 @@ test.each([
 });
 
 test.each(['', '.5', '1e3', 'NaN', '0.000000001', '12345678901', '1,5', ' 1'])(
-  '%j is no decimal',
+  '%j is not a decimal',
   (decimal) => {
     expect(() => scaledDecimal(decimal)).toThrow(InvalidInputError);
   },
 );
 
-test('markets come back whole, newest record first, and by end time', async () => {
+test('markets are read back completely: the newest record of each, ordered by end time', async () => {
   const { store } = opened;
   const base: MarketRecord = {
     ...{
@@ -248,7 +248,7 @@ test('markets come back whole, newest record first, and by end time', async () =
   expect(await loadMarkets(store, { endAfterMs: 200_000 })).toEqual([wantResolved]);
 });
 
-test('a gap that was closed is no longer open', async () => {
+test('a closed gap is not listed as open', async () => {
   const { store } = opened;
   const base: GapRecord = {
     ...{
@@ -273,7 +273,7 @@ test('a gap that was closed is no longer open', async () => {
   expect(await loadOpenGaps(store)).toEqual([open, openOld]);
 });
 
-test('the last receipt and the highest seq are those of the newest rows', async () => {
+test('the last receive time and the highest seq come from the newest rows', async () => {
   const { store } = opened;
   const far = 4_100_000_000_000;
   store.writer.trade({
@@ -294,7 +294,7 @@ test('the last receipt and the highest seq are those of the newest rows', async 
   expect(await lastSeq(store)).toBe(5_000_000);
 });
 
-test('negative times are written in two s complement', () => {
+test('negative times are written in two’s complement', () => {
   const out = new RowBuffer();
   out.reserve(8);
   out.i64(-1);

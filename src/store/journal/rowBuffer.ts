@@ -1,6 +1,6 @@
 /**
- * Rows of one table in ClickHouse's RowBinary, back to back in one growing buffer, with what the journal and the
- * inserts need to know of each row: where it ends, its seq, its day. Nothing is allocated per row.
+ * Rows of one table in ClickHouse's RowBinary, back to back in one growing buffer. For each row it also keeps the data
+ * that the journal and the inserts need: its end, seq and day. Nothing is allocated per row.
  */
 const BYTES_MIN = 64 * 1024;
 const ROWS_MIN = 1_024;
@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 const TWO_32 = 4_294_967_296;
 
 export class RowBuffer {
-  /** Bytes written; rows that are not ended yet included. */
+  /** Bytes written, including an unfinished row. */
   length = 0;
   rows = 0;
   bytes = Buffer.allocUnsafe(BYTES_MIN);
@@ -22,7 +22,7 @@ export class RowBuffer {
   timeMsMin = Number.POSITIVE_INFINITY;
   timeMsMax = Number.NEGATIVE_INFINITY;
 
-  /** The rows of all of them in one buffer of their exact size. */
+  /** Copies the rows of all buffers into one buffer of their exact size. */
   static joined(buffers: readonly RowBuffer[]): RowBuffer {
     const joined = new RowBuffer();
     const sum = (of: (buffer: RowBuffer) => number) =>
@@ -37,7 +37,7 @@ export class RowBuffer {
     return joined;
   }
 
-  /** Makes room for a row of at most `bytesMax`; every row starts with it. */
+  /** Makes room for a row of at most `bytesMax`; call it before every row. */
   reserve(bytesMax: number): void {
     const needed = this.length + bytesMax;
     if (needed > this.bytes.length) {
@@ -58,7 +58,7 @@ export class RowBuffer {
     if (timeMs > this.timeMsMax) this.timeMsMax = timeMs;
   }
 
-  /** Appends a row that is encoded already and lies in `source`. */
+  /** Appends an encoded row from `source`. */
   appendEncoded(source: Buffer, row: { start: number; end: number; seq: number; day: number }): void {
     this.reserve(row.end - row.start);
     source.copy(this.bytes, this.length, row.start, row.end);
@@ -69,7 +69,7 @@ export class RowBuffer {
     this.rows++;
   }
 
-  /** The rows of this buffer for which `keep` says yes, as a buffer of their own. */
+  /** Copies the rows for which `keep` returns true to a new buffer. */
   filter(keep: (row: number) => boolean): RowBuffer {
     const picked = new RowBuffer();
     for (let row = 0; row < this.rows; row++) {
@@ -107,7 +107,7 @@ export class RowBuffer {
     this.length += 2;
   }
 
-  /** A whole number below 2^53, negative ones included (two's complement): Int64, UInt64, DateTime64, Decimal(18). */
+  /** Writes an integer below 2^53, also a negative one (two's complement): Int64, UInt64, DateTime64, Decimal(18). */
   i64(value: number): void {
     const high = Math.floor(value / TWO_32);
     this.view.setUint32(this.length, value - high * TWO_32, true);
@@ -139,9 +139,9 @@ export class RowBuffer {
     this.bytes[this.length++] = rest;
   }
 
-  /** The room for it is at most `text.length * 3 + 5`. */
+  /** Needs at most `text.length * 3 + 5` reserved bytes. */
   string(text: string): void {
-    // Ids are short: one byte of length is nearly always right, and the text is then written in place.
+    // Ids are short: one length byte nearly always suffices, and the text is then written in place.
     if (text.length < 0x80) {
       const written = this.bytes.write(text, this.length + 1, 'utf8');
       if (written < 0x80) {
@@ -169,7 +169,7 @@ export class RowBuffer {
     if (value !== null) this.u16(value);
   }
 
-  /** There is room for them. */
+  /** The caller has reserved the space. */
   #appendAll(other: RowBuffer): void {
     other.bytes.copy(this.bytes, this.length, 0, other.length);
     for (let row = 0; row < other.rows; row++)

@@ -6,8 +6,8 @@ import { livingProcess, namesIn, thisProcess } from './runDirectory.ts';
 const CLAIM_PREFIX = 'claim-';
 
 /**
- * Makes sure that one process at a time recovers a dead run: a server and an import may start together.
- * Who sees another living claim beside its own withdraws and tries again later, so there are never two.
+ * Ensures that only one process at a time recovers a dead run: a server and an import may start together. A process
+ * that sees another living claim withdraws its own and retries later, so there are never two.
  */
 export class RunClaim {
   readonly #file: string;
@@ -16,17 +16,17 @@ export class RunClaim {
     this.#file = file;
   }
 
-  /** @returns Null where another living process has claimed the run, the run has been removed, or the disk is full. */
+  /** @returns Null where another living process has claimed the run, the run was removed, or the disk is full. */
   static async of(runPath: string): Promise<RunClaim | null> {
     const name = `${CLAIM_PREFIX}${process.pid}-${randomUUID()}`;
     const claim = new RunClaim(join(runPath, name));
     try {
-      // Made under another name: a claim that is seen without its process counts as dead.
+      // Created under another name first: a claim without a process in it counts as dead.
       const unseen = join(runPath, `new-${name}`);
       await writeFile(unseen, thisProcess(), { mode: 0o600 });
       await rename(unseen, claim.#file);
     } catch (error) {
-      // On a full disk the claim is tried again later: recovery inserts nothing before there is space.
+      // On a full disk the claim is retried later: recovery inserts nothing before there is space.
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT' || code === 'ENOSPC') return null;
       throw error;

@@ -9,7 +9,7 @@ import { ConfigError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { createRun, disown, LEAVE_LIMIT_MS, otherWriter, waitToBeAlone } from './runDirectory.ts';
 
-/** A run owned by a process that lives until it is killed. */
+/** A run whose owner process lives until it is killed. */
 async function ownedByAnother(journal: string) {
   const run = await createRun(journal, 'main', 'r1');
   const child = spawn('sleep', ['60']);
@@ -28,7 +28,7 @@ describe('a writer that follows another', () => {
       () => (ended = 'alone'),
       (error: unknown) => (ended = error),
     );
-    /** Lets time pass as far as it waits for it, since it reads files between. */
+    /** Advances time only while the code waits for it, because the code reads files in between. */
     const pass = async (ms: number) => {
       for (let passed = 0; passed < ms && ended === null; passed += 100) {
         while (clock.waiting === 0 && ended === null) await new Promise(setImmediate);
@@ -38,12 +38,12 @@ describe('a writer that follows another', () => {
     return { pass, alone, ended: () => ended };
   };
 
-  it('begins at once where there is none', async () => {
+  it('starts at once without another writer', async () => {
     const { alone } = await waiting(temporaryDirectory());
     await alone;
   });
 
-  it('waits for one that is leaving', async () => {
+  it('waits for a writer that is stopping', async () => {
     const journal = temporaryDirectory();
     const { run } = await ownedByAnother(journal);
     const { pass, alone, ended } = await waiting(journal);
@@ -54,7 +54,7 @@ describe('a writer that follows another', () => {
     await alone;
   });
 
-  it('refuses beside one that stays', async () => {
+  it('refuses to start beside a running writer', async () => {
     const journal = temporaryDirectory();
     const { child } = await ownedByAnother(journal);
     const { pass, alone } = await waiting(journal);
@@ -67,15 +67,15 @@ describe('a writer that follows another', () => {
 });
 
 describe('otherWriter', () => {
-  it('names a living process of the same writer, and no other', async () => {
+  it('returns a living process of the same writer only', async () => {
     const journal = temporaryDirectory();
-    // Our own run is no other's.
+    // The own run does not count.
     await createRun(journal, 'main', 'own');
     expect(await otherWriter(journal, 'main')).toBeNull();
     const { run, child, start } = await ownedByAnother(journal);
     expect(await otherWriter(journal, 'main')).toBe(child.pid);
     expect(await otherWriter(journal, 'import')).toBeNull();
-    // The same id with another start time is another process.
+    // The same process id with another start time is another process.
     writeFileSync(join(run.path, 'owner'), JSON.stringify({ pid: child.pid, start: '1' }));
     expect(await otherWriter(journal, 'main')).toBeNull();
     writeFileSync(join(run.path, 'owner'), JSON.stringify({ pid: child.pid, start }));

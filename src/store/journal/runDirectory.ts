@@ -1,7 +1,7 @@
 /**
- * The journal directory of one run of one writer: `journal/<writer>.<run>/`. It names the process that owns it,
- * so that a second process on the same data directory (an import beside a server) leaves it alone while that
- * process lives, and takes over its segments once it is dead.
+ * The journal directory of one run of one writer: `journal/<writer>.<run>/`. It names its owner process. A second
+ * process on the same data directory (an import beside a server) does not touch it while that process lives, and
+ * recovers its segments once it is dead.
  */
 import { readFileSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import type { Logger } from '../../runtime/log.ts';
 const OWNER_FILE = 'owner';
 const ALIVE_FILE = 'alive';
 const ALIVE_BYTES = 9;
-/** A process that was told to stop may need this long to bring in its last rows: a restart must not fail for it. */
+/** A stopping process may need this long to insert its last rows: a restart must not fail because of it. */
 export const LEAVE_LIMIT_MS = 10_000;
 const LEAVE_POLL_MS = 100;
 
@@ -26,11 +26,11 @@ export interface DeadRun {
   readonly path: string;
   readonly writerName: string;
   readonly runId: string;
-  /** It ended through `close`, with nothing left to recover. */
+  /** Whether it ended through `close`, with nothing left to recover. */
   readonly clean: boolean;
-  /** When it last said it was alive; null when it never did. */
+  /** When it last reported being alive; null if never. */
   readonly lastAliveTimeMs: number | null;
-  /** Paths of segments that may hold rows the engine does not have, oldest first. */
+  /** Paths of segments that may hold rows missing in the engine, oldest first. */
   readonly segments: readonly string[];
   /** Paths of segments that are in the engine and are kept until their parts were read back, oldest first. */
   readonly kept: readonly string[];
@@ -42,7 +42,7 @@ export async function createRun(
   runId: string,
 ): Promise<RunDirectory> {
   const path = join(journalDir, `${writerName}.${runId}`);
-  // Made under a name nobody looks for: a run that is seen without an owner counts as dead.
+  // Created under another name first: a run without an owner counts as dead.
   const unseen = join(journalDir, `new-${writerName}-${runId}`);
   await mkdir(unseen, { recursive: true, mode: 0o700 });
   await writeFile(join(unseen, OWNER_FILE), thisProcess(), { mode: 0o600 });
@@ -50,7 +50,7 @@ export async function createRun(
   return { path, runId };
 }
 
-/** A clean run no longer owns its directory; it only says when it ended. */
+/** Gives up ownership of a clean run's directory; the directory then only records when the run ended. */
 export async function disown(run: RunDirectory): Promise<void> {
   await rm(join(run.path, OWNER_FILE), { force: true });
 }
@@ -62,7 +62,7 @@ export function segmentPath(run: RunDirectory, number: number): string {
   return join(run.path, `${String(number).padStart(9, '0')}${SEGMENT_SUFFIX}`);
 }
 
-/** Where a segment's file goes once its rows are in the engine, until the part that holds them was read back. */
+/** Path of a segment's file after its rows were inserted, until their part was read back. */
 export function keptPath(path: string): string {
   return `${path.slice(0, -extname(path).length)}${KEPT_SUFFIX}`;
 }
@@ -71,7 +71,7 @@ export function segmentNumber(path: string): number {
   return Number(basename(path, extname(path)));
 }
 
-/** Every run whose process is gone. */
+/** Every run whose process has ended. */
 export async function deadRuns(journalDir: string): Promise<DeadRun[]> {
   const dead: DeadRun[] = [];
   const entries = await readdir(journalDir, { withFileTypes: true });
@@ -88,7 +88,7 @@ export async function deadRuns(journalDir: string): Promise<DeadRun[]> {
   return dead;
 }
 
-/** Removes the directories of dead runs; only once the new run has a directory of its own to be asked about. */
+/** Removes the directories of finished dead runs. Call it after the new run has its own directory. */
 export async function forgetDeadRuns(journalDir: string, writerName: string): Promise<void> {
   for (const run of await deadRuns(journalDir)) {
     if (run.writerName !== writerName || run.segments.length + run.kept.length > 0) continue;
@@ -96,7 +96,7 @@ export async function forgetDeadRuns(journalDir: string, writerName: string): Pr
   }
 }
 
-/** Names in a run's directory, sorted; none where another process has removed it meanwhile. */
+/** File names in a run's directory, sorted; empty where another process has removed it. */
 export async function namesIn(path: string): Promise<string[]> {
   try {
     return (await readdir(path)).sort();
@@ -107,8 +107,8 @@ export async function namesIn(path: string): Promise<string[]> {
 }
 
 /**
- * Waits a while for the writer before to leave.
- * @throws {ConfigError} When it stays: every change would be stored twice.
+ * Waits a while for the previous writer to stop.
+ * @throws {ConfigError} When it keeps running: every change would be stored twice.
  */
 export async function waitToBeAlone(
   journalDir: string,
@@ -125,7 +125,7 @@ export async function waitToBeAlone(
   }
 }
 
-/** Process id of another process that runs a writer of this name; null when none does. */
+/** Process id of another process that runs a writer of this name; null without one. */
 export async function otherWriter(journalDir: string, writerName: string): Promise<number | null> {
   for (const name of await readdir(journalDir)) {
     if (!name.startsWith(`${writerName}.`)) continue;
@@ -139,17 +139,17 @@ function livingOwner(path: string): Promise<number | null> {
   return livingProcess(join(path, OWNER_FILE));
 }
 
-/** What a file says that names this process. */
+/** The text that identifies this process in a file. */
 export function thisProcess(): string {
   return JSON.stringify({ pid: process.pid, start: processStart(process.pid) });
 }
 
-/** Id of the process a file names; null where it has ended, or there is no such file. */
+/** Id of the process that a file names; null where it has ended or the file does not exist. */
 export async function livingProcess(file: string): Promise<number | null> {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null || text === '') return null;
   const owner = JSON.parse(text) as { pid: number; start: string | null };
-  // Process ids come round again, in containers within seconds; the start time tells two apart.
+  // Process ids are reused, in containers within seconds; the start time distinguishes two processes.
   if (owner.start !== processStart(owner.pid)) return null;
   try {
     process.kill(owner.pid, 0);
@@ -159,18 +159,18 @@ export async function livingProcess(file: string): Promise<number | null> {
   }
 }
 
-/** When a process started, in the kernel's ticks; null where the system does not tell or there is no such process. */
+/** Start time of a process in kernel ticks; null where the system does not provide it or the process does not exist. */
 function processStart(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in brackets may hold spaces; the 20th field after it is the start time.
+    // The name in brackets may contain spaces; the 20th field after it is the start time.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
   } catch {
     return null;
   }
 }
 
-/** A nine-byte file that says when the process was last alive, and whether it ended cleanly. */
+/** A nine-byte file with the time at which the process was last alive and whether it ended cleanly. */
 export class AliveFile {
   readonly #handle: FileHandle;
 

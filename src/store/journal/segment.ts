@@ -5,28 +5,28 @@ import { type MakeRoom, SegmentFile } from './segmentFile.ts';
 
 export const TARGETS = Object.fromEntries(TABLE_NAMES.map((name) => [name, insertTarget(TABLES[name])]));
 
-/** Buffers that wait to be used again, so that steady recording allocates nothing large. */
+/** Reuses row buffers, so that steady recording allocates no large memory. */
 export class BufferPool {
   static readonly #KEPT_MAX = 16;
   readonly #free: RowBuffer[] = [];
 
-  take(): RowBuffer {
+  acquire(): RowBuffer {
     return this.#free.pop() ?? new RowBuffer();
   }
 
-  give(buffer: RowBuffer): void {
+  release(buffer: RowBuffer): void {
     buffer.reset();
     if (this.#free.length < BufferPool.#KEPT_MAX) this.#free.push(buffer);
   }
 }
 
-/** What was recorded in one stretch of time: encoded rows of every table, and the file that holds the same. */
+/** The records of a period of time: encoded rows of every table, and the file with the same rows. */
 export class Segment {
   readonly number: number;
   readonly file: SegmentFile;
-  /** Monotonic time of its making. */
+  /** Monotonic time of its creation. */
   readonly openedAtMs: number;
-  /** Monotonic time of its first row; null while it has none. */
+  /** Monotonic time of its first row; null without rows. */
   firstRowAtMs: number | null = null;
   readonly #pool: BufferPool;
   readonly #buffers = new Map<TableName, RowBuffer>();
@@ -53,7 +53,7 @@ export class Segment {
   buffer(table: TableName): RowBuffer {
     let buffer = this.#buffers.get(table);
     if (!buffer) {
-      buffer = this.#pool.take();
+      buffer = this.#pool.acquire();
       this.#buffers.set(table, buffer);
     }
     return buffer;
@@ -65,12 +65,12 @@ export class Segment {
     return rows;
   }
 
-  /** Bytes of its rows, wherever they are. */
+  /** Size of its rows, in memory or on disk. */
   get bytes(): number {
     return this.#closedBytes + this.memoryBytes;
   }
 
-  /** Bytes of rows held in memory. */
+  /** Size of the rows in memory. */
   get memoryBytes(): number {
     let bytes = 0;
     for (const buffer of this.#buffers.values()) bytes += buffer.length;
@@ -84,7 +84,7 @@ export class Segment {
     return true;
   }
 
-  /** Writes to the file what it does not hold yet. */
+  /** Appends the rows that the file does not contain yet. */
   async journal(nowMs: number): Promise<void> {
     const writing = this.#writing.then(() => this.#journalNow(nowMs));
     this.#writing = writing.catch(() => undefined);
@@ -106,7 +106,7 @@ export class Segment {
     for (const [table, rows] of reached) this.#journalled.set(table, rows);
   }
 
-  /** Frees the memory of a closed segment whose file holds everything. */
+  /** Frees the memory of a closed segment whose file contains all rows. */
   drop(): void {
     this.#dropped = true;
     this.#closedRows = this.rows;
@@ -114,12 +114,12 @@ export class Segment {
     this.#release();
   }
 
-  /** The rows by table; read back from the file when they were dropped from memory. */
+  /** The rows by table; read from the file when they were dropped from memory. */
   async load(): Promise<ReadonlyMap<TableName, RowBuffer>> {
     return this.#dropped ? (await this.file.load()).tables : this.#buffers;
   }
 
-  /** Its rows are in the engine: frees the memory and closes the file. True where there is a file. */
+  /** Frees the memory and closes the file once the rows are in the engine. Returns true where there is a file. */
   async retire(): Promise<boolean> {
     this.#retired = true;
     await this.#writing;
@@ -129,7 +129,7 @@ export class Segment {
   }
 
   #release(): void {
-    for (const buffer of this.#buffers.values()) this.#pool.give(buffer);
+    for (const buffer of this.#buffers.values()) this.#pool.release(buffer);
     this.#buffers.clear();
   }
 }

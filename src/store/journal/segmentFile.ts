@@ -1,15 +1,15 @@
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { type ParsedSegment, parseSegment } from './journalFormat.ts';
 
-/** Frees bytes on a full disk; false where there are none to free. */
+/** Frees bytes on a full disk; false when nothing can be freed. */
 export type MakeRoom = (bytes: number) => Promise<boolean>;
-/** How often room is made for one write. */
+/** How often space is freed for one write. */
 const ROOM_TRIES_MAX = 4;
 
 /**
- * One segment's file, made at its first write. Not fsynced: it guards against the death of the process, and within
- * a second or two its rows lie in the engine, which does fsync. Writes go to known places,
- * so one that failed half-way is simply made again.
+ * One segment's file, created at its first write. It is not fsynced: it protects against the death of the process, and
+ * within a second or two its rows are in the engine, which does fsync. Writes have fixed positions, so one that failed
+ * half-way is simply repeated.
  */
 export class SegmentFile {
   readonly path: string;
@@ -22,25 +22,25 @@ export class SegmentFile {
     this.#makeRoom = makeRoom;
   }
 
-  /** Bytes that are whole on disk. */
+  /** Complete bytes on disk. */
   get length(): number {
     return this.#length;
   }
 
-  /** Appends the pieces; after an error nothing of them counts. */
+  /** Appends the pieces; after an error none of their bytes count. */
   async append(pieces: readonly Uint8Array[]): Promise<void> {
     const wanted = pieces.reduce((bytes, piece) => bytes + piece.byteLength, 0);
     for (let tries = 1; ; tries++) {
       const written = await this.#write(pieces);
       if (written === wanted) break;
-      // Others write to the disk too, and may take the room that was made.
+      // Other programs write to the disk too, and may use the freed space.
       if (tries === ROOM_TRIES_MAX || !(await this.#makeRoom(wanted - written)))
         throw new Error(`only ${written} of ${wanted} bytes fitted on the disk`);
     }
     this.#length += wanted;
   }
 
-  /** Bytes that fitted. */
+  /** Returns the number of bytes that fitted. */
   async #write(pieces: readonly Uint8Array[]): Promise<number> {
     try {
       this.#handle ??= await open(this.path, this.#length === 0 ? 'w' : 'r+', 0o600);
@@ -55,7 +55,7 @@ export class SegmentFile {
     return parseSegment(await readFile(this.path));
   }
 
-  /** Closes the file and keeps it; a further `append` opens it again. */
+  /** Closes the file without deleting it; a further `append` opens it again. */
   async keep(): Promise<void> {
     const handle = this.#handle;
     this.#handle = null;

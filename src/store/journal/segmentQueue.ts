@@ -1,4 +1,4 @@
-/** Closed segments on their way into the engine, oldest first; those that wait are joined into large inserts. */
+/** Closed segments that wait for insertion, oldest first; waiting segments are joined into large inserts. */
 import { join } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
 import { StoreRefusedError } from '../../runtime/errors.ts';
@@ -6,11 +6,11 @@ import type { Logger } from '../../runtime/log.ts';
 import { BatchFile } from './batchFile.ts';
 import type { Inserter } from './inserter.ts';
 import { atOnce, batchLength, batchToken, INSERTS_AT_ONCE, joinTables } from './joinedBatch.ts';
-import type { KeptSegments } from './keptSegments.ts';
+import type { KeptSegmentRegistry } from './keptSegmentRegistry.ts';
 import type { RunDirectory } from './runDirectory.ts';
 import { type Segment, TARGETS } from './segment.ts';
 
-/** Closed segments beyond this many bytes live on disk alone until their turn: an engine that is away costs no more memory. */
+/** Closed segments beyond this size stay only on disk until their turn: an absent engine then costs no more memory. */
 export const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
 
 interface Entry {
@@ -20,11 +20,11 @@ interface Entry {
   reject(error: unknown): void;
 }
 
-export interface SegmentQueueOptions {
+interface SegmentQueueOptions {
   readonly inserter: Inserter;
   readonly run: RunDirectory;
-  /** Takes over the file of a segment that is in the engine. */
-  readonly kept: KeptSegments;
+  /** Receives the file of a segment that is in the engine. */
+  readonly kept: KeptSegmentRegistry;
   readonly rejectedDir: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -37,11 +37,13 @@ export class SegmentQueue {
   readonly #batchFile: BatchFile;
   readonly #stop = new AbortController();
   #working: Promise<void> | null = null;
-  /** Entries at the front whose rows are being inserted. */
+  /** Number of entries at the front whose rows are being inserted. */
   #inWork = 0;
-  /** Its rows are in the engine; its file is being kept or deleted. */
+  /** The entry whose rows are in the engine and whose file is being kept or deleted. */
   #retiring: Entry | null = null;
-  /** Segments up to this number were refused together: each goes alone, so that only the bad one is set aside. */
+  /**
+   * Segments up to this number were refused together: each is inserted alone, so that only the bad one is set aside.
+   */
   #aloneUntil = 0;
 
   constructor(options: SegmentQueueOptions) {
@@ -53,7 +55,7 @@ export class SegmentQueue {
     return this.#entries.map((entry) => entry.segment);
   }
 
-  /** Takes a closed segment; the promise is kept when its rows are in the engine. */
+  /** Adds a closed segment; its `done` resolves when its rows are in the engine. */
   push(segment: Segment): void {
     let resolve = () => {};
     let reject: (error: unknown) => void = () => {};
@@ -69,24 +71,24 @@ export class SegmentQueue {
   }
 
   /**
-   * Everything pushed so far is in the engine, and its files are kept or deleted.
+   * Resolves when all segments pushed so far are in the engine and their files are kept or deleted.
    * @throws {StoreRefusedError} When rows had to be set aside.
    */
   async settled(): Promise<void> {
     const waiting = this.#retiring === null ? this.#entries : [this.#retiring, ...this.#entries];
-    // All of them first: rows after those that were refused are to be in as well.
+    // Waits for all of them first: rows after the refused ones must be inserted too.
     const ended = await Promise.allSettled(waiting.map((entry) => entry.done));
     for (const result of ended) if (result.status === 'rejected') throw result.reason;
   }
 
-  /** Stops after what is in work; what is left stays in its files. */
+  /** Stops after the current batch; remaining segments stay in their files. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#working;
     await this.#batchFile.close();
   }
 
-  /** Lets go of memory beyond the bound, newest first: the oldest are about to be inserted. */
+  /** Frees memory beyond the limit, newest first: the oldest are about to be inserted. */
   relieve(): void {
     let bytes = this.#entries.reduce((sum, entry) => sum + entry.segment.memoryBytes, 0);
     const first = Math.max(1, this.#inWork);
@@ -115,7 +117,7 @@ export class SegmentQueue {
     }
   }
 
-  /** What is tried as one from now on. While one segment waits, it goes as it comes. */
+  /** The entries to insert together. A single waiting segment is inserted unchanged. */
   async #nextBatch(): Promise<readonly Entry[]> {
     const [oldest] = this.#entries as [Entry];
     if (oldest.segment.number <= this.#aloneUntil) return [oldest];
@@ -140,21 +142,21 @@ export class SegmentQueue {
     const limit = batch.length === 1 ? 1 : INSERTS_AT_ONCE;
     await atOnce(limit, [...joinTables(loaded)], async ([table, rows]) => {
       const common = { table, target: TARGETS[table] as string, rows, token: `${prefix}/${table}` };
-      // Of a batch that was refused as a whole, some tables may be in.
+      // Some tables of a refused batch may already be in the engine.
       if (range.last <= this.#aloneUntil) await inserter.insertMissing(common, this.#stop.signal);
       else await inserter.insert({ ...common, uncertain: false }, this.#stop.signal);
     });
   }
 
   /**
-   * Before the engine gets anything of them: a kill between the inserts of two tables would otherwise leave the newest
-   * books and lose the trades before them, which no gap would cover.
+   * Runs before the engine gets any row of the batch: a kill between the inserts of two tables would otherwise leave
+   * the newest books and lose the trades before them, which no gap would cover.
    */
   async #journal(batch: readonly Entry[]): Promise<void> {
     try {
       for (const { segment } of batch) await segment.journal(this.#options.clock.now());
     } catch {
-      // The writer's own rounds log and count it; what the journal cannot take, the engine still may.
+      // The writer's own rounds log and count the failure; the engine may still accept rows that the journal cannot.
     }
   }
 
@@ -166,11 +168,11 @@ export class SegmentQueue {
     this.#entries.shift();
     this.#retiring = entry;
     try {
-      // Where there was no room for it before the insert.
+      // For the case that there was no space for it before the insert.
       if (!kept.isConfirmedAtOnce) await segment.journal(clock.now());
       if (await segment.retire()) await kept.add({ runId: run.runId, path, rows, bytes });
     } catch (error) {
-      // Harmless: the next start finds its rows in the engine and skips them.
+      // Harmless: the next start finds these rows in the engine and skips them.
       log.warn({ err: error, path }, 'store.segment.not_removed');
     }
     this.#retiring = null;
@@ -194,7 +196,7 @@ export class SegmentQueue {
     }
   }
 
-  /** The engine will not have these rows: they must not block the others, and must not vanish. */
+  /** Sets rows aside that the engine refuses: they must not block the others, and must not be lost. */
   async #setAside(entry: Entry, error: unknown): Promise<void> {
     const { segment } = entry;
     const { rejectedDir, run, clock, log, onRejected } = this.#options;

@@ -35,13 +35,13 @@ async function killedRun(seqs: readonly number[]): Promise<void> {
           ?.seqs.includes(seq) ?? false
       );
     };
-    // A round that begins while the one before it still writes leaves the row to the next.
+    // A round that begins while the previous one still writes leaves the row to the next.
     await rig.until(journalled, 5);
   }
   await rig.killRuns();
 }
 
-test('a row is in the journal after 100 ms and the engine has it after its second', async () => {
+test('a row is in the journal after 100 ms and in the engine after one second', async () => {
   const writer = await rig.open();
   writer.trade(trade(1));
   await rig.clock.advance(100);
@@ -70,12 +70,12 @@ test('a retry sends the same bytes under the same token', async () => {
   expect(new Set(rig.engine.tried.map((insert) => insert.data.toString('hex'))).size).toBe(1);
 });
 
-test('rows that a retry finds missing although the engine said yes are sent under another token', async () => {
+test('acknowledged rows that a retry finds missing are sent under another token', async () => {
   const writer = await rig.open();
   rig.engine.present = [1];
   rig.engine.answer = () => {
     if (rig.engine.tried.length === 1) return away();
-    // The second is taken for a duplicate of the first; the third gets in.
+    // The engine treats the second insert as a duplicate of the first; the third is stored.
     if (rig.engine.tried.length === 3) rig.engine.present = [1, 2];
     return null;
   };
@@ -103,7 +103,7 @@ test('a batch never crosses midnight', async () => {
   expect(rig.engine.taken[0]?.data.length).toBe((rig.engine.taken[1]?.data.length ?? 0) * 2);
 });
 
-test('rows the engine keeps refusing are set aside, told, and do not hold up others', async () => {
+test('rows the engine keeps refusing are set aside, reported, and do not block others', async () => {
   const writer = await rig.open();
   rig.engine.answer = (insert) =>
     insert.target.includes('.trades') ? new StoreRefusedError('no', { storeCode: '33' }) : null;
@@ -140,7 +140,7 @@ test('rows the engine keeps refusing are set aside, told, and do not hold up oth
   expect(await metric('underround_store_rejected_rows_total')).toContain(' 1');
 });
 
-test('while the engine is away memory stays bound, and what went to disk comes back in order', async () => {
+test('while the engine is away memory stays bounded, and rows on disk are inserted in order', async () => {
   const writer = await rig.open();
   rig.engine.answer = away;
   const levels = Array.from({ length: 5_000 }, (_, i) => [i, 10_001] as const);
@@ -172,12 +172,12 @@ test('while the engine is away memory stays bound, and what went to disk comes b
   await flushed;
   const taken = Buffer.concat(rig.engine.taken.map((insert) => insert.data));
   const rowBytes = taken.length / rows;
-  // market id (2 bytes) and ts (8) stand before seq.
+  // market id (2 bytes) and ts (8) come before seq.
   const seqs = Array.from({ length: rows }, (_, i) => Number(taken.readBigUInt64LE(i * rowBytes + 10)));
   expect(seqs).toEqual(rig.engine.present);
 });
 
-test('a clean close leaves nothing, and the next run knows it was clean', async () => {
+test('a clean close leaves no files, and the next run knows it was clean', async () => {
   const writer = await rig.open();
   expect(writer.previousRun).toEqual({ clean: true, lastAliveTimeMs: null });
   writer.trade(trade(1));
@@ -189,7 +189,7 @@ test('a clean close leaves nothing, and the next run knows it was clean', async 
   expect((await rig.open()).previousRun).toEqual({ clean: true, lastAliveTimeMs: endedAtMs });
 });
 
-test('a close while the engine is away leaves the journal, and the next run brings it in', async () => {
+test('a close while the engine is away leaves the journal, and the next run inserts it', async () => {
   const writer = await rig.open();
   rig.engine.answer = away;
   writer.trade(trade(1));
@@ -213,7 +213,7 @@ test('a close while the engine is away leaves the journal, and the next run brin
   expect(await rig.files()).toEqual([]);
 });
 
-test('a killed run is told as such, with the time it was last alive', async () => {
+test('a killed run is reported as killed, with the time it was last alive', async () => {
   await killedRun([1, 2]);
   rig.engine.present = [1, 2];
   const aliveAtMs = rig.clock.now();
@@ -225,7 +225,7 @@ test('a killed run is told as such, with the time it was last alive', async () =
   expect(rig.engine.taken).toEqual([]);
 });
 
-test('only the rows that are missing are recovered, under a token of their own', async () => {
+test('only the rows that are missing are recovered, under a separate token', async () => {
   await killedRun([1, 2, 3]);
   rig.engine.present = [1, 3];
   rig.engine.answer = () => {
@@ -237,7 +237,7 @@ test('only the rows that are missing are recovered, under a token of their own',
   expect(rig.engine.taken[0]?.data.readBigUInt64LE(10)).toBe(2n);
 });
 
-test('a journal cut anywhere gives the rows whose chunks are whole', async () => {
+test('a journal cut at any byte yields the rows of its complete chunks', async () => {
   await killedRun([1, 2, 3]);
   const [path] = (await rig.files()) as [string];
   const whole = await readFile(path);
@@ -250,7 +250,7 @@ test('a journal cut anywhere gives the rows whose chunks are whole', async () =>
     expect(seqs.length).toBeGreaterThanOrEqual(chunks);
     chunks = seqs.length;
     if (length === whole.length) expect({ chunks, tornBytes }).toEqual({ chunks: 3, tornBytes: 0 });
-    else if (seqs.length === 3) expect.unreachable('a cut chunk was taken for whole');
+    else if (seqs.length === 3) expect.unreachable('a cut chunk counted as complete');
   }
   await truncate(path, whole.length - 1);
   rig.engine.present = [1, 2];
@@ -270,7 +270,7 @@ test('a flipped bit ends the journal before its chunk', async () => {
   }
 });
 
-test('the journal of a process that lives is left alone', async () => {
+test('the journal of a living process is not touched', async () => {
   rig.engine.answer = away;
   const first = await rig.open();
   first.trade(trade(1));
@@ -281,7 +281,7 @@ test('the journal of a process that lives is left alone', async () => {
   expect((await rig.files()).length).toBe(1);
 });
 
-test('a journal that cannot be written is told, and tried again until it can', async () => {
+test('an unwritable journal is reported, and retried until it can be written', async () => {
   const writer = await rig.open();
   rig.engine.answer = away;
   const run = (await readdir(join(rig.dataDir, 'journal'))).find((name) =>
@@ -304,7 +304,7 @@ test('a journal that cannot be written is told, and tried again until it can', a
   expect(rig.engine.taken.length).toBe(1);
 });
 
-test('acknowledged rows that never appear are set aside in the end', async () => {
+test('acknowledged rows that never appear are finally set aside', async () => {
   const writer = await rig.open();
   rig.engine.answer = () => (rig.engine.tried.length === 1 ? away() : null);
   writer.trade(trade(1));

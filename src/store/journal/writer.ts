@@ -25,34 +25,34 @@ import type { RecoveryReport } from './recovery.ts';
 import type { RowBuffer } from './rowBuffer.ts';
 import { disown, forgetDeadRuns, segmentPath } from './runDirectory.ts';
 import { BufferPool, Segment } from './segment.ts';
-import type { WaitingRows } from './waitingRows.ts';
+import type { WaitingRowIndex } from './waitingRowIndex.ts';
 import type { WriterOptions } from './writerOptions.ts';
 import { openParts, type WriterParts } from './writerParts.ts';
 
-/** Half of the 100 ms a kill may cost, so that a late timer still keeps the promise. */
+/** Half of the 100 ms that a kill may lose, so that even a late timer keeps that limit. */
 const JOURNAL_PERIOD_MS = 50;
 /** A segment is closed and inserted after this long, or at these sizes. */
 const SEGMENT_AGE_MS = 1_000;
 const SEGMENT_TABLE_ROWS_MAX = 20_000;
 const SEGMENT_TABLE_BYTES_MAX = 16 * 1024 * 1024;
-/** Rows that neither journal nor engine took may fill this much memory before further ones are dropped and counted. */
+/** Rows stored in neither journal nor engine may use this much memory; further ones are dropped and counted. */
 const UNSAVED_BYTES_MAX = 256 * 1024 * 1024;
-/** How long `close` waits for the engine; what is not in by then stays in the journal for the next start. */
+/** How long `close` waits for the engine; the remaining rows stay in the journal for the next start. */
 const CLOSE_LIMIT_MS = 15_000;
 
 /**
- * Takes records, keeps them in a journal within 100 ms and in the engine within a second or two. Appends return
- * at once and never wait for either.
+ * Writes records to a journal within 100 ms and to the engine within a second or two. Appends return at once and never
+ * wait for either.
  */
 export class StoreWriter implements RecordSink {
-  /** What the journals of dead runs held; it grows until `recovered` resolves. */
+  /** Progress of the recovery of dead runs' journals; it grows until `recovered` resolves. */
   readonly recovery: RecoveryReport;
-  /** Resolves once `startRecovery` has brought in what dead runs left, or found it not to go in. Never rejects. */
+  /** Resolves once `startRecovery` has inserted the rows of dead runs, or has failed to. Never rejects. */
   readonly recovered: Promise<void>;
-  /** How the run before this one ended. */
+  /** How the previous run ended. */
   readonly previousRun: PreviousRun;
-  /** What dead runs left and recording needs at once; empty once `recovered` has resolved. */
-  readonly waiting: WaitingRows;
+  /** Rows of dead runs that recording needs at its start; empty once `recovered` has resolved. */
+  readonly waiting: WaitingRowIndex;
   readonly #options: WriterOptions;
   readonly #parts: WriterParts;
   readonly #pool = new BufferPool();
@@ -97,7 +97,7 @@ export class StoreWriter implements RecordSink {
   }
 
   /**
-   * Opens a journal of its own, after or before what dead runs left is in the engine.
+   * Opens a new journal, before or after the rows of dead runs are in the engine.
    * @throws {ConfigError} When another process records into the directory: every change would be stored twice.
    */
   static async open(options: WriterOptions): Promise<StoreWriter> {
@@ -109,7 +109,7 @@ export class StoreWriter implements RecordSink {
     return writer;
   }
 
-  /** Brings in what dead runs left, beside what is recorded; returns `recovered`. */
+  /** Inserts the rows of dead runs while recording continues; returns `recovered`. */
   startRecovery(): Promise<void> {
     this.#recovering ??= this.#recover().then(this.#onRecovered);
     return this.recovered;
@@ -131,7 +131,7 @@ export class StoreWriter implements RecordSink {
     this.#append('underlying', record, encodeUnderlying);
   }
 
-  /** @throws {InvalidInputError} When a level is no decimal number the store can hold. */
+  /** @throws {InvalidInputError} When a level is not a decimal number the store can hold. */
   perpDepth(record: PerpDepthRecord): void {
     this.#append('perp_depth', record, encodePerpDepth);
   }
@@ -145,8 +145,7 @@ export class StoreWriter implements RecordSink {
   }
 
   /**
-   * Everything appended so far, and everything dead runs left, is in the engine when it resolves; waits as long as the
-   * engine is away.
+   * Resolves when all rows appended so far and all rows of dead runs are in the engine; waits while the engine is away.
    * @throws {StoreRefusedError} When the engine refused rows; they are set aside.
    */
   async flush(): Promise<void> {
@@ -155,8 +154,8 @@ export class StoreWriter implements RecordSink {
   }
 
   /**
-   * Inserts again what the engine has lost of the segments that are kept until they were read back.
-   * @returns How many rows were missing since the last call; a start counts, which looks for them too.
+   * Reinserts rows that the engine lost of the segments kept until they were read back.
+   * @returns How many rows were missing since the last call, including those found at a start.
    * @throws {StoreUnavailableError} When the writer was closed before it was done.
    */
   async reinsertKept(): Promise<number> {
@@ -177,7 +176,7 @@ export class StoreWriter implements RecordSink {
     };
   }
 
-  /** Age of the oldest row received that is not in the engine, those of dead runs included; 0 when all are. */
+  /** Age of the oldest received row that is not in the engine, including rows of dead runs; 0 when all are. */
   lagMs(): number {
     const { clock } = this.#options;
     const oldest = [...this.#parts.queue.segments, this.#current].find(
@@ -193,12 +192,14 @@ export class StoreWriter implements RecordSink {
     return this.#journalWorks;
   }
 
-  /** Neither journal nor engine takes what comes: it is in memory alone, or dropped where that is full. */
+  /**
+   * Whether neither journal nor engine accepts rows: new rows exist only in memory, or are dropped when that is full.
+   */
   get isDropping(): boolean {
     return this.#full || (!this.#journalWorks && this.#options.mayInsert?.() === false);
   }
 
-  /** Brings everything into the engine, or leaves it in the journal when the engine is away. */
+  /** Inserts everything into the engine, or leaves it in the journal when the engine is away. */
   async close(): Promise<void> {
     const { clock, log, mayInsert = () => true } = this.#options;
     const { queue, recovery, alive, run } = this.#parts;
@@ -215,13 +216,13 @@ export class StoreWriter implements RecordSink {
     await this.#journalling;
     const left = queue.segments.length;
     if (left > 0) log.warn({ segments: left }, 'store.writer.closed_with_journal');
-    // Without the last sign of life the next start opens a gap from the one before.
+    // Without the final beat, the next start opens a gap from the previous one.
     if (await this.#keepSegments()) await alive.beat(clock.now(), true);
     await alive.close();
     await disown(run);
   }
 
-  /** Leaves in the journal what is not in the engine; false where the disk had no room for all of it. */
+  /** Journals the rows that are not in the engine; false where the disk had no room for all of them. */
   async #keepSegments(): Promise<boolean> {
     const { clock, log } = this.#options;
     let whole = true;
@@ -244,13 +245,13 @@ export class StoreWriter implements RecordSink {
       await recovery.run();
       await forgetDeadRuns(scan.journalDir, writerName);
     } catch (error) {
-      // What is left stays in its files, and shows as lag.
+      // The remaining rows stay in their files, and the lag includes them.
       if (!this.#stop.signal.aborted) log.error({ err: error }, 'store.recovery.failed');
     }
   }
 
   #append<T>(table: TableName, record: T, encode: (out: RowBuffer, record: T) => void): void {
-    // The few rows that say what was lost, and of which markets, always find room.
+    // Gap and market rows are few and always accepted: they record the losses and their markets.
     if (this.#full && table !== 'gaps' && table !== 'markets') {
       this.#droppedRows.inc();
       return;
@@ -260,7 +261,7 @@ export class StoreWriter implements RecordSink {
     try {
       encode(buffer, record);
     } catch (error) {
-      // Half a row would make the whole segment unreadable.
+      // An incomplete row would make the whole segment unreadable.
       buffer.length = start;
       throw error;
     }
@@ -292,14 +293,17 @@ export class StoreWriter implements RecordSink {
     await this.#parts.kept.sweep();
   }
 
-  /** Writes what is new to the journal, then says that we are alive; frees memory that the journal now holds. */
+  /**
+   * Writes new rows to the journal, then records that the process is alive; frees memory of rows that the journal now
+   * has.
+   */
   async #journal(): Promise<void> {
     const { clock, log } = this.#options;
     const segments = [...this.#parts.queue.segments, this.#current];
     try {
       for (const segment of segments) {
         await segment.journal(clock.now());
-        // A backlog of minutes is hundreds of segments: more files than a process may have open.
+        // A backlog of minutes has hundreds of segments, more files than a process may open.
         if (segment !== this.#current) await segment.file.keep();
       }
       await this.#parts.alive.beat(clock.now());

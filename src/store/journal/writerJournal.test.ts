@@ -14,7 +14,7 @@ import { StoreWriter } from './writer.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 20, 12);
 const TIMES = { eventTimeMs: NOON_MS, receivedTimeMs: NOON_MS };
-/** More turns of the event loop than a close needs that waits for nothing. */
+/** More event loop turns than a close needs when it waits for nothing. */
 const TURNS_OF_A_CLOSE = 500;
 
 interface Insert {
@@ -23,8 +23,8 @@ interface Insert {
   readonly data: Buffer;
 }
 
-/** An engine that is away, or has the trades it was sent. */
-class FakeEngine implements InsertClient {
+/** An engine that is away, or has the trades that were sent to it. */
+class StubEngine implements InsertClient {
   readonly tried: Insert[] = [];
   isAway = false;
   present: readonly number[] = [];
@@ -53,23 +53,23 @@ const GAP: GapRecord = {
   ...{ feed: 'f', repairedBy: null, knownTimeMs: null, knownSeq: null },
 };
 
-/** The segments in a directory that hold rows of both tables, and those that hold rows of one. */
+/** For each segment file in a directory: the tables whose rows it holds. */
 async function tablesOfSegments(journal: string): Promise<string[][]> {
   const names = await readdir(journal, { recursive: true });
   const files = names.filter((name) => name.endsWith('.seg')).map((name) => readFile(join(journal, name)));
   return (await Promise.all(files)).map((file) => [...parseSegment(file).tables.keys()].sort());
 }
 
-/** A data directory whose writers are all closed after the test. */
+/** A data directory; all its writers are closed after the test. */
 function rig() {
   const dataDir = temporaryDirectory();
   const clock = new FakeClock(NOON_MS);
   const journal = join(dataDir, 'journal');
-  /** Lets disk and promises go on, and the clock by so much a turn, until it holds. */
+  /** Runs disk operations and promises, advancing the clock by `stepMs` a turn, until the condition is true. */
   const until = async (holds: () => boolean | Promise<boolean>, stepMs = 0) => {
     while (!(await holds())) await clock.advance(stepMs);
   };
-  const open = async (engine: FakeEngine) => {
+  const open = async (engine: StubEngine) => {
     const writer = await StoreWriter.open({
       ...{ dataDir, client: engine, clock, log: silentLogger, metrics: new Metrics() },
     });
@@ -91,7 +91,7 @@ function rig() {
     const { tables } = parseSegment(await readFile(join(journal, segment)));
     return tables.get('trades')?.seqs.includes(seq) ?? false;
   };
-  /** Makes the run on disk look like one whose process was killed. */
+  /** Makes the run on disk look like one of a killed process. */
   const kill = async () => {
     for (const name of (await readdir(journal)).filter((entry) => entry.includes('.')))
       await writeFile(join(journal, name, 'owner'), JSON.stringify({ pid: 2 ** 22 + 1, start: '1' }));
@@ -99,13 +99,13 @@ function rig() {
   return { dataDir, clock, until, open, isJournalled, kill };
 }
 
-test('a record that fails half-way through its row leaves nothing behind: the next row is whole', async () => {
-  const engine = new FakeEngine();
+test('a record that fails half-way through its row leaves no bytes behind: the next row is complete', async () => {
+  const engine = new StubEngine();
   const writer = await rig().open(engine);
   const record = { ...MARKET, seq: 1 };
   writer.market(record);
   await writer.flush();
-  // A name far longer than any type's: there is no room for what follows it.
+  // A name far longer than any type's: the columns after it do not fit.
   const tooLong = 'x'.repeat(100_000) as MarketRecord['eventType'];
   expect(() => writer.market({ ...record, eventType: tooLong })).toThrow(RangeError);
   writer.market(record);
@@ -116,7 +116,7 @@ test('a record that fails half-way through its row leaves nothing behind: the ne
 
 test('the journal holds the rows of every table before the engine gets those of the first', async () => {
   const { open, dataDir } = rig();
-  const engine = new FakeEngine();
+  const engine = new StubEngine();
   const seen: string[][][] = [];
   const insert = engine.insert.bind(engine);
   engine.insert = async (rows) => {
@@ -126,14 +126,14 @@ test('the journal holds the rows of every table before the engine gets those of 
   const writer = await open(engine);
   writer.gap(GAP);
   writer.trade(TRADE);
-  // Within one period of the journal: a kill between the two inserts would lose the second table's rows alone.
+  // Within one period of the journal: a kill between the two inserts would lose only the second table's rows.
   await writer.flush();
   expect(seen).toEqual([[['gaps', 'trades']], [['gaps', 'trades']]]);
 });
 
-test('a write to the journal that was cut short counts for none of its tables', async () => {
+test('a truncated journal write counts for none of its tables', async () => {
   const { open, until, dataDir } = rig();
-  const engine = new FakeEngine();
+  const engine = new StubEngine();
   engine.isAway = true;
   const writer = await open(engine);
   writer.gap(GAP);
@@ -152,9 +152,9 @@ test('a write to the journal that was cut short counts for none of its tables', 
   expect([...parseSegment(whole).tables.keys()].sort()).toEqual(['gaps', 'trades']);
 });
 
-test('a close waits for the write of the journal under way: that it ended is written last', async () => {
+test('a close waits for the running journal write: the end mark is written last', async () => {
   const { dataDir, clock, until, open } = rig();
-  const writer = await open(new FakeEngine());
+  const writer = await open(new StubEngine());
   const probe = await openFile(join(dataDir, 'probe'), 'w');
   const handles = Object.getPrototypeOf(probe) as FileHandle;
   await probe.close();
@@ -180,13 +180,13 @@ test('a close waits for the write of the journal under way: that it ended is wri
   release();
   await closed;
   expect(writes).toBe(2);
-  const next = await open(new FakeEngine());
+  const next = await open(new StubEngine());
   expect(next.previousRun).toEqual({ clean: true, lastAliveTimeMs: clock.now() });
 });
 
-test('a killed run’s gaps come in under a token of their own, its trades under the one of the run', async () => {
+test('a killed run’s gaps are inserted under a new token, its trades under the run’s token', async () => {
   const { until, open, isJournalled, kill } = rig();
-  const first = new FakeEngine();
+  const first = new StubEngine();
   first.isAway = true;
   const writer = await open(first);
   writer.gap(GAP);
@@ -196,12 +196,13 @@ test('a killed run’s gaps come in under a token of their own, its trades under
   await kill();
   const noted = first.tried.map(({ token }) => token);
   expect(noted[0]).toContain('/1/gaps/');
-  const second = new FakeEngine();
+  const second = new StubEngine();
   expect((await open(second)).recovery).toMatchObject({ recoveredRows: 2, skippedRows: 0 });
-  // An engine killed between a token and its rows drops the next insert of that token, and nobody looks for the rows.
+  // An engine killed between recording a token and storing its rows drops the next insert of that token, and gap rows
+  // are not queried afterwards.
   expect(second.tokenOf('gaps')).toMatch(/^newest\/.*\/gaps\//);
   expect(noted).not.toContain(second.tokenOf('gaps'));
-  // Another insert of the same trades may still be at work: the engine has to know that this is the same.
+  // Another insert of the same trades may still run: the engine must recognise this one as the same.
   const runId = noted[0]?.split('/')[0];
   expect(second.tokenOf('trades')).toBe(`${runId}/1/trades/${Math.floor(NOON_MS / 86_400_000)}`);
 });

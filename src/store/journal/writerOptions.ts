@@ -12,18 +12,20 @@ export interface WriterOptions {
   log: Logger;
   metrics: Metrics;
   writerName?: string;
-  /** What the journals of dead runs hold, where it was read already: it needs no engine. */
+  /** The scan of dead runs' journals where it was already started: it needs no engine. */
   scan?: Promise<JournalScan>;
-  /** `background`: the writer is open before dead runs are recovered, which begins with `startRecovery`. */
+  /** `background`: the writer opens before dead runs are recovered; `startRecovery` begins the recovery. */
   recovery?: 'before' | 'background';
-  /** Called with the segments of dead runs and how many of them are in the engine, while `open` waits for them. */
+  /**
+   * Called with the number of dead runs' segments and how many of them are in the engine, while `open` waits for them.
+   */
   onRecovery?: (progress: { segments: number; done: number }) => void;
   /**
    * Monotonic time: all rows inserted before it are in parts that were read back. Segments inserted later stay in the
-   * journal. By default the engine's word is enough.
+   * journal. By default every acknowledged insert counts.
    */
   readableUpTo?: () => number;
-  /** While it answers false nothing is sent to the engine; the journal goes on. */
+  /** While it returns false nothing is sent to the engine; journalling continues. */
   mayInsert?: () => boolean;
   /** Frees space for the journal on a full disk. */
   makeRoom?: MakeRoom | undefined;

@@ -1,35 +1,35 @@
 import { Inserter } from './inserter.ts';
 import { type JournalScan, scanJournals } from './journalScan.ts';
-import { KeptSegments } from './keptSegments.ts';
+import { KeptSegmentRegistry } from './keptSegmentRegistry.ts';
 import { JournalRecovery } from './recovery.ts';
 import { AliveFile, createRun, type RunDirectory } from './runDirectory.ts';
 import { SegmentQueue } from './segmentQueue.ts';
 import type { WriterOptions } from './writerOptions.ts';
 
-/** What a writer is made of. */
+/** The components of a writer. */
 export interface WriterParts {
   run: RunDirectory;
   alive: AliveFile;
   inserter: Inserter;
   queue: SegmentQueue;
-  kept: KeptSegments;
+  kept: KeptSegmentRegistry;
   recovery: JournalRecovery;
   scan: JournalScan;
 }
 
 /**
- * Reads the journals of dead runs, recovers them unless that is to wait, and opens a journal of this run's own.
+ * Reads the journals of dead runs, recovers them unless that is deferred, and opens a journal for this run.
  * @throws {ConfigError} When another process records into the directory.
  */
 export async function openParts(options: WriterOptions): Promise<WriterParts> {
   const { clock, log, metrics, writerName = 'main', readableUpTo = () => clock.monotonic() } = options;
   const scan = await (options.scan ?? scanJournals(options));
   const inserter = new Inserter(options);
-  const kept = new KeptSegments({ readableUpTo, clock, log });
+  const kept = new KeptSegmentRegistry({ readableUpTo, clock, log });
   const onProgress = options.onRecovery;
   const recovery = new JournalRecovery({ scan, inserter, kept, clock, log, onProgress });
   try {
-    // On a full disk nothing goes in: the rows stay in the journal, and recovery runs once there is space.
+    // A full disk prevents all inserts: the rows stay in the journal, and recovery runs once there is space.
     const mayInsert = options.mayInsert?.() ?? true;
     if (options.recovery !== 'background' && mayInsert) await recovery.run();
     const run = await createRun(scan.journalDir, writerName, `${clock.now().toString(36)}-${process.pid}`);

@@ -15,9 +15,9 @@ const LADDERS = ['px', 'sz', 'szw'].flatMap((suffix) =>
 );
 
 /**
- * What `BookRows` reads, in its order and in the format `BOOK_FORMAT`. Parameters: `market_id`, and where `hasDepth`
- * `depth`, levels a side. `time`, `trusted` and `underlying` may be any expressions of those columns' types, for readers
- * that need others.
+ * The columns that `BookRowReader` reads, in its order and for the format `BOOK_FORMAT`. Parameters: `market_id`, and where
+ * `hasDepth` is set `depth`, the levels per side. `time`, `trusted` and `underlying` may be any expressions of those
+ * columns' types, for readers that need other values.
  */
 export function bookColumns({
   hasDepth,

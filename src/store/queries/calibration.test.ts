@@ -8,7 +8,7 @@ import type { QuoteRecord } from '../../schema/records.ts';
 import type { StoreReader } from '../reader.ts';
 import { type CalibrationQuery, type CalibrationSums, sumCalibration } from './calibration.ts';
 
-/** Just before a day's end, so that markets and their quotes lie in two partitions. */
+/** Just before the end of a day, so that markets and their quotes are in two partitions. */
 const START = Date.UTC(2026, 10, 19, 23, 50);
 const MINUTE = 60_000;
 const MARKETS = 60;
@@ -28,7 +28,7 @@ const price = fc.option(
   },
 );
 const quote = fc.record({
-  // Mostly whole and half minutes and the milliseconds beside them, where a cut can go wrong.
+  // Mostly whole and half minutes and the milliseconds next to them, where a wrong cut would show.
   timeMs: fc.oneof(
     fc.integer({ min: START, max: START + SPAN_MS }),
     fc
@@ -50,7 +50,7 @@ const market = fc.record({
   quotes: fc.array(quote, { maxLength: 25 }),
 });
 
-/** The same data on every run: what varies below is the question. */
+/** The data is the same on every run; only the queries below vary. */
 const data: readonly RecordedMarket[] = fc
   .sample(market, { numRuns: MARKETS, seed: 20_261_121 })
   .map(({ endTimeMs, ticker, eventType, ending, quotes }, index) => {
@@ -59,7 +59,7 @@ const data: readonly RecordedMarket[] = fc
     const status = ending === 'open' ? 'open' : 'resolved';
     return {
       market: marketRecord({ marketId, endTimeMs, ticker, eventType, outcome, status }),
-      // Arrival follows the order of time within a market, as recorded; of equal times some arrive later.
+      // Within a market, rows arrive in time order, as recorded; rows with equal times may arrive in any order.
       quotes: quotes
         .toSorted((a, b) => a.timeMs - b.timeMs)
         .map(({ timeMs, ...rest }, at) => ({
@@ -70,7 +70,7 @@ const data: readonly RecordedMarket[] = fc
     };
   });
 
-/** What the answer has to be, counted market by market. */
+/** The expected answer, computed market by market. */
 function fold(query: CalibrationQuery): CalibrationSums {
   const { ticker, eventType, sinceMs, untilMs, beforeMs, buckets, maxMarkets } = query;
   const chosen = data
@@ -112,7 +112,7 @@ beforeAll(async () => {
     writer.market({ ...m, status: 'open', outcome: null, seq: ++seq });
     writer.market({ ...m, seq: ++seq });
   }
-  // Every market's quotes come in several inserts, so that a minute's rollup is put together from several parts.
+  // Every market's quotes arrive in several inserts, so that a minute's rollup is combined from several parts.
   for (const turn of [0, 1, 2]) {
     for (const { quotes } of data) {
       for (const [at, row] of quotes.entries()) if (at % 3 === turn) writer.quote(row);
@@ -155,15 +155,15 @@ async function expectFold(store: StoreReader, query: CalibrationQuery): Promise<
   }
 }
 
-describe('the sums are those of a fold over every market', () => {
-  test('whatever is asked', async () => {
+describe('the sums equal a fold over every market', () => {
+  test('for any query', async () => {
     await fc.assert(
       fc.asyncProperty(anyQuery, (query) => expectFold(opened.store, query)),
       { numRuns: 150 },
     );
   });
 
-  test('also after the parts were merged', async () => {
+  test('after the parts were merged', async () => {
     await (await opened.store.stream('OPTIMIZE TABLE quotes FINAL', {}, { format: 'Null' })).toArray();
     await fc.assert(
       fc.asyncProperty(anyQuery, (query) => expectFold(opened.store, query)),
@@ -171,7 +171,7 @@ describe('the sums are those of a fold over every market', () => {
     );
   });
 
-  test('also from parts that have no rollup', async () => {
+  test('from parts without a rollup', async () => {
     const rowByRow: StoreReader = {
       rows: (query, params, options) =>
         opened.store.rows(`${query} SETTINGS optimize_use_projections = 0`, params, options),
@@ -184,13 +184,13 @@ describe('the sums are those of a fold over every market', () => {
   });
 });
 
-describe('what the query reads', () => {
+describe('the query', () => {
   const query: CalibrationQuery = {
     ...{ ticker: null, eventType: null, sinceMs: null, untilMs: null, buckets: 10, maxMarkets: 5 },
     beforeMs: MINUTE,
   };
 
-  test('is the rollup for whole minutes', async () => {
+  test('reads only the rollup for whole minutes', async () => {
     let plan = '';
     const explaining: StoreReader = {
       rows: async <T>(text: string, params?: Record<string, unknown>) => {
@@ -204,7 +204,7 @@ describe('what the query reads', () => {
     expect(plan).toContain('ReadFromMergeTree (minute_mids)');
   });
 
-  test('gives the same bytes for the same question', async () => {
+  test('returns the same bytes for the same parameters', async () => {
     const first = JSON.stringify(await sumCalibration(opened.store, query, signal));
     for (let i = 0; i < 5; i++) {
       expect(JSON.stringify(await sumCalibration(opened.store, query, signal))).toBe(first);

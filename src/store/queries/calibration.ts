@@ -6,21 +6,21 @@ import { rangeConditions, where } from './sql.ts';
 export interface CalibrationQuery {
   readonly ticker: string | null;
   readonly eventType: string | null;
-  /** On the window's end: since <= end < until. */
+  /** Filters by the window's end: since <= end < until. */
   readonly sinceMs: number | null;
   readonly untilMs: number | null;
-  /** How long before a window's end the probability is taken; a fraction of a millisecond is dropped towards earlier. */
+  /** How long before a window's end the probability is read; fractions of a millisecond round to the earlier time. */
   readonly beforeMs: number;
   readonly buckets: number;
-  /** The newest so many, mid or no mid. */
+  /** Only the newest markets up to this number count, with or without a mid. */
   readonly maxMarkets: number;
 }
 
-/** What is left of all markets once the engine has added them up. */
+/** Sums over all markets, computed by the engine. */
 export interface CalibrationSums {
-  /** One for each bucket of [0, 1], empty ones too. */
+  /** One entry for each bucket of [0, 1], including empty ones. */
   readonly buckets: readonly ForecastSums[];
-  /** Markets of which no two-sided, trusted mid was known in time. */
+  /** Markets without a two-sided, trusted mid before the cut. */
   readonly withoutMid: number;
 }
 
@@ -29,24 +29,26 @@ interface BucketRow {
   bucket: number | null;
   count: number;
   happened: number;
-  /** In steps of a mid. */
+  /** In mid steps. */
   probability: number;
-  /** In steps of a mid, squared. */
+  /** In squared mid steps. */
   squaredError: number;
   logLoss: number;
-  /** 1: some cut lies inside a minute. The same in every row. */
+  /** 1: some cut lies inside a minute. All rows have the same value. */
   cutsMinute: number;
 }
 
 const MINUTE_MS = 60_000;
-/** Logarithms are added as whole multiples of this, so that the order in which threads add never shows. */
+/**
+ * Logarithms are summed as whole multiples of this, so that the sum does not depend on the order in which threads add.
+ */
 const LOG_UNIT = 1e-12;
 const NO_FORECASTS = sumForecasts([]);
 
 /**
- * Adds up, by bucket, what the markets' prices said before their end against what they became: resolved Up or Down
- * (a tie is neither and left out), newest end first. The probability is the last two-sided, trusted YES mid at or
- * before the cut; all arithmetic on it is in whole steps, so a mid on a bucket's edge is never on its wrong side.
+ * Compares, by bucket, the markets' prices before their end with their outcomes: resolved Up or Down, newest end first
+ * (ties are left out). The probability is the last two-sided, trusted YES mid at or before the cut. All arithmetic on
+ * it is in whole steps, so a mid on a bucket's edge is always on the right side.
  */
 export async function sumCalibration(
   store: StoreReader,
@@ -61,7 +63,7 @@ export async function sumCalibration(
     store.rows<BucketRow>(statement(conditions, cutsMinutes), given, { signal });
   const cutsMinutes = beforeMs % MINUTE_MS !== 0;
   let rows = await ask(cutsMinutes);
-  // The venue's windows end on whole minutes, but an imported market is whatever its recording says.
+  // The venue's windows end on whole minutes, but an imported market may have any end time.
   if (!cutsMinutes && rows.some((row) => row.cutsMinute)) rows = await ask(true);
   const byBucket = new Map(rows.map((row) => [row.bucket, row]));
   return {
@@ -97,9 +99,9 @@ function resolvedMarkets({ ticker, eventType, sinceMs, untilMs }: CalibrationQue
   return { conditions, params };
 }
 
-/** A chosen market's cut in Unix milliseconds; 0, which no quote lies before, of any other. */
+/** A chosen market's cut in Unix milliseconds; for any other market 0, which no quote precedes. */
 const CUT = 'transform(market_id, chosen.1, chosen.2, toInt64(0))';
-/** Of an array beside the cuts, what belongs to cuts that are not at a whole minute. */
+/** Filters an array parallel to the cuts by the cuts that are not at a whole minute. */
 const within = (array: string) => `arrayFilter((x, cut) -> cut % ${MINUTE_MS} != 0, ${array}, chosen.2)`;
 
 function midsWhere(conditions: readonly string[]): string {
@@ -107,26 +109,27 @@ function midsWhere(conditions: readonly string[]): string {
     FROM quotes ${where(conditions)} GROUP BY market_id, minute`;
 }
 
-/** From the projection `minute_mids`. */
+/** Read from the projection `minute_mids`. */
 const WHOLE_MINUTES = midsWhere([
   'market_id IN (SELECT arrayJoin(chosen.1))',
   `toUnixTimestamp(${QUOTE_MINUTE}) * 1000 <= ${CUT}`,
 ]);
 
-/** From the quotes themselves. */
+/** Read from the quotes themselves. */
 const CUT_MINUTE = midsWhere([
   `ts > fromUnixTimestamp64Milli(arrayMin(${within('chosen.2')}) - ${MINUTE_MS}, 'UTC')`,
   `ts <= fromUnixTimestamp64Milli(arrayMax(${within('chosen.2')}), 'UTC')`,
-  // For the primary index alone: asked row by row it would cost more than all the rest. Exact is the last line.
+  // For the primary index only: evaluated for each row it would cost more than the rest of the query. The last line is
+  // exact.
   `indexHint(market_id IN (SELECT arrayJoin(${within('chosen.1')})))`,
   `toUnixTimestamp64Milli(ts) BETWEEN intDiv(${CUT}, ${MINUTE_MS}) * ${MINUTE_MS} + 1 AND ${CUT}`,
 ]);
 
 /**
- * The chosen markets are one constant (ids, cuts, outcomes), read once: a market that resolves meanwhile cannot be
- * in one half of the query alone. `transform` looks a market up once for a block's dictionary, not once for a row;
- * a join of the ids as text takes many times as long, an ASOF JOIN gigabytes.
- * @param cutsMinutes Also reads the minute a cut lies in; left out it saves a third of the time.
+ * The chosen markets are one constant (ids, cuts, outcomes), read once: a market that resolves meanwhile cannot appear
+ * in only one half of the query. `transform` finds a market once per dictionary entry of a block, not once per row. A
+ * join on the ids as text takes many times as long, an ASOF JOIN gigabytes.
+ * @param cutsMinutes Also reads the minute that contains a cut; omitting it saves a third of the time.
  */
 function statement(marketConditions: readonly string[], cutsMinutes: boolean): string {
   const clip = MID_STEPS * LOG_LOSS_CLIP;

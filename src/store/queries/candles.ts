@@ -11,7 +11,7 @@ export interface CandleRequest {
   readonly limit: number;
 }
 
-/** The buckets of a page of candles, first and last by their start; null when there are none. */
+/** The buckets of a page of candles, the first and last by start time; null when there are none. */
 export interface CandlePage {
   readonly count: number;
   readonly firstMs: number;
@@ -27,8 +27,8 @@ interface Statement {
 }
 
 /**
- * Finds the earliest `limit` buckets of the range that get a candle.
- * A bucket whose only content is trades, before any two-sided mid was ever known, has no price and gets none.
+ * Finds the earliest `limit` buckets of the range that have a candle. A bucket that contains only trades, before the
+ * first two-sided mid, has no price and no candle.
  */
 export async function findCandles(
   store: StoreReader,
@@ -73,9 +73,9 @@ const CANDLE_COLUMNS = `
   ${isoTime("fromUnixTimestamp64Milli(bucket, 'UTC')")} AS ts, open, high, low, close, volume, trade_count`;
 
 /**
- * The statement that reads the earliest `limit` candles and the one after them. The engine makes all candles of the range
- * in any case, and to find the page first would have it make them twice.
- * @param keyColumns Columns behind those of a candle, of its `bucket`, in Unix milliseconds.
+ * The statement that reads the earliest `limit` candles and the next one. The engine computes all candles of the range
+ * in any case; finding the page first would compute them twice.
+ * @param keyColumns Columns after those of a candle, computed from its `bucket`, in Unix milliseconds.
  */
 export function candlesWithNext(request: CandleRequest, keyColumns: string): Statement {
   const { query, params } = candles(request);
@@ -96,8 +96,8 @@ export function candleRows(request: CandleRequest, page: CandlePage): Statement 
 }
 
 /**
- * Every candle of the range. Quotes give the prices, trades the volume; a bucket with trades alone carries the
- * last mid known before it, be that inside the range or before its start.
+ * Every candle of the range. Quotes give the prices, trades the volume; a bucket with only trades has the last mid
+ * before it, which may be from before the range.
  */
 function candles({ marketId, startMs, endMs, timeframeMs }: CandleRequest): Statement {
   const range = rangeConditions('t.ts', { startMs, endMs });

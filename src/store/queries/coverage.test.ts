@@ -17,7 +17,10 @@ beforeAll(async () => {
 afterAll(() => opened.dispose());
 
 let seq = 0;
-/** @param since Minute of the window in which its first proven book was received; null: its record does not say. */
+/**
+ * @param since Minute of the window in which its first verified book was received; null: its record does not contain
+ * it.
+ */
 function market(
   name: string,
   { since = -1, ...window }: { startTimeMs?: number; endTimeMs?: number; since?: number | null } = {},
@@ -53,7 +56,7 @@ function quote(of: Market, minute: number, trusted: boolean): void {
   opened.store.writer.quote({ ...times, ...prices, marketId, trusted, underlyingPrice: null });
 }
 
-test('coverage is the share of the window, as far as it has passed, that was recorded and lies in no gap', async () => {
+test('coverage is the recorded share of the elapsed window without its gaps', async () => {
   market('whole');
   gap(market('one minute of ten'), 3, 4);
   const overlapping = market('overlapping gaps count once');
@@ -104,13 +107,13 @@ test('coverage is the share of the window, as far as it has passed, that was rec
     'never recorded': 0,
     'still to come, not recorded yet': 1,
   });
-  // One market is asked for by a statement of its own.
+  // A single market is read by a separate statement.
   for (const market of found) {
     expect(await findMarket(opened.store, market.market_id, never)).toEqual(market);
   }
 });
 
-test('a list of some markets is covered as the list of all is, and an unknown market is none', async () => {
+test('a list of some markets has the same coverage as the list of all, and an unknown market has no row', async () => {
   const filter = { ticker: null, eventType: null, status: null, sinceMs: null, untilMs: null };
   const all = await listMarkets(opened.store, { ...filter, limit: 100, after: null }, never.signal);
   const some = await listMarkets(opened.store, { ...filter, limit: 5, after: null }, never.signal);

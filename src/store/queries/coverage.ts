@@ -1,16 +1,16 @@
 import type { StoreReader } from '../reader.ts';
 
 /**
- * How much of its window of a market was recorded, as pieces of SQL about a market `t`: what lies in its gaps or before
- * anything of it was recorded is lost. The epoch stands for "nothing was ever recorded".
+ * The recorded share of a market's window, as SQL fragments for a market `t`. Time inside gaps and time before the
+ * first record count as lost. The epoch means "nothing was ever recorded".
  */
 
-/** Gaps of each market as pairs of Unix milliseconds; one that is open lasts until now. */
+/** Gaps of each market as pairs of Unix milliseconds; an open gap lasts until now. */
 const IN_GAPS = `groupArray((toUnixTimestamp64Milli(start_time), toUnixTimestamp64Milli(ifNull(end_time, now64(3)))))`;
-/** When the first proven book was received, as its quotes tell it: for records that do not say so themselves. */
+/** When the first verified book was received, according to its quotes: for records that do not contain that time. */
 const FIRST_QUOTE = 'min(received)';
 
-/** The terms of `COVERAGE`, for a WITH in which `in_gaps` and `first_quote` are known. */
+/** The terms of `COVERAGE`, for a WITH clause that defines `in_gaps` and `first_quote`. */
 export const COVERAGE_TERMS = `
   toUnixTimestamp64Milli(t.start_time) AS from_ms,
   least(toUnixTimestamp64Milli(t.end_time), toUnixTimestamp64Milli(now64(3))) AS to_ms,
@@ -21,17 +21,17 @@ export const COVERAGE_TERMS = `
     arrayMap(piece -> greatest(piece.1, from_ms), lost), arrayMap(piece -> least(piece.2, to_ms), lost)) AS lost_ms,
   if(from_ms < to_ms, 1 - lost_ms / (to_ms - from_ms), 1) AS kept`;
 
-/** The share, in millionths: of a daily window one is a tenth of a second. */
+/** The share, rounded to millionths: for a daily window one millionth is a tenth of a second. */
 export const COVERAGE = 'least(1., greatest(0., floor(kept * 1000000 + 0.5) / 1000000))';
 
-/** Of the one market `market_id`. */
+/** For the single market `market_id`. */
 export const WITH_COVERAGE_OF_ONE = `WITH
   (SELECT ${IN_GAPS} FROM gaps FINAL WHERE market_id = {market_id:String}) AS in_gaps,
   (SELECT ${FIRST_QUOTE} FROM quotes WHERE trusted AND market_id IN (
     SELECT market_id FROM markets FINAL WHERE market_id = {market_id:String} AND isNull(recorded_since))) AS first_quote,
   ${COVERAGE_TERMS}`;
 
-/** Of each market `t` of a query named `page`. */
+/** For each market `t` of a query named `page`. */
 export const JOIN_COVERAGE = `
   LEFT JOIN (
     SELECT market_id, ${IN_GAPS} AS in_gaps FROM gaps FINAL
@@ -41,7 +41,7 @@ export const JOIN_COVERAGE = `
     WHERE trusted AND market_id IN (SELECT market_id FROM page WHERE isNull(recorded_since))
     GROUP BY market_id) AS q ON q.market_id = t.market_id`;
 
-/** Receipt of each market's first trusted quote, Unix milliseconds; markets without one are left out. */
+/** Receive time of each market's first trusted quote, Unix milliseconds; markets without one are omitted. */
 export async function firstQuoteTimes(
   store: StoreReader,
   marketIds: readonly string[],

@@ -1,4 +1,4 @@
-/** Whole recordings, row by row as they were stored: what `/v1/export` and `underround export` give away. */
+/** Complete recordings, row by row as stored, for `/v1/export` and `underround export`. */
 import type { ExportDataset, ExportSubject } from '../../schema/export.ts';
 import { booksOf } from './books.ts';
 import { levels } from './ladders.ts';
@@ -46,7 +46,7 @@ const SHAPES: Readonly<Record<ExportDataset, Shape>> = {
   },
 };
 
-/** Names of a dataset's columns, in the order they come. */
+/** Column names of a dataset, in their order. */
 export function exportColumns(dataset: ExportDataset): readonly string[] {
   return SHAPES[dataset].names;
 }
@@ -62,9 +62,9 @@ interface Query {
 }
 
 /**
- * The statement that gives the rows of `[startMs, endMs)`, oldest first, in order of arrival where times are equal.
- * @param times Whether moments are texts, or what the engine knows as moments.
- * @param isSpreadsheet Whether texts that a spreadsheet would run as a formula get an apostrophe in front.
+ * The statement for the rows of `[startMs, endMs)`, oldest first; rows with equal times are in arrival order.
+ * @param times Whether times are printed as text or as the engine's time type.
+ * @param isSpreadsheet Whether texts that a spreadsheet would run as a formula get a leading apostrophe.
  */
 export function exportRows(
   subject: ExportSubject,
@@ -76,7 +76,7 @@ export function exportRows(
   return { query: `SELECT ${shown} ${from} ORDER BY t.ts, t.seq`, params };
 }
 
-/** The statement that counts them, as the text `total`. */
+/** The statement that counts these rows, as the text `total`. */
 export function exportCount(subject: ExportSubject, range: ExportRange): Query {
   const { from, params } = rangeOf(subject, range);
   return { query: `SELECT toString(count()) AS total ${from}`, params };
@@ -91,7 +91,7 @@ function rangeOf(subject: ExportSubject, range: ExportRange): { from: string; pa
   };
 }
 
-/** Texts that are the venue's own; all others are times and words of ours. */
+/** Columns with texts of the venue; all other texts are times and this service's own words. */
 const FOREIGN_TEXTS = ['t.trade_id'];
 
 function withoutFormulas(columns: string, { isSpreadsheet }: { isSpreadsheet: boolean }): string {

@@ -4,10 +4,10 @@ import { isoTime, storedTime, timeParam, where } from './sql.ts';
 
 export interface GapQuery {
   readonly marketId: string;
-  /** A gap counts when any of it lies in [startMs, endMs). */
+  /** Selects gaps that overlap [startMs, endMs). */
   readonly startMs: number | null;
   readonly endMs: number | null;
-  /** Ids of gaps to leave out. */
+  /** Ids of gaps to exclude. */
   readonly except?: readonly string[];
   readonly limit: number;
   readonly after: { readonly startTimeMs: number; readonly gapId: string } | null;

@@ -1,7 +1,7 @@
 import type { StoreReader } from '../reader.ts';
 import { rangeConditions, type Source, timeParam, where } from './sql.ts';
 
-/** A row's place in the order (time, arrival). `seq` stays text: it may pass what a number holds exactly. */
+/** A row's position in the order (time, arrival). `seq` is text: it may exceed the exact range of a number. */
 export interface Position {
   readonly timeMs: number;
   readonly seq: string;
@@ -13,20 +13,20 @@ export interface PageRequest {
   readonly descending: boolean;
   readonly limit: number;
   readonly offset: number;
-  /** The last row already seen; then `offset` does not count. */
+  /** The last row already returned; if set, `offset` is ignored. */
   readonly after: Position | null;
-  /** Set: only the last row of each such stretch of time, aligned to UTC, counts. */
+  /** If set, only the last row of each time interval, aligned to UTC, counts. */
   readonly intervalMs: number | null;
 }
 
-/** One page, pinned: the rows between `low` and `high` are exactly `count` rows, however many arrive meanwhile. */
+/** One fixed page: exactly `count` rows are between `low` and `high`, even if more rows arrive meanwhile. */
 export interface Page {
   readonly count: number;
   readonly low: Position;
   readonly high: Position;
-  /** Where the next page starts; null when this is the last. */
+  /** Where the next page starts; null on the last page. */
   readonly next: Position | null;
-  /** The source's `revision` as its keys were found. */
+  /** The source's `revision` when the keys were found. */
   readonly revision: string;
 }
 
@@ -46,8 +46,8 @@ interface HeadRow {
 }
 
 /**
- * The keys of a page's rows and of the one after it, `(Unix ms, seq)` as one array `keys` in the page's order: cheap
- * beside the rows themselves.
+ * The keys of a page's rows and of the next row, `(Unix ms, seq)`, as one array `keys` in the page's order. Reading
+ * them is cheap compared with the rows.
  */
 export function pageKeys(source: Source, request: PageRequest): Statement {
   const { descending, intervalMs } = request;
@@ -57,7 +57,7 @@ export function pageKeys(source: Source, request: PageRequest): Statement {
     intervalMs === null
       ? `SELECT ${key} AS k FROM ${source.table} AS t ${where(conditions)} ORDER BY ${order(descending)}`
       : `SELECT max(${key}) AS k FROM ${source.table} AS t ${where(conditions)} GROUP BY ${stretch('t.ts')} ORDER BY k${descending ? ' DESC' : ''}`;
-  // Sorted once more because an aggregate promises no order; the keys come sorted, so it costs little.
+  // Sorted again because an aggregate guarantees no order; the keys are already sorted, so it costs little.
   const sort = descending ? 'arrayReverseSort' : 'arraySort';
   return {
     query: `SELECT ${sort}(groupArray(k)) AS keys
@@ -67,8 +67,9 @@ export function pageKeys(source: Source, request: PageRequest): Statement {
 }
 
 /**
- * A page's rows and the row after it, in the page's order, by a plain statement: the engine analyses it in half the time
- * of one that finds the page first. For short pages of every row, because it reads the columns of rows it skips.
+ * A page's rows and the next row, in the page's order, in a plain statement: the engine analyses it in half the time of
+ * one that finds the page first. Only for short pages of consecutive rows, because it reads the columns of skipped rows
+ * too.
  */
 export function plainRows(
   source: Source,
@@ -84,7 +85,7 @@ export function plainRows(
 
 const ONE_MORE = 'LIMIT {limit:UInt32} + 1 OFFSET {offset:UInt32}';
 
-/** The rows from which a page is counted off, and the parameters of `ONE_MORE`. */
+/** The conditions of the rows that a page is taken from, and the parameters of `ONE_MORE`. */
 function selection(
   source: Source,
   request: PageRequest,
@@ -133,7 +134,7 @@ export async function findPage(
   return pageOf(request, { found, first: position(first), last: position(last), revision });
 }
 
-/** @param keys How many keys there are, the page's first and last one, in its order, and the source's revision. */
+/** @param keys The number of keys, the page's first and last key in its order, and the source's revision. */
 export function pageOf(
   { limit, descending }: Pick<PageRequest, 'limit' | 'descending'>,
   { found, first, last, revision }: { found: number; first: Position; last: Position; revision: string },
@@ -152,7 +153,7 @@ function position([timeMs, seq]: Key): Position {
   return { timeMs: Number(timeMs), seq };
 }
 
-/** How many rows the range holds, paging aside. */
+/** Number of rows in the range, ignoring paging. */
 export async function countRows(
   store: StoreReader,
   source: Source,
@@ -211,7 +212,7 @@ export function rowsBetween(
   const bounds = [
     `t.ts >= ${low.time}`,
     `t.ts <= ${high.time}`,
-    // Comparing pairs would say it shorter and cost 5 ms for 10,000 rows.
+    // Comparing pairs would be shorter but cost 5 ms for 10,000 rows.
     `(t.ts > ${low.time} OR t.seq >= ${low.seq})`,
     `(t.ts < ${high.time} OR t.seq <= ${high.seq})`,
   ];
@@ -230,7 +231,7 @@ function afterConditions({ descending, intervalMs }: PageRequest): string[] {
   if (intervalMs === null) {
     return [bound, `(t.ts, t.seq) ${compare} (${timeParam('after_ms')}, {after_seq:UInt64})`];
   }
-  // A stretch that was answered is done, even if rows were added to it since.
+  // An interval that was already returned is skipped, even if rows were added to it since.
   return [bound, `${stretch('t.ts')} ${compare} intDiv({after_ms:Int64}, {interval_ms:Int64})`];
 }
 

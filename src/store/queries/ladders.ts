@@ -1,6 +1,9 @@
 const MIRRORS = { no_bid: 'yes_ask', no_ask: 'yes_bid' } as const;
 
-/** Levels of one side of a stored book as the API's level objects, best first; a mirrored row's NO is made of its YES. */
+/**
+ * Levels of one side of a stored book as the API's level objects, best first; a mirrored row's NO is computed from its
+ * YES.
+ */
 export function levels(side: 'yes_bid' | 'yes_ask' | 'no_bid' | 'no_ask'): string {
   const sizes = (of: string) => `if(t.wide, t.${of}_szw, arrayMap(s -> s / 100, t.${of}_sz))`;
   const own = `arrayMap((p, s) -> (p / 10000, s), t.${side}_px, ${sizes(side)})`;

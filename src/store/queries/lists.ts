@@ -28,10 +28,10 @@ export function underlyingOf(ticker: string, source: string): Source {
   };
 }
 
-/** True where the YES mid exists: both sides there, and the book trusted. */
+/** True where the YES mid exists: the book has both sides and is trusted. */
 export const HAS_MID = `(${TRUSTED} AND t.yes_bid IS NOT NULL AND t.yes_ask IS NOT NULL)`;
 
-/** The sum is halved and scaled in one division, so 0.53 and 0.55 give 0.54 and not 0.54 and a bit. */
+/** One division halves and scales the sum, so 0.53 and 0.55 give exactly 0.54. */
 export const YES_MID = '(toUInt32(assumeNotNull(t.yes_bid)) + toUInt32(assumeNotNull(t.yes_ask))) / 20000';
 
 export const TIMESERIES_COLUMNS = `

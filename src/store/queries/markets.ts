@@ -4,7 +4,7 @@ import type { StoreReader } from '../reader.ts';
 import { COVERAGE, COVERAGE_TERMS, JOIN_COVERAGE, WITH_COVERAGE_OF_ONE } from './coverage.ts';
 import { isoTime, rangeConditions, timeParam, where } from './sql.ts';
 
-/** Where a market's page lives at the venue. */
+/** URL prefix of a market's page at the venue. */
 export const EVENT_URL = 'https://polymarket.com/event/';
 
 const MARKET_COLUMNS = `
@@ -22,10 +22,10 @@ export interface MarketFilter {
   readonly ticker: string | null;
   readonly eventType: string | null;
   readonly status: MarketStatus | null;
-  /** On the window's end: since <= end < until. */
+  /** Filters by the window's end: since <= end < until. */
   readonly sinceMs: number | null;
   readonly untilMs: number | null;
-  /** Ids of markets to leave out. */
+  /** Ids of markets to exclude. */
   readonly except?: readonly string[];
 }
 
@@ -34,13 +34,13 @@ export interface MarketPosition {
   readonly marketId: string;
 }
 
-/** What a list of markets asks for; `after` is the last market already seen. */
+/** Parameters of a market list; `after` is the last market already returned. */
 export interface MarketQuery extends MarketFilter {
   readonly limit: number;
   readonly after: MarketPosition | null;
 }
 
-/** Newest end first; at most `limit` rows. Records change while a list is read, so they are read in one query. */
+/** Newest end first; at most `limit` rows. Records change while a list is read, so one query reads them all. */
 export async function listMarkets(
   store: StoreReader,
   query: MarketQuery,
@@ -79,7 +79,7 @@ export async function countMarkets(
 export async function findMarket(
   store: StoreReader,
   marketId: string,
-  // Handed on unread: a store that answers from memory needs no signal, and making one costs as much as the answer.
+  // Passed on unread: a store that answers from memory needs no signal, and creating one costs as much as the answer.
   options: { readonly signal: AbortSignal },
 ): Promise<MarketBody | null> {
   const [row] = await store.rows<MarketBody>(
@@ -90,14 +90,14 @@ export async function findMarket(
   return row ?? null;
 }
 
-/** Whether there is such a market, and the two fields other answers quote of it. */
+/** Finds whether a market exists, with the two fields that other answers quote. */
 export async function findMarketKey(
   store: StoreReader,
   marketId: string,
   signal: AbortSignal,
 ): Promise<Pick<Market, 'marketId' | 'eventType' | 'ticker'> | null> {
   const [row] = await store.rows<Pick<Market, 'marketId' | 'eventType' | 'ticker'>>(
-    // Neither field ever changes, so any version of the record will do.
+    // Neither field ever changes, so any version of the record is correct.
     `SELECT t.market_id AS marketId, t.event_type AS eventType, t.ticker AS ticker
      FROM markets AS t WHERE t.market_id = {market_id:String} ORDER BY t.seq DESC LIMIT 1`,
     { market_id: marketId },

@@ -1,16 +1,16 @@
 import type { StoreReader } from '../reader.ts';
-import { BOOK_FORMAT, type BookRow, BookRows } from '../tables/bookRows.ts';
+import { BOOK_FORMAT, type BookRow, BookRowReader } from '../tables/bookRowReader.ts';
 import { bookColumns, booksOf } from './books.ts';
 import { storedTime, timeParam, where } from './sql.ts';
 import { TRUSTED_AT } from './trust.ts';
 
-/** After every row and every gap that ended, and before the end that stands for none. */
+/** Later than every row and every closed gap, and earlier than the end time that marks an open gap. */
 const NOW_MS = Date.UTC(2299, 11, 30);
 
 /**
- * The book in force at a time: the last at or before it, or the newest when `atMs` is null. It is trusted where it was
- * and no gap lies over the time.
- * @returns Null before the first.
+ * The book in force at a time: the last at or before it, or the newest when `atMs` is null. It is trusted if it was
+ * stored as trusted and no gap contains the time.
+ * @returns Null before the first book.
  */
 export async function findBook(
   store: StoreReader,
@@ -25,7 +25,7 @@ export async function findBook(
     { ...params, at_ms: storedTime(Math.floor(atMs ?? NOW_MS)) },
     { format: BOOK_FORMAT, short: true, signal },
   );
-  const reader = new BookRows();
+  const reader = new BookRowReader();
   let found: BookRow | null = null;
   for await (const bytes of rows as AsyncIterable<Buffer>) {
     reader.add(bytes);

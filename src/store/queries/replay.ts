@@ -1,11 +1,11 @@
-/** The books a replayed stream sends, page by page in the order they were received. */
+/** The books that a replayed stream sends, page by page in receive order. */
 import { text as textOf } from 'node:stream/consumers';
 import type { EventType, Market, Ticker } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 import { levels } from './ladders.ts';
 import { isoTime, storedTime, timeParam } from './sql.ts';
 
-/** A market that takes part. */
+/** A market of the replay. */
 export interface ReplayMarket {
   readonly marketId: string;
   readonly ticker: Ticker;
@@ -14,9 +14,9 @@ export interface ReplayMarket {
 
 /** A book as it was sent live. */
 export interface ReplayBook {
-  /** Receipt. */
+  /** Receive time. */
   readonly atMs: number;
-  /** Order of arrival. */
+  /** Arrival number. */
   readonly seq: number;
   readonly marketId: string;
   /** The snapshot from `"ts"` on, as JSON. */
@@ -28,11 +28,14 @@ export interface ReplayRange {
   readonly toMs: number;
 }
 
-/** A book's own time may be this much older than its receipt: a quiet book is sent anew with the time it last changed. */
+/**
+ * A book's own time may be this much older than its receive time: a quiet book is resent with the time of its last
+ * change.
+ */
 const TS_BEHIND_MS = 86_400_000;
 const TS_AHEAD_MS = 3_600_000;
 
-/** As it was known then: what was found out later takes nothing back. */
+/** Trust as known at that time: gaps found later do not change it. */
 const COLUMNS = `toUnixTimestamp64Milli(t.received) AS at, t.seq AS seq, toString(t.market_id) AS market_id,
   ${isoTime('t.ts')} AS ts, ${levels('yes_bid')} AS yes_bids, ${levels('yes_ask')} AS yes_asks,
   ${levels('no_bid')} AS no_bids, ${levels('no_ask')} AS no_asks, t.underlying AS underlying_price,
@@ -43,14 +46,14 @@ const HEAD = /^\{"at":(\d+),"seq":(\d+),"market_id":"([^"\\]+)",/;
 const THESE = `t.market_id IN {ids:Array(String)} AND t.ts >= ${timeParam('ts_from')} AND t.ts < ${timeParam('ts_to')}`;
 const RECEIVED = `t.received >= ${timeParam('from')} AND t.received < ${timeParam('to')}`;
 
-/** Between which arrival numbers a market has books. */
-export interface BookSpan {
+/** The range of arrival numbers in which a market has books. */
+interface BookSpan {
   readonly marketId: string;
   readonly firstSeq: number;
   readonly lastSeq: number;
 }
 
-/** Of each market that has books within the range. */
+/** The span of each market that has books within the range. */
 export async function spansOf(
   store: StoreReader,
   markets: readonly ReplayMarket[],
@@ -66,7 +69,7 @@ export async function spansOf(
   );
 }
 
-/** The next books after an arrival number, at most `limit`; none when there are no more. */
+/** The next books after an arrival number, at most `limit`; empty at the end. */
 export async function nextBooks(
   store: StoreReader,
   { markets, spans }: { markets: readonly ReplayMarket[]; spans: readonly BookSpan[] },
@@ -79,7 +82,7 @@ export async function nextBooks(
   for (let after = afterSeq; ; ) {
     const { marketIds, beforeSeq } = running(spans, after);
     if (marketIds.size === 0) return [];
-    // The store is ordered by market: a page reads those only that were recorded at its time.
+    // The store is ordered by market: a page reads only the markets that were recorded at its time.
     const these = paramsOf(
       markets.filter(({ marketId }) => marketIds.has(marketId)),
       { fromMs, toMs },
@@ -90,7 +93,7 @@ export async function nextBooks(
   }
 }
 
-/** Which markets have books right after an arrival number, and the number at which another one begins. */
+/** The markets that have books right after an arrival number, and the number at which another market begins. */
 function running(
   spans: readonly BookSpan[],
   afterSeq: number,
@@ -103,7 +106,7 @@ function running(
   return { marketIds, beforeSeq: Math.min(Number.MAX_SAFE_INTEGER, ...later) };
 }
 
-/** The book each market had when the replay begins; markets without one are left out. */
+/** The book of each market at the start of the replay; markets without one are omitted. */
 export async function booksBefore(
   store: StoreReader,
   markets: readonly ReplayMarket[],
@@ -125,7 +128,7 @@ function paramsOf(markets: readonly ReplayMarket[], { fromMs, toMs }: ReplayRang
   };
 }
 
-/** The engine prints them; only their heads are read here. */
+/** The engine prints the books; only their heads are parsed here. */
 async function readBooks(
   store: StoreReader,
   query: string,
@@ -144,7 +147,7 @@ function bookOf(line: string): ReplayBook {
   return { atMs: Number(at), seq: Number(seq), marketId, body: line.slice(head.length) };
 }
 
-/** Markets that were or could have been streamed within the range: of series, and by id. */
+/** Markets that were or could have been streamed within the range, by series and by id. */
 export async function replayMarkets(
   store: StoreReader,
   wanted: {
@@ -162,14 +165,18 @@ export async function replayMarkets(
        AND t.start_time < ${timeParam('to')})
      ORDER BY t.start_time, t.market_id LIMIT {limit:UInt32}`,
     {
-      ...{ ids: wanted.marketIds, tickers: wanted.tickers, event_types: wanted.eventTypes, limit },
-      ...{ from: storedTime(fromMs), to: storedTime(toMs) },
+      ids: wanted.marketIds,
+      tickers: wanted.tickers,
+      event_types: wanted.eventTypes,
+      limit,
+      from: storedTime(fromMs),
+      to: storedTime(toMs),
     },
     { signal },
   );
 }
 
-/** How markets were resolved, and when: those that were. */
+/** Outcome and time of the resolution of markets; unresolved ones are omitted. */
 export async function resolutionsOf(
   store: StoreReader,
   marketIds: readonly string[],

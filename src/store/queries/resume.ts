@@ -1,11 +1,14 @@
-/** What the collector needs back from the store when it starts: markets, their last books, open gaps, prices, the last receipt. */
+/**
+ * The data that the collector loads from the store at a start: markets, their last books, open gaps, prices and the
+ * last receive time.
+ */
 import { sizeOfShares } from '../../core/money.ts';
 import type { UnderlyingEvent } from '../../schema/events.ts';
 import type { Gap, RowTimes } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 
-/** A column of times that may be null, as Unix milliseconds. */
+/** A nullable time column as Unix milliseconds. */
 export const maybeMs = (column: string, name: string) =>
   `if(isNull(${column}), NULL, toUnixTimestamp64Milli(assumeNotNull(${column}))) AS ${name}`;
 
@@ -17,7 +20,7 @@ const SETTLEMENT_FIELDS = `strike_basis AS strikeBasis, ${maybeMs('strike_known_
   twap_lookback_seconds AS twapLookbackSeconds, ${maybeMs('rules_read_time', 'rulesReadTimeMs')},
   rules_version AS rulesVersion`;
 
-/** What a `Market` is read from, of the table `markets`. */
+/** The columns of the table `markets` from which a `Market` is read. */
 export const MARKET_FIELDS = `market_id AS marketId, event_id AS eventId, slug, question, event_type AS eventType, ticker,
   yes_token_id AS yesTokenId, no_token_id AS noTokenId, status,
   toUnixTimestamp64Milli(start_time) AS startTimeMs, toUnixTimestamp64Milli(end_time) AS endTimeMs,
@@ -39,7 +42,7 @@ export function loadMarkets(reader: StoreReader, options: { endAfterMs?: number 
   );
 }
 
-/** The newest record of one market, else null. */
+/** The newest record of one market; null without one. */
 export async function loadMarket(reader: StoreReader, marketId: string): Promise<Market | null> {
   const [market] = await reader.rows<Market>(
     `SELECT ${MARKET_FIELDS} FROM markets FINAL WHERE market_id = {marketId:String}`,
@@ -69,11 +72,11 @@ export interface StoredBook {
 
 const SIDES = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'] as const;
 type SideName = (typeof SIDES)[number];
-export type BookRow = Omit<StoredBook, 'yes' | 'no'> &
+export type StoredBookRow = Omit<StoredBook, 'yes' | 'no'> &
   Record<`${SideName}_px`, number[]> &
   Record<`${SideName}_shares`, number[]>;
 
-/** What a `BookRow` is read from, of the table `books`. */
+/** The columns of the table `books` from which a `StoredBookRow` is read. */
 export const BOOK_FIELDS = [
   `market_id AS marketId, toUnixTimestamp64Milli(ts) AS eventTimeMs,
   toUnixTimestamp64Milli(received) AS receivedTimeMs, seq, trusted, mirrored, underlying AS underlyingPrice`,
@@ -83,17 +86,17 @@ export const BOOK_FIELDS = [
   ]),
 ].join(', ');
 
-/** Market ids one query asks for: they travel in the URL, which a ClickHouse server takes up to 1 MiB of. */
+/** Market ids in one query: they are sent in the URL, and a ClickHouse server accepts URLs up to 1 MiB. */
 const MARKETS_PER_QUERY = 2_000;
 
-/** The last book of each of the markets; markets without one are left out. */
+/** The last book of each market; markets without one are omitted. */
 export async function loadLastBooks(
   reader: StoreReader,
   marketIds: readonly string[],
 ): Promise<StoredBook[]> {
   const books: StoredBook[] = [];
   for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
-    const rows = await reader.rows<BookRow>(
+    const rows = await reader.rows<StoredBookRow>(
       `SELECT ${BOOK_FIELDS}
        FROM books
        WHERE (market_id, ts, books.seq) IN (
@@ -108,10 +111,10 @@ export async function loadLastBooks(
   return books;
 }
 
-/** A proven row's times, and its place in the order of arrival. */
+/** A verified row's times and arrival number. */
 export type ProvenRow = RowTimes & { readonly seq: number };
 
-/** The last proven row of each of the markets, by arrival, be it a book or a quote; markets without one are left out. */
+/** The last verified row of each market by arrival, a book or a quote; markets without one are omitted. */
 export async function loadLastProven(
   reader: StoreReader,
   marketIds: readonly string[],
@@ -132,20 +135,26 @@ export async function loadLastProven(
   return proven;
 }
 
-export function storedBook(row: BookRow): StoredBook {
+export function storedBook(row: StoredBookRow): StoredBook {
   const { marketId, eventTimeMs, receivedTimeMs, seq, trusted, mirrored, underlyingPrice } = row;
   const side = (name: SideName) => ({
     prices: row[`${name}_px`],
     sizes: row[`${name}_shares`].map((shares) => sizeOfShares(shares) as number),
   });
   return {
-    ...{ marketId, eventTimeMs, receivedTimeMs, seq, trusted, mirrored, underlyingPrice },
+    marketId,
+    eventTimeMs,
+    receivedTimeMs,
+    seq,
+    trusted,
+    mirrored,
+    underlyingPrice,
     yes: { bids: side('yes_bid'), asks: side('yes_ask') },
     no: { bids: side('no_bid'), asks: side('no_ask') },
   };
 }
 
-/** Receipts of the rows at a gap's ends; gaps of earlier releases have no other times than receipts. */
+/** Receive times of the rows at a gap's ends; gaps of earlier releases have only receive times. */
 export const GAP_START_RECEIVED = 'ifNull(start_received, start_time)';
 export const GAP_END_RECEIVED = 'ifNull(end_received, end_time)';
 
@@ -154,17 +163,19 @@ const GAP_FIELDS = `gap_id AS gapId, market_id AS marketId, toUnixTimestamp64Mil
   toUnixTimestamp64Milli(${GAP_START_RECEIVED}) AS startReceivedMs, ${maybeMs(GAP_END_RECEIVED, 'endReceivedMs')},
   ${maybeMs('known_time', 'knownTimeMs')}, known_seq AS knownSeq`;
 
-/** Gaps that nobody has closed. */
+/** Open gaps. */
 export function loadOpenGaps(reader: StoreReader): Promise<Gap[]> {
   return reader.rows<Gap>(
     `SELECT ${GAP_FIELDS} FROM gaps FINAL WHERE isNull(end_time) ORDER BY start_time, gap_id`,
   );
 }
 
-/** A market is followed after its window until the venue has said its outcome; where that is unknown, for so long. */
+/**
+ * A market is followed after its window until the venue reports its outcome; without a known outcome, for this long.
+ */
 const FOLLOWED_SECONDS = 3_600;
 
-/** Ids of the markets that had rows or were being recorded at some time of a range, both ends included. */
+/** Ids of the markets that had rows or were recorded at some time of a range, including both ends. */
 export async function marketsRecordedIn(
   reader: StoreReader,
   range: { fromMs: number; toMs: number },
@@ -186,7 +197,7 @@ export async function marketsRecordedIn(
   return rows.map(({ marketId }) => marketId);
 }
 
-/** All gaps of some markets. */
+/** All gaps of the given markets. */
 export function loadGapsOf(
   reader: StoreReader,
   marketIds: readonly string[],
@@ -215,8 +226,8 @@ export function loadRecentBooks(
 }
 
 /**
- * The prices of a range of their own time, (fromMs, toMs], in the order they were received: every relayed point, and
- * of trades, hundreds a second, the last of each second that ends there.
+ * The prices whose own time is in (fromMs, toMs], in receive order: every relayed point. Trades come hundreds a second:
+ * only the last of each second that ends in the range is returned.
  */
 export function loadRecentPrices(
   reader: StoreReader,
@@ -251,7 +262,7 @@ export async function lastReceivedTimeMs(reader: StoreReader): Promise<number | 
   return row && row.rows > 0 ? row.timeMs : null;
 }
 
-/** The highest seq any row has; null in an empty store. New rows must be numbered above it. */
+/** The highest seq of any row; null in an empty store. New rows must have higher numbers. */
 export async function lastSeq(reader: StoreReader): Promise<number | null> {
   const tables = ['books', 'quotes', 'trades', 'underlying', 'perp_depth', 'markets', 'gaps'];
   const highest = tables.map((table) => `SELECT max(seq) AS seq, count() AS rows FROM ${table}`);

@@ -1,34 +1,34 @@
 /** Pieces of SQL that several queries share. Rows are always read under the alias `t`, so that an output column may
  * carry the name of the stored column it is made from. */
 
-/** The range of the engine's DateTime64; what lies outside selects the same rows as the nearest end. */
+/** The range of the engine's DateTime64; times outside select the same rows as the nearest end. */
 const TIME_MIN_MS = Date.UTC(1900, 0, 1);
 const TIME_MAX_MS = Date.UTC(2299, 11, 31);
 
 export type QueryParams = Readonly<Record<string, string | number>>;
 
-/** Which rows of which table, before any range or page. */
+/** A table and a selection of its rows, before any range or page. */
 export interface Source {
   readonly table: string;
   readonly conditions: readonly string[];
   readonly params: QueryParams;
-  /** A UInt64 that rises with whatever changes what rows say after they were stored; left out: nothing does. */
+  /** A UInt64 that rises whenever the content of stored rows changes; absent if it never does. */
   readonly revision?: string;
 }
 
-/** `2026-11-20T12:00:00.123+00:00` of a DateTime64(3, 'UTC') column. */
+/** Formats a DateTime64(3, 'UTC') column as `2026-11-20T12:00:00.123+00:00`. */
 export function isoTime(column: string): string {
   return `concat(replaceOne(toString(${column}), ' ', 'T'), '+00:00')`;
 }
 
-/** A bound Unix-milliseconds parameter as the columns' type. */
+/** A Unix-milliseconds parameter converted to the columns' type. */
 export function timeParam(name: string): string {
   return `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
 }
 
 /**
- * `start <= time < end` and the parameters it names.
- * Stored times are whole milliseconds, so a bound between two of them means the later one.
+ * `start <= time < end` with its parameters. Stored times are whole milliseconds, so a bound between two of them means
+ * the later one.
  */
 export function rangeConditions(
   column: string,
@@ -47,7 +47,7 @@ export function rangeConditions(
   return { conditions, params };
 }
 
-/** Unix milliseconds brought into the engine's range. */
+/** Clamps Unix milliseconds to the engine's range. */
 export function storedTime(timeMs: number): number {
   return Math.min(Math.max(timeMs, TIME_MIN_MS), TIME_MAX_MS);
 }

@@ -1,4 +1,6 @@
-/** Reads a recorded market into the arrays a replay runs on: streamed, in memory threads share, never beyond a bound. */
+/**
+ * Reads a recorded market into the arrays of a replay: streamed, into memory that threads share, within a size limit.
+ */
 import type { Readable } from 'node:stream';
 import type {
   MarketTape,
@@ -13,34 +15,33 @@ import { StoreUnavailableError, TooMuchDataError } from '../../runtime/errors.ts
 import type { UnderlyingSource } from '../../schema/events.ts';
 import { type Market, type Ticker, UNKNOWN } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
-import { BOOK_FORMAT } from '../tables/bookRows.ts';
-import { Column } from '../tables/columns.ts';
-import { FixedRows } from '../tables/fixedRows.ts';
-import { TapeBookColumns } from './tapeBooks.ts';
+import { BOOK_FORMAT } from '../tables/bookRowReader.ts';
+import { SharedColumn } from '../tables/sharedColumn.ts';
+import { TapeBookBuilder } from './tapeBookBuilder.ts';
 import { PRICE_DOUBLES, QUOTE_DOUBLES, STRETCH_END, TAPE_BOOKS, TAPE_PRICES, TAPE_QUOTES } from './tapes.ts';
 
-/** Rows of one stream and levels of all books of one market: some 300 MB. */
+/** Rows of one stream and levels of all books of one market: about 300 MB. */
 const ROWS_MAX = 4_000_000;
 const LEVELS_MAX = 20_000_000;
-/** The books of the window before: a mean over them may be asked for when the window opens. */
+/** Length of the recording before the window: a strategy may ask for a mean over it when the window opens. */
 export const TAPE_BEFORE_MS = 3_600_000;
-/** A fill counts once a later message has come; after the end they are rare. */
+/** A fill counts only after a later message has arrived; after the end messages are rare. */
 export const TAPE_AFTER_MS = 60_000;
 
 export interface TapeTerms {
-  /** Levels a side; null: no books. */
+  /** Levels per side; null: no books. */
   readonly depth: number | null;
   /** The underlying's own prices, from an hour before the window. */
   readonly prices: boolean;
 }
 
-/** Arrival numbers: those after the first, up to and with the second. */
+/** Arrival numbers: greater than `afterSeq`, up to and including `toSeq`. */
 export interface SeqRange {
   readonly afterSeq: number;
   readonly toSeq: number;
 }
 
-/** Arrival numbers begin after it. */
+/** Smaller than every arrival number. */
 export const BEFORE_FIRST_SEQ = 0;
 const ALL: SeqRange = { afterSeq: BEFORE_FIRST_SEQ, toSeq: Number.MAX_SAFE_INTEGER };
 
@@ -50,9 +51,9 @@ interface Read {
 }
 
 /**
- * @param gaps Of this market.
- * @param stretch What of it is read; all unless said.
- * @throws {TooMuchDataError} When it does not fit the bound.
+ * @param gaps Gaps of this market.
+ * @param stretch The part of it to read; everything by default.
+ * @throws {TooMuchDataError} When it exceeds the limit.
  * @throws {StoreUnavailableError} When the store cannot be reached.
  */
 export async function loadTape(
@@ -82,8 +83,8 @@ export async function loadTape(
 }
 
 /**
- * Where the next `books` books of a market end, so that its tape can be read in stretches of bounded size.
- * @returns The last arrival number; null where fewer are left.
+ * Finds where the next `books` books of a market end, so that its tape can be read in parts of bounded size.
+ * @returns The last arrival number; null where fewer remain.
  */
 export async function stretchEnd(
   reader: StoreReader,
@@ -101,7 +102,10 @@ function rangeOf({ startTimeMs, endTimeMs }: Market, { afterSeq, toSeq }: SeqRan
   return { ...times, after_seq: afterSeq, to_seq: toSeq };
 }
 
-/** What a replay may know of a market. @throws {TypeError} For one of no series: nobody can ask for it. */
+/**
+ * The facts of a market that a replay may know. @throws {TypeError} For a market without a series: none can be
+ * requested.
+ */
 export function tapeMarketOf(market: Market): TapeMarket {
   const { ticker, eventType } = market;
   if (ticker === UNKNOWN || eventType === UNKNOWN) throw new TypeError('a market of no series has no tape');
@@ -114,14 +118,14 @@ export function tapeMarketOf(market: Market): TapeMarket {
   };
 }
 
-/** The venue's word alone: closed is not resolved. */
+/** Only the venue's resolution counts: closed is not resolved. */
 export function resolutionOf({ status, payoutYes, resolvedTimeMs, endTimeMs }: Market): Resolution | null {
   if (status !== 'resolved') return null;
   return { payoutYes, resolvedTimeMs: resolvedTimeMs ?? endTimeMs };
 }
 
 async function loadQuotes(read: Read, params: object): Promise<TapeQuotes> {
-  const trusted = new Column(Uint8Array);
+  const trusted = new SharedColumn(Uint8Array);
   const columns = await loadFixed(read, TAPE_QUOTES, {
     ...{ params, doubles: QUOTE_DOUBLES },
     onFlag: (flag) => trusted.push(flag),
@@ -130,14 +134,14 @@ async function loadQuotes(read: Read, params: object): Promise<TapeQuotes> {
   return { seq, receivedMs, trusted: trusted.shared(), yesBid, yesAsk, noBid, noAsk, underlying };
 }
 
-/** Null where nothing was recorded: then the prices beside the quotes serve to the end. */
+/** Null where nothing was recorded: then the prices stored with the quotes are used to the end. */
 async function loadPrices(read: Read, params: object): Promise<TapePrices | null> {
   const columns = await loadFixed(read, TAPE_PRICES, { params, doubles: PRICE_DOUBLES, onFlag: () => {} });
   const [seq, receivedMs, eventMs, price] = columns as Columns<4>;
   return seq.length === 0 ? null : { seq, receivedMs, eventMs, price };
 }
 
-/** What was recorded of one feed in a range of the prices' own time; null where nothing was. */
+/** The recorded prices of one feed in a range of their own time; null without any. */
 export function loadFeedPrices(
   reader: StoreReader,
   feed: { ticker: Ticker; source: UnderlyingSource; fromMs: number; toMs: number },
@@ -149,7 +153,7 @@ export function loadFeedPrices(
 }
 
 async function loadBooks(read: Read, params: object) {
-  const columns = new TapeBookColumns();
+  const columns = new TapeBookBuilder();
   await stream(read, TAPE_BOOKS, {
     ...{ params, format: BOOK_FORMAT },
     onBytes: (bytes) => {
@@ -170,11 +174,11 @@ async function loadFixed(
   query: string,
   { params, doubles, onFlag }: { params: object; doubles: number; onFlag: (flag: number) => void },
 ): Promise<Float64Array[]> {
-  const rows = new FixedRows(doubles);
-  const columns = Array.from({ length: doubles }, () => new Column(Float64Array));
+  const rows = new FixedRowReader(doubles);
+  const columns = Array.from({ length: doubles }, () => new SharedColumn(Float64Array));
   const onRow = (flag: number, values: Float64Array) => {
     onFlag(flag);
-    for (let i = 0; i < doubles; i++) (columns[i] as Column<Float64Array>).push(values[i] as number);
+    for (let i = 0; i < doubles; i++) (columns[i] as SharedColumn<Float64Array>).push(values[i] as number);
   };
   await stream(read, query, {
     ...{ params, format: 'RowBinary' },
@@ -202,8 +206,37 @@ async function stream(
   if (!isWhole()) throw new StoreUnavailableError('the store ended an answer within a row');
 }
 
-/** The recorded feed nearest to what decides the market. */
+/** The recorded feed nearest to the price that decides the market. */
 export function decidingSource(market: Parameters<typeof settlementOfMarket>[0]): UnderlyingSource {
   const kind = settlementOfMarket(market)?.kind;
   return kind === 'binance_hour' || kind === 'binance_minute' ? 'binance_spot' : 'chainlink';
+}
+
+/** Reads binary rows of one flag and a fixed number of doubles; chunks may be cut at any byte. */
+class FixedRowReader {
+  readonly #doubles: number;
+  readonly #values: Float64Array;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(doubles: number) {
+    this.#doubles = doubles;
+    this.#values = new Float64Array(doubles);
+  }
+
+  /** @param onRow Receives an array that is reused: copy the values you keep. */
+  read(bytes: Buffer, onRow: (flag: number, values: Float64Array) => void): void {
+    const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    const width = 1 + 8 * this.#doubles;
+    let at = 0;
+    for (; at + width <= all.length; at += width) {
+      for (let i = 0; i < this.#doubles; i++) this.#values[i] = all.readDoubleLE(at + 1 + 8 * i);
+      onRow(all[at] as number, this.#values);
+    }
+    this.#rest = all.subarray(at);
+  }
+
+  /** Whether the last row was received completely. */
+  get isWhole(): boolean {
+    return this.#rest.length === 0;
+  }
 }

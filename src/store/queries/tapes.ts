@@ -1,15 +1,15 @@
-/** What of one recorded market a replay reads, in the order it was received. */
+/** The recorded data of one market that a replay reads, in receive order. */
 import { bookColumns } from './books.ts';
 import { timeParam } from './sql.ts';
 
-/** Arrival numbers after one, up to and with another. */
+/** Arrival numbers greater than one and up to and including another. */
 const IN_STRETCH = 't.seq > {after_seq:UInt64} AND t.seq <= {to_seq:UInt64}';
 const IN_MARKET = `t.market_id = {market_id:String}
   AND t.received >= ${timeParam('from_ms')} AND t.received < ${timeParam('to_ms')} AND ${IN_STRETCH}`;
 const RECEIVED = 'toFloat64(toUnixTimestamp64Milli(t.received))';
 const tick = (column: string) => `ifNull(toFloat64(t.${column}), nan)`;
 
-/** Rows of fixed width: a flag, then so many doubles. */
+/** Rows of fixed width: a flag followed by this many doubles. */
 export const QUOTE_DOUBLES = 7;
 export const PRICE_DOUBLES = 4;
 
@@ -18,12 +18,12 @@ export const TAPE_QUOTES = `SELECT t.trusted, toFloat64(t.seq), ${RECEIVED}, ${t
   FROM quotes AS t WHERE ${IN_MARKET} ORDER BY t.seq`;
 
 /**
- * Read by `BookRows`; its time holds the row's `seq`, and its price of the underlying the receipt. Parameter `depth`:
- * levels a side.
+ * Read by `BookRowReader`: its time holds the row's `seq`, and its underlying price the receive time. Parameter `depth`:
+ * levels per side.
  */
 export const TAPE_BOOKS = `SELECT ${bookColumns({
   hasDepth: true,
-  // As it was stored: what a gap found later says of it is no knowledge of its moment, but of the gap's.
+  // Trust as stored: a gap found later is known only from the time it was detected, not from this row's time.
   trusted: 't.trusted',
   time: 'toInt64(t.seq)',
   underlying: `CAST(${RECEIVED}, 'Nullable(Float64)')`,
@@ -36,6 +36,6 @@ export const TAPE_PRICES = `SELECT true, toFloat64(t.seq), ${RECEIVED}, toFloat6
     AND t.ts >= ${timeParam('from_ms')} AND t.ts < ${timeParam('to_ms')}
     AND t.received < ${timeParam('to_ms')} AND ${IN_STRETCH} ORDER BY t.seq`;
 
-/** Where the next so many books of a market end. Parameter `books`: how many. */
+/** Finds where the next books of a market end. Parameter `books`: how many. */
 export const STRETCH_END = `SELECT count() AS books, max(seq) AS toSeq FROM
   (SELECT t.seq AS seq FROM books AS t WHERE ${IN_MARKET} ORDER BY t.seq LIMIT {books:UInt32})`;

@@ -8,7 +8,7 @@ import { loadTapeGaps } from './universe.ts';
 
 const T0 = Date.UTC(2026, 10, 20, 12);
 const M = '0xaa';
-/** Of the books and quotes: each half a second after the one before, received at once, all stored as trusted. */
+/** Time between rows. Books and quotes are received at once and stored as trusted. */
 const STEP_MS = 500;
 
 let opened: TestStore;
@@ -50,7 +50,7 @@ beforeAll(async () => {
   }
   const common = { marketId: M, cause: 'silent_market', feed: 'polymarket.clob', repairedBy: null } as const;
   const known = { knownTimeMs: null, knownSeq: null };
-  // Found after rows 2 to 4 had been written; row 1 was the last good one and row 5 proved the book again.
+  // Detected after rows 2 to 4 were written; row 1 was the last good one and row 5 verified the book again.
   writer.gap(
     oneClock({
       ...{ ...common, ...known },
@@ -70,7 +70,7 @@ afterAll(() => opened?.dispose());
 
 const TRUSTED = [true, true, false, false, false, true, true, false];
 
-test('what came out of a gap is not trusted, though it was stored before the gap was found', async () => {
+test('rows inside a gap are not trusted, even if they were stored before the gap was detected', async () => {
   const { snapshots } = await get(`/v1/snapshots?market_id=${M}`);
   expect(snapshots.map((row: { trusted: boolean }) => row.trusted)).toEqual(TRUSTED);
   expect((await get(`/v1/markets/${M}/orderbook`)).trusted).toBe(false);
@@ -79,13 +79,13 @@ test('what came out of a gap is not trusted, though it was stored before the gap
 });
 
 test.each([
-  ['the last good receipt', 500, true],
-  ['a moment later, before anything else came', 501, false],
-  ['between rows of the gap', 2_200, false],
-  ['just before the proof', 2_499, false],
+  ['the last good receive time', 500, true],
+  ['one millisecond later, before the next row', 501, false],
+  ['between rows inside the gap', 2_200, false],
+  ['just before verification', 2_499, false],
   ['the proof', 2_500, true],
   ['after it', 2_800, true],
-  ['the last good receipt before the open gap', 3_000, true],
+  ['the last good receive time before the open gap', 3_000, true],
   ['in the open gap', 3_200, false],
   ['long after', 86_400_000, false],
 ])('the book in force at %s is trusted: %3$s', async (_when, afterMs, trusted) => {
@@ -94,7 +94,7 @@ test.each([
   expect((await get(`/v1/markets/${M}/orderbook?at=${at}`)).trusted).toBe(trusted);
 });
 
-test('nor does it make a mid', async () => {
+test('rows inside a gap give no mid', async () => {
   const { snapshots } = await get(`/v1/markets/${M}/timeseries`);
   expect(snapshots.map((point: { mid_yes: number | null }) => point.mid_yes !== null)).toEqual(TRUSTED);
   const candles = await get(
@@ -104,11 +104,11 @@ test('nor does it make a mid', async () => {
   expect(candles.candles).toMatchObject([{ open: 0.51, high: 0.51, low: 0.48, close: 0.48 }]);
 });
 
-test('an open gap takes from the coverage to the end of the window', async () => {
+test('an open gap reduces the coverage until the end of the window', async () => {
   expect((await get(`/v1/markets/${M}`)).coverage).toBe(0.1);
 });
 
-/** A row or a gap with two clocks: what the venue stamped, and when it was received. */
+/** Times of a row or a gap on two clocks: the venue's timestamp and the receive time. */
 type Times = readonly [eventMs: number, receivedMs: number];
 
 async function trustOf(
@@ -131,7 +131,7 @@ async function trustOf(
     writer.gap({
       ...{ gapId: `gap_${index}`, marketId, seq: 5_000 + index, cause: 'disconnected', feed: 'f' },
       ...{ startTimeMs: T0 + start[0], endTimeMs: end && T0 + end[0] },
-      // Releases before this one did not write the columns.
+      // Earlier releases did not write these columns.
       ...(old === undefined ? received : { startReceivedMs: null as never, endReceivedMs: null }),
       ...{ repairedBy: null, knownTimeMs: null, knownSeq: null },
     });
@@ -143,7 +143,7 @@ async function trustOf(
 
 test.each<[string, readonly Times[], [Times, Times | null, 'old'?][], boolean[]]>([
   [
-    'rows between its ends, on the clock of `ts`, however late they came',
+    'rows between its ends by `ts`, even if they were received late',
     [
       [0, 50],
       [100, 150],
@@ -160,7 +160,7 @@ test.each<[string, readonly Times[], [Times, Times | null, 'old'?][], boolean[]]
     [true, true, false, false, true],
   ],
   [
-    'rows of other times not, though our clock was set back and gave them its receipts',
+    'no rows outside its `ts` range, even if a clock set back gave them receive times inside it',
     [
       [0, 5_000],
       [100, 5_100],
@@ -177,7 +177,7 @@ test.each<[string, readonly Times[], [Times, Times | null, 'old'?][], boolean[]]
     [true, true, true, false, true],
   ],
   [
-    'rows stamped like its ends by their receipt',
+    'rows with the `ts` of its ends, decided by receive time',
     [
       [100, 150],
       [100, 160],
@@ -194,7 +194,7 @@ test.each<[string, readonly Times[], [Times, Times | null, 'old'?][], boolean[]]
     [true, false, false, false, true],
   ],
   [
-    'nothing where the book did not change meanwhile',
+    'no rows if the book did not change meanwhile',
     [
       [100, 150],
       [200, 250],
@@ -208,7 +208,7 @@ test.each<[string, readonly Times[], [Times, Times | null, 'old'?][], boolean[]]
     [true, true],
   ],
   [
-    'what followed while it is open',
+    'all later rows while it is open',
     [
       [100, 150],
       [200, 250],
@@ -217,7 +217,7 @@ test.each<[string, readonly Times[], [Times, Times | null, 'old'?][], boolean[]]
     [true, false],
   ],
   [
-    'by receipts alone where an earlier release noted nothing else',
+    'rows by receive time only, for gaps of an earlier release',
     [
       [0, 50],
       [100, 150],
@@ -228,7 +228,7 @@ test.each<[string, readonly Times[], [Times, Times | null, 'old'?][], boolean[]]
     [[[150, 0], [350, 0], 'old']],
     [true, true, false, true, true],
   ],
-])('a gap holds %s', async (name, rows, gaps, trusted) => {
+])('a gap contains %s', async (name, rows, gaps, trusted) => {
   expect(await trustOf(`0x${Buffer.from(name).toString('hex').slice(0, 60)}`, rows, gaps)).toEqual(trusted);
 });
 
@@ -263,7 +263,7 @@ test('a gap is answered with the times of the rows at its ends on both clocks', 
   ]);
 });
 
-test('a replay reads rows as they were stored: a gap found later is known at its own place', async () => {
+test('a replay reads rows as stored: a later detected gap takes effect at its detection', async () => {
   const marketId = '0x7ape';
   await trustOf(
     marketId,

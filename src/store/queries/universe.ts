@@ -1,4 +1,4 @@
-/** The markets a backtest is asked for, and what of them is known to be missing. */
+/** The markets of a backtest, and their known gaps. */
 import type { TapeGap } from '../../core/session/tape.ts';
 import type { Universe } from '../../schema/backtest.ts';
 import type { Market } from '../../schema/market.ts';
@@ -6,17 +6,17 @@ import type { StoreReader } from '../reader.ts';
 import { GAP_END_RECEIVED, GAP_START_RECEIVED, MARKET_FIELDS, maybeMs } from './resume.ts';
 import { rangeConditions, where } from './sql.ts';
 
-export interface UniverseRange {
+interface UniverseRange {
   readonly universe: Universe;
-  /** On the window's end: startMs <= end < endMs. */
+  /** Filters by the window's end: startMs <= end < endMs. */
   readonly startMs: number | null;
   readonly endMs: number;
   readonly limit: number;
 }
 
 /**
- * The newest markets of a series whose windows have ended in a range, oldest first: resolved or not, traded or not,
- * listed or not. Whoever leaves some out says which and why.
+ * The newest markets of a series whose windows ended in a range, oldest first: resolved or not, traded or not, listed
+ * or not. A caller that excludes some reports which and why.
  */
 export async function loadUniverse(reader: StoreReader, range: UniverseRange): Promise<Market[]> {
   const { universe, startMs, endMs, limit } = range;
@@ -31,8 +31,8 @@ export async function loadUniverse(reader: StoreReader, range: UniverseRange): P
 }
 
 /**
- * Gaps of each market in order of time, by receipt, as replays are clocked. Rows of earlier releases do not say when they came to be known: such a gap
- * counts as known just after it began.
+ * Gaps of each market in time order by receive time, the clock of replays. Rows of earlier releases do not contain the
+ * detection time: such a gap counts as detected just after it began.
  */
 export async function loadTapeGaps(
   reader: StoreReader,
@@ -60,12 +60,12 @@ interface GapRow {
   readonly endMs: number | null;
   readonly knownMs: number | null;
   readonly knownSeq: number | null;
-  /** Of its end where it has one: the row that says so is the newest. */
+  /** `seq` of the gap's end where it has one: the newest row contains it. */
   readonly seq: number;
 }
 
 function tapeGapOf({ startMs, endMs, knownMs, knownSeq, seq }: GapRow): TapeGap {
-  // What was received at its very start is the last that was good.
+  // A row received exactly at its start is the last good one.
   if (knownMs === null || knownSeq === null) return { startMs, knownMs: startMs + 0.5, endMs };
   return { startMs, knownMs, endMs, knownSeq, ...(endMs === null ? {} : { endSeq: seq }) };
 }

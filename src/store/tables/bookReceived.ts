@@ -1,28 +1,28 @@
-/** What we had received at a moment of the past, as against what the venue had by then. */
+/** Reconstructs the data received up to a past time, which may differ from the venue's state at that time. */
 import { mirrorOf } from '../../core/ladderSide.ts';
 import type { UnderlyingEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
 import type { BookView, SideView } from '../../schema/records.ts';
 import {
   BOOK_FIELDS,
-  type BookRow,
   GAP_END_RECEIVED,
   GAP_START_RECEIVED,
+  type StoredBookRow,
   type StoredSide,
   storedBook,
 } from '../queries/resume.ts';
 import type { StoreReader } from '../reader.ts';
 
-/** A book of the past, and whether it was trusted at the moment asked for. */
-export interface ReceivedBook {
+/** A past book, and whether it was trusted at the requested time. */
+interface ReceivedBook {
   readonly trusted: boolean;
   readonly yes: BookView;
   readonly no: BookView;
 }
 
 /**
- * The book in force by receipt at `timeMs`; null before the first. Trust may have been lost after its last change, or
- * a gap may lie over the moment.
+ * The last book received by `timeMs`; null before the first. It is untrusted if trust was lost after its last change,
+ * or if a gap contains the time.
  */
 export async function loadBookReceivedBy(
   reader: StoreReader,
@@ -30,9 +30,12 @@ export async function loadBookReceivedBy(
 ): Promise<ReceivedBook | null> {
   const until = `market_id = {marketId:String} AND received <= fromUnixTimestamp64Milli({timeMs:Int64}, 'UTC')`;
   const [books, quotes, gaps] = await Promise.all([
-    reader.rows<BookRow>(`SELECT ${BOOK_FIELDS} FROM books WHERE ${until} ORDER BY books.seq DESC LIMIT 1`, {
-      ...asked,
-    }),
+    reader.rows<StoredBookRow>(
+      `SELECT ${BOOK_FIELDS} FROM books WHERE ${until} ORDER BY books.seq DESC LIMIT 1`,
+      {
+        ...asked,
+      },
+    ),
     reader.rows<{ trusted: boolean }>(
       `SELECT trusted FROM quotes WHERE ${until} ORDER BY quotes.seq DESC LIMIT 1`,
       { ...asked },

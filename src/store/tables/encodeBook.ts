@@ -1,4 +1,4 @@
-/** A book row: the hottest path of the store, one call for every book change recorded. */
+/** Encodes a book row. This is the store's hottest path: one call for every recorded book change. */
 import { sharesOf } from '../../core/money.ts';
 import type { BookRecord, SideView } from '../../schema/records.ts';
 import type { RowBuffer } from '../journal/rowBuffer.ts';
@@ -6,7 +6,7 @@ import type { RowBuffer } from '../journal/rowBuffer.ts';
 /** Micro-shares in 1/100 share. */
 const HUNDREDTH = 10_000;
 const UINT32_MAX = 0xffff_ffff;
-/** Everything of a row but market id and levels: times, flags, lengths of twelve arrays. */
+/** Bytes of a row except market id and levels: times, flags, lengths of twelve arrays. */
 const FIXED_BYTES_MAX = 128;
 /** A level's price and its size in the wide form. */
 const LEVEL_BYTES_MAX = 10;
@@ -50,7 +50,9 @@ export function encodeBook(out: RowBuffer, record: BookRecord): void {
   out.endRow(record.seq, record.eventTimeMs);
 }
 
-/** Whether every size is a whole number of 1/100 share that fits 32 bits, as the venue's almost always are. */
+/**
+ * Whether every size is a whole number of 1/100 share that fits into 32 bits, as almost all of the venue's sizes are.
+ */
 function isNarrow(side: SideView): boolean {
   const { sizes, count } = side;
   for (let i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/** The other records in RowBinary; each function writes the columns of its table in the schema's order. */
+/** Encodes the other records in RowBinary; each function writes the columns of its table in the schema's order. */
 import { InvalidInputError } from '../../runtime/errors.ts';
 import type { SettlementFacts } from '../../schema/market.ts';
 import type {
@@ -11,10 +11,10 @@ import type {
 } from '../../schema/records.ts';
 import type { RowBuffer } from '../journal/rowBuffer.ts';
 
-/** Room for the values of fixed width of any of these rows. */
+/** Bytes for the fixed-width values of any of these rows. */
 const FIXED_BYTES_MAX = 256;
 const DECIMAL_PLACES = 8;
-/** Markets and gaps are not partitioned, so all their rows count as of one day. */
+/** Markets and gaps are not partitioned, so all their rows count as rows of one day. */
 const UNPARTITIONED_TIME_MS = 0;
 
 function room(...texts: (string | null)[]): number {
@@ -64,7 +64,10 @@ export function encodeUnderlying(out: RowBuffer, record: UnderlyingRecord): void
 
 type Levels = PerpDepthRecord['bids'];
 
-/** @throws {InvalidInputError} When a level is not a decimal number that Decimal(18, 8) can hold; nothing is written then. */
+/**
+ * @throws {InvalidInputError} When a level is not a decimal number that Decimal(18, 8) can hold; then nothing is
+ * written.
+ */
 export function encodePerpDepth(out: RowBuffer, record: PerpDepthRecord): void {
   const bids = decimals(record.bids);
   const asks = decimals(record.asks);
@@ -85,7 +88,7 @@ export function encodePerpDepth(out: RowBuffer, record: PerpDepthRecord): void {
   out.endRow(record.seq, record.eventTimeMs);
 }
 
-/** Prices and sizes in turn, scaled. */
+/** Prices and sizes alternating, scaled. */
 function decimals(levels: Levels): bigint[] {
   return levels.flatMap(([price, size]) => [scaledDecimal(price), scaledDecimal(size)]);
 }

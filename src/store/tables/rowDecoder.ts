@@ -1,10 +1,10 @@
-/** Reads rows of ClickHouse's RowBinary as the journal holds them; the counterpart of `RowBuffer`'s writing. */
+/** Reads rows of ClickHouse's RowBinary from the journal; the counterpart of `RowBuffer`'s writing. */
 import type { JournalChunk } from '../journal/journalFormat.ts';
 import { TABLES, type TableName } from './schema.ts';
 
 const TWO_32 = 4_294_967_296;
 
-/** Values one after the other. */
+/** Reads values one after the other. */
 class RowDecoder {
   readonly #bytes: Buffer;
   #at: number;
@@ -32,7 +32,7 @@ class RowDecoder {
     return this.#bytes.readUInt32LE(this.#at - 4);
   }
 
-  /** A whole number below 2^53, negative ones included. */
+  /** Reads an integer below 2^53, also a negative one. */
   i64(): number {
     this.#at += 8;
     return this.#bytes.readInt32LE(this.#at - 4) * TWO_32 + this.#bytes.readUInt32LE(this.#at - 8);
@@ -71,7 +71,7 @@ const SCALARS: Readonly<Record<string, ReadValue>> = {
   "DateTime64(3, 'UTC')": (row) => row.i64(),
 };
 
-/** @throws {RangeError} For a type no row that is read here has. */
+/** @throws {RangeError} For a type that no row here has. */
 function valueReader(type: string): ReadValue {
   const inner = (wrapper: string) =>
     type.startsWith(`${wrapper}(`) ? type.slice(wrapper.length + 1, -1) : null;
@@ -92,13 +92,13 @@ function valueReader(type: string): ReadValue {
   return read;
 }
 
-/** Reads the row that begins at a place, as an object by column. */
+/** Reads the row at an offset as an object by column. */
 export type ReadRow = (bytes: Buffer, at: number) => Record<string, unknown>;
 
 /**
- * A reader for rows written for an insert target, `underround.books (market_id, ...)`. The target says which columns the
- * release that wrote the rows knew; others are absent.
- * @param through The last column to read; all where it is left out.
+ * Returns a reader for rows written for an insert target, `underround.books (market_id, ...)`. The target names the
+ * columns that the writing release had; others are absent.
+ * @param through The last column to read; all columns if omitted.
  */
 export function rowReader(table: TableName, target: string, through?: string): ReadRow {
   const types = new Map<string, string>(TABLES[table].columns.map(({ name, type }) => [name, type]));
@@ -113,15 +113,15 @@ export function rowReader(table: TableName, target: string, through?: string): R
   };
 }
 
-/** The first columns of the row that begins at a place, where they are strings. */
+/** Reads the leading string columns of the row at an offset. */
 export function leadingStrings(bytes: Buffer, at: number, count: number): string[] {
   const decoder = new RowDecoder(bytes, at);
   return Array.from({ length: count }, () => decoder.string());
 }
 
 /**
- * The rows of a chunk by the strings they begin with, in order of arrival. A key is the bytes of the strings, as text
- * that is only good to compare: scans read it of every row.
+ * The rows of a chunk, grouped by their leading strings, in arrival order. A key is the strings' bytes as text, only
+ * fit for comparison: scans read it for every row.
  */
 export function rowsByKey(chunk: JournalChunk, strings: number): ReadonlyMap<string, readonly number[]> {
   const groups = new Map<string, number[]>();
@@ -142,7 +142,7 @@ export function rowsByKey(chunk: JournalChunk, strings: number): ReadonlyMap<str
   return groups;
 }
 
-/** The time after the strings of a row. */
+/** The time after a row's leading strings. */
 export function timeAfterKey(chunk: JournalChunk, row: number, key: string): number {
   return new RowDecoder(chunk.file, chunk.start(row) + key.length).i64();
 }

@@ -1,53 +1,59 @@
-/** The tables of the time-series store, once: their statements and the columns the writer sends come from here. */
+/**
+ * The only definition of the tables of the time-series store: their statements and the writer's columns are derived
+ * from it.
+ */
 import { PROJECTIONS } from './rollups.ts';
 
 export const DATABASE = 'underround';
 
-export interface Column {
+export interface ColumnDefinition {
   readonly name: string;
   readonly type: string;
   readonly codec?: string;
   /** Filled by the engine; the writer does not send it. */
   readonly defaultExpression?: string;
-  /** Later than the table's first form: tables made before it get it added, their old rows read null there. */
+  /**
+   * Set for columns added after the table's first version: they are added to older tables, and old rows read null
+   * there.
+   */
   readonly added?: true;
 }
 
 export interface Table {
   readonly name: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly ColumnDefinition[];
   readonly orderBy: readonly string[];
-  /** Set where the newest row of a key replaces the others; those tables are not partitioned. */
+  /** Set where the newest row of a key replaces the others; such tables are not partitioned. */
   readonly replacingBy: string | null;
 }
 
-/** Only the form for one node so far; replicated and distributed forms are further kinds. */
-export type SchemaMode = { readonly kind: 'single' };
+/** Only the single-node form exists; replicated and distributed forms would be further kinds. */
+type SchemaMode = { readonly kind: 'single' };
 
-/** Rows share most of their bits with the row before, so the difference is what is worth compressing. */
+/** Rows share most of their bits with the previous row, so the difference is compressed. */
 const RISING = 'Delta(8), ZSTD(1)';
 /** Neighbouring ladders repeat whole arrays; delta codecs destroy those repeats (measured: 40 against 57 bytes a row). */
 const LADDER = 'ZSTD(1)';
 const TIME = "DateTime64(3, 'UTC')";
 
-const time = (name: string): Column => ({ name, type: TIME, codec: RISING });
-const seq: Column = { name: 'seq', type: 'UInt64', codec: RISING };
-const low = (name: string): Column => ({ name, type: 'LowCardinality(String)' });
+const time = (name: string): ColumnDefinition => ({ name, type: TIME, codec: RISING });
+const seq: ColumnDefinition = { name: 'seq', type: 'UInt64', codec: RISING };
+const low = (name: string): ColumnDefinition => ({ name, type: 'LowCardinality(String)' });
 const of =
   (type: string, codec?: string) =>
-  (name: string): Column => ({ name, type, ...(codec ? { codec } : {}) });
+  (name: string): ColumnDefinition => ({ name, type, ...(codec ? { codec } : {}) });
 const text = of('String');
 const flag = of('Bool');
 const maybeFloat = of('Nullable(Float64)', 'ZSTD(1)');
 const maybeTick = of('Nullable(UInt16)', 'ZSTD(1)');
 
 const LADDER_SIDES = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'] as const;
-const ladder = (suffix: string, type: string): Column[] =>
+const ladder = (suffix: string, type: string): ColumnDefinition[] =>
   LADDER_SIDES.map((side) => of(`Array(${type})`, LADDER)(`${side}_${suffix}`));
 
 /**
- * One row per book change with the whole ladders, best first. Prices are ticks of 1/10000 USDC. Sizes are
- * 1/100 share (`_sz`), or shares (`_szw`) in rows that are `wide`: too large or too fine for the first; the other
+ * One row per book change with the complete ladders, best first. Prices are ticks of 1/10000 USDC. Sizes are 1/100
+ * share (`_sz`). Rows with sizes too large or too fine for that are `wide`: their sizes are shares (`_szw`). The unused
  * arrays are empty. NO arrays are empty while NO is the exact mirror of YES.
  */
 const books: Table = {
@@ -116,7 +122,7 @@ const underlying: Table = {
   replacingBy: null,
 };
 
-/** Decimals of the venue kept exactly; JSON prints them as plain numbers. */
+/** The venue's decimals, kept exactly; JSON prints them as plain numbers. */
 const perpDepth: Table = {
   name: 'perp_depth',
   columns: [
@@ -136,7 +142,7 @@ const perpDepth: Table = {
 const maybeTime = of(`Nullable(${TIME})`);
 
 const maybeLow = of('LowCardinality(Nullable(String))');
-const settlement: Column[] = [
+const settlement: ColumnDefinition[] = [
   maybeLow('strike_basis'),
   maybeTime('strike_known_time'),
   of('Nullable(Float64)')('strike_difference'),
@@ -180,7 +186,7 @@ const markets: Table = {
     of('Nullable(Float64)')('taker_delay_ms'),
     of('UInt64')('seq'),
     ...[...settlement, maybeTime('recorded_since'), maybeLow('resolved_time_source')].map(
-      (column): Column => ({ ...column, added: true }),
+      (column): ColumnDefinition => ({ ...column, added: true }),
     ),
   ],
   orderBy: ['market_id'],
@@ -211,32 +217,32 @@ export const TABLES = { books, quotes, trades, underlying, perp_depth: perpDepth
 export type TableName = keyof typeof TABLES;
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
 
-/** The columns the writer sends, in the order of its bytes. */
-export function writtenColumns(table: Table): Column[] {
+/** The columns that the writer sends, in the order of its bytes. */
+export function writtenColumns(table: Table): ColumnDefinition[] {
   return table.columns.filter((column) => column.defaultExpression === undefined);
 }
 
-/** `books (market_id, ts, ...)`: what follows INSERT INTO. */
+/** `books (market_id, ts, ...)`: the text after INSERT INTO. */
 export function insertTarget(table: Table): string {
   const names = writtenColumns(table).map((column) => column.name);
   return `${DATABASE}.${table.name} (${names.join(', ')})`;
 }
 
-/** What a store has of the schema, as `schemaQuery` answers it. */
+/** A column or projection of a store, as read by `SCHEMA_QUERY`. */
 export interface SchemaObject {
   readonly table: string;
   /** Name of a column or projection. */
   readonly name: string;
 }
 
-/** Asks for every column and projection that is there. */
+/** Lists every existing column and projection. */
 export const SCHEMA_QUERY = `SELECT table, name FROM system.columns WHERE database = '${DATABASE}'
   UNION ALL SELECT table, name FROM system.projections WHERE database = '${DATABASE}'`;
 
 /**
- * Statements that make what is missing of the schema; safe to run again. In stages: those of one stage may run at
- * once, each stage after the one before. What is there already is left alone: even an `ALTER` that changes nothing
- * rewrites its table's definition, which on a full disk leaves an empty file.
+ * Statements that create the missing parts of the schema; safe to repeat. Statements of one stage may run concurrently,
+ * each stage after the previous one. Existing parts are not touched: even an `ALTER` without effect rewrites its
+ * table's definition, which on a full disk leaves an empty file.
  */
 export function schemaStages(_mode: SchemaMode, found: readonly SchemaObject[] = []): string[][] {
   const known = new Set(found.map(({ table, name }) => `${table}.${name}`));
@@ -252,7 +258,7 @@ export function schemaStages(_mode: SchemaMode, found: readonly SchemaObject[] =
   return stages.filter((stage) => stage.length > 0);
 }
 
-/** Brings a table of an earlier release to today's columns. */
+/** Adds the missing columns to a table of an earlier release. */
 function addStatement(table: Table, known: ReadonlySet<string>): string[] {
   const added = table.columns.filter((column) => column.added && !known.has(`${table.name}.${column.name}`));
   if (added.length === 0) return [];
@@ -260,7 +266,7 @@ function addStatement(table: Table, known: ReadonlySet<string>): string[] {
   return [`ALTER TABLE ${DATABASE}.${table.name} ${clauses.join(', ')}`];
 }
 
-/** The text of the engine's own file about a table: what `CREATE TABLE` would have made of it, with its id. */
+/** The text of the engine's own metadata file of a table: the result of `CREATE TABLE`, with the table's id. */
 export function tableMetadata(table: Table, uuid: string): string {
   const projections = PROJECTIONS.filter((projection) => projection.table === table.name);
   const members = [
@@ -270,11 +276,11 @@ export function tableMetadata(table: Table, uuid: string): string {
   return `ATTACH TABLE _ UUID '${uuid}'\n(\n    ${members.join(',\n    ')}\n)\n${engineClauses(table)}\n`;
 }
 
-function columnDefinition({ name, type, codec, defaultExpression }: Column): string {
+function columnDefinition({ name, type, codec, defaultExpression }: ColumnDefinition): string {
   return `${name} ${type}${defaultExpression ? ` DEFAULT ${defaultExpression}` : ''}${codec ? ` CODEC(${codec})` : ''}`;
 }
 
-/** Inserts of the last so many batches whose tokens are remembered: what may be retried after a crash. */
+/** Number of recent inserts whose tokens the engine remembers, so that they may be retried after a crash. */
 const DEDUPLICATION_WINDOW = 1_000;
 
 function createStatement(table: Table): string {
@@ -288,10 +294,10 @@ function createStatement(table: Table): string {
 function engineClauses(table: Table): string {
   const engine = table.replacingBy ? `ReplacingMergeTree(${table.replacingBy})` : 'MergeTree';
   const settings = [
-    // Small granules: most reads want a few rows of one market.
+    // Small granules, because most reads need a few rows of one market.
     'index_granularity = 1024',
     `non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`,
-    // Off by default; an acknowledged batch must outlive a power cut.
+    // Off by default; an acknowledged batch must survive a power cut.
     'fsync_after_insert = 1',
     'fsync_part_directory = 1',
   ];

@@ -6,10 +6,10 @@ import {
   marketOf,
   openPaperRig,
   printedRows,
+  type RecordedEvent,
+  recordedEventsOf,
   recordedFirst,
   replayedRows,
-  type Told,
-  toldOf,
 } from '../../../test/support/paperRig.ts';
 import { openTestStore } from '../../../test/support/store.ts';
 import { randomTape, START_MS } from '../../../test/support/tapes.ts';
@@ -53,7 +53,7 @@ test('a market is read as it was told, whole or in stretches', async () => {
   const store = await openStore();
   const tape = randomTape('read', { books: 700, levels: 6, gaps: false });
   const sink = recordedFirst(store.writer, { publish: () => undefined });
-  for (const { tell } of toldOf(tape)) tell(sink);
+  for (const { publish } of recordedEventsOf(tape)) publish(sink);
   for (const [booksAtOnce, count] of [
     [1_000_000, 1],
     [200, 4],
@@ -81,7 +81,7 @@ test('the last hour of a feed, a market and those that ended are found', async (
   const store = await openStore();
   const tape = randomTape('found', { books: 50, levels: 2, gaps: false });
   const sink = recordedFirst(store.writer, { publish: () => undefined });
-  for (const { tell } of toldOf(tape)) tell(sink);
+  for (const { publish } of recordedEventsOf(tape)) publish(sink);
   sink.publish('market', marketOf(tape));
   sink.publish('market', marketOf(tape, RESOLVED));
   const recording = storedRecording(store);
@@ -110,7 +110,7 @@ interface Life {
 async function traded(tape: MarketTape, lives: readonly Life[]) {
   const store = await openStore();
   const dataDir = temporaryDirectory();
-  const told = toldOf(tape);
+  const told = recordedEventsOf(tape);
   const recording = storedRecording(store, { booksAtOnce: 150 });
   let at = 0;
   for (const [life, { to, lost }] of lives.entries()) {
@@ -129,10 +129,10 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
       sink.publish('market', marketOf(tape));
     }
     // While the past is being read.
-    for (const { tell } of told.slice(at, at + 40)) tell(sink);
+    for (const { publish } of told.slice(at, at + 40)) publish(sink);
     await rig.trading.settled();
     if (down !== null) sink.publish('gap', oneClock({ ...down.gap, ...{ seq: down.endSeq } }));
-    for (const { tell } of told.slice(at + 40, to)) tell(sink);
+    for (const { publish } of told.slice(at + 40, to)) publish(sink);
     at = to;
     if (to === told.length) sink.publish('market', marketOf(tape, RESOLVED));
     await rig.trading.settled();
@@ -150,9 +150,9 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
 }
 
 /** Found at the next start, and over soon after the past was read; between two arrivals each. */
-function gapAround(told: readonly Told[], { from, to }: { from: number; to: number }) {
-  const at = (index: number) => told[index] as Told;
-  const after = ({ seq }: Told) => (seq % 8 === 0 ? seq + 1 : seq + 2);
+function gapAround(told: readonly RecordedEvent[], { from, to }: { from: number; to: number }) {
+  const at = (index: number) => told[index] as RecordedEvent;
+  const after = ({ seq }: RecordedEvent) => (seq % 8 === 0 ? seq + 1 : seq + 2);
   const gap = {
     ...{ gapId: `gap_${from}`, marketId: '0xtape', feed: 'underround', repairedBy: 'snapshot' },
     ...{ startTimeMs: at(from - 1).atMs, endTimeMs: at(to + 40).atMs + 1, cause: 'process_down' as const },
@@ -163,7 +163,7 @@ function gapAround(told: readonly Told[], { from, to }: { from: number; to: numb
 
 /** A process that is down finds no gaps and sees none end. */
 function clearOf(tape: MarketTape, cuts: readonly number[]): MarketTape['gaps'] {
-  const told = toldOf(tape);
+  const told = recordedEventsOf(tape);
   const [first, last] = [told[0]?.seq ?? 0, told.at(-1)?.seq ?? 0];
   const near = (seq = Number.POSITIVE_INFINITY) =>
     cuts.some((cut) => Math.abs(seq - (first + cut * (last - first))) < 2_000);
@@ -178,7 +178,7 @@ test.each([
 ] as const)('%s, a recorded market comes to what a replay of the recording does', async (_, cuts) => {
   const late = withLateGaps(randomTape('lives', { books: 1_500, levels: 6, gaps: false }), 'lives');
   const tape = { ...late, gaps: clearOf(late, cuts) };
-  const { length } = toldOf(tape);
+  const { length } = recordedEventsOf(tape);
   const lives = [...cuts, 1].map((cut, life) => ({
     to: Math.floor(length * cut),
     lost: life === 0 ? 0 : 60,

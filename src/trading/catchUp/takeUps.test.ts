@@ -19,7 +19,7 @@ test('a market too large to be read is given up at once, told, and left as it st
   const traded = await begin('large');
   await traded.begin();
   await traded.strategy('holder', STRATEGIES.time_before_resolution!);
-  traded.tellTo(0.7);
+  traded.publishTo(0.7);
   await traded.end();
   const held = await traded.positions();
   expect(held.map(({ closed_ms }) => closed_ms)).toEqual([null]);
@@ -34,7 +34,7 @@ test('a market too large to be read is given up at once, told, and left as it st
   };
   await traded.begin({ stretch }, { log, metrics });
   await traded.rig.trading.settled();
-  traded.tellTo(1);
+  traded.publishTo(1);
   traded.correct({ tickSize: 10 });
   traded.correct(RESOLVED_UP);
   traded.clock.nowMs = END_MS + 600_000;
@@ -57,7 +57,7 @@ test('what comes while the past is read is read too where it is more than is kep
   for (const traded of [alone, flooded]) {
     await traded.begin();
     await traded.strategy('dealer', strategy);
-    traded.tellTo(0.4);
+    traded.publishTo(0.4);
     await traded.end();
   }
   let reads = 0;
@@ -67,7 +67,7 @@ test('what comes while the past is read is read too where it is more than is kep
       const read = flooded.recorded(afterSeq);
       if (reads++ > 0) return read;
       // Recorded after what was read, and more than a buffer holds.
-      flooded.tellTo(0.6);
+      flooded.publishTo(0.6);
       const gap = { gapId: 'gap', marketId, startTimeMs: 1, endTimeMs: 2, cause: 'silent_feed' } as const;
       const told = { ...gap, feed: 'polymarket.clob', repairedBy: null, knownTimeMs: 1, knownSeq: 1 };
       for (let n = 0; n < 50_000; n++) flooded.rig.bus.publish('gap', oneClock(told));
@@ -79,7 +79,7 @@ test('what comes while the past is read is read too where it is more than is kep
   await alone.begin();
   await alone.rig.trading.settled();
   for (const traded of [alone, flooded]) {
-    traded.tellTo(1);
+    traded.publishTo(1);
     traded.correct(RESOLVED_UP);
     await traded.end();
   }

@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { withLateGaps } from '../../../test/support/lateGaps.ts';
 import { withNoApart, withPricesAhead, withPricesBeside } from '../../../test/support/oddTapes.ts';
-import { marketOf, openPaperRig, printedRows, replayedRows, toldOf } from '../../../test/support/paperRig.ts';
+import {
+  marketOf,
+  openPaperRig,
+  printedRows,
+  recordedEventsOf,
+  replayedRows,
+} from '../../../test/support/paperRig.ts';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { END_MS, type Level, randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
@@ -24,7 +30,7 @@ async function tradedLive(
   tape: MarketTape,
   { speed = NEVER, dealing = STRATEGIES }: { speed?: number; dealing?: Readonly<Record<string, Strategy>> },
 ) {
-  const told = toldOf(tape);
+  const told = recordedEventsOf(tape);
   const clock = new FakeClock((told[0]?.atMs ?? 0) - 10_000);
   const { db, bus, userId, trading } = await openPaperRig({ dataDir: temporaryDirectory(), clock });
   for (const [name, strategy] of Object.entries(dealing)) {
@@ -33,9 +39,9 @@ async function tradedLive(
     if (typeof made === 'string') throw new Error(made);
   }
   bus.publish('market', marketOf(tape));
-  for (const { atMs, tell } of told) {
+  for (const { atMs, publish } of told) {
     if (speed < NEVER) await clock.advance((atMs - clock.now()) / speed);
-    tell(bus);
+    publish(bus);
   }
   bus.publish('market', marketOf(tape, RESOLVED));
   const settled = trading.settled();

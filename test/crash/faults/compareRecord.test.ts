@@ -55,7 +55,7 @@ function gap(startMs: number, endMs: number | null) {
   return { gap_id: 'gap_1', start: text(startMs), end, cause: 'process_down' };
 }
 
-/** The states 1 to 6, a second apart, one trade, and recording known to have begun at state 2. */
+/** The states 1 to 6, one second apart, one trade, and recording known to have begun at state 2. */
 function venue(): Venue {
   const one = new Venue();
   one.snapshot(1, START_MS);
@@ -86,7 +86,7 @@ function compare(one: Venue, market: ServedMarket) {
 }
 
 describe('the comparison of a recording with the venue that sent it', () => {
-  it('finds every row of a whole recording', () => {
+  it('finds every row of a complete recording', () => {
     expect(compare(venue(), served([1, 2, 3, 4, 5, 6]))).toEqual({
       rows: 7,
       found: 7,
@@ -117,7 +117,7 @@ describe('the comparison of a recording with the venue that sent it', () => {
     ['at its start', START_MS + 3000, START_MS + 4000],
     ['at its end', START_MS + 2000, START_MS + 3000],
     ['after the start of an open one', START_MS + 2500, null],
-  ])('counts a lost row as covered where a gap has it %s', (_, startMs, endMs) => {
+  ])('counts a lost row as covered if a gap contains it %s', (_, startMs, endMs) => {
     const books = [1, 2, 3].map((state) => servedBook(state, START_MS + (state - 1) * 1000));
     const rest = [5, 6].map((state) => servedBook(state, START_MS + (state - 1) * 1000, false));
     const found = compare(venue(), served([], { books: [...books, ...rest], gaps: [gap(startMs, endMs)] }));
@@ -132,7 +132,7 @@ describe('the comparison of a recording with the venue that sent it', () => {
     });
   });
 
-  it('reports a trusted row inside a gap, and none on its bounds or that is untrusted', () => {
+  it('reports a trusted row inside a gap, but not one on its bounds or an untrusted one', () => {
     const market = served([1, 2, 3, 4, 5, 6], { gaps: [gap(START_MS + 2000, START_MS + 4000)] });
     const found = compare(venue(), market);
     expect(found).toMatchObject({ found: 7, missing: 0, trustedInsideGaps: 1 });
@@ -143,7 +143,7 @@ describe('the comparison of a recording with the venue that sent it', () => {
     expect(compare(venue(), { ...market, books }).trustedInsideGaps).toBe(0);
   });
 
-  it('reports a row whose levels differ from the venue’s: missing, and never sent where it is trusted', () => {
+  it('reports a row whose levels differ from the venue’s as missing, and as never sent if it is trusted', () => {
     const books = [1, 2, 3, 9, 5, 6].map((state, i) => servedBook(state, START_MS + i * 1000));
     expect(compare(venue(), served([], { books }))).toMatchObject({ missing: 1, trustedNeverSent: 1 });
     const doubted = books.map((book, i) => (i === 3 ? { ...book, trusted: false } : book));
@@ -153,7 +153,7 @@ describe('the comparison of a recording with the venue that sent it', () => {
     });
   });
 
-  it('reports a row that is served at another time', () => {
+  it('reports a row that is served with another time', () => {
     const books = [1, 2, 3, 4, 5, 6].map((state) => servedBook(state, START_MS + (state - 1) * 1000));
     books[3] = servedBook(4, START_MS + 3001);
     expect(compare(venue(), served([], { books }))).toMatchObject({ missing: 1, trustedNeverSent: 1 });
@@ -168,14 +168,14 @@ describe('the comparison of a recording with the venue that sent it', () => {
     expect(compare(venue(), served([1, 2, 3, 4, 5, 6], { trades }))).toMatchObject({ found: 6, missing: 1 });
   });
 
-  it('counts what came before anything was on disk apart, until recording was known to have begun', () => {
+  it('counts rows from before the first row on disk separately, until recording is known to have begun', () => {
     expect(compare(venue(), served([2, 3, 4, 5, 6]))).toMatchObject({ beforeRecording: 1, missing: 0 });
-    // State 2 is the newest at the time of settling: it must be there, and so must everything after it.
+    // State 2 is the newest at the time of settling: it and everything after it must be present.
     expect(compare(venue(), served([3, 4, 5, 6]))).toMatchObject({ beforeRecording: 1, missing: 1 });
     expect(compare(venue(), served([], { trades: [] }))).toMatchObject({ beforeRecording: 1, missing: 6 });
   });
 
-  it('counts what the venue had between two subscriptions, and nothing after the last', () => {
+  it('counts the venue’s states between two subscriptions, but none after the last', () => {
     const one = venue();
     one.change(7, START_MS + 6000, 0);
     one.change(8, START_MS + 7000, 0);

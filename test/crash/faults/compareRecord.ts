@@ -1,6 +1,6 @@
 /**
- * Compares what the API serves of a market with what the venue sent of it. A row of the venue must be served, or lie
- * within a gap of its market, both bounds included; a served row strictly inside a gap must not be trusted; a trusted
+ * Compares a market as served by the API with the venue's own record of it. A row of the venue must be served, or be
+ * within a gap of its market, both bounds included. A served row strictly inside a gap must not be trusted. A trusted
  * row must be a state that the venue had.
  */
 import { type BothBooks, digestOf } from './ladderDigest.ts';
@@ -26,20 +26,20 @@ export interface ServedGap {
   readonly cause: string;
 }
 
-/** Everything that the API serves of one market. */
+/** All data that the API serves of one market. */
 export interface ServedMarket {
   readonly books: readonly ServedBook[];
   readonly trades: readonly ServedTrade[];
   readonly gaps: readonly ServedGap[];
 }
 
-/** Counts that parts of a run, or markets, add up to. */
+/** Counts that are summed over markets and over the parts of a run. */
 export interface Counts {
-  /** Rows that the venue sent, or had while it was not followed between two subscriptions. */
+  /** Rows that the venue sent, or had while the market was not followed between two subscriptions. */
   rows: number;
   found: number;
   coveredByGaps: number;
-  /** Rows of the first moments of a market, from before anything of it was on disk. */
+  /** Rows of the first moments of a market, from before its first row on disk. */
   beforeRecording: number;
   missing: number;
   servedRows: number;
@@ -61,8 +61,8 @@ export const COUNTS_NONE: Counts = {
   trustedNeverSent: 0,
 };
 
-export interface Comparison extends Counts {
-  /** The first faults, in words. */
+interface Comparison extends Counts {
+  /** The first faults, as text. */
   readonly examples: readonly string[];
 }
 
@@ -74,7 +74,7 @@ interface Interval {
   readonly text: string;
 }
 
-/** @param states What the venue had up to now; later than `record` where the API was read after it. */
+/** @param states The venue's states up to now; later than `record` if the API was read after it. */
 export function compareMarket(
   record: MarketRecord,
   served: ServedMarket,
@@ -125,7 +125,7 @@ export function compareMarket(
   return { ...counts, examples };
 }
 
-/** Adds counts up; members that are no counts stay out. */
+/** Adds counts; other members are omitted. */
 export function addCounts(a: Counts, b: Counts): Counts {
   const names = Object.keys(COUNTS_NONE) as (keyof Counts)[];
   return Object.fromEntries(names.map((name) => [name, a[name] + b[name]])) as unknown as Counts;
@@ -181,7 +181,7 @@ function nearest(gaps: readonly Interval[], tsMs: number): string {
   return gap === undefined ? 'the market has no gap' : `nearest gap, ${away(gap)} ms away: ${gap.text}`;
 }
 
-/** Where in the record a row stands, and the nearest rows about it that are served. */
+/** A row's position in the record, and the nearest served rows. */
 function neighbours(rows: readonly JudgedRow[], index: number): string {
   const before = rows.slice(0, index).findLast(({ isFound }) => isFound);
   const after = rows.slice(index + 1).find(({ isFound }) => isFound);

@@ -1,10 +1,13 @@
-/** A control group that gives processes a share of one core; version 1 or 2, whichever is mounted. Needs root on Linux. */
+/**
+ * A control group that limits processes to a share of one core; version 1 or 2, whichever is mounted. Needs root on
+ * Linux.
+ */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const PERIOD_US = 100_000;
 const ROOT = '/sys/fs/cgroup';
-/** Where version 1 has its controller of CPU shares. */
+/** Mount point of version 1's controller of CPU shares. */
 const CPU_V1 = [join(ROOT, 'cpu'), join(ROOT, 'cpu,cpuacct')];
 
 export class CpuGroup {
@@ -16,7 +19,7 @@ export class CpuGroup {
     this.#path = path;
   }
 
-  /** @throws Error That says what is missing. */
+  /** @throws Error Names the missing requirement. */
   static create(name: string, percent: number): CpuGroup {
     if (process.getuid?.() !== 0) throw new Error('--fault starve needs root: it makes a control group');
     const parent = CPU_V1.find((path) => existsSync(join(path, 'cpu.cfs_quota_us'))) ?? unifiedRoot();
@@ -31,12 +34,12 @@ export class CpuGroup {
     return group;
   }
 
-  /** Moves processes in, with all their threads; what they start later is in it, too. */
+  /** Moves processes with all their threads into the group; processes they start later belong to it too. */
   add(pids: readonly number[]): void {
     for (const pid of pids) this.#write('cgroup.procs', String(pid));
   }
 
-  /** Moves every process back out and removes the group. */
+  /** Moves every process out again and removes the group. */
   remove(): void {
     if (!existsSync(this.#path)) return;
     const pids = readFileSync(join(this.#path, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean);
@@ -49,7 +52,7 @@ export class CpuGroup {
   }
 }
 
-/** The root of version 2, with CPU shares switched on for its groups. */
+/** The root of version 2, with CPU shares enabled for its groups. */
 function unifiedRoot(): string {
   const controllers = join(ROOT, 'cgroup.controllers');
   const hasCpu = existsSync(controllers) && readFileSync(controllers, 'utf8').split(/\s+/).includes('cpu');

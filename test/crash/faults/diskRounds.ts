@@ -1,4 +1,6 @@
-/** Fills the file system of the data directory for some seconds, frees it, and lets the service go on or start again. */
+/**
+ * Fills the file system of the data directory for some seconds, frees it, and lets the service continue or start again.
+ */
 import { request } from 'node:http';
 import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 import { socketPath } from '../../../src/store/engine/paths.ts';
@@ -17,9 +19,9 @@ const FULL_LONG_SECONDS = 60;
 const LONG_SHARE = 0.1;
 const MERGE_MS_MAX = 50;
 const ASK_PERIOD_MS = 1_000;
-/** A disk that is full for so long shows in `/readyz`. */
+/** A disk that is full for this long must show in `/readyz`. */
 const SHOWN_WITHIN_MS = 9_000;
-/** After space is freed every endpoint must answer within this. */
+/** After space is freed every endpoint must answer within this time. */
 const ANSWER_LIMIT_MS = 30_000;
 const EXAMPLES_MAX = 5;
 
@@ -28,13 +30,13 @@ type Moment = (typeof MOMENTS)[number];
 
 export async function runDiskRounds(options: FaultOptions & FaultRunOptions): Promise<FaultResult> {
   return FaultRig.with(options, async (rig) => {
-    const rounds = new DiskRounds(rig, options);
+    const rounds = new DiskFaultRun(rig, options);
     for (let round = 1; round <= options.rounds; round++) await rounds.run(round);
     return rounds.result();
   });
 }
 
-class DiskRounds {
+class DiskFaultRun {
   readonly #rig: FaultRig;
   readonly #options: FaultOptions & FaultRunOptions;
   readonly #moments: Record<Moment, number> = { running: 0, merge: 0, start: 0 };
@@ -102,7 +104,7 @@ class DiskRounds {
     await this.#goOn(service, moment);
   }
 
-  /** Asks every endpoint about once a second while the disk is full. */
+  /** Requests every endpoint about once a second while the disk is full. */
   async #watchFull(
     service: ServiceProcess,
     { moment, seconds }: { moment: Moment; seconds: number },
@@ -119,9 +121,9 @@ class DiskRounds {
       }
       await sleep(clock, Math.min(ASK_PERIOD_MS, Math.max(0, until - clock.monotonic())));
     }
-    // A start attempted on a full disk may fail; a service that runs goes on.
+    // A start on a full disk may fail; a running service must continue.
     if (moment === 'start') return;
-    // On a busy machine all the endpoints together took longer than that.
+    // One more poll: on a busy machine all the endpoints together may have taken longer than the period.
     await look();
     if (!service.isRunning) {
       this.#exits++;
@@ -132,7 +134,7 @@ class DiskRounds {
     }
   }
 
-  /** Space is free again: the service goes on, or a start must succeed. */
+  /** After space was freed: the service continues, or a start must succeed. */
   async #goOn(service: ServiceProcess, moment: Moment): Promise<void> {
     const { random } = this.#rig;
     if (service.isRunning && moment === 'start') await service.whenReady();
@@ -162,7 +164,7 @@ class DiskRounds {
   }
 }
 
-/** Asks the engine to merge what it has; never rejects: the disk is filled meanwhile. */
+/** Makes the engine merge its parts; never rejects, because the disk is filled meanwhile. */
 async function mergeAll(dataDir: string): Promise<void> {
   for (const table of Object.keys(TABLES)) {
     await new Promise<void>((resolve) => {

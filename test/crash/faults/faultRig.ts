@@ -1,6 +1,6 @@
 /**
- * What every fault run stands on: one venue for the whole run, its record, seeded chance, CPU load, and what has to be
- * undone at the end whatever happens.
+ * The basis of every fault run: one venue for the whole run, its record, seeded randomness, CPU load, and cleanup that
+ * always runs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,32 +20,32 @@ import { type MarketRecord, VenueRecord } from './venueRecord.ts';
 /** The current and the next window of 5 kinds and 3 tickers. */
 const MARKETS_IN_PLAY = 30;
 const TRUSTED_LIMIT_MS = 30_000;
-/** What dead runs left gets this long to reach the store: beside twenty busy processes a run takes ten seconds. */
+/** Time limit for inserting dead runs' rows: beside twenty busy processes it takes ten seconds. */
 const RECOVERY_LIMIT_MS = 900_000;
-/** A store this far behind has nothing of dead runs left to take. */
+/** A store with a lag below this has inserted all rows of dead runs. */
 const RECOVERED_LAG_SECONDS = 5;
-/** Rows that are on their way into the store get this long to be served. */
+/** Time limit for serving rows that are on their way into the store. */
 const SETTLE_LIMIT_MS = 90_000;
 const SETTLE_PAUSE_MS = 2_000;
 const POLL_MS = 50;
 const EXAMPLES_MAX = 10;
-/** Of the service's log, where rows are missing. */
+/** Length of the service's log that is printed when rows are missing. */
 const LOG_CHARACTERS_MAX = 6_000;
-/** Counters of `/metrics` that show on which way a row may have been lost. */
+/** Counters of `/metrics` that show how a row may have been lost. */
 const COUNTERS_OF_LOSS =
   /^underround_(mismatches|book_audits|frames|actions|gaps|feed_handover|feed_lag|clob|store_dropped|store_insert_retries|journal)/;
-/** Looks at its parent now and then, so that it ends with it however that dies. */
+/** Checks its parent regularly, so that it ends with the parent even after a kill. */
 const SPIN = 'const p=process.ppid;for(;;){for(let i=0;i<2e8;i++);if(process.ppid!==p)process.exit()}';
 
 export interface FaultOptions {
   readonly rounds: number;
   readonly seed: string;
-  /** Live book changes as a share of the real venue. */
+  /** Live book changes as a share of the real venue's. */
   readonly density: number;
   readonly progress: (line: string) => void;
 }
 
-/** What a run reports beside its counts; `bad` members of it must be 0. */
+/** Results of a run besides its counts; the `bad` members must be 0. */
 export type FaultResult = Counts & Readonly<Record<string, number | string>>;
 
 export class FaultRig {
@@ -67,7 +67,7 @@ export class FaultRig {
     this.venue = new VenueServer({ model, clock, logger: silentLogger, observer: this.record });
   }
 
-  /** Runs `work` with a rig, and undoes everything at its end and on SIGINT and SIGTERM. */
+  /** Runs `work` with a rig, and cleans up at its end and on SIGINT and SIGTERM. */
   static async with<T>(options: FaultOptions, work: (rig: FaultRig) => Promise<T>): Promise<T> {
     const rig = new FaultRig(options);
     const stop = (signal: NodeJS.Signals) => {
@@ -89,12 +89,12 @@ export class FaultRig {
     this.#options.progress(line);
   }
 
-  /** Registers what undoes something; the newest is undone first. */
+  /** Registers a cleanup function; the newest runs first. */
   whenOver(undo: () => unknown): void {
     this.#undo.push(undo);
   }
 
-  /** An empty directory that is gone when the run is over. */
+  /** An empty directory that is removed after the run. */
   temporaryDirectory(): string {
     const path = mkdtempSync(join(tmpdir(), 'underround-fault-'));
     this.whenOver(() => rmSync(path, { recursive: true, force: true, maxRetries: 30, retryDelay: 100 }));
@@ -117,7 +117,7 @@ export class FaultRig {
     return service;
   }
 
-  /** Keeps processes busy until the run is over; as many as the machine has cores where `count` is null. */
+  /** Keeps processes busy until the run is over; one per core if `count` is null. */
   loadCpu(count: number | null): void {
     const children: ChildProcess[] = [];
     for (let i = 0; i < (count ?? availableParallelism()); i++)
@@ -127,7 +127,7 @@ export class FaultRig {
     });
   }
 
-  /** Starts a service and waits until it accepts requests; counts a start that does not come to that. */
+  /** Starts a service and waits until it accepts requests; counts a failed start. */
   async start(service: ServiceProcess): Promise<boolean> {
     service.start();
     if (await service.whenReady()) return true;
@@ -137,7 +137,7 @@ export class FaultRig {
     return false;
   }
 
-  /** Waits until every market in play is followed and no gap is open. @returns Whether that came. */
+  /** Waits until every current market is followed and no gap is open. @returns Whether that happened in time. */
   async whenTrusted(service: ServiceProcess, limitMs = TRUSTED_LIMIT_MS): Promise<boolean> {
     const deadline = clock.monotonic() + limitMs;
     while (clock.monotonic() < deadline && service.isRunning) {
@@ -150,8 +150,8 @@ export class FaultRig {
   }
 
   /**
-   * Requests a row of each market whose recording is not confirmed. A starved service receives frames seconds after they
-   * were sent, so only a served row shows that recording has begun.
+   * Requests a row of each market whose recording is not confirmed. A starved service receives frames seconds after
+   * they were sent, so only a served row shows that recording has begun.
    * @returns Whether every market has one.
    */
   async settle(service: ServiceProcess): Promise<boolean> {
@@ -163,7 +163,7 @@ export class FaultRig {
     return this.record.unsettled().length === 0;
   }
 
-  /** `settle` until every market in play has a row; what has none by then counts from its first row on. */
+  /** Repeats `settle` until every current market has a row; a market without one then counts from its first row on. */
   async whenSettled(service: ServiceProcess, limitMs = TRUSTED_LIMIT_MS): Promise<void> {
     const deadline = clock.monotonic() + limitMs;
     while (!(await this.settle(service)) && clock.monotonic() < deadline && service.isRunning)
@@ -171,8 +171,8 @@ export class FaultRig {
   }
 
   /**
-   * Compares everything that the venue sent so far with what the API serves, and asks again while rows are missing: they
-   * may be on their way.
+   * Compares everything the venue has sent so far with the API's data, and retries while rows are missing: they may be
+   * on their way.
    */
   async compare(service: ServiceProcess): Promise<Counts> {
     await this.#whenRecovered(service);
@@ -196,14 +196,14 @@ export class FaultRig {
     }
   }
 
-  /** For whoever looks for the cause of missing rows: counters, and the end of the service's log. */
+  /** Prints data for finding the cause of missing rows: counters, and the end of the service's log. */
   async #sayWhatIsKnown(service: ServiceProcess): Promise<void> {
     const { body } = await service.get('/metrics');
     for (const line of body.split('\n')) if (COUNTERS_OF_LOSS.test(line)) this.say(line);
     this.say(`the service's log ends: ${service.log.slice(-LOG_CHARACTERS_MAX)}`);
   }
 
-  /** Waits until the store has what dead runs left: until then the service says how far behind it is. */
+  /** Waits until the store has the rows of dead runs: until then the service reports a lag. */
   async #whenRecovered(service: ServiceProcess): Promise<void> {
     const deadline = clock.monotonic() + RECOVERY_LIMIT_MS;
     let lag = 'unknown';
@@ -216,7 +216,7 @@ export class FaultRig {
     this.say(`the store is still behind: underround_store_lag_seconds ${lag}`);
   }
 
-  /** @returns What is final, and the markets with rows missing, which are to be compared again. */
+  /** @returns The final counts, and the markets with missing rows, which must be compared again. */
   async #compareOnce(service: ServiceProcess, records: readonly MarketRecord[]) {
     let [whole, rest] = [COUNTS_NONE, COUNTS_NONE];
     const open: MarketRecord[] = [];
@@ -239,7 +239,7 @@ export class FaultRig {
     return { whole, rest, open, examples, examplesOfWhole, errors };
   }
 
-  /** Asks every endpoint once. @returns Those whose status is not allowed, with what they answered. */
+  /** Requests every endpoint once. @returns Those with a status that is not allowed, with their answers. */
   async askAll(
     service: ServiceProcess,
     allowed: (status: number, path: string) => boolean,

@@ -1,16 +1,16 @@
-/** Kills the service, its engine or both at random moments, and lets the service record on. */
+/** Kills the service, its engine or both at random moments, and lets the service continue to record. */
 import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 import type { FaultRunOptions } from '../command.ts';
 import { COUNTS_NONE, type Counts } from './compareRecord.ts';
 import { type FaultOptions, type FaultResult, FaultRig } from './faultRig.ts';
 import { READY_LIMIT_MS, type ServiceProcess } from './serviceProcess.ts';
 
-/** How long a service records before it is killed, once it is trusted. */
+/** How long a service records before it is killed, once its markets are trusted. */
 const LIFE_MS_MAX = 1_200;
-/** This share of the kills hits a service that is still starting. */
+/** Share of kills that hit a service during its start. */
 const EARLY_SHARE = 0.15;
 const EARLY_MS_MAX = 1_500;
-/** Reading everything takes seconds: it is done every so many rounds, and at the end. */
+/** Reading everything takes seconds: it is done once per this many rounds, and at the end. */
 const COMPARED_EVERY_ROUNDS = 50;
 const ENGINE_POLL_MS = 20;
 
@@ -75,7 +75,7 @@ async function kill(rig: FaultRig, service: ServiceProcess, victim: Victim): Pro
   await service.end('SIGKILL');
 }
 
-/** @returns Whether it runs: each start that fails is counted, and the run ends where a second one fails, too. */
+/** @returns Whether it runs. Each failed start is counted, and the run ends when a second one fails too. */
 async function startAgain(rig: FaultRig, service: ServiceProcess): Promise<boolean> {
   return (await rig.start(service)) || (await rig.start(service));
 }

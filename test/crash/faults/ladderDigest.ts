@@ -1,11 +1,14 @@
-/** One text for one state of both books, whatever the numbers were printed like: what the venue sent and what the API serves are compared by it. */
+/**
+ * A text that identifies a state of both books, independent of number formats. It compares the venue's frames with the
+ * API's answers.
+ */
 import { createHash } from 'node:crypto';
 
 const PRICE_UNITS = 10_000;
 const SIZE_UNITS = 1_000_000;
 const DIGEST_LENGTH = 22;
 
-/** Price and size as numbers of any spelling. */
+/** Price and size as numbers in any format. */
 export interface DigestLevel {
   readonly price: number | string;
   readonly size: number | string;

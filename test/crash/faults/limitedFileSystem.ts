@@ -1,4 +1,4 @@
-/** A small file system of its own, so that a run can fill it: a tmpfs, or ext4 on a loop device. Needs root on Linux. */
+/** A small separate file system that a run can fill: a tmpfs, or ext4 on a loop device. Needs root on Linux. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import type { FileSystemKind } from '../command.ts';
 
 const SIZE_MIB = 64;
 const CHUNK_BYTES = [1024 * 1024, 64 * 1024, 4 * 1024];
-/** What others let go of while it must be full is filled again this often. */
+/** While it must be full, space that other processes free is filled again this often. */
 const REFILL_PERIOD_MS = 50;
 const UNMOUNT_TRIES_MAX = 50;
 const UNMOUNT_PAUSE_MS = 100;
@@ -28,7 +28,7 @@ export class LimitedFileSystem {
     this.dataDir = join(this.#mountPoint, 'data');
   }
 
-  /** @throws Error That says what is needed: root, mount, and mkfs.ext4 with loop devices. */
+  /** @throws Error Names the requirements: root, mount, and mkfs.ext4 with loop devices. */
   static mount(kind: FileSystemKind): LimitedFileSystem {
     if (process.getuid?.() !== 0) throw new Error('--fault disk-full needs root: it mounts a file system');
     const files = new LimitedFileSystem(kind, mkdtempSync(join(tmpdir(), 'underround-disk-')));
@@ -56,7 +56,7 @@ export class LimitedFileSystem {
     run('mount', ['-o', 'loop', image, this.#mountPoint]);
   }
 
-  /** Takes all space, and what is given back, until `free`. */
+  /** Uses all space, including space freed later, until `free`. */
   fill(): void {
     this.#fillOnce();
     this.#refill ??= every(clock, REFILL_PERIOD_MS, () => this.#fillOnce());
@@ -81,7 +81,7 @@ export class LimitedFileSystem {
     }
   }
 
-  /** A process that was killed may hold the directory for a moment longer. */
+  /** A killed process may use the directory for a moment longer. */
   async unmount(): Promise<void> {
     if (!this.#isMounted) return;
     this.free();

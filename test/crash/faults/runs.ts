@@ -4,7 +4,7 @@ import type { FaultOptions, FaultResult } from './faultRig.ts';
 import { runKillRounds } from './killRounds.ts';
 import { runStallRounds, runStarveRounds } from './slowRounds.ts';
 
-/** What each `--fault` runs. */
+/** The run of each `--fault`. */
 export const FAULT_RUNS: Record<Fault, (options: FaultOptions & FaultRunOptions) => Promise<FaultResult>> = {
   kill: runKillRounds,
   'disk-full': runDiskRounds,

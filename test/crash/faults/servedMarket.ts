@@ -1,8 +1,8 @@
-/** Reads over the API what a service serves: everything of one market, and every endpoint once. */
+/** Reads a service's data over the API: everything of one market, and every endpoint once. */
 import type { ServedBook, ServedGap, ServedMarket, ServedTrade } from './compareRecord.ts';
 import type { Reply } from './serviceProcess.ts';
 
-/** Bounds the text that is parsed at once: the venue of the run lives in this process, and must not be late. */
+/** Limits the text that is parsed at once: the run's venue is in this process and must not be delayed. */
 const PAGE_ROWS = 500;
 const PAGES_MAX = 10_000;
 
@@ -10,7 +10,7 @@ interface Asked {
   get(path: string): Promise<Reply>;
 }
 
-/** The API answered something else than it must. */
+/** The API's answer violates its contract. */
 export class ServedError extends Error {}
 
 /** @returns Null where the service does not know the market. @throws {ServedError} */
@@ -51,7 +51,7 @@ function expectOk(path: string, { status, body }: Reply): void {
   if (status !== 200) throw new ServedError(`${path}: ${status} ${body.slice(0, 300)}`);
 }
 
-/** Every GET of the API that needs no job or strategy, with parameters that find something. */
+/** Every GET of the API that needs no job or strategy, with parameters that select existing data. */
 export function endpointsOf(marketId: string, atMs: number): string[] {
   const [hourAgo, now] = [atMs - 3_600_000, atMs].map((timeMs) => new Date(timeMs).toISOString());
   const id = `market_id=${marketId}`;

@@ -1,10 +1,10 @@
-/** The built service as a process that a fault run starts, asks and kills. */
+/** The built service as a process that a fault run starts, queries and kills. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 
-/** A hundred times what a start takes on an idle machine: a machine with forty busy processes needs a minute. */
+/** A hundred times the duration of a start on an idle machine: a machine with forty busy processes needs a minute. */
 export const READY_LIMIT_MS = 180_000;
 const ANSWER_LIMIT_MS = 30_000;
 const LOG_CHARACTERS_MAX = 20_000;
@@ -39,17 +39,17 @@ export class ServiceProcess {
     return this.#child?.pid ?? null;
   }
 
-  /** Where it accepts requests; null until it said so. */
+  /** The address at which it accepts requests; null until it has printed it. */
   get url(): string | null {
     return /ready (http\S+)/.exec(this.#out)?.[1] ?? null;
   }
 
-  /** The end of what it logged since its last start. */
+  /** The end of its log since its last start. */
   get log(): string {
     return this.#log;
   }
 
-  /** Does nothing once the run is over: its directory is about to go. */
+  /** Does nothing once the run is over: its directory is about to be removed. */
   start(): void {
     if (this.#isOver) return;
     const environment = {
@@ -79,7 +79,7 @@ export class ServiceProcess {
     });
   }
 
-  /** @returns Whether it accepts requests; false where it ended first, or the limit passed. */
+  /** @returns Whether it accepts requests; false if it ended first, or the limit passed. */
   async whenReady(limitMs = READY_LIMIT_MS): Promise<boolean> {
     const deadline = clock.monotonic() + limitMs;
     while (this.url === null && this.isRunning && clock.monotonic() < deadline) await sleep(clock, 10);
@@ -91,7 +91,7 @@ export class ServiceProcess {
     await this.#ended;
   }
 
-  /** Processes of the storage engine on the data directory, those of services that were killed included. */
+  /** Processes of the storage engine on the data directory, including those of killed services. */
   enginePids(): number[] {
     return readdirSync('/proc').flatMap((name) => {
       if (!/^\d+$/.test(name)) return [];
@@ -107,7 +107,7 @@ export class ServiceProcess {
       try {
         process.kill(pid, signal);
       } catch (error) {
-        // It ended by itself meanwhile.
+        // It has ended by itself meanwhile.
         if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
       }
     }
@@ -125,13 +125,13 @@ export class ServiceProcess {
     }
   }
 
-  /** Ends everything for good: a run that was interrupted may be about to start the service again. */
+  /** Ends everything permanently: an interrupted run may be about to start the service again. */
   async close(): Promise<void> {
     this.#isOver = true;
     await this.killAll();
   }
 
-  /** Ends the service and every engine on its directory, whatever they do. */
+  /** Kills the service and every engine on its directory. */
   async killAll(): Promise<void> {
     await this.end('SIGKILL');
     const deadline = clock.monotonic() + READY_LIMIT_MS;

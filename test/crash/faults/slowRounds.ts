@@ -1,6 +1,6 @@
 /**
- * Makes the store slow for some time and then lets it go: `stall` stops the engine with SIGSTOP, `starve` gives service and
- * engine a share of one core. The lag must be shown, and be gone within 15 s; nothing may be lost.
+ * Makes the store slow for some time and then releases it: `stall` stops the engine with SIGSTOP, `starve` limits
+ * service and engine to a share of one core. The lag must be reported, and be gone within 15 s; no row may be lost.
  */
 import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 import type { FaultRunOptions } from '../command.ts';
@@ -11,13 +11,13 @@ import type { ServiceProcess } from './serviceProcess.ts';
 import { notReady, storedLagMs } from './storedLag.ts';
 
 const POLL_MS = 500;
-/** The lag from which on the service must say that it is not ready, and how long it may take to say so. */
+/** The lag from which the service must report that it is not ready, and the time limit for that report. */
 const LAG_LIMIT_MS = 10_000;
 const SHOWN_WITHIN_MS = 10_000;
 const CURRENT_WITHIN_MS = 15_000;
-/** Beyond the limit, to report how long it really took. */
+/** Beyond the limit, to report the real duration. */
 const CURRENT_WAIT_MS = 300_000;
-/** Rows take a second or two into the store when all is well. */
+/** Normally rows reach the store within a second or two. */
 const CURRENT_LAG_MS = 3_000;
 
 type Slow = (rig: FaultRig, service: ServiceProcess) => { release(): void };
@@ -43,9 +43,9 @@ export function runStarveRounds(options: Options): Promise<FaultResult> {
 
 interface Round {
   readonly framesPerSecond: number;
-  /** The largest lag that was seen while the store was slow. */
+  /** The largest lag observed while the store was slow. */
   readonly lagMsMax: number;
-  /** From the moment the lag was 10 s to the first `/readyz` that was 503; null: it never was, or need not be. */
+  /** From a lag of 10 s to the first `/readyz` with 503; null: it never happened, or was not required. */
   readonly shownAfterMs: number | null;
   readonly isShownLate: boolean;
   /** From the end of the fault until stored data was current and `/readyz` was 200; null: not within minutes. */
@@ -95,8 +95,8 @@ async function runRound(
 }
 
 /**
- * Polls the lag and what is said of it. A store that does not answer is as far behind as the time since the first
- * question that it did not answer, and what it was behind by then.
+ * Polls the lag and the service's report of it. The lag of a store that does not answer is its last lag plus the time
+ * since the first unanswered request.
  */
 async function watchSlow(rig: FaultRig, service: ServiceProcess, untilMs: number) {
   const started = clock.monotonic();
@@ -145,7 +145,7 @@ async function whenCurrent(rig: FaultRig, service: ServiceProcess): Promise<numb
   return null;
 }
 
-/** Seconds, the worst of all rounds; -1: never. */
+/** In seconds, the worst of all rounds; -1: never. */
 function worstOf(rounds: readonly Round[]): Record<string, number> {
   const seconds = (ms: number | null) => (ms === null ? -1 : Math.round(ms / 100) / 10);
   const worst = (values: readonly (number | null)[]) =>

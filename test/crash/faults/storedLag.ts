@@ -1,12 +1,12 @@
-/** How far what the store serves is behind what the venue sent, as seen from outside. */
+/** The delay of the store's data behind the venue, measured from outside. */
 import type { Reply, ServiceProcess } from './serviceProcess.ts';
 import type { VenueRecord } from './venueRecord.ts';
 
 const ANSWER_LIMIT_MS = 60_000;
 
 /**
- * The age of the newest stored state of the busiest market against the newest that the venue had sent when the question
- * was put. Null where nothing answered.
+ * The time between the newest stored state of the busiest market and the newest state the venue had sent at the
+ * request. Null without an answer.
  */
 export async function storedLagMs(service: ServiceProcess, record: VenueRecord): Promise<number | null> {
   const marketId = record.busiest();
@@ -19,7 +19,7 @@ export async function storedLagMs(service: ServiceProcess, record: VenueRecord):
   return newest === undefined ? null : Math.max(0, sentMs - Date.parse(newest.ts));
 }
 
-/** Whether `/readyz` says that the service is not ready, and why. */
+/** Whether `/readyz` reports that the service is not ready, and why. */
 export function notReady({ status, body }: Reply): { isShown: boolean; reasons: string } {
   if (status !== 503) return { isShown: false, reasons: '' };
   const reasons = (JSON.parse(body) as { reasons?: readonly string[] }).reasons ?? [];

@@ -5,7 +5,7 @@ import { VenueRecord, type WireMarket } from './venueRecord.ts';
 
 const START_MS = 1_790_000_000_000;
 
-/** A model whose frames all go to a record, from the first whole book of each market on. */
+/** A model that sends all its frames to a record, from the first complete book of each market on. */
 function recordedModel() {
   const model = new VenueModel({ seed: 'record', startTimeMs: START_MS, density: 0.05, tickers: ['BTC'] });
   const record = new VenueRecord();
@@ -24,8 +24,8 @@ function recordedModel() {
   return { model, record, sink };
 }
 
-describe('the record of what a venue sent', () => {
-  it('ends with the books that the venue has, and holds each state once', () => {
+describe('the record of a venue’s frames', () => {
+  it('ends with the venue’s current books, and contains each state once', () => {
     const { model, record, sink } = recordedModel();
     model.advance(START_MS + 60_000, sink);
     const markets = record.markets();
@@ -50,7 +50,7 @@ describe('the record of what a venue sent', () => {
     expect(states).toBeGreaterThan(300);
   });
 
-  it('knows nothing of a market before its first whole book was sent', () => {
+  it('ignores a market before its first complete book was sent', () => {
     const { model, record, sink } = recordedModel();
     model.advance(START_MS + 10_000, { ...sink, entered: () => {} });
     expect(record.markets()).toEqual([]);

@@ -1,14 +1,14 @@
 /**
- * The venue's own record of what it sent, kept from the frames as they are written to the sockets: every state of
- * both books of a market and every trade, with the venue's time. It shares no code with the recorder under test: the
- * books are plain maps from price to size.
+ * The venue's own record of its frames, kept as they are written to the sockets: every state of both books of a market
+ * and every trade, with the venue's time. It shares no code with the tested recorder: the books are plain maps from
+ * price to size.
  */
 import type { WireObserver } from '../../../src/simulator/clobSockets.ts';
 import { type DigestLevel, digestOf } from './ladderDigest.ts';
 
 const BUSY_OVER_MS = 10_000;
 
-/** The parts of a simulated market that the record reads. */
+/** The fields of a simulated market that the record reads. */
 export interface WireMarket {
   readonly facts: { readonly conditionId: string; readonly upToken: string; readonly downToken: string };
 }
@@ -16,7 +16,7 @@ export interface WireMarket {
 interface SentRow {
   /** The venue's time, Unix milliseconds. */
   readonly tsMs: number;
-  /** It was written to a socket; else it was made while nobody followed the market. */
+  /** Whether it was written to a socket; false: it happened while the market was not followed. */
   isSent: boolean;
 }
 
@@ -24,20 +24,20 @@ export interface SentBook extends SentRow {
   readonly digest: string;
 }
 
-export interface SentTrade extends SentRow {
-  /** Transaction, side, price and size, as `tradeKey` of a served trade. */
+interface SentTrade extends SentRow {
+  /** Transaction, side, price and size, like `tradeKey` of a served trade. */
   readonly key: string;
 }
 
-/** What the venue sent of one market, oldest first. */
+/** The venue's states and trades of one market, oldest first. */
 export interface MarketRecord {
   readonly marketId: string;
   readonly books: readonly SentBook[];
   readonly trades: readonly SentTrade[];
-  /** How many of the books and trades came before the last whole book: later ones count only where they were sent. */
+  /** Books and trades before the last complete book; later ones count only if they were sent. */
   readonly booksFollowed: number;
   readonly tradesFollowed: number;
-  /** From this book and trade on recording had certainly begun; null: never so far. */
+  /** The first book and trade from which recording had certainly begun; null: not yet. */
   readonly settledBook: number | null;
   readonly settledTrade: number | null;
 }
@@ -55,7 +55,7 @@ interface Entry {
   readonly known: Set<'up' | 'down'>;
   readonly books: SentBook[];
   readonly trades: SentTrade[];
-  /** The action whose frames are coming: it becomes a book when a frame of another one comes. */
+  /** The action whose frames are arriving: it becomes a book when a frame of another action arrives. */
   open: { tsMs: number; hash: string; isSent: boolean } | null;
   booksFollowed: number;
   tradesFollowed: number;
@@ -86,14 +86,14 @@ interface Frame {
 }
 
 export class VenueRecord implements WireObserver {
-  /** Frames written to sockets, each copy of a frame apart. */
+  /** Frames written to sockets; each copy of a frame counts. */
   framesSent = 0;
   readonly #entries = new Map<string, Entry>();
 
   onFrame(market: WireMarket, text: string, sockets: number): void {
     this.framesSent += sockets;
     const entry = this.#entries.get(market.facts.conditionId);
-    // Until its first whole book was sent nobody knows the market.
+    // A market is unknown until its first complete book was sent.
     if (entry === undefined) return;
     const frame = JSON.parse(text) as Frame;
     const isSent = sockets > 0;
@@ -124,7 +124,7 @@ export class VenueRecord implements WireObserver {
       .map(({ marketId }) => marketId);
   }
 
-  /** To be called once a row of this market is known to be stored: from the newest one on none may be missing. */
+  /** Call it once a row of this market is known to be stored: from the newest row on none may be missing. */
   settle(marketId: string): void {
     const entry = this.#entries.get(marketId);
     if (entry === undefined || entry.settledBook !== null) return;
@@ -133,12 +133,12 @@ export class VenueRecord implements WireObserver {
     entry.settledTrade = entry.trades.length;
   }
 
-  /** Begins a new record: what follows is sent to a recorder that has nothing. */
+  /** Starts a new record for a recorder without data. */
   forgetAll(): void {
     this.#entries.clear();
   }
 
-  /** Markets of which a whole book was sent. */
+  /** Number of markets of which a complete book was sent. */
   get followed(): number {
     return this.#entries.size;
   }
@@ -154,7 +154,7 @@ export class VenueRecord implements WireObserver {
     return entries.toSorted((a, b) => recent(b) - recent(a))[0]?.marketId ?? null;
   }
 
-  /** Everything sent up to now, as it is now: what comes later is not in it. */
+  /** A copy of everything sent so far; later frames do not change it. */
   markets(): MarketRecord[] {
     return [...this.#entries.values()].map((entry) => {
       finish(entry);
@@ -164,7 +164,7 @@ export class VenueRecord implements WireObserver {
     });
   }
 
-  /** The states of a market so far, those made since `markets()` included. */
+  /** The states of a market so far, including those after `markets()`. */
   statesOf(marketId: string): readonly SentBook[] {
     const entry = this.#entries.get(marketId);
     if (entry === undefined) return [];
@@ -198,7 +198,7 @@ export class VenueRecord implements WireObserver {
       return;
     }
     entry.known.add(name);
-    // Both halves of a book that is sent whole belong to one state, and each has a hash of its own.
+    // Both halves of a complete book belong to one state, and each has its own hash.
     openAction(entry, { tsMs: Number(frame.timestamp), hash: 'book', isSent });
     replaceSide(books.bids, after.bids);
     replaceSide(books.asks, after.asks);
@@ -211,7 +211,7 @@ export class VenueRecord implements WireObserver {
   }
 }
 
-/** What one trade is known by; a served `trade_id` begins with its transaction. */
+/** The key of a trade; a served `trade_id` begins with its transaction. */
 export function tradeKey(trade: {
   trade_id: string;
   side: string;
@@ -249,7 +249,7 @@ function openAction(entry: Entry, next: { tsMs: number; hash: string; isSent: bo
   entry.open = { ...next };
 }
 
-/** The action whose frames came is whole: its state is a book, unless it changed nothing. */
+/** Completes the open action: its state becomes a book, unless it changed nothing. */
 function finish(entry: Entry): void {
   const { open } = entry;
   if (open === null || entry.known.size < 2) return;

@@ -14,13 +14,13 @@ export const CONNECTION_FAULTS: readonly ScriptedFault[] = [
     gap: { causes: ['disconnected'], on: ALL, withinMs: 100 },
   },
   {
-    name: 'the venue says of markets in play that all are resolved (1000)',
+    name: 'the venue claims that all current markets are resolved (1000)',
     begin: (v) => v.closeAll(1000),
     lastsMs: 0,
     gap: { causes: ['disconnected'], on: ALL, withinMs: 100 },
   },
   {
-    name: 'connections drop, and none is taken for 20 s',
+    name: 'connections drop, and none is accepted for 20 s',
     begin: (v) => {
       v.network.refusal = 0;
       v.closeAll(1006);
@@ -32,7 +32,7 @@ export const CONNECTION_FAULTS: readonly ScriptedFault[] = [
     gap: { causes: ['disconnected'], on: ALL, withinMs: 100 },
   },
   {
-    name: 'connections drop, and the handshake answers 502 for 20 s',
+    name: 'connections drop, and handshakes are answered 502 for 20 s',
     begin: (v) => {
       v.network.refusal = 502;
       v.closeAll(1006);
@@ -44,7 +44,7 @@ export const CONNECTION_FAULTS: readonly ScriptedFault[] = [
     gap: { causes: ['disconnected'], on: ALL, withinMs: 100 },
   },
   {
-    name: 'every connection is half-open: nothing comes, nobody says so',
+    name: 'every connection is half-open: it delivers nothing and never closes',
     begin: (v) => {
       v.faults.halfOpen = true;
     },
@@ -66,7 +66,7 @@ export const CONNECTION_FAULTS: readonly ScriptedFault[] = [
     gap: { causes: SILENT, on: BUSY, withinMs: BUSY_LIMIT_MS },
   },
   {
-    name: 'every connection answers PING and brings nothing else',
+    name: 'every connection answers PING and delivers nothing else',
     begin: (v) => {
       v.faults.silentStall = true;
     },
@@ -85,7 +85,7 @@ export const CONNECTION_FAULTS: readonly ScriptedFault[] = [
     gap: { causes: SILENT, on: ['1h'], withinMs: ANY_LIMIT_MS },
   },
   {
-    name: 'PONG comes 11 s late',
+    name: 'PONG arrives 11 s late',
     begin: (v) => {
       v.faults.pongDelayMs = 11_000;
     },

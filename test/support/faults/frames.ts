@@ -12,14 +12,14 @@ import {
 
 export const FRAME_FAULTS: readonly ScriptedFault[] = [
   {
-    name: 'a thousand frames come twice',
+    name: 'a thousand frames arrive twice',
     begin: (v) => {
       v.faults.duplicatesLeft = 1_000;
     },
     lastsMs: 10_000,
   },
   {
-    name: 'books and trades come 0.6 s after the changes they belong to',
+    name: 'books and trades arrive 0.6 s after their changes',
     begin: (v) => {
       v.faults.reorderDelayMs = 600;
     },
@@ -53,7 +53,7 @@ export const FRAME_FAULTS: readonly ScriptedFault[] = [
     lastsMs: 10_000,
   },
   {
-    name: 'a remainder that crosses the book stays: what takes it away is never sent',
+    name: 'a remainder that crosses the book stays: its removal is never sent',
     begin: (v) => {
       const live = v.model.bookOf(v.market('5m'));
       const { upToken, downToken, conditionId } = v.market('5m').facts;
@@ -71,7 +71,7 @@ export const FRAME_FAULTS: readonly ScriptedFault[] = [
     gap: { causes: ['crossed_book'], on: ['5m'], withinMs: 2_000 },
   },
   {
-    name: 'a change comes in a shape nobody knows',
+    name: 'a change arrives in an unknown format',
     begin: (v) =>
       rewritten(
         v,
@@ -83,7 +83,7 @@ export const FRAME_FAULTS: readonly ScriptedFault[] = [
     gap: { causes: ['frame_rejected'], on: ['5m'], withinMs: 3_000 },
   },
   {
-    name: 'prices come as numbers for five seconds',
+    name: 'prices arrive as numbers for five seconds',
     begin: (v) =>
       rewritten(
         v,
@@ -99,7 +99,7 @@ export const FRAME_FAULTS: readonly ScriptedFault[] = [
     gap: { causes: ['frame_rejected'], on: ['5m'], withinMs: 2_000 },
   },
   {
-    name: 'a change arrives cut in half',
+    name: 'half of a change arrives',
     begin: (v) =>
       rewritten(
         v,
@@ -123,12 +123,12 @@ export const FRAME_FAULTS: readonly ScriptedFault[] = [
     gap: { causes: ['frame_rejected'], on: ['5m'], withinMs: 2_000 },
   },
   {
-    name: 'messages of a new kind come',
+    name: 'messages of a new kind arrive',
     begin: (v) => v.say(v.market('5m'), '{"event_type":"depth_forecast","market":"0x1"}'),
     lastsMs: 2_000,
   },
   {
-    name: 'the tick changes in mid-window',
+    name: 'the tick size changes during a window',
     begin: (v) => {
       const live = v.model.bookOf(v.market('5m'));
       v.model.schedule.at(v.model.nowMs, (atMs) => live?.refineTick(atMs));
@@ -150,7 +150,7 @@ export const FRAME_FAULTS: readonly ScriptedFault[] = [
     gap: { causes: [...SILENT, 'book_mismatch'], on: ['15m'], withinMs: BUSY_LIMIT_MS },
   },
   {
-    name: 'one market freezes while its neighbours live',
+    name: 'one market freezes while the others continue',
     begin: (v) => {
       const { upToken, downToken } = v.market('15m').facts;
       for (const token of [upToken, downToken]) v.faults.frozenTokens.add(token);

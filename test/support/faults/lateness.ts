@@ -4,10 +4,10 @@ import { ALL, BUSY, type ScriptedFault } from './script.ts';
 
 const GROWS_EVERY_MS = 100;
 const GROWS_BY_MS = 70;
-/** Two seconds on time, a proof, and what the venue takes to send it. */
+/** Two seconds without lateness, one verification, and the venue's time to send it. */
 const RIGHT_WITHIN_MS = 5_000;
 
-/** Every connection falls behind by 0.4 s in each second of ours, so that frames go on coming. */
+/** Delays every connection by a further 0.4 s per second, so that frames keep arriving. */
 function fallBehind(venue: WatchedVenue, toMs: number): void {
   const timer = every(venue.clock, GROWS_EVERY_MS, () => {
     venue.faults.lateMs.clob = Math.min(toMs, venue.faults.lateMs.clob + GROWS_BY_MS);
@@ -19,7 +19,7 @@ function catchUp(venue: WatchedVenue): void {
   venue.faults.lateMs.clob = 0;
 }
 
-/** Prices of the underlying, one a second, each so much after its time. */
+/** Prices of the underlying, one per second, each received `lagMs` after its own time. */
 function prices(venue: WatchedVenue, { lagMs, seconds }: { lagMs: number; seconds: number }): void {
   for (let second = 0; second < seconds; second++) {
     venue.clock.after(second * 1_000, () => {
@@ -47,7 +47,7 @@ export const LATE_FAULTS: readonly ScriptedFault[] = [
     rightWithinMs: RIGHT_WITHIN_MS,
   },
   {
-    name: 'prices of the underlying come seven seconds late',
+    name: 'prices of the underlying arrive seven seconds late',
     begin: (v) => prices(v, { lagMs: 7_000, seconds: 5 }),
     end: (v) => prices(v, { lagMs: 1_500, seconds: 3 }),
     lastsMs: 5_000,
@@ -55,12 +55,12 @@ export const LATE_FAULTS: readonly ScriptedFault[] = [
     gap: { causes: ['late_feed'], on: ALL, withinMs: 1_200 },
   },
   {
-    name: 'prices of the underlying come four seconds late',
+    name: 'prices of the underlying arrive four seconds late',
     begin: (v) => prices(v, { lagMs: 4_000, seconds: 5 }),
     lastsMs: 5_000,
   },
   {
-    name: 'our clock steps forward by 7 s, and back',
+    name: 'the recorder’s clock steps forward by 7 s, and back',
     begin: (v) => v.clock.stepWall(7_000),
     end: (v) => v.clock.stepWall(-7_000),
     lastsMs: 10_000,

@@ -3,20 +3,20 @@ import type { EventType } from '../../../src/schema/market.ts';
 import type { MemoryLink } from '../memorySockets.ts';
 import type { WatchedVenue } from '../watchedVenue.ts';
 
-/** Markets of which the fault must (or must not) make gaps. */
-export type Hit = readonly EventType[];
+/** Markets in which the fault must (or must not) cause gaps. */
+type Hit = readonly EventType[];
 export const ALL: Hit = ['5m', '15m', '1h'];
 export const BUSY: Hit = ['5m', '15m'];
 
 export interface ScriptedFault {
   readonly name: string;
   readonly begin: (venue: WatchedVenue) => void;
-  /** The venue is right again; nothing where it never was wrong. */
+  /** Ends the venue's fault; absent where the venue never had one. */
   readonly end?: (venue: WatchedVenue) => void;
   readonly lastsMs: number;
-  /** Within how long every book must be right again; a second unless said. */
+  /** Time limit for every book to be correct again; one second by default. */
   readonly rightWithinMs?: number;
-  /** What must be opened for the current market of each kind, and within how long; none: nothing anywhere. */
+  /** The gap required in the current market of each kind, and its time limit; absent: no gap is allowed anywhere. */
   readonly gap?: { readonly causes: readonly GapCause[]; readonly on: Hit; readonly withinMs: number };
   readonly startMs?: number;
 }
@@ -31,7 +31,7 @@ export const everyLink = (venue: WatchedVenue, act: (link: MemoryLink) => void) 
   venue.network.open.forEach(act);
 export const isChange = (text: string) => text.includes('"price_change"');
 
-/** Drops the next `count` frames that pass `which`, on every connection alike: the venue never sent them. */
+/** Drops the next `count` frames that match `which` on every connection, as if the venue had never sent them. */
 export function neverSent(venue: WatchedVenue, count: number, which: (text: string) => boolean): void {
   const dropped = new Set<string>();
   everyLink(venue, (link) => {
@@ -44,7 +44,7 @@ export function neverSent(venue: WatchedVenue, count: number, which: (text: stri
   });
 }
 
-/** Rewrites the next `count` frames that pass `which`, on every connection alike. */
+/** Rewrites the next `count` frames that match `which` on every connection. */
 export function rewritten(
   venue: WatchedVenue,
   count: number,

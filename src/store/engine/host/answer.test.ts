@@ -11,12 +11,12 @@ import { ShortReads } from './shortReads.ts';
 
 const BLOCKS = 5;
 
-/** A response as far as a streamed answer needs it; its head is not looked at. */
+/** A response with what a streamed answer needs; its head is ignored. */
 function response(): ServerResponse {
   return Object.assign(new PassThrough(), { headersSent: true, writeHead: () => undefined }) as never;
 }
 
-/** Answers of an engine that notes whose blocks it makes, and how many at once. */
+/** Answers of an engine that records the order of the blocks and the highest number made at once. */
 function rig(places: number) {
   const [turns, order] = [new Turns(places), [] as string[]];
   const shortReads = new ShortReads(new FakeClock());
@@ -43,7 +43,7 @@ function rig(places: number) {
   return { answer, order, most: () => most, shortReads };
 }
 
-test('long answers are made a block at a time in turn, so that a later one does not wait for the end of others', async () => {
+test('long answers produce one block per turn, so that a later answer does not wait for the others to end', async () => {
   const { answer, order, most } = rig(1);
   const texts = await Promise.all(['a', 'b', 'c'].map((name) => answer(name)));
   expect(order.slice(0, 9)).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']);
@@ -51,13 +51,13 @@ test('long answers are made a block at a time in turn, so that a later one does 
   expect(texts).toEqual(['a0 a1 a2 a3 a4 ', 'b0 b1 b2 b3 b4 ', 'c0 c1 c2 c3 c4 ']);
 });
 
-test('never more blocks are made at once than there are places', async () => {
+test('at most as many blocks are produced at once as there are places', async () => {
   const { answer, most } = rig(2);
   await Promise.all(Array.from({ length: 8 }, (_, at) => answer(`${at}`)));
   expect(most()).toBe(2);
 });
 
-test('an answer that fails, or whose reader is gone, gives its turn on', async () => {
+test('an answer that fails or lost its reader passes its turn on', async () => {
   const { answer, order } = rig(1);
   const gone = response();
   const [failed, , whole] = await Promise.allSettled([
@@ -67,7 +67,7 @@ test('an answer that fails, or whose reader is gone, gives its turn on', async (
   ]);
   expect(failed).toMatchObject({ status: 'rejected', reason: new Error('no more memory') });
   expect(whole).toMatchObject({ status: 'fulfilled', value: 'c0 c1 c2 c3 c4 ' });
-  // Nothing was begun for the reader that was gone.
+  // No query was started for the reader that had left.
   expect(order).not.toContain('b');
 });
 

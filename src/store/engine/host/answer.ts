@@ -1,4 +1,4 @@
-/** Writes what a query gave to the HTTP answer: in one piece, or as it comes. */
+/** Writes a query result to the HTTP answer: in one piece or as a stream. */
 import type { ServerResponse } from 'node:http';
 import type { ChdbQueryStream, ChdbResult, StreamChunk } from 'chdb';
 import type { Turns } from '../../../core/turns.ts';
@@ -6,8 +6,8 @@ import type { AnswerBuffer } from './answerBuffer.ts';
 import type { ShortReads } from './shortReads.ts';
 
 /**
- * Formats whose blocks can be put one after the other. In all others the engine prints a header and a footer
- * around every block of a streamed answer, so those are answered in one piece.
+ * Formats whose blocks can be concatenated. In all others the engine prints a header and a footer around every block of
+ * a streamed answer, so those are answered in one piece.
  */
 const STREAMED_FORMATS: ReadonlySet<string> = new Set([
   'JSONEachRow',
@@ -24,7 +24,7 @@ export function canStream(format: string): boolean {
   return STREAMED_FORMATS.has(format);
 }
 
-export interface AnswerHead {
+interface AnswerHead {
   readonly queryId: string;
   readonly format: string;
 }
@@ -69,11 +69,10 @@ export interface AnswerOptions {
 }
 
 /**
- * Streams an answer block by block as the engine makes it, taking turns with other answers. The reader may be slower; then
- * the answer yields to short reads.
- * The status is sent with the first block, so an error before it has its own status. A later error throws, and the
- * caller must cut the connection.
- * @returns Sends the blocks that the reader has not received yet; this does not need the engine.
+ * Streams an answer block by block as the engine makes it, taking turns with other answers. The reader may be slower.
+ * The status is sent with the first block, so an earlier error has its own status. A later error throws, and the caller
+ * must cut the connection.
+ * @returns A function that sends the blocks the reader has not received yet; it does not need the engine.
  */
 export async function answerStream(
   response: ServerResponse,
@@ -89,7 +88,7 @@ export async function answerStream(
     if (bytes.length === 0) continue;
     if (!response.headersSent) {
       response.writeHead(200, headers(head));
-      // A row of JSONEachRow starts with a brace; a bracket means the setting that prints one array.
+      // A row of JSONEachRow starts with a brace; a bracket means that the setting for one array is on.
       isArray = head.format === 'JSONEachRow' && bytes[0] === ARRAY_OPEN;
       if (isArray) await buffer.write(Buffer.from('[\n'));
     }
@@ -108,8 +107,9 @@ export async function answerStream(
 }
 
 /**
- * The blocks of an answer; each is made in a turn of the answer, which ends before its reader has the block. The first turn
- * begins the query, too: that holds the host's thread for milliseconds, and other requests are read between two turns.
+ * The blocks of an answer. Each is produced in a turn of the answer, and the turn ends before the reader has the block.
+ * The first turn also starts the query: that blocks the host's thread for milliseconds, and other requests are read
+ * between two turns.
  */
 async function* inTurn(
   response: ServerResponse,
@@ -121,7 +121,7 @@ async function* inTurn(
     for (;;) {
       if (buffer.isReaderBehind) await shortReads.over();
       const next = await turns.run(queryId, async () => {
-        // Nothing is begun for a reader that left while it waited.
+        // No query is started for a reader that left while it waited.
         if (blocks === null && response.destroyed) return null;
         blocks ??= start()[Symbol.asyncIterator]();
         return await blocks.next();
@@ -130,7 +130,7 @@ async function* inTurn(
       yield next.value;
     }
   } finally {
-    // Ends the query where its reader is gone.
+    // Ends the query where its reader has left.
     await (blocks as AsyncIterator<StreamChunk> | null)?.return?.(undefined);
   }
 }

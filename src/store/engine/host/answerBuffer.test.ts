@@ -7,7 +7,7 @@ import { RingFile } from './ringFile.ts';
 
 const BLOCK_BYTES = MEMORY_BYTES / 4;
 
-/** A reader that takes one block each time it is asked to. */
+/** A reader that consumes one block per call. */
 class SlowReader extends Writable {
   readonly taken: Buffer[] = [];
   #given: (() => void) | null = null;
@@ -47,7 +47,7 @@ function rig({ capacityBytes = 64 * MEMORY_BYTES, othersWait = false } = {}) {
   return { reader, clock, files, buffer };
 }
 
-/** Lets the reader take everything until `writing` is over, and then what is left. */
+/** Lets the reader consume everything until `writing` is done, and then the rest. */
 async function readUntil(reader: SlowReader, writing: Promise<void>): Promise<void> {
   let isOver = false;
   const over = writing.finally(() => {
@@ -58,10 +58,10 @@ async function readUntil(reader: SlowReader, writing: Promise<void>): Promise<vo
   await reader.takeAll();
 }
 
-/** A block of one letter, another for each index. */
+/** A block of one repeated letter; each index has its own letter. */
 const block = (index: number) => Buffer.alloc(BLOCK_BYTES, 'abcdefghijklmnopqrstuvwxyz'[index % 26]);
 
-test('takes an answer whole whose reader takes nothing, a bounded part of it in memory', async () => {
+test('buffers a whole unread answer, a bounded part of it in memory', async () => {
   const { reader, buffer } = rig();
   const blocks = Array.from({ length: 40 }, (_, index) => block(index));
   for (const bytes of blocks) await buffer.write(bytes);
@@ -81,7 +81,7 @@ test('needs no file for a reader that keeps up', async () => {
   expect(Buffer.concat(reader.taken).length).toBe(40 * BLOCK_BYTES);
 });
 
-test('waits for the reader where the file is full, and keeps the order', async () => {
+test('waits for the reader when the file is full, and keeps the order', async () => {
   const { reader, buffer, clock } = rig({ capacityBytes: 2.5 * BLOCK_BYTES });
   const blocks = Array.from({ length: 20 }, (_, index) => block(index));
   let written = 0;
@@ -111,7 +111,7 @@ async function fill({ buffer, clock }: ReturnType<typeof rig>): Promise<{ failur
   return { failure: () => failure };
 }
 
-test('gives its session up after a while when others wait for one and it has no room', async () => {
+test('gives up its session after a time without room while others wait for a session', async () => {
   const one = rig({ capacityBytes: BLOCK_BYTES, othersWait: true });
   const { failure } = await fill(one);
   await one.clock.advance(HELD_MS_MAX - 1);
@@ -120,7 +120,7 @@ test('gives its session up after a while when others wait for one and it has no 
   expect(String(failure())).toContain('TOO_MANY_SIMULTANEOUS_QUERIES');
 });
 
-test('keeps its session where nobody else wants one', async () => {
+test('keeps its session while no other request waits for one', async () => {
   const one = rig({ capacityBytes: BLOCK_BYTES, othersWait: false });
   const { failure } = await fill(one);
   for (let seconds = 0; seconds < 60; seconds++) await one.clock.advance(1_000);
@@ -129,7 +129,7 @@ test('keeps its session where nobody else wants one', async () => {
   while (one.clock.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
-test('ends when the reader is gone, while the engine writes and while it is being sent', async () => {
+test('ends when the reader leaves, both during the engine’s writes and during sending', async () => {
   const writing = rig({ capacityBytes: BLOCK_BYTES });
   const writes = (async () => {
     for (let index = 0; index < 20; index++) await writing.buffer.write(block(index));
@@ -145,7 +145,7 @@ test('ends when the reader is gone, while the engine writes and while it is bein
   for (const { buffer, files } of [writing, sent]) {
     await buffer.close();
     expect(files.length).toBe(1);
-    // A closed file can be read no more.
+    // A closed file cannot be read.
     await expect(files[0]?.peek(1)).rejects.toThrow();
   }
 });

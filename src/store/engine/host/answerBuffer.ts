@@ -1,17 +1,17 @@
-/** What an answer's reader has not taken yet: up to a mebibyte in memory, the rest in a file. */
+/** The part of an answer that its reader has not consumed yet: up to a mebibyte in memory, the rest in a file. */
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../../runtime/clock.ts';
 import { HostError } from './hostError.ts';
 import type { RingFile } from './ringFile.ts';
 
-/** More than this waiting in memory sends what follows to the file. */
+/** When more than this waits in memory, later blocks go to the file. */
 export const MEMORY_BYTES = 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
-/** An answer for which there is no room may keep its session this long while others wait for one. */
+/** An answer without room may keep its session this long while other requests wait for one. */
 export const HELD_MS_MAX = 10_000;
 const CHECK_MS = 1_000;
 
-export interface AnswerBufferOptions {
+interface AnswerBufferOptions {
   /** Null where there is no room for a file now. */
   readonly openFile: () => Promise<RingFile | null>;
   readonly clock: Clock;
@@ -20,14 +20,14 @@ export interface AnswerBufferOptions {
 }
 
 /**
- * Takes an answer at the engine's pace and gives it at the reader's, so that the engine's session is free as soon as the
- * engine is done. Only where neither memory nor file has room does the engine wait for the reader.
+ * Accepts an answer at the engine's pace and sends it at the reader's. The engine's session is free as soon as the
+ * engine is done; the engine waits for the reader only when both memory and file are full.
  */
 export class AnswerBuffer {
   readonly #reader: Writable;
   readonly #options: AnswerBufferOptions;
   #file: RingFile | null = null;
-  /** The file is being copied to the reader. */
+  /** Whether the file is being copied to the reader. */
   #isCopying = false;
   #copied: Promise<void> = Promise.resolve();
   #failure: unknown = null;
@@ -49,8 +49,8 @@ export class AnswerBuffer {
   }
 
   /**
-   * Resolves when the bytes have a place, or the reader is gone.
-   * @throws {HostError} When there is no room for long, and others wait for the session.
+   * Resolves when the bytes are buffered or sent, or the reader has left.
+   * @throws {HostError} When there was no room for too long and others wait for the session.
    */
   async write(bytes: Buffer): Promise<void> {
     while (!this.#reader.destroyed) {
@@ -65,13 +65,13 @@ export class AnswerBuffer {
     }
   }
 
-  /** Resolves when the reader has been given everything, or is gone. */
+  /** Resolves when everything was passed to the reader, or the reader has left. */
   async finish(): Promise<void> {
     while (this.#isCopying) await this.#copied;
     if (this.#failure !== null && !this.#reader.destroyed) throw this.#failure;
   }
 
-  /** Frees the file. */
+  /** Releases the file. */
   async close(): Promise<void> {
     this.#reader.off('drain', this.#wake).off('close', this.#wake);
     this.#failure ??= new Error('the answer is over');
@@ -111,7 +111,7 @@ export class AnswerBuffer {
     }
   }
 
-  /** Waits until the reader has moved, or for a second. */
+  /** Waits until the reader has consumed something, or for a second. */
   async #room(): Promise<void> {
     const { clock, othersWait } = this.#options;
     this.#heldSinceMs ??= clock.monotonic();

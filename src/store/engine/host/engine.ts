@@ -1,4 +1,4 @@
-/** Runs requests on pooled sessions of the engine and answers them. */
+/** Runs requests on pooled engine sessions and answers them. */
 import type { ServerResponse } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { Turns } from '../../../core/turns.ts';
@@ -8,7 +8,7 @@ import { answerStream, answerWhole, canStream } from './answer.ts';
 import { AnswerBuffer } from './answerBuffer.ts';
 import { HostError } from './hostError.ts';
 import type { EngineRequest } from './httpRequest.ts';
-import { type Lane, type PooledSession, PoolFullError, type SessionPool } from './sessionPool.ts';
+import { type PooledSession, PoolFullError, type SessionPool, type SessionUse } from './sessionPool.ts';
 import { withState } from './sessionState.ts';
 import { ShortReads } from './shortReads.ts';
 import type { Spool } from './spool.ts';
@@ -16,11 +16,11 @@ import { describeStatement, insertFromFile, quoteLiteral, type Statement, staleP
 
 const KILL_RETRY_MS = 20;
 const KILL_TRIES_MAX = 100;
-/** Each further try has one broken part less; a full disk breaks the few that were being merged. */
+/** Each further try has one broken part fewer; a full disk breaks only the few parts that were being merged. */
 const READ_TRIES_MAX = 8;
 /**
- * Blocks of long answers that are made at once: eight answers would else leave a short read a small share of two
- * processors. Two, so that one whose first block takes long does not hold up all others.
+ * Blocks of long answers that are produced at once: eight answers would otherwise leave a short read a small share of
+ * two processors. Two at least, so that one answer with a slow first block does not delay all others.
  */
 export const BLOCKS_AT_ONCE = Math.max(2, Math.floor(availableParallelism() / 2));
 
@@ -43,7 +43,7 @@ export class Engine {
     this.#shortReads = new ShortReads(parts.clock);
   }
 
-  /** Answers one request. Rejects with the engine's error, or a HostError, when it did not succeed. */
+  /** Answers one request. Rejects with the engine's error or a HostError when the request failed. */
   async answer(request: EngineRequest, response: ServerResponse): Promise<void> {
     const statement = describeStatement(request.query);
     const isInsert = statement.kind === 'insert' && request.data !== null;
@@ -63,17 +63,17 @@ export class Engine {
     }
   }
 
-  /** @returns What is left to do once the session is free; null: nothing. */
+  /** @returns The work that remains after the session is released; null: none. */
   async #onSession(request: EngineRequest, { statement, isInsert, ...to }: Asked): Promise<Rest> {
     const { response } = to;
-    const lane: Lane = isInsert ? 'write' : request.streamed ? 'stream' : 'read';
-    const session = await this.#acquire(lane);
+    const use: SessionUse = isInsert ? 'write' : request.streamed ? 'stream' : 'read';
+    const session = await this.#acquire(use);
     const queryId = request.queryId ?? `host-${++this.#lastQuery}`;
     let running = true;
-    // An insert is never cancelled: its caller will ask again with the same token and must find it whole.
+    // An insert is never cancelled: its caller will retry with the same token, and the insert must then be complete.
     const onClose = () => {
-      // A stream that has begun ends with its loop, which breaks off when the reader is gone. Killing it as well makes
-      // two cancel one query, which now and then leaves the query and its session stuck (engine 26.7).
+      // A stream that has begun ends with its loop, which stops when the reader leaves. Killing it as well would cancel
+      // the query twice, which sometimes leaves the query and its session stuck (engine 26.7).
       if (!isInsert && !response.headersSent) void this.#kill(queryId, () => running);
     };
     response.once('close', onClose);
@@ -89,36 +89,36 @@ export class Engine {
     } finally {
       running = false;
       response.off('close', onClose);
-      // A session keeps a cancelled query's memory, and its place among the processes, until its next statement.
+      // A session keeps a cancelled query's memory and its entry in the process list until its next statement.
       if (response.destroyed) await session.engine.queryAsync('SELECT 1').catch(() => undefined);
-      this.#pool.release(lane, session);
+      this.#pool.release(use, session);
     }
   }
 
-  /** Runs a statement of the host's own and gives its answer as text. */
+  /** Runs a statement of the host itself and returns its answer as text. */
   text(query: string): Promise<string> {
     return this.#own('control', query, 'TabSeparated');
   }
 
-  /** Runs a statement of the checks on parts, which may take long, and gives its rows. */
+  /** Runs a statement of the part checks, which may take long, and returns its rows. */
   async rows<T>(query: string): Promise<T[]> {
     const lines = (await this.#own('check', query, 'JSONEachRow')).split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as T);
   }
 
-  async #own(lane: Lane, query: string, format: string): Promise<string> {
-    const session = await this.#acquire(lane);
+  async #own(use: SessionUse, query: string, format: string): Promise<string> {
+    const session = await this.#acquire(use);
     try {
       const result = await session.engine.queryAsync(query, { format });
       return result.text();
     } finally {
-      this.#pool.release(lane, session);
+      this.#pool.release(use, session);
     }
   }
 
-  async #acquire(lane: Lane): Promise<PooledSession> {
+  async #acquire(use: SessionUse): Promise<PooledSession> {
     try {
-      return await this.#pool.acquire(lane);
+      return await this.#pool.acquire(use);
     } catch (error) {
       if (!(error instanceof PoolFullError)) throw error;
       throw new HostError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', error.message, { cause: error });
@@ -134,7 +134,7 @@ export class Engine {
     answerWhole(response, { queryId: request.queryId, format: request.defaultFormat }, result);
   }
 
-  /** Reads, and goes on without parts that turn out to be broken. */
+  /** Reads, and retries without parts that turn out to be broken. */
   async #readOn(
     request: NamedRequest,
     statement: Statement,
@@ -147,7 +147,7 @@ export class Engine {
       } catch (error) {
         const relieved = await this.onReadFailure(error);
         const { response } = to;
-        // Of an answer under way the reader has rows: it asks again itself.
+        // The reader already has rows of a started answer: it must retry itself.
         if (!relieved || response.headersSent || response.destroyed || tries >= READ_TRIES_MAX) throw error;
       }
     }
@@ -162,7 +162,7 @@ export class Engine {
     const format = statement.format ?? request.defaultFormat;
     const head = { queryId: request.queryId, format };
     if (statement.kind === 'select' && canStream(format) && !request.whole) {
-      // The binding takes one statement per stream, so the session is set up by a call of its own.
+      // The binding accepts one statement per stream, so a separate call sets up the session.
       await withState(session, request.state, async (statements) => {
         if (statements.length > 0) await session.engine.queryAsync(statements.join('; '));
       });
@@ -181,7 +181,7 @@ export class Engine {
     return null;
   }
 
-  /** Stops a query whose caller has gone. Never SYNC: that hangs. */
+  /** Stops a query whose caller has disconnected. Never SYNC: that hangs. */
   async #kill(queryId: string, isRunning: () => boolean): Promise<void> {
     try {
       for (let tries = 0; tries < KILL_TRIES_MAX && isRunning(); tries++) {
@@ -189,7 +189,7 @@ export class Engine {
           `KILL QUERY WHERE Settings['log_comment'] = ${quoteLiteral(queryId)} ASYNC`,
         );
         if (killed !== '') return;
-        // It has not started yet.
+        // The query has not started yet.
         await sleep(this.#clock, KILL_RETRY_MS);
       }
     } catch (error) {
@@ -201,7 +201,7 @@ export class Engine {
 type NamedRequest = EngineRequest & { readonly queryId: string };
 type Rest = (() => Promise<void>) | null;
 
-/** Where an answer goes. */
+/** Where an answer is sent. */
 interface Destination {
   readonly response: ServerResponse;
   readonly buffer: AnswerBuffer;

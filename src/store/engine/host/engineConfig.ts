@@ -4,27 +4,27 @@ import { replaceFile } from '../../journal/durableFile.ts';
 
 const MARK_CACHE_BYTES = 256 * 1024 * 1024;
 /**
- * How long the engine keeps the parts that a merge replaced; chDB's own default is 0. The merged part is read whole in
- * that time, and power cuts find it on the disk: the kernel writes what a merge left in memory within 35 s.
+ * How long the engine keeps parts that a merge replaced; chDB's own default is 0. In that time the merged part is read
+ * completely and the kernel writes it to the disk (within 35 s), so a power cut finds it there.
  */
 const OLD_PARTS_SECONDS = 120;
 
 /**
- * About how many parts of one size are merged at once. The engine counts every part as 5 MiB at least, and ours have a
- * few kilobytes: at its default of 5 it merges some parts of a megabyte every few seconds. Measured with 7 inserts of 120
- * books a second: 33 merges of 340,000 rows at 5, 18 of 187,000 at 10, and a fifth less CPU in all.
+ * About how many parts of similar size are merged at once. The engine counts every part as at least 5 MiB; ours have a
+ * few kilobytes. At its default of 5 it merges several parts of a megabyte every few seconds. Measured with 7 inserts
+ * of 120 books a second: 33 merges of 340,000 rows at 5, 18 of 187,000 at 10, and a fifth less CPU in all.
  */
 const MERGE_SELECTOR_BASE = 10;
 
-export interface EngineLimits {
+interface EngineLimits {
   readonly memoryMib: number;
-  /** The engine begins no insert and no merge that would leave less free space than this. */
+  /** The engine starts no insert and no merge that would leave less free space than this. */
   readonly keepFreeBytes: number;
 }
 
 /**
- * Writes the engine's configuration. One that is there already is used where a full disk leaves no room for a new one.
- * The engine's own defaults are 0.9 of the machine's memory, 5 GiB of mark cache and no free space at all.
+ * Writes the engine's configuration. An existing file is kept where a full disk leaves no room for a new one. The
+ * engine's own defaults are 0.9 of the machine's memory, 5 GiB of mark cache and no reserved free space.
  */
 export async function writeEngineConfig(path: string, limits: EngineLimits, log: Logger): Promise<void> {
   try {

@@ -1,4 +1,4 @@
-/** An error as ClickHouse's HTTP interface words it: `Code: N. DB::Exception: text. (NAME)`. */
+/** An error in the format of ClickHouse's HTTP interface: `Code: N. DB::Exception: text. (NAME)`. */
 export class HostError extends Error {
   readonly exceptionCode: number;
 
@@ -8,7 +8,7 @@ export class HostError extends Error {
   }
 }
 
-/** Statuses clients look at; everything else is 500, as ClickHouse answers. */
+/** Statuses that clients distinguish; everything else is 500, as in ClickHouse. */
 const STATUS_BY_CODE: ReadonlyMap<number, number> = new Map([
   [36, 400],
   [47, 404],
@@ -22,7 +22,7 @@ const STATUS_BY_CODE: ReadonlyMap<number, number> = new Map([
   [457, 400],
 ]);
 
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: number;
   readonly exceptionCode: number;
   readonly body: string;
@@ -31,7 +31,7 @@ export interface ErrorAnswer {
 /** Code of an error that did not come from the engine. */
 const UNKNOWN_EXCEPTION = 1002;
 
-/** Words any thrown value as an answer; the engine's own message already has the interface's form. */
+/** Formats any thrown value as an answer; the engine's own messages already have this format. */
 export function errorAnswer(error: unknown): ErrorAnswer {
   const message = error instanceof Error ? error.message : String(error);
   const code = Number(/^Code: (\d+)\./.exec(message)?.[1] ?? Number.NaN);

@@ -1,4 +1,4 @@
-/** Reads a request of ClickHouse's HTTP interface: what is a parameter, a setting, the query, the data. */
+/** Parses a request of ClickHouse's HTTP interface into parameters, settings, query and data. */
 import type { IncomingMessage } from 'node:http';
 import { STREAMED_ANSWER_HEADER } from '../access.ts';
 import { HostError } from './hostError.ts';
@@ -11,16 +11,16 @@ export interface EngineRequest {
   readonly state: SessionState;
   readonly queryId: string | null;
   readonly defaultFormat: string;
-  /** Answer in one piece, so that an error late in the query still has its own status. */
+  /** Whether to answer in one piece, so that an error late in the query still has its own status. */
   readonly whole: boolean;
-  /** A long answer: it leaves the last sessions to short ones. */
+  /** Whether the answer is long: such requests leave the last sessions to short ones. */
   readonly streamed: boolean;
 }
 
-/** Largest body taken: writers send 16 MiB, this leaves room for hand-made imports. */
-export const MAX_BODY_BYTES = 256 * 1024 * 1024;
+/** Largest accepted body: writers send 16 MiB, the rest is room for manual imports. */
+const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
-/** URL parameters of the interface that are not settings and mean nothing to an embedded engine. */
+/** URL parameters of the interface that are not settings and have no meaning for an embedded engine. */
 const IGNORED = new Set([
   'user',
   'password',
@@ -31,9 +31,7 @@ const IGNORED = new Set([
   'role',
 ]);
 
-/**
- * @throws {HostError} On a name that cannot be a setting, an unknown setting, or a body beyond the limit.
- */
+/** @throws {HostError} On a name that cannot be a setting, an unknown setting, or a body beyond the limit. */
 export async function readEngineRequest(
   request: IncomingMessage,
   knownSettings: ReadonlySet<string>,
@@ -47,7 +45,7 @@ export async function readEngineRequest(
     else if (name.startsWith('param_')) params.set(plain(name.slice('param_'.length)), value);
     else if (!IGNORED.has(name)) settings.set(plainSetting(name, knownSettings), value);
   }
-  // The id is the handle by which a running query is found and cancelled.
+  // A running query is found and cancelled by this id.
   if (known.query_id !== '') settings.set('log_comment', known.query_id);
   const body = await readBody(request);
   return {

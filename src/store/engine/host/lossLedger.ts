@@ -1,6 +1,6 @@
 /**
- * Remembers which detached parts have been accounted for, and which losses wait for their gap: in a file, because a
- * host may end between a part's loss and the gap that covers it.
+ * Records which detached parts are accounted for and which losses still need a gap. It is a file, because a host may
+ * end between a part's loss and the gap that covers it.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export class LossLedger {
     this.#pending = text.pending;
   }
 
-  /** An unreadable file counts as none: losses are then reported once more, which writes the same gaps. */
+  /** An unreadable file counts as empty: losses are then reported once more, which writes the same gaps. */
   static async open(dataDir: string, log: Logger): Promise<LossLedger> {
     const path = join(dataDir, FILE_NAME);
     const text = await readFile(path, 'utf8').catch(() => '');
@@ -49,21 +49,21 @@ export class LossLedger {
     return this.#accounted.has(id);
   }
 
-  /** @param lost Null where the part's rows are all there in other parts. */
+  /** @param lost Null where other parts contain all rows of the part. */
   async account(id: string, lost: LostPart | null): Promise<void> {
     this.#accounted = new Set([...this.#accounted, id]);
     if (lost !== null) this.#pending = [...this.#pending.filter((one) => one.id !== id), lost];
     await this.#save();
   }
 
-  /** Takes `account` back: the part could not be taken out. */
+  /** Reverts `account`: the part could not be detached. */
   async withdraw(id: string): Promise<void> {
     this.#accounted = new Set([...this.#accounted].filter((one) => one !== id));
     this.#pending = this.#pending.filter((one) => one.id !== id);
     await this.#save();
   }
 
-  /** The losses with these ids are covered by gaps now. */
+  /** Removes the losses with these ids: gaps cover them now. */
   async acknowledge(ids: ReadonlySet<string>): Promise<void> {
     const left = this.#pending.filter(({ id }) => !ids.has(id));
     if (left.length === this.#pending.length) return;
@@ -71,7 +71,7 @@ export class LossLedger {
     await this.#save();
   }
 
-  /** Forgets detached parts that somebody has removed. */
+  /** Removes entries of detached parts that no longer exist. */
   async prune(detachedIds: ReadonlySet<string>): Promise<void> {
     const kept = [...this.#accounted].filter((id) => detachedIds.has(id));
     if (kept.length === this.#accounted.size) return;
@@ -84,7 +84,7 @@ export class LossLedger {
     try {
       await replaceFile(this.#path, `${JSON.stringify(text)}\n`);
     } catch (error) {
-      // The disk is full: memory has it, and the next change writes it.
+      // The disk is full: the ledger in memory is right, and the next change writes it.
       this.#log.warn({ err: error, path: this.#path }, 'store.host.ledger_not_saved');
     }
   }

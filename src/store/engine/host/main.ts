@@ -1,11 +1,10 @@
 /**
- * The engine's host process: chDB on one data directory, spoken to as if it were a ClickHouse server, over a
- * Unix socket. Usage: `main.js --data-dir DIR --socket PATH [--log-level L] [--memory-mib N]
- * [--keep-free BYTES]`.
+ * The engine's host process: chDB on one data directory, served on a Unix socket with the interface of a ClickHouse
+ * server. Usage: `main.js --data-dir DIR --socket PATH [--log-level L] [--memory-mib N] [--keep-free BYTES]`.
  *
- * It prints one line `ready` on standard output, ends when its standard input closes (the parent holds the other
- * end, so it ends with the parent however that dies) and finishes what is in work first: leaving during an
- * insert crashes the engine.
+ * It prints one line `ready` on standard output. It ends when its standard input closes: the parent holds the other
+ * end, so the host ends with the parent even after a kill. It finishes running requests first: exiting during an insert
+ * crashes the engine.
  */
 import { chmod, mkdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,13 +24,13 @@ import { createHostServer } from './server.ts';
 import { SessionPool } from './sessionPool.ts';
 import { Spool } from './spool.ts';
 
-/** Work that is still not done this long after the parent has gone is given up. */
+/** Requests that still run this long after the parent ended are abandoned. */
 const DRAIN_LIMIT_MS = 10_000;
-/** Parameters become part of a statement here, and a URL may carry a mebibyte of them; escaping can double that. */
+/** Parameters become part of a statement here; a URL may carry a mebibyte of them, and escaping can double that. */
 const MAX_STATEMENT_BYTES = 4 * 1024 * 1024;
-/** Longest any statement may run: the last resort against one that nobody waits for any more. */
+/** Longest run time of any statement: the last resort against one whose caller has left. */
 const EXECUTION_SECONDS_MAX = 3_600;
-/** Answers that wait for their readers leave four times the engine's limit free, which is twice the disk guard's reserve. */
+/** Spooled answers leave four times the engine's limit free, which is twice the disk guard's reserve. */
 const SPOOL_KEEPS = 4;
 
 const { values } = parseArgs({
@@ -58,7 +57,7 @@ async function main(dataDir: string, socket: string): Promise<void> {
     `--max_query_size=${MAX_STATEMENT_BYTES}`,
     `--max_execution_time=${EXECUTION_SECONDS_MAX}`,
   ];
-  // Throws when another process has the directory's lock.
+  // Throws when another process holds the directory's lock.
   const pool = new SessionPool(() => new Session(engineDir, { connectionArgs }));
   const keepFreeBytes = limits.keepFreeBytes * SPOOL_KEEPS;
   const spool = await Spool.open(spoolDirs(dataDir), { log, keepFreeBytes });
@@ -79,7 +78,7 @@ async function main(dataDir: string, socket: string): Promise<void> {
       log.error({ limitMs: DRAIN_LIMIT_MS }, 'store.host.drain_timeout');
       process.exit(1);
     });
-    // Gone from the file system first, so that nobody new finds a host that is leaving.
+    // The socket is removed first, so that no new client finds a host that is shutting down.
     await unlink(socket).catch(() => undefined);
     const outside = outsideSocketDirectory(dataDir);
     if (outside !== null) await rmdir(outside).catch(() => undefined);
@@ -90,12 +89,12 @@ async function main(dataDir: string, socket: string): Promise<void> {
     process.exit(0);
   };
   process.stdin.on('close', stop).on('end', stop).on('error', stop).resume();
-  // A terminal's Ctrl-C and a supervisor's stop reach the whole group, but the parent still has rows to bring in:
-  // it decides when the store may go, by closing the pipe.
+  // Ctrl-C and a supervisor's stop signal reach the whole process group, but the parent still has rows to insert. The
+  // parent decides when the store ends, by closing the pipe.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
   prepareSocketDirectory(dataDir);
-  // We hold the engine's lock, so a socket that still lies there belongs to nobody.
+  // This process holds the engine's lock, so an existing socket belongs to no process.
   await unlink(socket).catch(() => undefined);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve));
   await chmod(socket, 0o600);

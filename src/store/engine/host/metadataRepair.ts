@@ -1,7 +1,7 @@
 /**
- * Rewrites the engine's own files about the database and its tables where a full disk or a crash left them empty, cut
- * off or missing: with one such file the engine does not start at all. Their text follows from the schema; the ids of
- * tables are those of the directories that hold their rows. Runs before the engine opens the directory.
+ * Rewrites the engine's metadata files of the database and its tables where a full disk or a crash left them empty, cut
+ * off or missing: with one such file the engine does not start. Their text follows from the schema; a table's id is the
+ * name of the directory that holds its rows. Runs before the engine opens the directory.
  */
 import { existsSync } from 'node:fs';
 import { lstat, readdir, readFile, readlink, unlink } from 'node:fs/promises';
@@ -12,12 +12,12 @@ import { DATABASE, TABLE_NAMES, TABLES, type Table, tableMetadata } from '../../
 
 const WHOLE_TABLE = /^ATTACH TABLE _ UUID '([0-9a-f-]{36})'\s[\s\S]*\nENGINE = [\s\S]*\nSETTINGS .*\n$/;
 const WHOLE_DATABASE = /^ATTACH DATABASE _ UUID '([0-9a-f-]{36})'\s+ENGINE = Atomic\s*$/;
-/** The engine writes it once for each table, and reads it at every start. */
+/** The engine writes this file once for each table and reads it at every start. */
 const FORMAT_VERSION = { name: 'format_version.txt', text: '1' };
 
 export async function repairMetadata(engineDir: string, log: Logger): Promise<void> {
   const databaseUuid = await linkedUuid(join(engineDir, 'metadata', DATABASE));
-  // A directory that never held our database; the engine makes it.
+  // This directory never held our database; the engine will create it.
   if (databaseUuid === null) return;
   const databaseFile = join(engineDir, 'metadata', `${DATABASE}.sql`);
   if (!WHOLE_DATABASE.test(await textOf(databaseFile))) {
@@ -47,7 +47,7 @@ async function repairTable(
   }: {
     databaseUuid: string;
     name: (typeof TABLE_NAMES)[number];
-    /** Ids of tables by name; the repaired one is added. */
+    /** Table ids by name; the repaired table is added. */
     owners: Map<string, string>;
     log: Logger;
   },
@@ -66,7 +66,7 @@ async function repairTable(
   }
 }
 
-/** The directory that holds parts with exactly this table's columns, where its link is lost too. */
+/** Finds the directory that holds parts with exactly this table's columns, where its link is lost too. */
 async function uuidByColumns(
   engineDir: string,
   table: Table,
@@ -101,7 +101,7 @@ function tableFile(engineDir: string, databaseUuid: string, name: string): strin
   return join(storeDir(engineDir, databaseUuid), `${name}.sql`);
 }
 
-/** The id in the target of one of the engine's links; null where there is no link. */
+/** The id in the target of one of the engine's symbolic links; null without a link. */
 async function linkedUuid(path: string): Promise<string | null> {
   const isLink = await lstat(path).then(
     (stat) => stat.isSymbolicLink(),

@@ -1,6 +1,6 @@
 /**
- * Reads every new part whole, a bounded amount at a time, and has broken ones replaced. A part that breaks costs its
- * rows at most: reads that meet one are tried again without it.
+ * Reads every new part completely, a bounded amount at a time, and replaces broken parts. A broken part loses at most
+ * its own rows: reads that meet one are retried without it.
  */
 import type { Logger } from '../../../runtime/log.ts';
 import type { PartCheck } from '../../journal/lostPart.ts';
@@ -8,16 +8,16 @@ import { HostError } from './hostError.ts';
 import type { LossLedger } from './lossLedger.ts';
 import type { ListedPart, PartRepair } from './partRepair.ts';
 
-/** Read in one round beyond the first part. */
+/** Bytes read in one round beyond the first part. */
 const ROUND_BYTES_MAX = 256 * 1024 * 1024;
-/** Read where a failed read does not say which part it met. */
+/** Bytes read where a failed read does not name the part it met. */
 const SEARCH_BYTES_MAX = 1024 * 1024 * 1024;
-/** The code by which callers know that the answer is not now rather than not this. */
+/** The code that tells callers to retry. */
 const NOT_ENOUGH_SPACE = 243;
-/** Parts that were this old when the host started have been read by an earlier one, or outlived the parts before them. */
+/** Parts of this age at the host's start were read by an earlier host, or have outlived their source parts. */
 const SETTLED_SECONDS = 600;
 
-/** The engine's words for a part it cannot read, with the part's table and name. */
+/** The engine's message about a part it cannot read, with the part's table and name. */
 const NAMED_PART = /part \S*\/store\/[0-9a-f]{3}\/[0-9a-f-]{36}\/([^/\s]+)\/.*? in table underround\.(\w+)/s;
 /**
  * Engine errors of damaged files: past the end, short read, no file, checksum, wrong size, unknown content, corrupted
@@ -34,9 +34,9 @@ export class PartKeeper {
   readonly #settledBefore: number;
   #good: ReadonlySet<string> = new Set();
   #broken = 0;
-  /** A broken part is out and those it was made of are not all back. */
+  /** Whether a broken part is detached and its source parts are not all attached yet. */
   #isUnfinished = false;
-  /** One at a time: two repairs of one part would attach its sources twice. */
+  /** Serialises repairs: two repairs of one part would attach its sources twice. */
   #work: Promise<unknown> = Promise.resolve();
 
   /** @param startedMs Wall time of the host's start. */
@@ -47,12 +47,12 @@ export class PartKeeper {
     this.#settledBefore = options.startedMs / 1_000 - SETTLED_SECONDS;
   }
 
-  /** Accounts for what earlier runs and the engine's own start left detached. */
+  /** Accounts for parts that earlier runs and the engine's own start left detached. */
   async start(): Promise<void> {
     this.#broken += (await this.#repair.settleDetached()).length;
   }
 
-  /** Reads parts that are new, the smallest first, up to the bound. */
+  /** Reads new parts, the smallest first, up to the limit. */
   round(acknowledged: ReadonlySet<string>): Promise<PartCheck> {
     return this.#inTurn(async () => {
       await this.#ledger.acknowledge(acknowledged);
@@ -71,7 +71,7 @@ export class PartKeeper {
         bytes += part.bytes;
         const state = await this.#repair.check(part.table, part.name);
         if (state === 'good') good.add(idOf(part));
-        // Logged; the next round tries again.
+        // The error is logged; the next round tries again.
         else if (state === 'broken') await this.#replace(part, parts).catch(() => undefined);
         if (state !== 'good') complete = false;
       }
@@ -80,7 +80,7 @@ export class PartKeeper {
     });
   }
 
-  /** After a failed read: true where a broken part was the cause and is out of the way now. */
+  /** Called after a failed read; true where a broken part was the cause and is now detached. */
   async relieve(error: unknown): Promise<boolean> {
     const message = error instanceof Error ? error.message : String(error);
     const named = NAMED_PART.exec(message);
@@ -93,7 +93,7 @@ export class PartKeeper {
         named === null
           ? await this.#suspects(active)
           : active.filter((part) => part.name === named[1] && part.table === named[2]);
-      // Another read has met it too, and it is gone.
+      // Another read met the part too and it is already detached.
       if (named !== null && suspects.length === 0) return true;
       for (const part of suspects) {
         if ((await this.#repair.check(part.table, part.name)) !== 'broken') continue;
@@ -104,7 +104,7 @@ export class PartKeeper {
     });
   }
 
-  /** Ends a repair that failed half-way, as the next start would. */
+  /** Completes a repair that failed half-way, as the next start would. */
   async #finish(): Promise<void> {
     if (!this.#isUnfinished) return;
     try {
@@ -115,7 +115,7 @@ export class PartKeeper {
     }
   }
 
-  /** Those with an empty file first, then the newest. */
+  /** Parts with an empty file first, then the newest. */
   async #suspects(active: readonly ListedPart[]): Promise<ListedPart[]> {
     const empty: ListedPart[] = [];
     for (const part of active) if (await this.#repair.hasEmptyFile(part)) empty.push(part);
@@ -128,7 +128,7 @@ export class PartKeeper {
     });
   }
 
-  /** @throws {HostError} Where the disk has no room for it: the parts stay as they are and it is tried again. */
+  /** @throws {HostError} Where the disk has no room for it: the parts stay as they are, and a later round retries. */
   async #replace(part: ListedPart, parts: readonly ListedPart[]): Promise<void> {
     try {
       await this.#repair.replace(part, parts);

@@ -33,7 +33,7 @@ describe('parts a merge replaced', () => {
     expect(contains(part(outer), part(inner))).toBe(expected);
   });
 
-  it('are the largest, where smaller ones they were made of are still there', () => {
+  it('are the outermost ones while their own source parts still exist', () => {
     const all = parts('all_1_1_0', 'all_2_2_0', 'all_1_2_1', 'all_3_3_0');
     expect(outermost(all)).toEqual(parts('all_1_2_1', 'all_3_3_0'));
   });

@@ -1,6 +1,6 @@
 /**
  * Names of the engine's parts: `<partition>_<first block>_<last block>_<level>`, and after a mutation its number. A
- * merged part's blocks are those of the parts it was made of.
+ * merged part spans the blocks of its source parts.
  */
 export interface PartName {
   readonly text: string;
@@ -10,10 +10,10 @@ export interface PartName {
   readonly level: number;
 }
 
-/** Partitions are days, or one for the whole table. */
+/** A partition is one day, or the whole table. */
 const PART_NAME = /^(\d{8}|all)_(\d+)_(\d+)_(\d+)(?:_\d+)?$/;
 
-/** Null where the text is no part's name: a temporary directory, or a detached part with its reason before it. */
+/** Null where the text is not a part name: a temporary directory, or a detached part with its reason as a prefix. */
 export function parsePartName(text: string): PartName | null {
   const match = PART_NAME.exec(text);
   if (match === null) return null;
@@ -21,7 +21,7 @@ export function parsePartName(text: string): PartName | null {
   return { text, partition, firstBlock: Number(first), lastBlock: Number(last), level: Number(level) };
 }
 
-/** Whether `outer` was made of `inner`, among others. */
+/** Whether `inner` is one of the source parts of `outer`. */
 export function contains(outer: PartName, inner: PartName): boolean {
   return (
     outer.text !== inner.text &&
@@ -32,7 +32,7 @@ export function contains(outer: PartName, inner: PartName): boolean {
   );
 }
 
-/** The fewest of `parts` that hold everything the others hold: those that none of the others contains. */
+/** The parts that no other of `parts` contains. */
 export function outermost(parts: readonly PartName[]): PartName[] {
   return parts.filter((part) => !parts.some((other) => contains(other, part)));
 }

@@ -18,7 +18,7 @@ let tableDir: string;
 let active: readonly string[];
 /** Parts whose content cannot be read. */
 let broken: ReadonlySet<string>;
-/** Statements that fail with no room on the disk. */
+/** Statements that fail because the disk is full. */
 let failing: RegExp | null;
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'underround-repair-'));
@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-/** An engine with one table: `MERGED` of 20 rows was made of `FIRST` and `SECOND` of 10 each. */
+/** An engine with one table: `MERGED` of 20 rows was merged from `FIRST` and `SECOND` of 10 each. */
 const queries = {
   async rows<T>(query: string): Promise<T[]> {
     if (failing?.test(query)) throw new Error('Code: 243. NOT_ENOUGH_SPACE');
@@ -78,7 +78,7 @@ async function start(): Promise<{ repair: PartRepair; ledger: LossLedger; keeper
   return { repair, ledger, keeper: new PartKeeper({ repair, ledger, log, startedMs: 1_700_000_200_000 }) };
 }
 
-it('a loss is known after a kill that came while the readable parts were put back', async () => {
+it('a loss is known after a kill while the readable parts were being attached', async () => {
   broken = new Set([MERGED, SECOND]);
   failing = /ATTACH/;
   const { repair } = await start();
@@ -90,7 +90,7 @@ it('a loss is known after a kill that came while the readable parts were put bac
   expect(active).toHaveLength(1);
 });
 
-it('a part that could not be taken out is no loss yet', async () => {
+it('a part that could not be detached is not reported as lost', async () => {
   broken = new Set([MERGED, SECOND]);
   failing = /DETACH/;
   const { repair, ledger } = await start();
@@ -102,7 +102,7 @@ it('a part that could not be taken out is no loss yet', async () => {
   expect(ledger.pending).toEqual([LOSS]);
 });
 
-it('the next round puts back what found no room in this one', async () => {
+it('the next round attaches the parts that found no room in this one', async () => {
   failing = /ATTACH/;
   const { keeper } = await start();
   expect(await keeper.round(new Set())).toEqual({ complete: false, broken: 0, lost: [] });
@@ -115,7 +115,7 @@ it('the next round puts back what found no room in this one', async () => {
   expect(await readdir(join(tableDir, 'detached'))).toEqual([`broken_${MERGED}`]);
 });
 
-it('a part that was replaced is no loss at any later start', async () => {
+it('a replaced part is not reported as lost at any later start', async () => {
   const { repair } = await start();
   expect(await repair.replace(parts()[0]!, parts())).toBeNull();
   for (let starts = 0; starts < 2; starts++) {

@@ -1,7 +1,7 @@
 /**
- * Takes broken parts out of their tables. The engine can take a merged part for good whose files a full disk left
- * empty; the parts it was made of stay on the disk for `OLD_PARTS_SECONDS`, and are put back in its place. What cannot
- * be put back is reported as lost.
+ * Detaches broken parts from their tables. The engine can accept a merged part whose files a full disk left empty. The
+ * source parts stay on the disk for `OLD_PARTS_SECONDS` and are attached in its place. Rows without a readable source
+ * are reported as lost.
  */
 import { link, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -12,7 +12,7 @@ import type { LossLedger } from './lossLedger.ts';
 import { contains, covers, outermost, type PartName, parsePartName } from './partNames.ts';
 
 const DAY_MS = 86_400_000;
-/** Prefix of detached parts that were broken, as the engine itself names them. */
+/** Prefix of detached broken parts; the engine uses the same one. */
 const BROKEN_PREFIX = 'broken_';
 
 export interface ListedPart {
@@ -35,8 +35,8 @@ export interface DetachedPart {
   readonly path: string;
 }
 
-/** Runs a statement of the host's own. */
-export interface HostQueries {
+/** Runs a statement of the host itself. */
+interface HostQueries {
   rows<T>(query: string): Promise<T[]>;
 }
 
@@ -55,12 +55,12 @@ export class PartRepair {
     this.#log = options.log;
   }
 
-  /** Parts of all tables, those included that merges replaced and the engine has not removed yet. */
+  /** Parts of all tables, including merged source parts that the engine has not removed yet. */
   parts(): Promise<ListedPart[]> {
     return this.#queries.rows<ListedPart>(LIST);
   }
 
-  /** Reads a part whole. `gone`: it was merged into another meanwhile. */
+  /** Reads a part completely. `gone`: it was merged into another meanwhile. */
   async check(table: string, name: string): Promise<'good' | 'broken' | 'gone'> {
     try {
       const [answer] = await this.#queries.rows<{ is_passed: number; message: string }>(
@@ -75,7 +75,7 @@ export class PartRepair {
     }
   }
 
-  /** Whether one of its files has no bytes: what a full disk leaves, found without reading anything. */
+  /** Whether one of its files is empty: a full disk leaves such files, and finding them needs no read. */
   async hasEmptyFile({ path }: { path: string }): Promise<boolean> {
     for (const name of await readdir(path).catch(() => [])) {
       const file = await stat(join(path, name)).catch(() => null);
@@ -85,8 +85,8 @@ export class PartRepair {
   }
 
   /**
-   * Detaches a broken active part and attaches those it was made of, as far as they are readable.
-   * @returns What was lost; null where every row is there again.
+   * Detaches a broken active part and attaches its readable source parts.
+   * @returns The loss; null where the source parts contain every row.
    */
   async replace(part: ListedPart, parts: readonly ListedPart[]): Promise<LostPart | null> {
     const { table, name } = part;
@@ -105,10 +105,10 @@ export class PartRepair {
       toMs: isDaily ? part.maxTime * 1_000 + 999 : null,
     };
     const lost = lostRows === 0 ? null : { id, table, part: name, rows: lostRows, ...bounds };
-    // Under the engine's directory for parts that are not in use first: the sources go when the broken part goes.
+    // First a link in the engine's directory of detached parts: the sources disappear together with the broken part.
     for (const source of sources)
       await linkDirectory(join(tableDir, source.text), join(detachedDir, source.text));
-    // Before the part is out: after a kill nothing on the disk says how many rows could not be put back.
+    // Before the part is detached: after a kill, no file says how many rows could not be restored.
     await this.#ledger.account(id, lost);
     try {
       await this.#queries.rows(`ALTER TABLE ${DATABASE}.${table} DETACH PART '${name}'`);
@@ -128,11 +128,11 @@ export class PartRepair {
     return lost;
   }
 
-  /** Ends repairs that were interrupted, and accounts for parts that the engine set aside itself. */
+  /** Completes interrupted repairs and accounts for parts that the engine itself detached. */
   async settleDetached(): Promise<LostPart[]> {
     const isActive = ({ active }: ListedPart) => active === 1;
     await this.#resumeRepairs(await this.#detached(), (await this.parts()).filter(isActive));
-    // Listed again: resumed repairs have renamed their parts.
+    // Listed again, because the resumed repairs have renamed their parts.
     const detached = await this.#detached();
     const active = (await this.parts()).filter(isActive);
     const lost: LostPart[] = [];
@@ -159,7 +159,9 @@ export class PartRepair {
     );
   }
 
-  /** A part that was detached and those it was made of beside it: they were not attached any more. */
+  /**
+   * Resumes repairs that ended between detaching a part and attaching its sources: both are in the detached directory.
+   */
   async #resumeRepairs(detached: readonly DetachedPart[], active: readonly ListedPart[]): Promise<void> {
     for (const { table, name, path } of detached) {
       const whole = parsePartName(name);
@@ -167,20 +169,20 @@ export class PartRepair {
       const beside = detached.filter((other) => other.table === table).map((one) => parsePartName(one.name));
       const sources = beside.filter((part): part is PartName => part !== null && contains(whole, part));
       if (sources.length === 0) continue;
-      // It had not been taken out yet, and the engine went back to its sources, or to itself, by itself.
+      // The part had not been detached yet; the engine itself went back to the sources or to the part.
       const isThere = active.some(
         (part) => part.table === table && part.rows > 0 && isWithin(whole, part.name),
       );
       if (isThere) await removeParts(join(path, '..'), sources);
       else await this.#attach(table, sources);
-      // Before it has the name by which the next start would count its rows as lost.
+      // Before the rename: with that name the next start would count its rows as lost.
       await this.#ledger.account(`${table}/${BROKEN_PREFIX}${name}`, null);
       await rename(path, join(path, '..', `${BROKEN_PREFIX}${name}`)).catch(() => undefined);
       this.#log.warn({ table, part: name, sources: sources.length }, 'store.host.repair_resumed');
     }
   }
 
-  /** The largest readable parts that `whole` was made of; where one is broken itself, those that it was made of. */
+  /** The largest readable sources of `whole`; a broken source is replaced by its own sources. */
   async #readableSources(whole: PartName, table: string, parts: readonly ListedPart[]): Promise<PartName[]> {
     const names = parts.filter((part) => part.table === table && part.active === 0).map(({ name }) => name);
     let candidates = names
@@ -217,7 +219,7 @@ async function removeParts(directory: string, parts: readonly PartName[]): Promi
   for (const { text } of parts) await rm(join(directory, text), { recursive: true, force: true });
 }
 
-/** A second name for every file of a part; files of parts never change. */
+/** Hard-links every file of a part; files of parts never change. */
 async function linkDirectory(from: string, to: string): Promise<void> {
   await rm(to, { recursive: true, force: true });
   await mkdir(to, { mode: 0o700 });
@@ -228,7 +230,7 @@ async function linkDirectory(from: string, to: string): Promise<void> {
   }
 }
 
-/** What a detached part's own files say of its rows; the bounds of its day where they say nothing. */
+/** Row count and time bounds from a detached part's own files; the bounds of its day where the files have none. */
 async function boundsOf(path: string, part: string): Promise<Pick<LostPart, 'rows' | 'fromMs' | 'toMs'>> {
   const count = (await readFile(join(path, 'count.txt'), 'utf8').catch(() => '')).trim();
   const rows = /^\d+$/.test(count) ? Number(count) : null;

@@ -17,12 +17,12 @@ async function take(file: RingFile, bytesMax: number): Promise<string> {
   return bytes.toString('latin1');
 }
 
-test('has no name, so that nothing of it stays', async () => {
+test('has no name, so that it leaves no file behind', async () => {
   const { directory } = await ringFile(10);
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test('gives bytes in their order, over its end and again from its start', async () => {
+test('returns bytes in order across the wrap from end to start', async () => {
   const { file } = await ringFile(10);
   const text = 'abcdefghijklmnopqrstuvwxyz0123456789';
   let [appended, read] = [0, ''];
@@ -35,7 +35,7 @@ test('gives bytes in their order, over its end and again from its start', async 
   expect(file.unreadBytes).toBe(0);
 });
 
-test('takes nothing beyond its length until something was read', async () => {
+test('accepts no bytes beyond its capacity until some were read', async () => {
   const { file } = await ringFile(10);
   expect(await file.append(Buffer.from('12345678'))).toBe(true);
   expect(await file.append(Buffer.from('abc'))).toBe(false);
@@ -44,7 +44,7 @@ test('takes nothing beyond its length until something was read', async () => {
   expect([await take(file, 99), await take(file, 99)]).toEqual(['2345678ab', 'c']);
 });
 
-test('does not grow where too little would stay free on the disk', async () => {
+test('does not grow if too little disk space would stay free', async () => {
   const { file } = await ringFile(10, Number.MAX_SAFE_INTEGER);
   expect(await file.append(Buffer.from('1'))).toBe(false);
   expect(file.unreadBytes).toBe(0);

@@ -1,24 +1,24 @@
-/** A file of bounded length through which bytes pass in order. */
+/** A first-in-first-out byte buffer in a file of bounded length. */
 import { type FileHandle, open, statfs, unlink } from 'node:fs/promises';
 
-/** How often free space is asked for while a file grows. */
+/** Free space is checked each time the file has grown by this much. */
 const GROWTH_BYTES = 16 * 1024 * 1024;
 
-export interface RingFileOptions {
-  /** Longest the file becomes, and most that may be unread. */
+interface RingFileOptions {
+  /** Longest file length, and most bytes that may be unread. */
   readonly capacityBytes: number;
   /** The file grows only where this much stays free on its disk. */
   readonly keepFreeBytes: number;
 }
 
-/** What was read is written over, so a long answer needs no more room than its reader is behind. */
+/** Overwrites bytes that were read, so a long answer needs only the space by which its reader is behind. */
 export class RingFile {
   readonly #handle: FileHandle;
   readonly #directory: string;
   readonly #options: RingFileOptions;
   #written = 0;
   #read = 0;
-  /** Length for which there was room. */
+  /** File length that the last check of free space allowed. */
   #grantedBytes = 0;
 
   private constructor(handle: FileHandle, directory: string, options: RingFileOptions) {
@@ -27,7 +27,7 @@ export class RingFile {
     this.#options = options;
   }
 
-  /** The file has no name once this resolves: it is gone with its handle, however the process ends. */
+  /** Opens the file and unlinks it: the file disappears with its handle, however the process ends. */
   static async open(directory: string, name: string, options: RingFileOptions): Promise<RingFile> {
     const path = `${directory}/${name}`;
     const handle = await open(path, 'wx+', 0o600);
@@ -39,7 +39,7 @@ export class RingFile {
     return this.#written - this.#read;
   }
 
-  /** @returns False where there is no room now; then nothing was appended. */
+  /** @returns False when there is no room now; then nothing was appended. */
   async append(bytes: Buffer): Promise<boolean> {
     const { capacityBytes } = this.#options;
     if (this.unreadBytes === 0) this.#written = this.#read = 0;

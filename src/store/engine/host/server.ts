@@ -6,14 +6,14 @@ import { errorAnswer } from './hostError.ts';
 import { readBody, readEngineRequest } from './httpRequest.ts';
 import type { PartKeeper } from './partKeeper.ts';
 
-/** Long lists of market ids travel as URL parameters; a ClickHouse server takes as much. */
+/** Long lists of market ids arrive as URL parameters; a ClickHouse server accepts the same size. */
 const MAX_URL_BYTES = 1024 * 1024;
-/** Longer than the client keeps an idle connection, so that the client always is the one to close it. */
+/** Longer than the client keeps an idle connection, so that the client is always the side that closes it. */
 const KEEP_ALIVE_MS = 65_000;
 
-export interface HostServer {
+interface HostServer {
   readonly server: Server;
-  /** Takes no new requests and resolves when those in work are done. */
+  /** Refuses new requests and resolves when the running ones are done. */
   drain(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function createHostServer(options: {
   };
 }
 
-/** Reads new parts whole; the body lists the losses that gaps cover by now. */
+/** Reads new parts completely; the body lists the losses that gaps now cover. */
 async function answerPartCheck(
   keeper: PartKeeper,
   request: IncomingMessage,
@@ -74,7 +74,7 @@ async function answerPartCheck(
 function answerError(error: unknown, response: ServerResponse, log: Logger): void {
   if (response.destroyed) return;
   if (response.headersSent) {
-    // Rows have gone out: only a cut connection tells the reader that the answer is not whole.
+    // Rows were already sent: only a cut connection shows the reader that the answer is incomplete.
     log.warn({ err: error }, 'store.host.stream_failed');
     response.destroy();
     return;

@@ -1,23 +1,23 @@
 import type { Session } from 'chdb';
 import { expect, test } from 'vitest';
-import { type Lane, SessionPool, STREAMS_MAX } from './sessionPool.ts';
+import { SessionPool, type SessionUse, STREAMS_MAX } from './sessionPool.ts';
 
 const READ_SESSIONS = 8;
 
 function rig() {
   const pool = new SessionPool(() => ({ close: () => undefined }) as unknown as Session);
   const got: string[] = [];
-  /** Asks for a session and notes when it is given. */
-  const ask = (lane: Lane, name: string) =>
-    pool.acquire(lane).then((session) => {
+  /** Requests a session and records when it is granted. */
+  const ask = (use: SessionUse, name: string) =>
+    pool.acquire(use).then((session) => {
       got.push(name);
-      return { session, release: () => pool.release(lane, session) };
+      return { session, release: () => pool.release(use, session) };
     });
   return { pool, got, ask };
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('streamed answers never take the last sessions', async () => {
+test('streamed answers never use the last sessions', async () => {
   const { got, ask } = rig();
   for (let i = 0; i < READ_SESSIONS; i++) void ask('stream', 'stream');
   await settled();
@@ -28,7 +28,7 @@ test('streamed answers never take the last sessions', async () => {
   expect(got.slice(STREAMS_MAX)).toEqual(['short', 'short']);
 });
 
-test('a session goes to the request that waits longest and may have it', async () => {
+test('a session goes to the longest waiting request that may use it', async () => {
   const { got, ask } = rig();
   const streams = await Promise.all(Array.from({ length: STREAMS_MAX }, () => ask('stream', 'held')));
   const shorts = await Promise.all([ask('read', 'held'), ask('read', 'held')]);
@@ -36,7 +36,7 @@ test('a session goes to the request that waits longest and may have it', async (
   for (const name of ['stream 1', 'short 1', 'stream 2', 'short 2']) {
     void ask(name.startsWith('stream') ? 'stream' : 'read', name);
   }
-  // A short read's session: streamed answers have as many as they may.
+  // A short read's session: streamed answers have reached their maximum.
   shorts[0]?.release();
   await settled();
   expect(got).toEqual(['short 1']);
@@ -45,7 +45,7 @@ test('a session goes to the request that waits longest and may have it', async (
   expect(got).toEqual(['short 1', 'stream 1', 'stream 2', 'short 2']);
 });
 
-test('short reads may use all sessions, and a streamed answer then waits', async () => {
+test('short reads may use all sessions; then a streamed answer waits', async () => {
   const { pool, got, ask } = rig();
   const shorts = await Promise.all(Array.from({ length: READ_SESSIONS }, () => ask('read', 'short')));
   void ask('stream', 'stream');

@@ -1,23 +1,26 @@
 /**
- * A fixed number of engine sessions over one data directory. Queries on one session run one after the other, so
- * readers share a pool, writers have sessions of their own that no long read can hold, and one session is kept
- * for control (cancelling, settings list), one for reading parts whole. Streamed answers use the readers' sessions,
- * but never the last of them.
+ * A fixed number of engine sessions over one data directory. Queries on one session run one after the other. Readers
+ * therefore share a pool, and writers have sessions that no long read can hold. One session is reserved for control
+ * (cancelling, list of settings) and one for part checks. Streamed answers use the readers' sessions, but never the
+ * last ones.
  */
 import type { Session } from 'chdb';
 import type { SessionState } from './sqlText.ts';
 
 type SessionKind = 'read' | 'write' | 'control' | 'check';
-/** What a session is wanted for. `stream` is a long answer; it uses a session of `read`. */
-export type Lane = SessionKind | 'stream';
-const LANES: readonly Lane[] = ['read', 'stream', 'write', 'control', 'check'];
+/** The purpose of a session. `stream` is a long answer; it uses a session of `read`. */
+export type SessionUse = SessionKind | 'stream';
+const SESSION_USES: readonly SessionUse[] = ['read', 'stream', 'write', 'control', 'check'];
 
-/** Sessions of a kind; measured: 8 readers and a writer answer as fast as the cores allow, more only queue in the engine. */
+/**
+ * Sessions of each kind. Measured: 8 readers and a writer answer as fast as the cores allow; more only queue in the
+ * engine.
+ */
 const SESSIONS: Readonly<Record<SessionKind, number>> = { read: 8, write: 2, control: 1, check: 1 };
-/** Read sessions that streamed answers leave to short reads and to the readiness probe. */
+/** Read sessions reserved for short reads and the readiness probe; streamed answers may not use them. */
 const RESERVED = 2;
 export const STREAMS_MAX = SESSIONS.read - RESERVED;
-/** Requests that may wait for a session of a lane before new ones are refused. */
+/** Requests of one use that may wait before new ones are refused. */
 export const MAX_WAITING = 1_000;
 
 export interface PooledSession {
@@ -26,7 +29,7 @@ export interface PooledSession {
 }
 
 interface Waiter {
-  /** Place in the order of arrival. */
+  /** Position in the order of arrival. */
   readonly order: number;
   resolve(session: PooledSession): void;
   reject(error: Error): void;
@@ -39,8 +42,14 @@ const FRESH: SessionState = { database: 'default', settings: new Map(), params: 
 export class SessionPool {
   readonly #all: Session[] = [];
   readonly #free: Record<SessionKind, PooledSession[]> = { read: [], write: [], control: [], check: [] };
-  readonly #waiting: Record<Lane, Waiter[]> = { read: [], stream: [], write: [], control: [], check: [] };
-  /** Sessions that streamed answers hold. */
+  readonly #waiting: Record<SessionUse, Waiter[]> = {
+    read: [],
+    stream: [],
+    write: [],
+    control: [],
+    check: [],
+  };
+  /** Sessions in use by streamed answers. */
   #streams = 0;
   #arrivals = 0;
 
@@ -55,55 +64,55 @@ export class SessionPool {
     }
   }
 
-  /** Requests that wait for a session of a lane. */
-  waiting(lane: Lane): number {
-    return this.#waiting[lane].length;
+  /** Number of requests of a use that wait for a session. */
+  waiting(use: SessionUse): number {
+    return this.#waiting[use].length;
   }
 
-  /** Gives a session for the caller alone; it must come back through `release`. */
-  acquire(lane: Lane): Promise<PooledSession> {
-    const session = this.#mayTake(lane) ? this.#free[kindOf(lane)].pop() : undefined;
+  /** Returns a session for exclusive use; the caller must return it with `release`. */
+  acquire(use: SessionUse): Promise<PooledSession> {
+    const session = this.#mayTake(use) ? this.#free[kindOf(use)].pop() : undefined;
     if (session) {
-      if (lane === 'stream') this.#streams++;
+      if (use === 'stream') this.#streams++;
       return Promise.resolve(session);
     }
-    if (this.#waiting[lane].length >= MAX_WAITING) {
+    if (this.#waiting[use].length >= MAX_WAITING) {
       return Promise.reject(new PoolFullError(`more than ${MAX_WAITING} requests wait for the engine`));
     }
     const order = this.#arrivals++;
-    return new Promise((resolve, reject) => this.#waiting[lane].push({ order, resolve, reject }));
+    return new Promise((resolve, reject) => this.#waiting[use].push({ order, resolve, reject }));
   }
 
-  release(lane: Lane, session: PooledSession): void {
-    if (lane === 'stream') this.#streams--;
-    const kind = kindOf(lane);
+  release(use: SessionUse, session: PooledSession): void {
+    if (use === 'stream') this.#streams--;
+    const kind = kindOf(use);
     const next = this.#longestWaiting(kind);
     if (next === null) return void this.#free[kind].push(session);
     if (next === 'stream') this.#streams++;
     this.#waiting[next].shift()?.resolve(session);
   }
 
-  #mayTake(lane: Lane): boolean {
-    return lane !== 'stream' || this.#streams < STREAMS_MAX;
+  #mayTake(use: SessionUse): boolean {
+    return use !== 'stream' || this.#streams < STREAMS_MAX;
   }
 
-  /** The lane whose request waits longest among those that may use a free session of this kind. */
-  #longestWaiting(kind: SessionKind): Lane | null {
-    const lanes = LANES.filter((lane) => kindOf(lane) === kind && this.#mayTake(lane));
-    const order = (lane: Lane) => this.#waiting[lane][0]?.order ?? Number.POSITIVE_INFINITY;
-    const next = lanes.reduce((first, lane) => (order(lane) < order(first) ? lane : first));
+  /** Of the uses that may take a free session of this kind, the one with the longest waiting request. */
+  #longestWaiting(kind: SessionKind): SessionUse | null {
+    const uses = SESSION_USES.filter((use) => kindOf(use) === kind && this.#mayTake(use));
+    const order = (use: SessionUse) => this.#waiting[use][0]?.order ?? Number.POSITIVE_INFINITY;
+    const next = uses.reduce((first, use) => (order(use) < order(first) ? use : first));
     return this.#waiting[next].length > 0 ? next : null;
   }
 
-  /** Refuses who waits and closes every session. Only once nothing runs any more. */
+  /** Rejects all waiting requests and closes every session. Call it only when no query runs. */
   close(): void {
-    for (const lane of LANES) {
-      for (const waiter of this.#waiting[lane].splice(0)) waiter.reject(new Error('the engine is stopping'));
+    for (const use of SESSION_USES) {
+      for (const waiter of this.#waiting[use].splice(0)) waiter.reject(new Error('the engine is stopping'));
     }
     for (const session of this.#all) session.close();
   }
 }
 
-function kindOf(lane: Lane): SessionKind {
-  return lane === 'stream' ? 'read' : lane;
+function kindOf(use: SessionUse): SessionKind {
+  return use === 'stream' ? 'read' : use;
 }

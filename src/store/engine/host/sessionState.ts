@@ -1,12 +1,12 @@
 import type { PooledSession } from './sessionPool.ts';
 import { type SessionState, stateStatements } from './sqlText.ts';
 
-/** A value no request can send, so that a setting whose state is unknown is always set again. */
+/** A value that no request can send, so that a setting with an unknown state is always set again. */
 const UNKNOWN_VALUE = '\0';
 
 /**
- * Runs `run` with the statements that bring the session into `wanted`, and keeps the record of what the session
- * now holds: exactly `wanted` (parameters add up, they cannot be unset) after success, unknown after a failure.
+ * Runs `run` with the statements that bring the session into the state `wanted`, and records the session's new state.
+ * After success that is exactly `wanted` (parameters add up, they cannot be unset), after a failure it is unknown.
  */
 export async function withState<T>(
   session: PooledSession,

@@ -6,7 +6,7 @@ import { Spool } from './spool.ts';
 
 const PLANTED = 'planted.bin';
 
-/** Two directories for bodies; something may lie where the first is to be. */
+/** Two directories for bodies; a test may put something in the place of the first. */
 function places() {
   const directory = temporaryDirectory();
   const [first, second, aside] = ['first', 'second', 'aside'].map((name) => join(directory, name));
@@ -24,7 +24,7 @@ async function used(dirs: readonly string[]) {
   return { spool, dir, refused };
 }
 
-test('is emptied of what a dead host left, and gone with its host', async () => {
+test('is emptied of files of a dead host, and removed with its host', async () => {
   const { first, second } = places();
   mkdirSync(first, { mode: 0o700 });
   writeFileSync(join(first, PLANTED), '');
@@ -38,7 +38,7 @@ test('is emptied of what a dead host left, and gone with its host', async () => 
 test.each([
   ['a directory that everybody may write to', (first: string) => void mkdirSync(first)],
   ['a link to a directory', (first: string, aside: string) => symlinkSync(aside, first)],
-])('%s in its place is left as it is, and not used', async (_, plant) => {
+])('%s in its place stays unchanged and is not used', async (_, plant) => {
   const { first, second, aside } = places();
   mkdirSync(aside, { mode: 0o700 });
   plant(first, aside);
@@ -50,7 +50,7 @@ test.each([
   expect(readdirSync(first)).toEqual([PLANTED]);
 });
 
-test('nowhere to write is an error', async () => {
+test('no usable directory is an error', async () => {
   const { first } = places();
   writeFileSync(first, '');
   await expect(used([first])).rejects.toThrow(`${first} is not used: it is no directory; remove it`);

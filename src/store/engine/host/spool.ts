@@ -1,4 +1,4 @@
-/** Where the bodies of inserts lie while the engine reads them, and what readers have not taken of answers. */
+/** Files for insert bodies while the engine reads them, and for the unread parts of answers. */
 import { readdir, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../../runtime/log.ts';
@@ -6,13 +6,13 @@ import { makeOwnDirectory } from '../ownerOnly.ts';
 import { HostError } from './hostError.ts';
 import { isDiskFull, RingFile } from './ringFile.ts';
 
-/** Most of one answer that waits in a file for its reader. */
+/** Most bytes of one answer that wait in a file for its reader. */
 const ANSWER_BYTES_MAX = 1024 * 1024 * 1024;
 
 /**
- * Bodies of inserts are written to memory (`/dev/shm`) where there is such a thing, and to the data directory where not
- * or when the memory file system is full: containers often give it 64 MiB only. Answers always go to the data directory:
- * they may be large and wait for long.
+ * Bodies of inserts are written to memory (`/dev/shm`) where it exists. Without it, or when that file system is full,
+ * they go to the data directory: containers often have only 64 MiB of it. Answers always go to the data directory: they
+ * may be large and wait for long.
  */
 export class Spool {
   readonly #dirs: readonly string[];
@@ -32,8 +32,8 @@ export class Spool {
   }
 
   /**
-   * Makes and empties the directories: whoever holds the engine's lock owns them, what lies there is from a dead host. One
-   * that somebody else may have made is left as it is, and the next is used.
+   * Creates and empties the directories: the holder of the engine's lock owns them, so existing files are a dead
+   * host's. A directory that another user may have made stays unchanged, and the next one is used.
    * @param keepFreeBytes Space that answers leave free on the disk of the last directory.
    */
   static async open(
@@ -54,7 +54,7 @@ export class Spool {
     return new Spool(usable, { keepFreeBytes, log });
   }
 
-  /** Writes `data` to a file, calls `use` with its path and removes it after. */
+  /** Writes `data` to a file, calls `use` with its path and then removes it. */
   async with<T>(data: readonly Buffer[], use: (path: string) => Promise<T>): Promise<T> {
     const name = `${this.#next++}.bin`;
     for (const [index, dir] of this.#dirs.entries()) {
@@ -64,7 +64,7 @@ export class Spool {
           await writeFile(path, data, { mode: 0o600 });
         } catch (error) {
           if (index < this.#dirs.length - 1) continue;
-          // Rows that find no room are not at fault: whoever sent them tries again.
+          // Rows that find no room are not at fault: their sender retries.
           throw noRoom(error, `No room for an insert in ${dir}`);
         }
         return await use(path);
@@ -99,7 +99,7 @@ export class Spool {
   }
 }
 
-/** A full disk as the engine would word it; any other error as it is. */
+/** Converts a full disk to the engine's error; returns any other error unchanged. */
 function noRoom(error: unknown, text: string): unknown {
   if (!isDiskFull(error)) return error;
   return new HostError(243, 'NOT_ENOUGH_SPACE', text, { cause: error });

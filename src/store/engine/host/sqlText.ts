@@ -1,6 +1,6 @@
 /**
- * The little the engine host must know about SQL text: how to quote a literal, which settings statement gives
- * a query its parameters, and what kind of statement it is. The service itself never writes a value into SQL.
+ * The SQL text handling of the engine host: it quotes literals, turns parameters into settings statements and tells the
+ * kinds of statements apart. The service itself never writes a value into SQL.
  */
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -11,14 +11,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-/** A SQL string literal that holds exactly `text`. NUL would end the statement at the C boundary, so it is escaped too. */
+/** Returns a SQL string literal of `text`. NUL would end the statement at the C boundary, so it is escaped too. */
 export function quoteLiteral(text: string): string {
   return `'${text.replace(/[\\'\0\n\r]/g, (character) => ESCAPES[character] as string)}'`;
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-/** Whether `name` can stand unquoted as a setting, parameter or database name. */
+/** Whether `name` needs no quotes as the name of a setting, parameter or database. */
 export function isPlainName(name: string): boolean {
   return NAME.test(name);
 }
@@ -26,17 +26,17 @@ export function isPlainName(name: string): boolean {
 export interface SessionState {
   readonly database: string;
   readonly settings: ReadonlyMap<string, string>;
-  /** Query parameters as they came in the URL, without `param_`; their text is in ClickHouse's escaped form. */
+  /** Query parameters as sent in the URL, without `param_`; their text is in ClickHouse's escaped form. */
   readonly params: ReadonlyMap<string, string>;
 }
 
 /**
- * Turns the `database`, settings and `param_*` of one request into the statements that put a session of the
- * engine into that state. A session keeps what it is told, so settings of the request before that this one does
- * not name are put back to their defaults.
+ * Turns the `database`, settings and `param_*` of one request into the statements that put an engine session into that
+ * state. A session keeps its settings, so those of the previous request that this one does not name are reset to their
+ * defaults.
  *
- * Why not the binding's own parameters: they serialise every bound query of the process (measured 369 against
- * 707 queries/s over 8 sessions); SET keeps the server-side typing and runs in parallel.
+ * Why not the binding's own parameters: they serialise every bound query of the process (measured 369 against 707
+ * queries/s over 8 sessions); SET keeps the server-side typing and runs in parallel.
  */
 export function stateStatements(before: SessionState, wanted: SessionState): string[] {
   const statements: string[] = [];
@@ -60,8 +60,8 @@ function quoteIdentifier(name: string): string {
 }
 
 /**
- * The first parameter the query names that this request does not give, though an earlier request on the session
- * did: parameters cannot be unset, and one caller must never see another's values.
+ * Returns the first parameter that the query names and only an earlier request on the session set. Parameters cannot be
+ * unset, and no caller may see another's values.
  */
 export function staleParam(query: string, given: SessionState, before: SessionState): string | null {
   for (const name of before.params.keys()) {
@@ -72,7 +72,7 @@ export function staleParam(query: string, given: SessionState, before: SessionSt
 }
 
 export interface Statement {
-  /** `select` can be streamed, `insert` waits for a body, `other` is run as a whole. */
+  /** `select` can be streamed, `insert` waits for a body, `other` runs as a whole. */
   readonly kind: 'select' | 'insert' | 'other';
   /** The FORMAT named at the end of the text, or null. */
   readonly format: string | null;
@@ -88,9 +88,9 @@ export function describeStatement(query: string): Statement {
 }
 
 /**
- * Rewrites `INSERT INTO t (columns) FORMAT F` (data in the request's body) to read that body from a file:
- * binary formats inlined in a statement corrupt, and from a file they load three times as fast as text.
- * Returns null when the statement is not such an insert.
+ * Rewrites `INSERT INTO t (columns) FORMAT F`, with its data in the request's body, to read that body from a file.
+ * Binary formats inlined in a statement get corrupted, and from a file they load three times as fast as text. Returns
+ * null when the statement is not such an insert.
  */
 export function insertFromFile(query: string, path: string): string | null {
   const match = INSERT_HEAD.exec(query);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../../../test/support/localVenue.ts';
-import { WaitingSockets } from '../../../../test/support/waitingSockets.ts';
+import { DelayedSocketDriver } from '../../../../test/support/waitingSockets.ts';
 import { silentLogger } from '../../../runtime/log.ts';
 import { Metrics } from '../../../runtime/metrics.ts';
 import { DirectSocketDriver } from '../../venueSocket.ts';
@@ -194,7 +194,7 @@ describe('a connection that joins another', () => {
 });
 
 test('a connection whose frames wait for this thread is not taken for one that is silent beside its twin', async () => {
-  const sockets = new WaitingSockets();
+  const sockets = new DelayedSocketDriver();
   const onFrame = (frame: string) => frames.push(frame);
   const parts = { url: 'ws://venue', random: () => 0, log: silentLogger, metrics: new Metrics() };
   const busy = new ClobFeed({

@@ -4,7 +4,7 @@ import { range, trade, WriterRig } from '../../../test/support/writerRig.ts';
 import { parseSegment } from './journalFormat.ts';
 
 let rig: WriterRig;
-/** What was inserted until then is in parts that were read back. */
+/** Rows inserted before this time are in parts that were read back. */
 let readUpToMs: number;
 beforeEach(async () => {
   rig = await WriterRig.make();
@@ -22,7 +22,7 @@ async function keptTrades(): Promise<number[]> {
   return tables.flatMap((rows) => [...(rows?.seqs.subarray(0, rows.rows) ?? [])]);
 }
 
-test('a segment stays in the journal until its rows were read back, and holds no memory', async () => {
+test('a segment stays in the journal until its rows were read back, and uses no memory', async () => {
   const writer = await open();
   await rig.tradeEverySecond(writer, [1]);
   await rig.whileTimePasses(writer.flush());
@@ -39,7 +39,7 @@ test('a segment stays in the journal until its rows were read back, and holds no
   expect(writer.lagMs()).toBe(0);
 });
 
-test('rows that came in before they were journalled are kept too', async () => {
+test('rows that were inserted before they were journalled are kept too', async () => {
   const writer = await open();
   writer.trade(trade(1));
   await rig.whileTimePasses(writer.flush(), 0);
@@ -56,7 +56,7 @@ test('a flush waits until segments that were just inserted are kept', async () =
   }
 });
 
-test('what the engine loses of the kept segments is inserted again, once', async () => {
+test('rows of kept segments that the engine loses are inserted again once', async () => {
   const { engine } = rig;
   const writer = await open();
   for (const seq of range(1, 4)) {
@@ -69,14 +69,14 @@ test('what the engine loses of the kept segments is inserted again, once', async
   engine.taken.splice(1, 2);
   expect(await rig.whileTimePasses(writer.reinsertKept())).toBe(2);
   expect(engine.trades()).toEqual([1, 4, 2, 3]);
-  // The part that they are in now breaks as well; its token is known to the engine.
+  // The part with these rows now breaks as well; the engine knows its token.
   engine.taken.splice(2, 1);
   expect(await rig.whileTimePasses(writer.reinsertKept())).toBe(2);
   expect(await rig.whileTimePasses(writer.reinsertKept())).toBe(0);
   expect(engine.trades()).toEqual([1, 4, 2, 3]);
 });
 
-test('rows inserted again are kept until they too were read back', async () => {
+test('reinserted rows are kept until they were read back too', async () => {
   const { engine } = rig;
   const writer = await open();
   await rig.tradeEverySecond(writer, [1]);
@@ -90,7 +90,7 @@ test('rows inserted again are kept until they too were read back', async () => {
   expect(await keptTrades()).toEqual([1]);
 });
 
-test('a clean run leaves what is not confirmed, the next one says clean and checks it', async () => {
+test('a clean run leaves unconfirmed segments; the next run reports `clean` and checks them', async () => {
   const { engine } = rig;
   const writer = await open();
   for (const seq of range(1, 3)) {
@@ -111,7 +111,7 @@ test('a clean run leaves what is not confirmed, the next one says clean and chec
   await rig.until(async () => (await rig.files('.kept')).length === 0, 50);
 });
 
-test('after a kill what was kept is looked up, and inserted where it is missing', async () => {
+test('after a kill, missing rows of kept segments are inserted again', async () => {
   const writer = await open();
   for (const seq of range(1, 2)) {
     await rig.tradeEverySecond(writer, [seq]);
@@ -126,7 +126,7 @@ test('after a kill what was kept is looked up, and inserted where it is missing'
   expect(rig.engine.trades()).toEqual([1, 2]);
 });
 
-test('the files kept are bounded: beyond the limit the oldest goes', async () => {
+test('the number of kept files is bounded: beyond the limit the oldest is deleted', async () => {
   const writer = await open();
   for (const seq of range(1, 1_003)) {
     writer.trade(trade(seq));

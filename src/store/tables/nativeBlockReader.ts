@@ -1,11 +1,11 @@
 /**
- * Reads ClickHouse's `Native` format: blocks of columns, each column's values side by side. The engine writes it a third
- * faster than rows, and it is read as whole arrays and not value by value.
+ * Reads ClickHouse's `Native` format: blocks of columns, each column's values stored together. The engine writes it a
+ * third faster than rows, and whole arrays are read instead of single values.
  * @see https://clickhouse.com/docs/interfaces/formats/Native
  */
 
 const FIRST_BYTES = 64 * 1024;
-/** Ends of arrays are numbers of 8 bytes; of those of one block the lower four say all. */
+/** Array ends are 8-byte numbers; within one block the lower four bytes suffice. */
 const END_BYTES = 8;
 
 const WIDTHS: Readonly<Record<string, number>> = {
@@ -18,14 +18,14 @@ const WIDTHS: Readonly<Record<string, number>> = {
   Float64: 8,
 };
 
-/** How a column's bytes are laid out. */
+/** The byte layout of a column. */
 interface Layout {
   readonly kind: 'plain' | 'nullable' | 'array';
-  /** Bytes of a value. */
+  /** Bytes per value. */
   readonly width: number;
 }
 
-/** @throws {TypeError} For a type nobody here asks for: a defect of the program. */
+/** @throws {TypeError} For a type that no query here selects: a program error. */
 function layoutOf(type: string): Layout {
   const [, outer, inner = type] = /^(Array|Nullable)\((.*)\)$/.exec(type) ?? [];
   const width = inner.startsWith('DateTime64(') ? 8 : WIDTHS[inner];
@@ -40,28 +40,34 @@ export class NativeColumn {
   ticks = new Uint16Array(0);
   words = new Uint32Array(0);
   doubles = new Float64Array(0);
-  /** Of a nullable column: 1 where there is no value. */
+  /** For a nullable column: 1 where there is no value. */
   nulls = new Uint8Array(0);
-  /** Where the array of a row begins among the values, at twice the row's index; where it ends, the next one begins. */
+  /**
+   * Index of the first value of a row's array, at twice the row's index; it is also the end of the previous row's
+   * array.
+   */
   starts = new Uint32Array(2);
 
-  /** A signed number of 8 bytes, rounded as numbers are. */
+  /** A signed 8-byte number, rounded to a JavaScript number. */
   integer(row: number): number {
     return ((this.words[row * 2 + 1] as number) | 0) * 0x1_0000_0000 + (this.words[row * 2] as number);
   }
 
-  /** An unsigned number of 8 bytes. */
+  /** An unsigned 8-byte number. */
   unsigned(index: number): bigint {
     return (BigInt(this.words[index * 2 + 1] as number) << 32n) | BigInt(this.words[index * 2] as number);
   }
 
-  /** Bytes it has room for. */
+  /** Allocated bytes. */
   get memory(): number {
     return this.#bytes.length + this.nulls.length + this.starts.byteLength;
   }
 
-  /** Values are copied: they may lie anywhere in what was received, and are read as numbers of their width. */
-  takeValues(from: Uint8Array): void {
+  /**
+   * Copies the values: their position in the received bytes may be unaligned, and they are read as numbers of their
+   * width.
+   */
+  copyValues(from: Uint8Array): void {
     if (this.#bytes.length < from.length) {
       this.#bytes = roomFor(from.length);
       const { buffer } = this.#bytes;
@@ -73,12 +79,12 @@ export class NativeColumn {
     this.#bytes.set(from);
   }
 
-  takeNulls(from: Uint8Array): void {
+  copyNulls(from: Uint8Array): void {
     if (this.nulls.length < from.length) this.nulls = roomFor(from.length);
     this.nulls.set(from);
   }
 
-  takeEnds(from: Uint8Array): void {
+  copyEnds(from: Uint8Array): void {
     const bytes = END_BYTES + from.length;
     if (this.starts.byteLength < bytes) this.starts = new Uint32Array(roomFor(bytes).buffer);
     new Uint8Array(this.starts.buffer).set(from, END_BYTES);
@@ -89,16 +95,16 @@ function roomFor(bytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(2 ** Math.max(6, Math.ceil(Math.log2(bytes))));
 }
 
-/** Finds whole blocks in bytes that come cut anywhere. */
-export class NativeBlocks {
+/** Finds complete blocks in bytes that are cut at any position. */
+export class NativeBlockReader {
   #held: Buffer = Buffer.alloc(0);
   #from = 0;
   #to = 0;
-  /** How far the held bytes must reach before it is worth looking for the block's end again. */
+  /** Number of held bytes needed before it is worth searching for the block's end again. */
   #wanted = 0;
   #at = 0;
   readonly #layouts = new Map<string, Layout>();
-  /** Of the block `next` found. */
+  /** Columns of the block that `next` found. */
   readonly columns: NativeColumn[] = [];
 
   add(bytes: Buffer): void {
@@ -106,24 +112,24 @@ export class NativeBlocks {
     this.#to += bytes.copy(this.#held, this.#to);
   }
 
-  /** Bytes it has room for. */
+  /** Allocated bytes. */
   get memory(): number {
     return this.columns.reduce((sum, column) => sum + column.memory, this.#held.length);
   }
 
-  /** Forgets what was added, and keeps its memory. */
+  /** Drops all added bytes, and keeps its memory. */
   reset(): void {
     this.#from = 0;
     this.#to = 0;
     this.#wanted = 0;
   }
 
-  /** Whether the last block came whole. */
+  /** Whether the last block was received completely. */
   get isWhole(): boolean {
     return this.#from === this.#to;
   }
 
-  /** Takes the next block into `columns`. @returns Its rows; null where it has not come whole yet. */
+  /** Reads the next block into `columns`. @returns Its row count; null until it was received completely. */
   next(): number | null {
     if (this.#from === this.#to || this.#to < this.#wanted) return null;
     const rows = this.#walk(null);
@@ -145,7 +151,7 @@ export class NativeBlocks {
     this.#to = rest;
   }
 
-  /** Goes from the block's beginning to its end, and takes its values on the way where there is somewhere to put them. */
+  /** Walks from the block's start to its end; copies its values into `into` if given. */
   #walk(into: NativeColumn[] | null): number | null {
     this.#at = this.#from;
     const columns = this.#varint();
@@ -159,16 +165,16 @@ export class NativeBlocks {
       if (into !== null) column = into[index] ??= new NativeColumn();
       let values = rows;
       if (rows === 0) continue;
-      if (kind === 'nullable') column?.takeNulls(this.#peek(rows));
+      if (kind === 'nullable') column?.copyNulls(this.#peek(rows));
       if (kind === 'nullable') this.#at += rows;
       if (kind === 'array') {
         const last = this.#at + (rows - 1) * END_BYTES;
         if (last + END_BYTES > this.#to) return this.#wait(last + END_BYTES);
         values = this.#held.readUInt32LE(last);
-        column?.takeEnds(this.#peek(rows * END_BYTES));
+        column?.copyEnds(this.#peek(rows * END_BYTES));
         this.#at = last + END_BYTES;
       }
-      column?.takeValues(this.#peek(values * width));
+      column?.copyValues(this.#peek(values * width));
       this.#at += values * width;
     }
     if (this.#at > this.#to) return this.#wait();
@@ -185,7 +191,7 @@ export class NativeBlocks {
     return this.#held.subarray(this.#at, this.#at + bytes);
   }
 
-  /** A number cut by the end of the bytes moves past the end, too; so does a text. */
+  /** A number or text cut by the end of the bytes also moves the position past the end. */
   #varint(): number {
     let value = 0;
     for (let shift = 0; this.#at < this.#to; shift += 7) {

@@ -1,21 +1,21 @@
-/** What dead runs left in their journals, as far as recording needs it at once: read from the files, not the engine. */
+/** Rows of dead runs' journals that recording needs at its start, read from the files, not the engine. */
 import type { UnderlyingEvent } from '../../schema/events.ts';
 import type { Gap } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
-import { type BookRow, type ProvenRow, type StoredBook, storedBook } from '../queries/resume.ts';
+import { type ProvenRow, type StoredBook, type StoredBookRow, storedBook } from '../queries/resume.ts';
 import { leadingStrings, type ReadRow, rowReader, rowsByKey, timeAfterKey } from '../tables/rowDecoder.ts';
 import { TABLES, type TableName } from '../tables/schema.ts';
 import type { JournalChunk, Targets } from './journalFormat.ts';
 import { RowBuffer } from './rowBuffer.ts';
 
-/** Rows of a table that go into the engine together. */
-export interface TargetedRows {
+/** Rows of one table for one insert. */
+interface TargetedRows {
   readonly table: TableName;
   readonly target: string;
   readonly rows: RowBuffer;
 }
 
-/** A record with its arrival number: of two records of one key the higher number counts. */
+/** A record with its arrival number: of two records with one key the higher number counts. */
 export type Numbered<T> = T & { readonly seq: number };
 
 interface RowOrder {
@@ -23,7 +23,7 @@ interface RowOrder {
   readonly seq: number;
 }
 
-/** A row in its bytes, which are a whole file's until `kept` copies them. */
+/** An encoded row. Its bytes are a view of a whole file until `kept` copies them. */
 interface EncodedRow extends RowOrder {
   readonly table: TableName;
   readonly target: string;
@@ -33,22 +33,22 @@ interface EncodedRow extends RowOrder {
 /** Sizes in the narrow form are hundredths of a share. */
 const HUNDREDTHS = 100;
 
-export class WaitingRows {
+export class WaitingRowIndex {
   readonly #readers = new Map<string, ReadRow>();
   readonly #lastBooks = new Map<string, EncodedRow>();
   readonly #lastProven = new Map<string, ProvenRow>();
-  /** Newest row of each key of the tables where it replaces the others. */
+  /** The newest row of each key, for replacing tables. */
   readonly #newest = new Map<string, EncodedRow>();
   readonly #prices = new Map<string, EncodedRow>();
   #isEmpty = true;
   readonly #pricesAfterMs: number;
 
-  /** @param options.pricesAfterMs Older prices are left out. */
+  /** @param options.pricesAfterMs Older prices are ignored. */
   constructor({ pricesAfterMs }: { pricesAfterMs: number }) {
     this.#pricesAfterMs = pricesAfterMs;
   }
 
-  /** Everything is in the engine. */
+  /** Whether everything is in the engine. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
@@ -61,26 +61,26 @@ export class WaitingRows {
     else if (chunk.table === 'underlying') this.#addPrices(chunk, target);
   }
 
-  /** The last book of a market; null where none waits. */
+  /** The last waiting book of a market; null without one. */
   lastBook(marketId: string): StoredBook | null {
     const row = this.#lastBooks.get(rowPrefix(marketId));
     return row === undefined ? null : this.#book(row);
   }
 
-  /** The last proven row of a market by arrival, be it a book or a quote; null where none waits. */
+  /** The last waiting verified row of a market by arrival, a book or a quote; null without one. */
   lastProven(marketId: string): ProvenRow | null {
     return this.#lastProven.get(rowPrefix(marketId)) ?? null;
   }
 
-  /** The newest record of each market that waits. */
+  /** The newest waiting record of each market. */
   markets(): Numbered<Market>[] {
     return this.#records('markets') as unknown as Numbered<Market>[];
   }
 
-  /** The newest record of each gap that waits, closed ones too. */
+  /** The newest waiting record of each gap, including closed ones. */
   gaps(): Numbered<Gap>[] {
     const gaps = this.#records('gaps') as unknown as Numbered<StoredGap>[];
-    // Gaps of earlier releases have one clock: that of receipts.
+    // Gaps of earlier releases have only one clock, the receive time.
     return gaps.map((gap) => ({
       ...gap,
       startReceivedMs: gap.startReceivedMs ?? gap.startTimeMs,
@@ -89,8 +89,8 @@ export class WaitingRows {
   }
 
   /**
-   * Prices of a range of their own time, (fromMs, toMs]. Of trades, hundreds a second, the last of each second that
-   * begins and of each that ends.
+   * Prices whose own time is in (fromMs, toMs]. Trades come hundreds a second: only the last before each second's start
+   * and before each second's end are returned.
    */
   prices({ fromMs, toMs }: { fromMs: number; toMs: number }): Numbered<UnderlyingEvent>[] {
     const bySeq = new Map([...this.#prices.values()].map((row) => [row.seq, row]));
@@ -98,7 +98,7 @@ export class WaitingRows {
     return rows.map((row) => this.#price(row));
   }
 
-  /** The rows of the tables where the newest replaces the others, without those that are replaced. */
+  /** The newest rows of the replacing tables, without the rows they replace. */
   newest(): TargetedRows[] {
     const byTarget = new Map<string, TargetedRows>();
     for (const { table, target, bytes, seq } of this.#newest.values()) {
@@ -227,7 +227,7 @@ type StoredGap = Omit<Gap, 'startReceivedMs'> & { readonly startReceivedMs: numb
 
 type SideName = 'yes_bid' | 'yes_ask' | 'no_bid' | 'no_ask';
 
-type EncodedBookRow = Pick<BookRow, 'seq' | 'trusted' | 'mirrored' | `${SideName}_px`> & {
+type EncodedBookRow = Pick<StoredBookRow, 'seq' | 'trusted' | 'mirrored' | `${SideName}_px`> & {
   readonly market_id: string;
   readonly ts: number;
   readonly received: number;
@@ -235,7 +235,7 @@ type EncodedBookRow = Pick<BookRow, 'seq' | 'trusted' | 'mirrored' | `${SideName
   readonly wide: boolean;
 } & Record<`${SideName}_sz` | `${SideName}_szw`, number[]>;
 
-/** A row of the chunk that is being read. */
+/** A row of the chunk being read. */
 interface PlacedRow extends RowOrder {
   readonly row: number;
 }
@@ -246,7 +246,7 @@ interface RowGroup {
   readonly rows: readonly number[];
 }
 
-/** Whether `a` comes after `b` in the order of a market's rows: by time, then by arrival. */
+/** Whether `a` comes after `b` in a market's rows: by time, then by arrival. */
 export function isLater(a: RowOrder, b: RowOrder): boolean {
   return a.eventTimeMs === b.eventTimeMs ? a.seq > b.seq : a.eventTimeMs > b.eventTimeMs;
 }
@@ -265,13 +265,16 @@ function keepIf<K, T extends RowOrder>(
   if (known === undefined || isBetter(row, known)) rows.set(key, row);
 }
 
-/** What a price is the price of: of trades the seconds that begin and end with it, of relayed points their moment. */
+/**
+ * Keys of the points that a price determines: a trade the seconds that begin and end with it, a relayed point its own
+ * time.
+ */
 function pointsOf(eventTimeMs: number, isTrade: boolean): number[] {
   if (!isTrade) return [eventTimeMs];
   return [2 * Math.floor(eventTimeMs / 1000), 2 * Math.ceil(eventTimeMs / 1000) + 1];
 }
 
-/** A copy: the file it is in is as large as a segment. */
+/** Returns a copy: the original buffer is as large as a segment. */
 function encodedRow(chunk: JournalChunk, target: string, { row, eventTimeMs, seq }: PlacedRow): EncodedRow {
   const bytes = Buffer.from(chunk.file.subarray(chunk.start(row), chunk.end(row)));
   return { table: chunk.table, target, bytes, eventTimeMs, seq };
@@ -286,8 +289,8 @@ function rowPrefix(text: string): string {
 }
 
 /**
- * The record a row was made of: `start_time` becomes `startTimeMs`. Columns that the release which wrote the row did
- * not know are null, as the engine gives them.
+ * The record of a row: `start_time` becomes `startTimeMs`. Columns that the writing release did not have are null, as
+ * in the engine's answers.
  */
 function recordOf(table: TableName, row: Record<string, unknown>): Record<string, unknown> {
   const columns = TABLES[table].columns.map(({ name, type }): [string, unknown] => {

@@ -1,25 +1,28 @@
-/** The books of one market as they are read row by row, into the arrays of a tape. */
+/** Collects the books of one market, read row by row, into the arrays of a tape. */
 import { TICKS_PER_USDC, UNITS_PER_SHARE } from '../../core/money.ts';
 import type { TapeBooks, TapeSide } from '../../core/session/tape.ts';
-import { type BookRow, BookRows, type RowSide, sharesOfLevel } from '../tables/bookRows.ts';
-import { Column } from '../tables/columns.ts';
+import { type BookRow, BookRowReader, type RowSide, sharesOfLevel } from '../tables/bookRowReader.ts';
+import { SharedColumn } from '../tables/sharedColumn.ts';
 
-/** A row whose levels, as deep as they are read, and trust are those of the row before is left out: nothing changed. */
-export class TapeBookColumns {
-  readonly #reader = new BookRows();
-  readonly #seq = new Column(Float64Array);
-  readonly #received = new Column(Float64Array);
-  readonly #trusted = new Column(Uint8Array);
-  readonly #yes = { bids: new SideColumns(), asks: new SideColumns() };
-  /** Null while NO has been the mirror of YES in every book. */
-  #no: { readonly bids: SideColumns; readonly asks: SideColumns } | null = null;
+/**
+ * A row is skipped when its levels, up to the depth read, and its trust equal those of the previous row: nothing
+ * changed.
+ */
+export class TapeBookBuilder {
+  readonly #reader = new BookRowReader();
+  readonly #seq = new SharedColumn(Float64Array);
+  readonly #received = new SharedColumn(Float64Array);
+  readonly #trusted = new SharedColumn(Uint8Array);
+  readonly #yes = { bids: new TapeSideBuilder(), asks: new TapeSideBuilder() };
+  /** Null while NO was the mirror of YES in every book. */
+  #no: { readonly bids: TapeSideBuilder; readonly asks: TapeSideBuilder } | null = null;
 
   read(bytes: Buffer): void {
     this.#reader.add(bytes);
     for (let row = this.#reader.next(); row; row = this.#reader.next()) this.#add(row);
   }
 
-  /** Whether the last row came whole. */
+  /** Whether the last row was read completely. */
   get isWhole(): boolean {
     return this.#reader.isWhole;
   }
@@ -46,7 +49,7 @@ export class TapeBookColumns {
       this.#no = { bids: this.#yes.asks.mirrored(), asks: this.#yes.bids.mirrored() };
     }
     if (this.#repeats(row)) return;
-    // The reader keeps `seq` and receipt where a book's time and price of the underlying else are.
+    // The reader returns `seq` and the receive time in the fields for a book's time and the underlying's price.
     this.#seq.push(row.timeMs);
     this.#received.push(row.underlyingPrice as number);
     this.#trusted.push(row.trusted ? 1 : 0);
@@ -64,11 +67,11 @@ export class TapeBookColumns {
   }
 }
 
-/** One side of all books, one after another. */
-class SideColumns {
-  readonly #offsets = new Column(Uint32Array);
-  readonly #prices = new Column(Uint16Array);
-  readonly #sizes = new Column(Float64Array);
+/** One side of all books, concatenated. */
+class TapeSideBuilder {
+  readonly #offsets = new SharedColumn(Uint32Array);
+  readonly #prices = new SharedColumn(Uint16Array);
+  readonly #sizes = new SharedColumn(Float64Array);
 
   constructor() {
     this.#offsets.push(0);
@@ -86,7 +89,7 @@ class SideColumns {
     this.#offsets.push(this.#prices.length);
   }
 
-  /** Whether the last book pushed shows the same levels. */
+  /** Whether the last pushed book has the same levels. */
   repeats(side: RowSide): boolean {
     const { start, count, prices } = side;
     const from = this.#offsets.at(this.#offsets.length - 2);
@@ -98,9 +101,9 @@ class SideColumns {
     return true;
   }
 
-  /** The same levels as the other token's book shows them. */
-  mirrored(): SideColumns {
-    const other = new SideColumns();
+  /** The same levels as shown in the other token's book. */
+  mirrored(): TapeSideBuilder {
+    const other = new TapeSideBuilder();
     for (let i = 0; i < this.#prices.length; i++) {
       other.#prices.push(TICKS_PER_USDC - this.#prices.at(i));
       other.#sizes.push(this.#sizes.at(i));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NativeBlocks } from './nativeBlocks.ts';
+import { NativeBlockReader } from './nativeBlockReader.ts';
 
 const word = (value: string) => Buffer.concat([Buffer.of(value.length), Buffer.from(value)]);
 const int64 = (value: bigint) => {
@@ -7,7 +7,7 @@ const int64 = (value: bigint) => {
   bytes.writeBigInt64LE(value);
   return bytes;
 };
-/** Two rows: a number, a number or none, and arrays of one and of two ticks. */
+/** Two rows: a number, a nullable number, and arrays of one and of two ticks. */
 const BLOCK = Buffer.concat([
   Buffer.of(3, 2),
   ...[word('a'), word('Int64'), int64(-2n), int64(1_795_176_000_123n)],
@@ -15,9 +15,9 @@ const BLOCK = Buffer.concat([
   ...[word('c'), word('Array(UInt16)'), int64(1n), int64(3n), Buffer.of(1, 0, 0x10, 0x27, 3, 0)],
 ]);
 
-test('columns of every layout are read, wherever the block is cut', () => {
+test('columns of every layout are read, at any cut of the block', () => {
   for (let cut = 0; cut <= BLOCK.length; cut++) {
-    const blocks = new NativeBlocks();
+    const blocks = new NativeBlockReader();
     blocks.add(BLOCK.subarray(0, cut));
     const early = blocks.next();
     expect(early).toBe(cut === BLOCK.length ? 2 : null);
@@ -32,14 +32,14 @@ test('columns of every layout are read, wherever the block is cut', () => {
   }
 });
 
-test('a block may have no rows, and the next one follows it', () => {
-  const blocks = new NativeBlocks();
+test('a block without rows is skipped, and the next one is read', () => {
+  const blocks = new NativeBlockReader();
   blocks.add(Buffer.concat([Buffer.of(1, 0), word('a'), word('Array(UInt16)'), BLOCK, BLOCK.subarray(0, 5)]));
   expect([blocks.next(), blocks.next(), blocks.next(), blocks.isWhole]).toEqual([0, 2, null, false]);
 });
 
-test('a type nobody asks for is a defect', () => {
-  const blocks = new NativeBlocks();
+test('an unknown column type is a program error', () => {
+  const blocks = new NativeBlockReader();
   blocks.add(Buffer.concat([Buffer.of(1, 1), word('a'), word('Decimal(18, 8)'), int64(1n)]));
   expect(() => blocks.next()).toThrow(new TypeError('a column of type Decimal(18, 8) is not read here'));
 });

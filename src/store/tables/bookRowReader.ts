@@ -1,8 +1,8 @@
 /** Reads stored books as the engine's binary columns: see `bookColumns` for the columns and their order. */
 import { TICKS_PER_USDC } from '../../core/money.ts';
-import { NativeBlocks, type NativeColumn } from './nativeBlocks.ts';
+import { NativeBlockReader, type NativeColumn } from './nativeBlockReader.ts';
 
-/** The format of the engine that `BookRows` reads. */
+/** The format of the engine that `BookRowReader` reads. */
 export const BOOK_FORMAT = 'Native';
 
 /** One side of a stored ladder, best first. Its prices begin at `start`, its sizes at `sizesStart`. */
@@ -12,7 +12,10 @@ export interface RowSide {
   /** Ticks of 1/10000 USDC. */
   prices: Uint16Array;
   sizesStart: number;
-  /** Sizes too large or too fine for hundredths: they are in `shares`, else in `hundredths` of a share. */
+  /**
+   * Whether the sizes are too large or too fine for hundredths: they are then in `shares`, else in `hundredths` of a
+   * share.
+   */
   wide: boolean;
   hundredths: Uint32Array;
   shares: Float64Array;
@@ -28,12 +31,12 @@ export function sharesOfLevel({ wide, hundredths, shares, sizesStart }: RowSide,
 export interface BookRow {
   timeMs: number;
   trusted: boolean;
-  /** NO is the exact mirror of YES. */
+  /** Whether NO is the exact mirror of YES. */
   mirrored: boolean;
   underlyingPrice: number | null;
   readonly yesBids: RowSide;
   readonly yesAsks: RowSide;
-  /** Of a mirrored book these show the YES side as NO has it. */
+  /** For a mirrored book these show the YES side converted to NO. */
   readonly noBids: RowSide;
   readonly noAsks: RowSide;
 }
@@ -43,25 +46,31 @@ const SIDES = 4;
 const [TIME, TRUSTED, MIRRORED, UNDERLYING, WIDE, PRICES, NARROW_SIZES, WIDE_SIZES] = [
   0, 1, 2, 3, 4, 5, 9, 13,
 ];
-/** What follows is not of the book. */
+/** Later columns do not belong to the book. */
 const COLUMNS = 17;
 
-export class BookRows {
-  readonly #blocks = new NativeBlocks();
-  readonly #sides = Array.from({ length: SIDES }, () => new SideColumns());
+export class BookRowReader {
+  readonly #blocks = new NativeBlockReader();
+  readonly #sides = Array.from({ length: SIDES }, () => new StoredSideReader());
   readonly #row: BookRow = {
-    ...{ timeMs: 0, trusted: false, mirrored: false, underlyingPrice: null },
-    ...{ yesBids: emptySide(), yesAsks: emptySide(), noBids: emptySide(), noAsks: emptySide() },
+    timeMs: 0,
+    trusted: false,
+    mirrored: false,
+    underlyingPrice: null,
+    yesBids: emptySide(),
+    yesAsks: emptySide(),
+    noBids: emptySide(),
+    noAsks: emptySide(),
   };
   #rows = 0;
   #at = 0;
 
-  /** Takes bytes, cut anywhere. */
+  /** Adds bytes, cut at any position. */
   add(bytes: Buffer): void {
     this.#blocks.add(bytes);
   }
 
-  /** Whether the next row has come whole. */
+  /** Whether the next row was received completely. */
   hasNext(): boolean {
     while (this.#at === this.#rows) {
       const rows = this.#blocks.next();
@@ -71,12 +80,12 @@ export class BookRows {
     return true;
   }
 
-  /** The next row that has come whole; null until there is more. */
+  /** The next complete row; null until more bytes arrive. */
   next(): BookRow | null {
     return this.hasNext() ? this.#decode(this.#at++) : null;
   }
 
-  /** The array of whole numbers behind the columns of the next row, which `hasNext`; empty where there is none. */
+  /** The integer array after the columns of the next row (after `hasNext`); empty where there is none. */
   extra(): readonly bigint[] {
     const column = this.#blocks.columns[COLUMNS];
     if (column === undefined) return [];
@@ -84,19 +93,19 @@ export class BookRows {
     return Array.from({ length: to - from }, (_, index) => column.unsigned(from + index));
   }
 
-  /** Bytes of memory it has come to need. */
+  /** Bytes of memory in use. */
   get memory(): number {
     return this.#blocks.memory;
   }
 
-  /** Forgets what it was given, and keeps its memory. */
+  /** Drops all added bytes, and keeps its memory. */
   reset(): void {
     this.#blocks.reset();
     this.#rows = 0;
     this.#at = 0;
   }
 
-  /** Whether the last row came whole; ask when there is no next one. */
+  /** Whether the last row was received completely; call it when there is no next row. */
   get isWhole(): boolean {
     return this.#blocks.isWhole;
   }
@@ -126,10 +135,10 @@ export class BookRows {
     row.mirrored = this.#column(MIRRORED).flags[index] === 1;
     row.underlyingPrice = underlying.nulls[index] === 1 ? null : (underlying.doubles[index] as number);
     const [yesBids, yesAsks, noBids, noAsks] = this.#sides as [
-      SideColumns,
-      SideColumns,
-      SideColumns,
-      SideColumns,
+      StoredSideReader,
+      StoredSideReader,
+      StoredSideReader,
+      StoredSideReader,
     ];
     const wide = this.#column(WIDE).flags[index] === 1;
     yesBids.show(row.yesBids, index, wide);
@@ -151,24 +160,24 @@ interface StoredSide {
   readonly wide: NativeColumn;
 }
 
-/** Readers at rest. What one has come to need is made for each answer else, and thrown away. */
-const resting: BookRows[] = [];
+/** Idle readers with their allocated memory, which would otherwise be allocated for each answer. */
+const resting: BookRowReader[] = [];
 const RESTING_MAX = 4;
 const RESTING_BYTES_MAX = 16 * 1024 * 1024;
 
-export function borrowBookRows(): BookRows {
-  return resting.pop() ?? new BookRows();
+export function borrowBookRowReader(): BookRowReader {
+  return resting.pop() ?? new BookRowReader();
 }
 
-/** @param rows Which nobody reads any more. */
-export function returnBookRows(rows: BookRows): void {
+/** @param rows Must no longer be in use. */
+export function returnBookRowReader(rows: BookRowReader): void {
   if (resting.length >= RESTING_MAX || rows.memory > RESTING_BYTES_MAX) return;
   rows.reset();
   resting.push(rows);
 }
 
 /** One side of all books of a block. */
-class SideColumns {
+class StoredSideReader {
   #prices = new Uint16Array(0);
   #priceStarts = new Uint32Array(0);
   #hundredths = new Uint32Array(0);
@@ -199,7 +208,7 @@ class SideColumns {
     into.shares = this.#shares;
   }
 
-  /** The other token's side: price p there is 1 - p here, for the same shares. */
+  /** Shows the other token's side: price p there is 1 - p here, for the same shares. */
   showMirrored(into: RowSide, row: number, isWide: boolean): void {
     this.show(into, row, isWide);
     if (!this.#isMirrored) this.#mirror();
@@ -218,7 +227,12 @@ class SideColumns {
 /** A side without levels, to be filled. */
 export function emptySide(): RowSide {
   return {
-    ...{ count: 0, start: 0, prices: new Uint16Array(0) },
-    ...{ sizesStart: 0, wide: false, hundredths: new Uint32Array(0), shares: new Float64Array(0) },
+    count: 0,
+    start: 0,
+    prices: new Uint16Array(0),
+    sizesStart: 0,
+    wide: false,
+    hundredths: new Uint32Array(0),
+    shares: new Float64Array(0),
   };
 }

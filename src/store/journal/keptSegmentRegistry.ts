@@ -1,4 +1,4 @@
-/** Segments whose rows the engine has taken, kept on disk until the parts that hold those rows were read back. */
+/** Segments whose rows are in the engine, kept on disk until the parts with those rows were read back. */
 import { rename, rm, stat } from 'node:fs/promises';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
@@ -7,11 +7,11 @@ import { batchLength, batchToken, joinTables, type SegmentSize } from './joinedB
 import { type DeadRun, keptPath, segmentNumber } from './runDirectory.ts';
 import { SegmentFile } from './segmentFile.ts';
 
-/** Files kept at most; beyond it the oldest goes, confirmed or not. */
+/** Most files kept; beyond it the oldest is deleted, confirmed or not. */
 const KEPT_SEGMENTS_MAX = 1_000;
 const KEPT_BYTES_MAX = 256 * 1024 * 1024;
 
-export interface InsertedSegment extends SegmentSize {
+interface InsertedSegment extends SegmentSize {
   readonly runId: string;
   readonly path: string;
 }
@@ -20,15 +20,15 @@ interface KeptSegment extends InsertedSegment {
   insertedAtMs: number;
 }
 
-export interface KeptSegmentsOptions {
-  /** Monotonic time: rows inserted until then are in parts that were read back. */
+interface KeptSegmentRegistryOptions {
+  /** Monotonic time: rows inserted before it are in parts that were read back. */
   readonly readableUpTo: () => number;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-export class KeptSegments {
-  readonly #options: KeptSegmentsOptions;
+export class KeptSegmentRegistry {
+  readonly #options: KeptSegmentRegistryOptions;
   readonly #kept: KeptSegment[] = [];
   #bytes = 0;
   #working: Promise<unknown> = Promise.resolve();
@@ -36,7 +36,7 @@ export class KeptSegments {
   #reinserts = 0;
   #unclaimedRows = 0;
 
-  constructor(options: KeptSegmentsOptions) {
+  constructor(options: KeptSegmentRegistryOptions) {
     this.#options = options;
   }
 
@@ -44,13 +44,13 @@ export class KeptSegments {
     return this.#kept.length;
   }
 
-  /** Rows inserted now are confirmed at once, so that nothing need be kept. */
+  /** Whether rows inserted now are confirmed at once, so that nothing must be kept. */
   get isConfirmedAtOnce(): boolean {
     const nowMs = this.#options.clock.monotonic();
     return nowMs <= this.#options.readableUpTo();
   }
 
-  /** Keeps the file of a segment whose rows the engine has just taken, or deletes it where they are confirmed. */
+  /** Keeps the file of a segment whose rows were just inserted; deletes it where they are already confirmed. */
   async add(segment: InsertedSegment): Promise<void> {
     if (this.isConfirmedAtOnce) return await this.#remove(segment.path);
     const insertedAtMs = this.#options.clock.monotonic();
@@ -58,19 +58,19 @@ export class KeptSegments {
     try {
       await rename(segment.path, path);
     } catch (error) {
-      // Under its first name the next start would look its rows up, and find them.
+      // With its old name the next start would query its rows, and find them.
       this.#options.log.warn({ err: error, path: segment.path }, 'store.segment.not_renamed');
       path = segment.path;
     }
     this.#push({ ...segment, path, insertedAtMs });
   }
 
-  /** Takes over what a dead run had kept. `reinsert` then says whether the engine still has it. */
+  /** Adopts the files that a dead run kept. `reinsert` then checks whether the engine still has their rows. */
   async adopt(run: DeadRun): Promise<void> {
     for (const path of run.kept) {
       const file = await stat(path).catch(() => null);
       if (file === null) continue;
-      // A segment's rows cannot be more than its bytes; batches of unknown rows are bounded by bytes alone.
+      // A segment has at most as many rows as bytes; batches of unknown row counts are bounded by bytes only.
       this.#push({
         runId: run.runId,
         path,
@@ -81,7 +81,7 @@ export class KeptSegments {
     }
   }
 
-  /** Deletes what is confirmed, and the oldest beyond the limits. Never rejects. */
+  /** Deletes confirmed files and the oldest files beyond the limits. Never rejects. */
   async sweep(): Promise<void> {
     if (this.#isSweeping || this.#due().length === 0) return;
     this.#isSweeping = true;
@@ -96,7 +96,7 @@ export class KeptSegments {
   }
 
   /**
-   * Inserts again what the engine has lost of the kept segments, as when a broken part was detached.
+   * Inserts rows of kept segments that the engine lost, for example with a detached broken part.
    * @returns How many rows were missing.
    * @throws {StoreUnavailableError} When `signal` aborted before it was done.
    */
@@ -108,7 +108,7 @@ export class KeptSegments {
     });
   }
 
-  /** Rows that were inserted again since the last call, also those that the recovery of dead runs found missing. */
+  /** Number of rows reinserted since the last call, including those that the recovery of dead runs found missing. */
   claimReinserted(): number {
     const rows = this.#unclaimedRows;
     this.#unclaimedRows = 0;
@@ -130,7 +130,7 @@ export class KeptSegments {
         if (signal.aborted) throw error;
         this.#options.log.error({ err: error, path: oldest.path }, 'store.segment.not_reinserted');
       }
-      // Its rows may be in new parts now; what could not be checked is not asked about for ever.
+      // Its rows may be in new parts now; a segment that could not be checked is not retried forever.
       for (const segment of batch) segment.insertedAtMs = this.#options.clock.monotonic();
     }
     return rows;
@@ -175,12 +175,12 @@ export class KeptSegments {
     try {
       await rm(path, { force: true });
     } catch (error) {
-      // Harmless: the next start finds its rows in the engine and skips them.
+      // Harmless: the next start finds these rows in the engine and skips them.
       this.#options.log.warn({ err: error, path }, 'store.segment.not_removed');
     }
   }
 
-  /** One at a time: a file must not be deleted while it is read. */
+  /** Runs one task at a time: a file must not be deleted while it is read. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#working.then(work, work);
     this.#working = done.catch(() => undefined);

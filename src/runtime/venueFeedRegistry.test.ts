@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { VenueFeeds } from './venueFeeds.ts';
+import { VenueFeedRegistry } from './venueFeedRegistry.ts';
 
 test('connections of one feed and group are one row, with the newest message and failure of any', () => {
-  const feeds = new VenueFeeds();
+  const feeds = new VenueFeedRegistry();
   const [one, other] = [400, 700].map((sinceMs) =>
     feeds.join({ feed: 'clob', group: 'BTC-5m', kind: 'socket', sinceMs }),
   );

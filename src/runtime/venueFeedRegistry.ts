@@ -1,21 +1,21 @@
-/** What one row of the list of feeds says: all connections of one feed and group together. */
-export interface FeedRow {
+/** One row of the feed list: all connections of one feed and group combined. */
+interface FeedRow {
   readonly feed: string;
-  /** E.g. `BTC-5m`; null where a feed has one kind of connection alone. */
+  /** E.g. `BTC-5m`; null where a feed has only one kind of connection. */
   readonly group: string | null;
   readonly kind: 'socket' | 'requests';
   readonly connections: number;
-  /** Open sockets; of requests, whether the last one was answered. */
+  /** Open sockets; for requests: whether the last one was answered. */
   readonly up: number;
-  /** Receipt of the newest message or answer, Unix ms; null before the first. */
+  /** Receive time of the newest message or answer, Unix ms; null before the first. */
   readonly lastMessageMs: number | null;
-  /** When the first of them was wanted; null where nobody noted it. */
+  /** When the first connection was opened; null if not recorded. */
   readonly sinceMs: number | null;
   readonly failures: number;
   readonly lastFailure: { readonly cause: string; readonly timeMs: number } | null;
 }
 
-/** One connection to a venue, or all requests to one of its addresses, as it fares. Cheap: written on every message. */
+/** The state of one connection to a venue, or of all requests to one address. Cheap: it is updated on every message. */
 export class VenueFeed {
   readonly feed: string;
   readonly group: string | null;
@@ -41,8 +41,8 @@ export class VenueFeed {
   }
 }
 
-/** Every connection this process has to a venue. */
-export class VenueFeeds {
+/** All connections of this process to venues. */
+export class VenueFeedRegistry {
   readonly #feeds = new Set<VenueFeed>();
 
   join(options: ConstructorParameters<typeof VenueFeed>[0]): VenueFeed {
@@ -51,12 +51,12 @@ export class VenueFeeds {
     return feed;
   }
 
-  /** Is no longer wanted, which is no failure. */
+  /** Removes a connection that is no longer needed; this is not a failure. */
   leave(feed: VenueFeed): void {
     this.#feeds.delete(feed);
   }
 
-  /** By feed, then by group. */
+  /** Ordered by feed, then by group. */
   rows(): FeedRow[] {
     const rows = new Map<string, FeedRow>();
     for (const feed of this.#feeds) {
@@ -70,7 +70,9 @@ export class VenueFeeds {
 function together(row: FeedRow | undefined, { feed, group, kind, ...one }: VenueFeed): FeedRow {
   const { isUp, lastMessageMs, sinceMs, failures, lastFailure } = one;
   return {
-    ...{ feed, group, kind },
+    feed,
+    group,
+    kind,
     connections: (row?.connections ?? 0) + 1,
     up: (row?.up ?? 0) + (isUp ? 1 : 0),
     lastMessageMs: newest([row?.lastMessageMs ?? null, lastMessageMs]),

@@ -1,11 +1,11 @@
-/** Columns that grow while they are read and end in memory that worker threads share. */
+/** Columns that grow during reading and end in memory shared by worker threads. */
 
 const CAPACITY_AT_FIRST = 1_024;
 
 type Numbers = Float64Array | Uint8Array | Uint16Array | Uint32Array;
 type Maker<T extends Numbers> = new (buffer: ArrayBufferLike) => T;
 
-export class Column<T extends Numbers> {
+export class SharedColumn<T extends Numbers> {
   readonly #make: Maker<T>;
   readonly #bytes: number;
   #values: T;
@@ -34,7 +34,7 @@ export class Column<T extends Numbers> {
     return this.#values[index] as number;
   }
 
-  /** What was pushed, no longer than it is. */
+  /** A shared array of exactly the pushed values. */
   shared(): T {
     const exact = this.#room(this.length);
     exact.set(this.#values.subarray(0, this.length));
