@@ -1,12 +1,12 @@
-/** Changes remembered since the book was last proven; a book unproven for longer waits for a snapshot anyway. */
+/** Changes remembered since the book was last proven; a book unproven for longer waits for a snapshot in any case. */
 const CHANGES_MAX = 4096;
 
 /**
- * Which levels were set since a book was last proven, and when. A frame that comes late (the other socket lost it,
- * or it was overtaken) may still set the levels nothing newer has set.
+ * The levels set since a book was last proven, with their times. A late frame (lost by the other socket or
+ * out of order) may still set the levels that nothing newer has set.
  */
 export class RecentChanges {
-  /** No change can be late that is older than this: the book of then is proven, or was replaced as a whole. */
+  /** Older changes are never applied late: the book at this time was proven or replaced as a whole. */
   #sinceTimeMs = 0;
   #count = 0;
   readonly #keys = new Uint32Array(CHANGES_MAX);
@@ -19,13 +19,13 @@ export class RecentChanges {
     this.#timesMs[this.#count++] = eventTimeMs;
   }
 
-  /** The book is known to be right as of `eventTimeMs`. */
+  /** The book is proven as of `eventTimeMs`. */
   proven(eventTimeMs: number): void {
     this.#sinceTimeMs = eventTimeMs;
     this.#count = 0;
   }
 
-  /** Whether a change of `eventTimeMs` is still the newest of its level. */
+  /** Whether no newer change has set this level since `eventTimeMs`. */
   isNewest(token: 0 | 1, side: 'BUY' | 'SELL', price: number, eventTimeMs: number): boolean {
     if (eventTimeMs <= this.#sinceTimeMs || this.#count >= CHANGES_MAX) return false;
     const key = keyOf(token, side, price);

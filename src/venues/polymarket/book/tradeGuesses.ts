@@ -1,28 +1,28 @@
 import { formatPrice, parsePrice, TICKS_PER_USDC } from '../../../core/money.ts';
 
-/** Prices of one action tried as the unseen trade that moved the hash. */
+/** Most prices of one action to try as the unseen trade that changed the hash. */
 const PRICES_MAX = 12;
 
 /**
- * What the last trade price in a hash may be besides the one we know: the venue puts a trade into the hash of both
- * tokens' books before (or after) we hear of it.
+ * Candidates for the last trade price in a hash: the venue puts a trade into the hash of both tokens' books before or
+ * after its message reaches us.
  */
 export class TradeGuesses {
   readonly #prices: number[] = [];
   #previous = '';
 
-  /** A price the running action touched: an unseen trade happened at one of them. */
+  /** The current action touched this price: an unseen trade happened at one of these. */
   note(price: number | null): void {
     if (price === null || this.#prices.length >= PRICES_MAX || this.#prices.includes(price)) return;
     this.#prices.push(price);
   }
 
-  /** The price the known trade replaced: the hash may not have the known one yet. */
+  /** The known trade replaced this price: the hash may still use it. */
   replaced(text: string): void {
     this.#previous = text;
   }
 
-  /** The action is over. */
+  /** The action has ended. */
   clear(): void {
     this.#prices.length = 0;
   }
@@ -35,14 +35,14 @@ export class TradeGuesses {
   }
 }
 
-/** A last trade price as the venue's hash has it: three decimals, four where the tick needs them. */
+/** A last trade price as the hash formats it: three decimals, or four where the tick size needs them. */
 export function tradePriceText(ticks: number): string {
   const text = formatPrice(ticks);
   const decimals = text.includes('.') ? text.length - text.indexOf('.') - 1 : 0;
   return decimals > 3 ? text : (ticks / TICKS_PER_USDC).toFixed(3);
 }
 
-/** The same trade as the other token has it. */
+/** The price of the same trade on the other token. */
 function complementText(text: string): string {
   const ticks = parsePrice(text);
   return ticks === null ? text : tradePriceText(TICKS_PER_USDC - ticks);

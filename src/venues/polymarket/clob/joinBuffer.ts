@@ -1,40 +1,40 @@
 /**
- * Keeps a connection's frames of a market back until the other connection, which serves the market already, has
- * brought everything up to the book that the first one was answered with. Without it a connection that subscribed
- * later, and is read first, brings changes before the ones that precede them: the states between are never recorded.
+ * Holds back the frames of a connection that joins its twin on a market. They wait until the twin, which serves the
+ * market already, has delivered everything up to the book that answered the new subscription. Otherwise a connection
+ * that subscribed later but is read first would deliver changes early, and the states between would not be recorded.
  */
 import type { Clock } from '../../../runtime/clock.ts';
 
-/** The serving connection gets this long to catch up; then the joining one takes over with its own book. */
+/** The serving connection has this long to catch up; then the joining one takes over with its own book. */
 const JOIN_WAIT_MS_MAX = 1_000;
 const MARKET = /"market":"([^"]+)"/;
 const TIMESTAMP = /"timestamp":"?(\d+)/;
-/** Trades say nothing of the book: their messages come before or after the changes they caused. */
+/** Trades are left out: their messages arrive before or after the changes they caused. */
 const OF_BOOK = /"event_type":"(?:book|price_change)"/;
 
 export type LaneIndex = 0 | 1;
 
-/** A book that answers a subscription. */
+/** A book sent in answer to a subscription. */
 export interface FirstBook {
   readonly asset_id: string;
   readonly market?: string;
   readonly timestamp?: string | number;
 }
 
-/** One market that a connection has subscribed to while the other serves it. */
+/** A market that a connection has subscribed to while its twin serves it. */
 interface Join {
   readonly books: FirstBook[];
   /** Venue time of the newest of the books, Unix milliseconds. */
   timeMs: number;
   readonly held: string[];
-  /** Monotonic time since which frames are held; null while none is. */
+  /** Monotonic time since when frames are held; null while none is. */
   heldSinceMs: number | null;
 }
 
 export class JoinBuffer {
   readonly #clock: Clock;
   readonly #joins: readonly [Map<string, Join>, Map<string, Join>] = [new Map(), new Map()];
-  /** Venue time of the newest book or change that each connection has brought of a market. */
+  /** Venue time of each connection's newest book or change, by market. */
   readonly #newest: readonly [Map<string, number>, Map<string, number>] = [new Map(), new Map()];
   readonly #marketOf = new Map<string, string>();
 
@@ -42,7 +42,7 @@ export class JoinBuffer {
     this.#clock = clock;
   }
 
-  /** Takes note of the books that a connection was answered with; of `repeated` ones the other serves the market. */
+  /** Records the books that answered a connection's subscription; the twin already serves the `repeated` ones. */
   onBooks(
     lane: LaneIndex,
     books: { readonly news: readonly FirstBook[]; readonly repeated: readonly FirstBook[] },
@@ -66,7 +66,7 @@ export class JoinBuffer {
     }
   }
 
-  /** @returns Whether the frame is kept back. */
+  /** @returns Whether the frame is held back. */
   holds(lane: LaneIndex, text: string): boolean {
     const marketId = MARKET.exec(text)?.[1];
     if (marketId === undefined) return false;
@@ -78,7 +78,7 @@ export class JoinBuffer {
     return true;
   }
 
-  /** Frames of the other connection that may be passed now that this one has brought a frame, oldest first. */
+  /** Frames of the twin that may be passed after this connection's frame, oldest first. */
   releasedBy(lane: LaneIndex, text: string): readonly string[] {
     const joins = this.#joins[otherOf(lane)];
     if (joins.size === 0) return [];
@@ -89,13 +89,13 @@ export class JoinBuffer {
     return join.held;
   }
 
-  /** Tokens of which a connection has a newer book than the other has brought. */
+  /** Tokens for which this connection has a newer book than its twin has delivered. */
   joiningTokens(lane: LaneIndex): ReadonlySet<string> {
     const books = [...this.#joins[lane].values()].flatMap((join) => join.books);
     return new Set(books.map(({ asset_id }) => asset_id));
   }
 
-  /** Takes out what a connection waits to pass: its books first, then its frames. All of it, or what has waited too long. */
+  /** Removes and returns what a connection holds back, books first: all of it, or only what has waited too long. */
   takeOver(lane: LaneIndex, which: 'all' | 'due'): readonly string[] {
     const nowMs = this.#clock.monotonic();
     const frames: string[] = [];
@@ -108,13 +108,13 @@ export class JoinBuffer {
     return frames;
   }
 
-  /** The connection is gone, and with it what it had brought. */
+  /** The connection is lost, and with it everything it delivered. */
   onDown(lane: LaneIndex): void {
     this.#joins[lane].clear();
     this.#newest[lane].clear();
   }
 
-  /** These tokens are unsubscribed, or asked for again on both connections. */
+  /** These tokens were unsubscribed, or requested again on both connections. */
   forget(tokenIds: readonly string[]): void {
     for (const tokenId of tokenIds) {
       const marketId = this.#marketOf.get(tokenId);

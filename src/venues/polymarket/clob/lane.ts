@@ -5,9 +5,9 @@ import { ReconnectingSocket } from '../../socket.ts';
 import type { KeepAlive, SocketDriver } from '../../venueSocket.ts';
 
 const FEED = 'polymarket.clob';
-/** The answer comes in the data queue: up to 11.4 s late under load (seen 2026-10). */
+/** The answer waits in the data queue: up to 11.4 s under load (seen 2026-10). */
 const KEEP_ALIVE: KeepAlive = { text: 'PING', answer: 'PONG', periodMs: 10_000, answerLimitMs: 25_000 };
-/** How the venue ends a connection with nothing left to send; asking again at once would only repeat it. */
+/** The venue's close reason when all subscribed markets are over; an immediate reconnect would only repeat it. */
 const ALL_RESOLVED = /\ball subscribed assets resolved\b/;
 
 export interface LaneOptions {
@@ -19,15 +19,15 @@ export interface LaneOptions {
   readonly metrics: Metrics;
 }
 
-/** What a lane tells its shard. */
+/** Events of a lane, handled by its shard. */
 export interface LaneEvents {
   onFrame(text: string, receivedTimeMs: number): void;
   onDown(cause: string, receivedTimeMs: number): void;
 }
 
-/** One connection of the market channel and the tokens it is asked for. */
+/** One connection of the market channel and its subscribed tokens. */
 export class ClobLane {
-  /** Tokens whose books came on this connection: their changes follow. */
+  /** Tokens whose books arrived on this connection; their changes follow. */
   readonly served = new Set<string>();
   /** Frames with data since the start. */
   frames = 0;
@@ -35,10 +35,10 @@ export class ClobLane {
   lastDataAt: number;
   readonly #tokens: ReadonlySet<string>;
   readonly #socket: ReconnectingSocket;
-  /** The venue ended the last connection because all it had asked for was over. */
+  /** The venue ended the last connection because all subscribed markets were over. */
   #allResolved = false;
 
-  /** @param tokens Those of the shard, a view that changes. */
+  /** @param tokens The shard's tokens, a live view. */
   constructor(options: LaneOptions, group: string, tokens: ReadonlySet<string>, events: LaneEvents) {
     this.#tokens = tokens;
     const { clock } = options;
@@ -48,7 +48,7 @@ export class ClobLane {
       feed: FEED,
       group,
       keepAlive: KEEP_ALIVE,
-      // Silence is judged by what the markets did before and by asking the venue: a quiet night is no fault.
+      // The watchdog judges silence by earlier activity and by asking the venue: a quiet night is no fault.
       silenceLimitMs: null,
       onOpen: (send) => send(JSON.stringify({ ...assets(this.#tokens), type: 'market' })),
       onFrame: (text, receivedTimeMs) => {
@@ -73,7 +73,7 @@ export class ClobLane {
 
   add(tokenIds: readonly string[]): void {
     this.#operate('subscribe', tokenIds);
-    // The long pause after "all resolved" was meant for the old tokens.
+    // The long pause after "all resolved" applied to the old tokens only.
     if (this.#allResolved) this.#socket.tryAgain();
     this.#allResolved = false;
   }
@@ -83,7 +83,7 @@ export class ClobLane {
     this.#operate('unsubscribe', tokenIds);
   }
 
-  /** Asks for the books anew: the venue answers a subscription with them, and so it does a new connection. */
+  /** Requests the books again: the venue sends them after a subscription and on a new connection. */
   renew(tokenIds: readonly string[]): void {
     if (this.isUp) {
       this.remove(tokenIds);
@@ -91,7 +91,7 @@ export class ClobLane {
     } else this.#socket.tryAgain();
   }
 
-  /** Gives the connection up and makes a new one at once. */
+  /** Replaces the connection at once. */
   reconnect(cause: string): void {
     this.#socket.reconnect(cause);
   }
@@ -110,7 +110,7 @@ export class ClobLane {
   }
 }
 
-/** The flag is the connection's, and the last write wins: it goes with every message. */
+/** The flag belongs to the connection and the last write wins, so every message carries it. */
 function assets(tokenIds: Iterable<string>): object {
   return { assets_ids: [...tokenIds], custom_feature_enabled: true };
 }

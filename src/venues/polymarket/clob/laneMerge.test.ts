@@ -8,7 +8,7 @@ interface Arrival {
   atMs: number;
 }
 
-/** One lane: frame `i` leaves at `i * 10` ms and comes `delays[i]` later, never before the one it follows. */
+/** One lane: frame `i` is sent at `i * 10` ms and arrives `delays[i]` later, never before its predecessor. */
 function lane(id: 0 | 1, frames: readonly string[], delays: readonly number[], lost: ReadonlySet<number>) {
   const arrivals: Arrival[] = [];
   let last = 0;
@@ -27,13 +27,13 @@ function merge(arrivals: Arrival[]) {
   return { out, waiting: merged.waiting };
 }
 
-/** Few distinct texts: the venue repeats frames, and means it. */
+/** Few distinct texts, because the venue repeats frames on purpose. */
 const frames = fc.array(fc.integer({ min: 0, max: 40 }).map(String), { maxLength: 200 });
 const delays = fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 200 });
 const losses = fc.array(fc.nat(199), { maxLength: 20 }).map((list) => new Set(list));
 
 describe('LaneMerge', () => {
-  it('is the venue’s own stream, repeats and order included, whatever the delays of the lanes', () => {
+  it('equals the venue’s stream, including repeats and order, whatever the delays of the lanes', () => {
     fc.assert(
       fc.property(frames, delays, delays, (sent, a, b) => {
         const none = new Set<number>();
@@ -45,7 +45,7 @@ describe('LaneMerge', () => {
     );
   });
 
-  it('has every frame once when each lane loses other frames', () => {
+  it('has every frame once when the lanes lose different frames', () => {
     fc.assert(
       fc.property(frames, delays, delays, losses, losses, (texts, a, b, lostA, lostB) => {
         const sent = texts.map((text, i) => `${i}:${text}`);
@@ -55,7 +55,7 @@ describe('LaneMerge', () => {
         ];
         const { out } = merge(both);
         expect([...out].sort()).toEqual([...sent].sort());
-        // What no lane lost keeps its order.
+        // Frames that no lane lost keep their order.
         const whole = new Set(sent.filter((_, i) => !lostA.has(i) && !lostB.has(i)));
         expect(out.filter((text) => whole.has(text))).toEqual(sent.filter((text) => whole.has(text)));
       }),
@@ -63,7 +63,7 @@ describe('LaneMerge', () => {
     );
   });
 
-  it('has every frame of the lane that lives when the other dies, at any moment, unseen or not', () => {
+  it('has every frame of the surviving lane when the other dies at any time, noticed or not', () => {
     fc.assert(
       fc.property(frames, delays, delays, fc.nat(200), fc.boolean(), (texts, a, b, dies, isSeen) => {
         const sent = texts.map((text, i) => `${i}:${text}`);
@@ -82,7 +82,7 @@ describe('LaneMerge', () => {
     );
   });
 
-  it('forgets what has had no second copy for fifteen seconds', () => {
+  it('forgets frames without a second copy after fifteen seconds', () => {
     const merged = new LaneMerge();
     merged.offer(0, 'a', 0, true);
     merged.offer(0, 'b', 14_999, true);
@@ -93,7 +93,7 @@ describe('LaneMerge', () => {
     expect(merged.offer(1, 'a', 15_002, true)).toBe(true);
   });
 
-  it('remembers nothing for a lane that is not there', () => {
+  it('remembers nothing when the other lane is down', () => {
     const merged = new LaneMerge();
     for (let i = 0; i < 5; i++) expect(merged.offer(1, 'same', i, false)).toBe(true);
     expect(merged.waiting).toBe(0);

@@ -1,24 +1,24 @@
-/** Frames only one lane has delivered are remembered this long; a copy that comes later counts as news. */
+/** How long to remember a frame that only one lane has delivered; a later copy counts as new. */
 const PENDING_AGE_MAX_MS = 15_000;
-/** Bounds memory at some 40 MB of text a busy group; past it the oldest are forgotten. */
+/** Bounds memory to about 40 MB of text per busy group; beyond it the oldest frames are forgotten. */
 const PENDING_MAX = 65_536;
 
 interface Pending {
-  /** Copies lane 0 has delivered beyond those of lane 1; negative where lane 1 leads. */
+  /** Copies that lane 0 has delivered minus those of lane 1. */
   lead: number;
   sinceMs: number;
 }
 
 /**
- * Merges two connections that carry the same frames into one stream: the first copy of a frame wins, however far
- * the other lane lags, and the k-th copy on one lane stands for the k-th on the other, so that a frame the venue
- * means twice is passed twice. A lane delivers in order; as long as neither loses anything the merged stream is the
- * venue's own. What one lane lost comes when the other delivers it.
+ * Merges two connections that carry the same frames into one stream. The first copy of a frame is passed, however far
+ * the other lane lags. The k-th copy on one lane matches the k-th on the other, so a frame that the venue sends twice
+ * is passed twice. A lane delivers in order: while neither loses a frame, the merged stream is the venue's own. A frame
+ * that one lane lost arrives on the other.
  */
 export class LaneMerge {
   readonly #pending = new Map<string, Pending>();
 
-  /** Frames waiting for their second copy. */
+  /** Frames that wait for their second copy. */
   get waiting(): number {
     return this.#pending.size;
   }
@@ -41,14 +41,14 @@ export class LaneMerge {
     return isFirst;
   }
 
-  /** A lane's connection is gone: what only the other has delivered will have no second copy. */
+  /** A lane's connection is lost: frames that only the other has delivered will have no second copy. */
   lost(lane: 0 | 1): void {
     for (const [text, { lead }] of this.#pending) {
       if (lane === 0 ? lead < 0 : lead > 0) this.#pending.delete(text);
     }
   }
 
-  /** The oldest first: a map keeps the order of insertion. */
+  /** Forgets the oldest first: a map keeps the order of insertion. */
   #forget(nowMs: number): void {
     for (const [text, { sinceMs }] of this.#pending) {
       if (nowMs - sinceMs < PENDING_AGE_MAX_MS && this.#pending.size <= PENDING_MAX) return;

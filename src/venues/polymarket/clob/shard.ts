@@ -3,18 +3,18 @@ import { type FirstBook, JoinBuffer, type LaneIndex, otherOf } from './joinBuffe
 import { ClobLane, type LaneOptions } from './lane.ts';
 import { LaneMerge } from './laneMerge.ts';
 
-/** A lane that says nothing for so long while the other brings many frames is dead, though nobody says so. */
+/** A lane silent for this long while its twin delivers many frames is half-open. */
 const LANE_SILENCE_MS = 6_000;
 const LANE_BEHIND_FRAMES = 30;
 
 export interface ShardOptions extends LaneOptions {
-  /** Every text frame once, in the order of the first copy. */
+  /** Receives every text frame once, in the order of the first copies. */
   readonly onFrame: (frame: string, receivedTimeMs: number) => void;
-  /** No connection brings these tokens any more; new books follow by themselves. */
+  /** No connection carries these tokens any more; new books follow without a request. */
   readonly onDisconnect: (tokenIds: readonly string[], cause: string, receivedTimeMs: number) => void;
 }
 
-/** Tokens that share a connection, or two that carry the same and are merged: either can die unseen. */
+/** Tokens that share one connection, or two merged connections with the same frames, of which either may fail. */
 export class ClobShard {
   readonly tokens: Set<string>;
   readonly lanes: readonly ClobLane[];
@@ -38,7 +38,7 @@ export class ClobShard {
     this.#framesSeen = this.lanes.map(() => 0);
   }
 
-  /** How long no connection has brought any data. */
+  /** Time since any connection delivered data. */
   silentForMs(): number {
     const last = Math.max(...this.lanes.map((lane) => lane.lastDataAt));
     return this.#options.clock.monotonic() - last;
@@ -61,14 +61,14 @@ export class ClobShard {
     if (ours.length > 0) for (const lane of this.lanes) lane.renew(ours);
   }
 
-  /** Replaces a lane that has gone silent while the other brought frames; no book is in doubt for it. */
+  /** Replaces a lane that has gone silent while its twin delivered frames; no book becomes untrusted. */
   tend(): void {
     const [a, b] = this.lanes;
     if (a === undefined || b === undefined) return;
     for (const index of [0, 1] as const) this.#takeOver(index, 'due');
     const nowMs = this.#options.clock.monotonic();
     for (const [i, lane, other] of [[0, a, b] as const, [1, b, a] as const]) {
-      // What the other brought since this one last spoke is counted from there.
+      // Counts the twin's frames since this lane last spoke.
       if (nowMs - lane.lastDataAt < 1000) this.#framesSeen[i] = other.frames;
       const behind = other.frames - (this.#framesSeen[i] ?? 0);
       if (!lane.isUp || nowMs - lane.lastDataAt < LANE_SILENCE_MS || behind < LANE_BEHIND_FRAMES) continue;
@@ -97,13 +97,13 @@ export class ClobShard {
       const [news, repeated]: [FirstBook[], FirstBook[]] = [[], []];
       for (const book of snapshots) (other?.served.has(book.asset_id) ? repeated : news).push(book);
       for (const { asset_id } of snapshots) lane?.served.add(asset_id);
-      // The other lane brings these books' changes already: a snapshot in between could only skip some.
+      // The twin already delivers these books' changes: a snapshot in between could only skip some.
       if (other !== undefined) this.#joins.onBooks(index, { news, repeated });
       if (news.length > 0)
         onFrame(news.length === snapshots.length ? text : JSON.stringify(news), receivedTimeMs);
       return;
     }
-    // Keep-alive answers and other texts are each connection's own.
+    // Keep-alive answers and other texts belong to one connection.
     if (other === undefined || !(text.startsWith('{') || text.startsWith('['))) {
       onFrame(text, receivedTimeMs);
       return;
@@ -113,7 +113,7 @@ export class ClobShard {
     for (const held of this.#joins.releasedBy(index, text)) this.#pass(otherOf(index), held, receivedTimeMs);
   }
 
-  /** Passes a frame that the other lane has not brought. */
+  /** Passes a frame unless the twin has already delivered it. */
   #pass(index: LaneIndex, text: string, receivedTimeMs: number): void {
     const { clock, onFrame } = this.#options;
     const isOtherUp = this.lanes[otherOf(index)]?.isUp ?? false;
@@ -121,7 +121,7 @@ export class ClobShard {
     else this.#repeated.inc();
   }
 
-  /** Passes the books and held frames of a lane that its twin has not caught up with. Changes in between are lost. */
+  /** Passes the books and held frames of a lane whose twin has not caught up. Changes in between are lost. */
   #takeOver(index: LaneIndex, which: 'all' | 'due'): void {
     const { clock, onFrame } = this.#options;
     for (const text of this.#joins.takeOver(index, which)) {
@@ -145,13 +145,13 @@ export class ClobShard {
   }
 }
 
-/** The books that answer a subscription; null for any other frame. Only they carry the last trade. */
+/** The books that answer a subscription; null for any other frame. Only these books carry the last trade. */
 function firstBooks(text: string): FirstBook[] | null {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
-    // Whoever reads the frame says what is wrong with it.
+    // The mapper reports what is wrong with the frame.
     return null;
   }
   if (!Array.isArray(parsed) || parsed.length === 0) return null;

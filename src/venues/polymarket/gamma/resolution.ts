@@ -8,10 +8,10 @@ export interface Resolution {
 }
 
 /**
- * The final outcome, or null while there is none: the market is closed, the oracle says `resolved`, and the
- * two prices are exactly 1 and 0 or both 0.5. Prices near 1 are trading, not a resolution; `["0","0"]` stood
- * on markets of 2020 and says nothing.
- * @param labels The outcomes, and `prices` theirs, in the order of the raw lists.
+ * The final outcome; null until the market is closed, the oracle says `resolved`, and the two prices are exactly
+ * 1 and 0 or both 0.5. Prices near 1 come from trading, not from a resolution; `["0","0"]`, seen on markets of
+ * 2020, has no meaning.
+ * @param labels The outcomes in the order of the raw lists; `prices` has the same order.
  */
 export function resolutionOf(
   raw: GammaMarket,
