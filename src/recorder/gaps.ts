@@ -4,7 +4,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Gap, GapCause, RowTimes } from '../schema/gap.ts';
 import type { GapRecord } from '../schema/records.ts';
 
-/** Seconds: a lost frame is mended within one, a venue's outage lasts minutes. */
+/** Seconds: a lost frame is repaired within one, a venue's outage lasts minutes. */
 const REPAIR_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
 interface GapSink {
@@ -15,13 +15,13 @@ export interface NewGap {
   marketId: string;
   /** The last durable proven row before it. */
   start: RowTimes;
-  /** Now, by whatever clock receipts are stamped with. */
+  /** Now, on the clock that stamps receive times. */
   knownTimeMs: number;
   cause: GapCause;
   feed: string;
 }
 
-/** Opens and closes the gaps of markets; at most one is open a market, the first cause stands. */
+/** Opens and closes the gaps of markets; a market has at most one open gap, which keeps its first cause. */
 export class Gaps {
   readonly #open = new Map<string, Gap>();
   readonly #sink: GapSink;
@@ -52,7 +52,7 @@ export class Gaps {
     return this.#open.has(marketId);
   }
 
-  /** The open gap of a market, else null. */
+  /** The open gap of a market, or null. */
   of(marketId: string): Gap | null {
     return this.#open.get(marketId) ?? null;
   }
@@ -66,21 +66,21 @@ export class Gaps {
   }
 
   /**
-   * A gap that was over before it was known to be one.
-   * @param end As of `close`, like `repairedBy`.
+   * Records a gap that had already ended when it was detected.
+   * @param end As in `close`, like `repairedBy`.
    */
   passed(gap: NewGap, end: RowTimes, repairedBy: string | null): void {
     if (!this.#open.has(gap.marketId)) this.#end(this.#found(gap), end, repairedBy);
   }
 
-  /** Rows of a stretch were lost after they had been stored, whatever else is wrong with the market now. */
+  /** Stored rows of this period were lost, whatever other gap the market has now. */
   lost(gap: NewGap, end: RowTimes): void {
     this.#end(this.#found(gap), end, null);
   }
 
   /**
-   * Claims a gap that an earlier run left open.
-   * @param lastProven The last proven row that was stored: the gap begins no later, whatever was noted when it opened.
+   * Loads a gap that an earlier run left open.
+   * @param lastProven The last stored proven row: the gap starts there at the latest, whatever was noted when it opened.
    */
   resume(gap: Gap, lastProven: RowTimes | null = null): void {
     if (gap.endTimeMs !== null) return;
@@ -95,7 +95,7 @@ export class Gaps {
 
   /**
    * @param end The first proven row after it.
-   * @param repairedBy What proved the book; null where the market was over first.
+   * @param repairedBy The kind of proof; null where the market ended first.
    */
   close(marketId: string, end: RowTimes, repairedBy: string | null): void {
     const gap = this.#open.get(marketId);
@@ -105,7 +105,7 @@ export class Gaps {
     this.#end(gap, end, repairedBy);
   }
 
-  /** Ends the gap of a market that is over: nothing proves its book any more. */
+  /** Ends the gap of a market that has ended: nothing will prove its book any more. */
   abandon(marketId: string, nowMs: number): void {
     this.close(marketId, { eventTimeMs: nowMs, receivedTimeMs: nowMs }, null);
   }
@@ -142,8 +142,8 @@ function startOf({ startTimeMs, startReceivedMs }: Gap): RowTimes {
 }
 
 /**
- * The same gap found twice (say, by two starts after one crash) has the same id. Both clocks, because a quiet market
- * can be lost twice after one `ts`.
+ * The same gap detected twice (say, by two starts after one crash) has the same id. It uses both clocks, because a
+ * quiet market can be lost twice after one `ts`.
  */
 function gapId({ marketId, start, cause }: NewGap): string {
   const text = `${marketId}:${start.eventTimeMs}:${start.receivedTimeMs}:${cause}`;

@@ -1,6 +1,6 @@
 const WINDOW_SECONDS = 300;
 
-/** How many book snapshots were received in the last five minutes, by the second; read by `/health`. */
+/** The number of book snapshots received in the last five minutes, by second; read by `/health`. */
 export class RecentSnapshots {
   latestTimeMs: number | null = null;
   readonly #counts = new Uint32Array(WINDOW_SECONDS);

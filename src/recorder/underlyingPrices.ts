@@ -2,18 +2,18 @@ import { isLate } from '../core/lateness.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
 import type { MarketTicker } from '../schema/market.ts';
 
-/** A price older than this says nothing about now. */
+/** An older price says nothing about now. */
 export const UNDERLYING_AGE_MAX_MS = 10_000;
 
-/** The last prices by source, and the spot price that books and quotes are stamped with. */
+/** The last prices by source, and the spot price stamped on books and quotes. */
 export class UnderlyingPrices {
   readonly #spot = new Map<string, UnderlyingEvent>();
   readonly #relayedTimeMs = new Map<string, number>();
 
   /**
-   * Spot trades become the price at hand; relayed ones (Chainlink, TWAP) do not: they come seconds after the book
-   * has moved. Nor do trades that come late.
-   * @returns False for a relayed point that was there before: the relay repeats recent points at every subscribe.
+   * Spot trades become the current price. Relayed prices (Chainlink, TWAP) do not, because they arrive seconds after the
+   * book has moved; nor do late trades.
+   * @returns False for a relayed point seen before: the relay repeats recent points at every subscribe.
    */
   update(event: UnderlyingEvent): boolean {
     const { ticker, source, eventTimeMs } = event;
@@ -27,7 +27,7 @@ export class UnderlyingPrices {
     return true;
   }
 
-  /** The last price received at or before `receivedTimeMs`; null when none is, or it is too old. */
+  /** The last price received at or before `receivedTimeMs`; null when there is none or it is too old. */
   at(ticker: MarketTicker, receivedTimeMs: number): number | null {
     const last = this.#spot.get(ticker);
     if (last === undefined || receivedTimeMs - last.receivedTimeMs > UNDERLYING_AGE_MAX_MS) return null;

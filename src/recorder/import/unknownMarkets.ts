@@ -1,10 +1,10 @@
 import type { ClobEvent } from '../../schema/events.ts';
 import { type Market, NO_SETTLEMENT, UNKNOWN } from '../../schema/market.ts';
 
-/** Events kept while a market shows one token only; then it is adopted without the other. */
+/** Most events to keep while a market shows only one token; then it is adopted without the other. */
 const EVENTS_HELD_MAX = 1000;
 const UNKNOWN_MARKETS_MAX = 10_000;
-/** The coarsest step of the crypto windows; the step that the hashes show replaces it. */
+/** The coarsest tick size of the crypto windows; the one that the hashes prove replaces it. */
 const TICK_SIZE_ASSUMED = 100;
 
 interface Sighting {
@@ -12,21 +12,21 @@ interface Sighting {
   readonly events: ClobEvent[];
 }
 
-/** An adopted market and the events to play into it. */
+/** An adopted market and the events to apply to it. */
 export interface Adoption {
   readonly market: Market;
   readonly events: readonly ClobEvent[];
 }
 
 /**
- * Markets met in a recording without the venue's listing of them. Which token is YES is then not known: the one
- * that came first stands for it (recorders subscribe, and the venue answers, in the order Up, Down), and the
- * record says `unknown` for everything a listing would tell.
+ * Markets of a recording without a listing. Which token is YES is then unknown: the first one seen is assumed to be
+ * YES, because recorders subscribe, and the venue answers, in the order Up, Down. Fields from the listing are
+ * `unknown`.
  */
 export class UnknownMarkets {
   readonly #sightings = new Map<string, Sighting>();
 
-  /** The markets of which one token alone was seen, at the end of a recording: YES by assumption, NO unknown. */
+  /** At the end of a recording: the markets with a single token, assumed to be YES; NO stays unknown. */
   adoptOneSided(): Adoption[] {
     const adoptions = [...this.#sightings].map(([marketId, { tokenIds, events }]): Adoption => {
       const [yesTokenId = UNKNOWN] = tokenIds;
@@ -37,7 +37,7 @@ export class UnknownMarkets {
     return adoptions;
   }
 
-  /** @returns The market as soon as both its tokens have been seen, or one for so long that it stands alone; else null. */
+  /** @returns The market once both tokens, or one token in many events, have been seen; otherwise null. */
   see(event: ClobEvent): Adoption | null {
     if (event.kind === 'new_market' || event.kind === 'market_resolved') return null;
     const sighting = this.#sightings.get(event.marketId) ?? { tokenIds: [], events: [] };

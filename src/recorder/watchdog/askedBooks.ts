@@ -4,18 +4,18 @@ import type { MarketBook } from '../../venues/polymarket/book/marketBook.ts';
 import { TokenBook } from '../../venues/polymarket/book/tokenBook.ts';
 
 /**
- * What the venue's answer to "what is in this book" says about ours.
+ * The result of comparing our book with the venue's answer to a request for it.
  *
  * - `equal`: the same levels.
- * - `differs`: other levels, and not from before our last frame: ours lacks something, or it is on its way.
- * - `behind`: the answer is older than what we have. Answers can be cached, and their time says when the book last
- *   changed, not when it was read: such an answer says nothing.
- * - `unverified`: its hash does not fit its levels.
+ * - `differs`: different levels, no older than our last frame: our book lacks data, or the data is in flight.
+ * - `behind`: the answer is older than our book. Answers can be cached, and their time is that of the book's last
+ *   change, not of the read, so such an answer proves nothing.
+ * - `unverified`: the hash does not match the levels.
  * - `absent`: a token has no book, as after the settlement.
  */
 export type Verdict = 'equal' | 'differs' | 'behind' | 'unverified' | 'absent';
 
-/** @param answers Books of the market's tokens, at most one a token. */
+/** @param answers Books of the market's tokens, at most one per token. */
 export function judgeAnswer(book: MarketBook, answers: readonly BookSnapshotEvent[]): Verdict {
   let verdict: Verdict = 'equal';
   for (const ours of [book.yes, book.no]) {
@@ -26,7 +26,7 @@ export function judgeAnswer(book: MarketBook, answers: readonly BookSnapshotEven
     theirs.applySnapshot(answer);
     const context = { ...book.context, tickSize: answer.tickSize ?? book.context.tickSize };
     const lastTradePrice = answer.lastTradePrice ?? context.lastTradePrice;
-    // Where no hash of the socket verifies either, the recipe is unknown and says nothing against the answer.
+    // If no hash of the socket verifies either, the recipe is unknown and says nothing against the answer.
     if (book.recipeProven && !theirs.verify(context, lastTradePrice)) return 'unverified';
     const same = sameLevels(ours.bids, theirs.bids) && sameLevels(ours.asks, theirs.asks);
     if (!same) verdict = 'differs';

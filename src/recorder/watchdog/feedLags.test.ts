@@ -20,7 +20,7 @@ function setUp() {
 }
 
 describe('a late feed', () => {
-  it('begins beyond five seconds, and is that of one series alone where its connection is late', () => {
+  it('begins above five seconds, and affects one series when its connection is late', () => {
     const { lags, lateFeed } = setUp();
     lags.book(BTC_5M, 5_000);
     lags.book(BTC_1H, 20);
@@ -29,14 +29,14 @@ describe('a late feed', () => {
     expect([BTC_5M, BTC_1H, ETH_5M].map(lateFeed)).toEqual(['polymarket.clob', null, null]);
   });
 
-  it('is every series of a ticker where a price of it is late', () => {
+  it('affects every series of a ticker with a late price', () => {
     const { lags, lateFeed } = setUp();
     lags.price(CHAINLINK_BTC, 9_000);
     lags.price({ source: 'binance_spot', ticker: 'BTC' }, 30);
     expect([BTC_5M, BTC_1H, ETH_5M].map(lateFeed)).toEqual(['polymarket.rtds', 'polymarket.rtds', null]);
   });
 
-  it('ends two seconds after the last late message, once one was on time', async () => {
+  it('ends two seconds after the last late message if a later one was on time', async () => {
     const { clock, lags, lateFeed } = setUp();
     lags.book(BTC_5M, 7_000);
     await clock.advance(1_000);
@@ -47,7 +47,7 @@ describe('a late feed', () => {
     expect(lateFeed(BTC_5M)).toBeNull();
   });
 
-  it('that says nothing more is silent after ten seconds, and late no longer', async () => {
+  it('counts as silent instead of late after ten seconds without a message', async () => {
     const { clock, lags, lateFeed } = setUp();
     lags.book(BTC_5M, 7_000);
     await clock.advance(9_999);
@@ -57,11 +57,11 @@ describe('a late feed', () => {
   });
 
   it.each([
-    ['late_feed', 'it alone is late', [7_000, 40]],
-    ['late_feed', 'the other is late by something else', [7_000, 8_001]],
-    ['clock_step', 'the other is late by the same', [7_000, 8_000]],
-    ['late_feed', 'no other speaks', [7_000, null]],
-  ] as const)('is a %s where %s', async (cause, _, [bookMs, priceMs]) => {
+    ['late_feed', 'only this feed is late', [7_000, 40]],
+    ['late_feed', 'the other has a different lag', [7_000, 8_001]],
+    ['clock_step', 'the other has the same lag', [7_000, 8_000]],
+    ['late_feed', 'no other feed is active', [7_000, null]],
+  ] as const)('is a %s when %s', async (cause, _, [bookMs, priceMs]) => {
     const { clock, lags } = setUp();
     lags.book(BTC_5M, bookMs);
     const late = lags.lateFor(BTC_5M)!;
@@ -79,7 +79,7 @@ describe('a late feed', () => {
     );
   });
 
-  it('is measured by its newest message', async () => {
+  it('has the lag of its newest message', async () => {
     const { metrics, lags } = setUp();
     lags.book(BTC_5M, 7_000);
     lags.book(BTC_1H, 250);
@@ -91,7 +91,7 @@ describe('a late feed', () => {
   });
 });
 
-it('a feed is silent when none of its connections has brought anything for ten seconds', () => {
+it('a feed is silent after ten seconds without data on any of its connections', () => {
   const feeds = new VenueFeeds();
   const [one, other] = ['BTC-5m', 'BTC-1h'].map((group) =>
     feeds.join({ feed: 'polymarket.clob', group, kind: 'socket', sinceMs: 0 }),

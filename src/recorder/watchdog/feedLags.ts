@@ -5,13 +5,13 @@ import type { UnderlyingSource } from '../../schema/events.ts';
 import type { MarketTicker } from '../../schema/market.ts';
 import { CLOB_FEED } from '../bookTrust.ts';
 
-/** A channel counts as late until so long after its last late message. */
+/** A channel counts as late until this long after its last late message. */
 const ON_TIME_MS = 2_000;
-/** Without any further message it is silent rather than late after so long. */
+/** A late channel without any further message counts as silent, not late, after this long. */
 const LATE_WITHOUT_WORD_MS = 10_000;
-/** Other feeds have this long to show the same lag: then our own clock is wrong. */
+/** Other feeds have this long to show the same lag, which would mean that our own clock is wrong. */
 const JUDGED_AFTER_MS = 1_000;
-/** Feeds that spoke within so long are compared, and lags that differ by so little are the same. */
+/** Compares feeds with a message in this period; lags that differ by at most `SAME_LAG_MS` are equal. */
 const COMPARED_MS = 3_000;
 const SAME_LAG_MS = 1_000;
 
@@ -22,10 +22,10 @@ const PRICE_FEEDS: Readonly<Record<UnderlyingSource, string>> = {
   twap60: 'polymarket.rtds',
 };
 
-/** One part of a feed that can be late alone: one connection's markets, or one ticker's prices. Monotonic times. */
+/** A part of a feed that can be late alone: one connection's markets or one ticker's prices. Times are monotonic. */
 export class LagChannel {
   readonly feed: string;
-  /** Of the newest message. */
+  /** The lag of the newest message. */
   lagMs = 0;
   heardAt = Number.NEGATIVE_INFINITY;
   lateSince = Number.POSITIVE_INFINITY;
@@ -52,19 +52,19 @@ export class LagChannel {
   }
 }
 
-/** A market as far as its feeds go. */
+/** The fields of a market that select its feeds. */
 type FedMarket = { readonly ticker: MarketTicker; readonly eventType: string };
 
 /**
- * How late the feeds' changes, trades and price points arrive, by the venue's time and ours. Books that a subscription
- * brings and history that a reconnect brings are not counted: they are old by nature.
+ * The lag of the feeds' changes, trades and price points between the venue's time and the receive time. Books sent on
+ * subscription and history sent after a reconnect are not counted: they are always old.
  */
 export class FeedLags {
   readonly #clock: Clock;
   readonly #books = new Map<string, LagChannel>();
   readonly #prices = new Map<string, LagChannel>();
   readonly #others = new Map<string, LagChannel>();
-  /** Price channels of a ticker. */
+  /** The price channels of each ticker. */
   readonly #byTicker = new Map<string, LagChannel[]>();
   readonly #gauge;
 
@@ -77,7 +77,7 @@ export class FeedLags {
     );
   }
 
-  /** A change or a trade of a market. */
+  /** Records the lag of a change or trade of a market. */
   book(market: FedMarket, lagMs: number): void {
     this.#bookChannel(market).note(lagMs, this.#clock.monotonic());
   }
@@ -93,14 +93,14 @@ export class FeedLags {
     channel.note(lagMs, this.#clock.monotonic());
   }
 
-  /** A message of a feed that no market's trust depends on. */
+  /** Records the lag of a feed on which no market's trust depends. */
   other(feed: string, lagMs: number): void {
     const channel = this.#others.get(feed) ?? new LagChannel(feed);
     this.#others.set(feed, channel);
     channel.note(lagMs, this.#clock.monotonic());
   }
 
-  /** The late channel that a market depends on: its book's, else one of its ticker's prices; null where none is late. */
+  /** The late channel on which a market depends: its book's, or one of its ticker's prices; null when none is late. */
   lateFor(market: FedMarket): LagChannel | null {
     const nowAt = this.#clock.monotonic();
     const book = this.#books.get(groupOf(market));
@@ -109,20 +109,20 @@ export class FeedLags {
     return null;
   }
 
-  /** Why a late channel is: null while other feeds may still show that our clock is wrong. */
+  /** The cause of a channel's lag; null while other feeds may still show that our clock is wrong. */
   causeOf({ lateSince }: LagChannel): 'late_feed' | 'clock_step' | null {
     const nowAt = this.#clock.monotonic();
     if (nowAt - lateSince < JUDGED_AFTER_MS) return null;
     return this.#sameLagMs() === null ? 'late_feed' : 'clock_step';
   }
 
-  /** Publishes each feed's lag. */
+  /** Publishes each feed's lag as a metric. */
   measure(): void {
     for (const [feed, { lagMs }] of this.#newest(Number.POSITIVE_INFINITY))
       this.#gauge.set({ feed }, lagMs / 1000);
   }
 
-  /** One line for each late feed, with its largest lag; a single line where our own clock is wrong. */
+  /** One line per late feed, with its largest lag; a single line when our own clock is wrong. */
   degraded(): string[] {
     const sameLagMs = this.#sameLagMs();
     if (sameLagMs !== null) return [`clock_step underround ${seconds(sameLagMs)} s`];
@@ -134,14 +134,14 @@ export class FeedLags {
     return [...late].sort().map(([feed, lagMs]) => `late_feed ${feed} ${seconds(lagMs)} s`);
   }
 
-  /** By how much all feeds that speak are late alike; null where they are not, or one alone speaks. */
+  /** The lag that all active feeds share; null when they differ or only one is active. */
   #sameLagMs(): number | null {
     const lags = [...this.#newest(COMPARED_MS).values()].map(({ lagMs }) => lagMs);
     const [least, most] = [Math.min(...lags), Math.max(...lags)];
     return lags.length >= 2 && least > LATE_AFTER_MS && most - least <= SAME_LAG_MS ? most : null;
   }
 
-  /** Each feed's channel that spoke last, where that was within `withinMs`. */
+  /** Each feed's channel with the newest message, if received within `withinMs`. */
   #newest(withinMs: number): Map<string, LagChannel> {
     const nowAt = this.#clock.monotonic();
     const newest = new Map<string, LagChannel>();

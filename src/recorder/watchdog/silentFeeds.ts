@@ -1,11 +1,11 @@
 import type { VenueFeeds } from '../../runtime/venueFeeds.ts';
 
-/** Feeds that always have something to say are silent after so long. */
+/** Feeds that always have data are silent after this long. */
 const SILENT_AFTER_MS = 10_000;
-/** Asked five times a second; other requests are sent only when something is wanted. */
+/** Polled five times a second; other feeds of requests are used only when needed. */
 const POLLED_FEED = 'bybit.rest';
 
-/** One line a feed that has brought nothing for too long, on any of its connections. */
+/** One line per feed that has delivered nothing for too long on any of its connections. */
 export function silentFeeds(feeds: VenueFeeds, nowMs: number): string[] {
   const newest = new Map<string, number>();
   for (const { feed, kind, lastMessageMs, sinceMs } of feeds.rows()) {

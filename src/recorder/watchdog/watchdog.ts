@@ -11,14 +11,14 @@ import { WatchedMarket } from './watchdogMarket.ts';
 import { Revival } from './watchdogRevival.ts';
 import { Turns } from './watchdogTurns.ts';
 
-/** The feed as far as the watchdog needs it: `ClobFeed`. */
+/** The part of `ClobFeed` that the watchdog needs. */
 export interface WatchedFeed {
   subscribe(group: string, tokenIds: readonly string[]): void;
   unsubscribe(group: string, tokenIds: readonly string[]): void;
   resubscribe(group: string, tokenIds: readonly string[]): void;
   reconnect(group: string, cause: string): void;
   isUp(group: string): boolean;
-  /** Two connections bring the group, as long as both live. */
+  /** Whether two connections carry the group and both are up. */
   isDoubled(group: string): boolean;
   silentForMs(group: string): number;
   tend(): void;
@@ -32,16 +32,16 @@ export interface WatchdogOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Whether rows are being dropped because neither journal nor engine takes them. */
+  /** Whether rows are being dropped because neither journal nor engine accepts them. */
   readonly isDropping?: () => boolean;
 }
 
-/** Causes that say the feed itself did not bring what it should: only the feed can end them. */
+/** Causes in the feed itself: only data from the feed can end such a gap. */
 const FEED_CAUSES: readonly GapCause[] = ['silent_feed', 'silent_market', 'disconnected', 'process_down'];
 
 /**
- * Watches every subscribed market and its feed, opens gaps where trust is lost, and works at their repair. Silence
- * alone proves nothing: a market that has gone quiet is asked about, and only what the answer holds against us (or
+ * Watches every subscribed market and its feed, opens gaps where trust is lost, and repairs them. Silence alone
+ * proves nothing: the watchdog asks the venue about a quiet market, and only an answer that contradicts our book (or
  * no answer at all) makes a gap.
  */
 export class Watchdog {
@@ -100,10 +100,10 @@ export class Watchdog {
     }
   }
 
-  /** Looks at everything once. */
+  /** Evaluates the clock, the store, the feed and every market once. */
   tick(): void {
     const { clock, recorder, feed } = this.#options;
-    // First: it delivers the frames that wait, before anything is judged by them.
+    // First, because it delivers waiting frames before anything is judged by them.
     feed.tend();
     const [nowAt, nowMs] = [clock.monotonic(), clock.now()];
     const elapsedMs = nowAt - this.#tickedAt;
@@ -124,7 +124,7 @@ export class Watchdog {
     this.#audit.tick();
   }
 
-  /** A market without a gap: is it silent, and does the venue say why? */
+  /** Checks a market without a gap: whether it is silent, and whether the venue can explain it. */
   #look(watched: WatchedMarket, nowAt: number, nowMs: number): void {
     if (watched.gapSince !== null) watched.leaveGap(nowAt);
     const { feed } = this.#options;
@@ -147,7 +147,7 @@ export class Watchdog {
     if (!this.#audit.isAvailable || watched.isBlind) this.#probe(watched, nowAt - lastAt, nowAt);
   }
 
-  /** The venue does not answer questions: a subscription made anew shows whether the feed still works. */
+  /** Without answers from the venue, renews the subscription to find out whether the feed still works. */
   #probe(watched: WatchedMarket, silentMs: number, nowAt: number): void {
     const againMs = watched.isBusy ? limit.BUSY_SUSPECT_MS : limit.PROBE_AGAIN_MS;
     if (watched.probedAt < watched.heardAt && nowAt - watched.probedAt >= againMs) {
@@ -179,7 +179,7 @@ export class Watchdog {
     } else watched.aheadSince ??= nowAt;
   }
 
-  /** Frames were lost: a gap from the last one on, of the whole group where all of it is silent. */
+  /** Frames were lost: opens a gap from the last one on, for the whole group if all of it is silent. */
   #lost(watched: WatchedMarket): void {
     const { feed, clock, recorder } = this.#options;
     const { group } = watched;
@@ -195,12 +195,12 @@ export class Watchdog {
     }
   }
 
-  /** A market in a gap: asks for its books, on the socket and beside it, until they are proven. */
+  /** Requests the books of a market in a gap, on the socket and over REST, until they are proven. */
   #mend(watched: WatchedMarket, gap: Gap, nowAt: number): void {
     if (watched.gapSince === null) watched.enterGap(nowAt);
     const { recorder } = this.#options;
     if (gap.cause === 'store_down' && recorder.trust.isStoreDown) return;
-    // While messages come late no answer helps; where prices did, the book itself was never in doubt.
+    // While messages are late no answer helps. If prices were late, the book itself was never in doubt.
     const isLag = gap.cause === 'late_feed' || gap.cause === 'clock_step';
     if (isLag && recorder.lags?.lateFor(watched.recorded.market)) return;
     if (gap.cause === 'late_feed' && gap.feed !== CLOB_FEED) {
@@ -209,7 +209,7 @@ export class Watchdog {
     }
     if (this.#mayClose(watched, gap)) this.#ask(watched, nowAt);
     const { feed, clock } = this.#options;
-    // After its window a market's connection may rightly be ended, again and again.
+    // After its window the venue may close a market's connection repeatedly and rightly.
     if (gap.cause === 'clock_step' || clock.now() >= watched.recorded.market.endTimeMs) return;
     const sinceMs = nowAt - (watched.gapSince ?? nowAt);
     const isLong = sinceMs >= limit.LONG_GAP_MS && nowAt - this.#revival.at >= limit.RECONNECT_MS;
@@ -224,7 +224,7 @@ export class Watchdog {
       feed.reconnect(watched.group, `silent for ${Math.round(feed.silentForMs(watched.group))} ms`);
       return;
     }
-    // What is under way already, or can be asked for beside the feed, is waited for.
+    // Waits for data that is in flight or can be requested outside the feed.
     const isComing =
       feed.isUp(watched.group) &&
       !isSilent &&
@@ -236,10 +236,10 @@ export class Watchdog {
     this.#renew(watched);
   }
 
-  /** Whether a book that was asked for may end the gap: a feed that failed must have spoken again itself. */
+  /** Whether a requested book may end the gap: a failed feed must first deliver frames again. */
   #mayClose(watched: WatchedMarket, gap: Gap): boolean {
     const { yes, no } = watched.recorded.book;
-    // A gap keeps its first cause, even across restarts, so the feed may have gone down since it was opened.
+    // A gap keeps its first cause, even across restarts, so the feed may have gone down after it was opened.
     if (!yes.isHeardSinceReset || !no.isHeardSinceReset) return false;
     if (FEED_CAUSES.includes(gap.cause)) return watched.isHeardInGap;
     if (watched.isLopsided) return false;
@@ -258,13 +258,13 @@ export class Watchdog {
     this.#options.feed.resubscribe(group, [recorded.market.yesTokenId, recorded.market.noTokenId]);
   }
 
-  /** After a step the times of what was received before and after cannot be told apart. */
+  /** After a clock step, receive times before and after it cannot be compared. */
   #lookAtClock(nowMs: number): void {
     const stepMs = this.#clockWatch.look();
     if (stepMs === 0) return;
     this.#steps.inc();
     this.#options.log.warn({ stepMs: Math.round(stepMs) }, 'clock.stepped');
-    // The step came after the last tick: what was proven by then was received by the clock of before.
+    // The step came after the last tick: rows proven before that tick were received on the old clock.
     for (const { recorded, startAtTick: start } of this.#markets.values()) {
       if (recorded.market.endTimeMs <= nowMs || recorded.lastReceivedTimeMs === null) continue;
       const gap = { cause: 'clock_step', start, knownTimeMs: nowMs, feed: 'underround' } as const;
@@ -279,16 +279,16 @@ export class Watchdog {
     this.#wasDropping = recorder.trust.isStoreDown = dropping;
     for (const { recorded, startAtTick: start } of this.#markets.values()) {
       const gap = recorder.gaps.of(recorded.market.marketId);
-      // A row of after the last tick may have been dropped already.
+      // A row written after the last tick may have been dropped already.
       if (dropping && gap === null)
         recorder.trust.open(recorded, { cause: 'store_down', start, knownTimeMs: nowMs, feed: 'underround' });
       else if (dropping || gap?.cause !== 'store_down') continue;
-      // Publishes that the book is untrusted now; or the whole of it, to a store that has missed rows.
+      // Publishes the book as untrusted now, or the whole book to a store that has missed rows.
       recorded.rewrite(nowMs);
     }
   }
 
-  /** Markets of which a message, or a price of whose underlying, comes late are in a gap until all is on time again. */
+  /** Opens a gap for markets with a late message, or a late price of their underlying, until all is on time again. */
   #lookAtLags(nowMs: number): void {
     const { recorder } = this.#options;
     const { lags } = recorder;

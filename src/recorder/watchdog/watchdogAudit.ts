@@ -8,12 +8,12 @@ import type { BookSnapshotEvent } from '../../schema/events.ts';
 import type { RecordedMarket } from '../recordedMarket.ts';
 import { judgeAnswer, type Verdict } from './askedBooks.ts';
 
-/** At most four requests a second of up to 100 books: a twelfth of what the venue allows. */
+/** At most four requests a second of up to 100 books: a twelfth of the venue's limit. */
 const REQUEST_PERIOD_MS = 250;
 const MARKETS_PER_REQUEST = 50;
 const RETRY: BackoffLimits = { firstMs: 1_000, maxMs: 60_000 };
 
-/** Where books can be asked for: `ClobRest`. */
+/** A source of requested books: `ClobRest`. */
 export interface AskedBooks {
   books(tokenIds: readonly string[]): Promise<readonly BookSnapshotEvent[]>;
 }
@@ -25,7 +25,7 @@ export interface Answer {
 }
 
 export interface AuditOptions {
-  /** Null where the venue's REST interface is switched off. */
+  /** Null when the venue's REST interface is turned off. */
   readonly rest: AskedBooks | null;
   readonly clock: Clock;
   readonly random: () => number;
@@ -34,7 +34,7 @@ export interface AuditOptions {
   readonly onAnswer: (answer: Answer) => void;
 }
 
-/** Asks the venue for the books of markets, many at once, one request at a time, less often while it refuses. */
+/** Requests the books of markets from the venue, many per request, one request at a time, less often after failures. */
 export class BookAudit {
   readonly #options: AuditOptions;
   readonly #wanted = new Set<RecordedMarket>();
@@ -53,17 +53,17 @@ export class BookAudit {
     );
   }
 
-  /** Whether an answer can be hoped for now. */
+  /** Whether a request is likely to be answered now. */
   get isAvailable(): boolean {
     return this.#options.rest !== null && this.#backoff.tries === 0;
   }
 
-  /** Puts a market into the next request. */
+  /** Adds a market to the next request. */
   want(recorded: RecordedMarket): void {
     if (this.#options.rest !== null) this.#wanted.add(recorded);
   }
 
-  /** Sends what is wanted when its turn has come; to be called often. */
+  /** Sends the next request when it is due; call it often. */
   tick(): void {
     const { rest, clock } = this.#options;
     const nowMs = clock.monotonic();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { ClockWatch } from './watchdogClock.ts';
 
-test('a wall clock that drifts by 100 ms between two looks, for a minute, never steps', async () => {
+test('reports no step for a wall clock that drifts by 100 ms per check for a minute', async () => {
   for (const drift of [100, -100, 499]) {
     const clock = new FakeClock();
     const watch = new ClockWatch(clock);
@@ -14,7 +14,7 @@ test('a wall clock that drifts by 100 ms between two looks, for a minute, never 
   }
 });
 
-test('half a second at once is a step in either direction, reported once', () => {
+test('reports half a second at once as one step, in either direction', () => {
   const clock = new FakeClock();
   const watch = new ClockWatch(clock);
   for (const step of [500, -500, 86_400_000]) {

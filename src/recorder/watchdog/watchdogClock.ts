@@ -1,9 +1,9 @@
 import type { Clock } from '../../runtime/clock.ts';
 
-/** Time daemons slew small differences; a step of this size changes the order of what is received. */
+/** Time daemons slew small differences; a step of this size changes the order of receive times. */
 const STEP_MS_MIN = 500;
 
-/** Notices when the wall clock jumps against the monotonic one. */
+/** Detects when the wall clock jumps against the monotonic one. */
 export class ClockWatch {
   readonly #clock: Clock;
   #offsetMs: number;
@@ -13,7 +13,7 @@ export class ClockWatch {
     this.#offsetMs = clock.now() - clock.monotonic();
   }
 
-  /** @returns By how much the wall clock stepped since the last look; 0 for less than a step. */
+  /** @returns The wall clock's step since the last call; 0 when smaller than a step. */
   look(): number {
     const offsetMs = this.#clock.now() - this.#clock.monotonic();
     const stepMs = offsetMs - this.#offsetMs;

@@ -2,34 +2,34 @@ import type { RowTimes } from '../../schema/gap.ts';
 import { LOPSIDED_MS } from '../../venues/polymarket/book/marketBook.ts';
 import type { RecordedMarket } from '../recordedMarket.ts';
 
-/** Over how long a market's rate of frames is averaged; one watched for less, over that, but never over less than this. */
+/** Averaging period of a market's frame rate; for a newer market, its age, but at least `RATE_MS_MIN`. */
 const RATE_MS = 10_000;
 const RATE_MS_MIN = 4_000;
-/** A market with so many frames a second has never been silent for seconds by chance. */
+/** A market with this many frames a second has never been silent for seconds by chance. */
 const BUSY_FRAMES_PER_SECOND = 5;
 
-/** What the watchdog knows of one subscribed market. Monotonic milliseconds unless said otherwise. */
+/** The watchdog's state of one subscribed market. Times are monotonic milliseconds unless stated otherwise. */
 export class WatchedMarket {
   readonly recorded: RecordedMarket;
   readonly group: string;
   readonly watchedAt: number;
-  /** When a frame last named the token that has been silent for longer, to the tick. */
+  /** Time of the last frame for the token that has been silent longer, to the tick. */
   heardAt: number;
-  /** When the venue last answered that the book had not changed. */
+  /** Time of the venue's last answer that the book is unchanged. */
   confirmedAt = Number.NEGATIVE_INFINITY;
-  /** When an answer first said that ours lacks something; null once frames came after it. */
+  /** Time of the first answer that shows data we lack; null once frames arrived after it. */
   aheadSince: number | null = null;
-  /** The last answer said nothing about the book. */
+  /** The last answer proved nothing about the book. */
   isBlind = false;
-  /** The venue has no book of a token: settled. */
+  /** The venue has no book of a token: the market is settled. */
   isSettled = false;
   askedAt = Number.NEGATIVE_INFINITY;
   probedAt = Number.NEGATIVE_INFINITY;
-  /** Since when the market is in a gap, as the watchdog saw it, and what it has done about it. */
+  /** Since when the watchdog has seen the market in a gap, and its last repair attempts. */
   gapSince: number | null = null;
   renewedAt = Number.NEGATIVE_INFINITY;
   reconnectedAt = Number.NEGATIVE_INFINITY;
-  /** The row a gap would have begun with at the last tick: good whatever went wrong since. */
+  /** The start of a gap as of the last tick: valid whatever has gone wrong since. */
   startAtTick: RowTimes | null = null;
   #rate = 0;
   #framesAtFirst = 0;
@@ -51,7 +51,7 @@ export class WatchedMarket {
     return this.#rateWhenHeard >= BUSY_FRAMES_PER_SECOND;
   }
 
-  /** One token has been heard of, the other has not for longer than ever by chance. */
+  /** One token has had frames, the other none for longer than ever by chance. */
   get isLopsided(): boolean {
     return Math.abs(this.#heardAt[0] - this.#heardAt[1]) >= LOPSIDED_MS;
   }
@@ -62,7 +62,7 @@ export class WatchedMarket {
     return yes.frames > this.#framesAtGap[0] && no.frames > this.#framesAtGap[1];
   }
 
-  /** Takes note of the frames since the last tick, `elapsedMs` ago. */
+  /** Counts the frames since the last tick, `elapsedMs` ago. */
   listen(nowAt: number, elapsedMs: number): void {
     const { yes, no } = this.recorded.book;
     const came = yes.frames + no.frames - this.#frames[0] - this.#frames[1];
@@ -76,7 +76,7 @@ export class WatchedMarket {
     this.aheadSince = this.aheadSince !== null && this.heardAt > this.aheadSince ? null : this.aheadSince;
   }
 
-  /** Takes note of a gap that was opened; what is heard from now on counts for its repair. */
+  /** Records that a gap was opened; frames received from now on count for its repair. */
   enterGap(nowAt: number): void {
     const { yes, no } = this.recorded.book;
     this.gapSince = nowAt;

@@ -5,7 +5,7 @@ import { Turns } from './watchdogTurns.ts';
 const LOOK_MS = 100;
 const PERIOD_MS = 300;
 
-/** Looks for so long, everyone who wants a turn asking at each look; who got one when. */
+/** Ticks for a while, with each waiter asking at each tick; returns the granted turns with their times. */
 function look(turns: Turns<string>, wanting: (nowAt: number) => readonly string[], forMs: number) {
   const given: { one: string; nowAt: number }[] = [];
   for (let nowAt = 0; nowAt < forMs; nowAt += LOOK_MS)
@@ -14,7 +14,7 @@ function look(turns: Turns<string>, wanting: (nowAt: number) => readonly string[
 }
 
 describe('Turns', () => {
-  it('gives everyone as many turns as everyone else, none within a period of another', () => {
+  it('gives each waiter the same number of turns, at most one per period', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 5 }), (count, rounds) => {
         const names = Array.from({ length: count }, (_, i) => `market ${i}`);
@@ -27,13 +27,13 @@ describe('Turns', () => {
     );
   });
 
-  it('goes by who came first, whatever the order of asking', () => {
+  it('serves waiters in order of arrival, whatever the order of asking', () => {
     const turns = new Turns<string>(PERIOD_MS);
     const given = look(turns, (nowAt) => (nowAt === 0 ? ['a', 'c'] : ['d', 'b', 'c']), 4 * PERIOD_MS);
     expect(given.map(({ one }) => one)).toEqual(['a', 'c', 'd', 'b']);
   });
 
-  it('waits for nobody who has left', () => {
+  it('does not wait for waiters that stopped asking', () => {
     const turns = new Turns<string>(PERIOD_MS);
     const given = look(turns, (nowAt) => (nowAt <= 100 ? ['a', 'gone'] : ['b']), 10 * LOOK_MS);
     expect(given).toEqual([

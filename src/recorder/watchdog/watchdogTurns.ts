@@ -1,10 +1,10 @@
-/** Who has not asked for so long does not want a turn any more. */
+/** A waiter that has not asked for this long forfeits its turn. */
 const LEFT_AFTER_MS = 250;
 
-/** Gives turns to many who want one, in the order in which they came to want it, and no more often than a period. */
+/** Grants turns to many waiters in the order in which they began to wait, at most one per period. */
 export class Turns<T> {
   readonly #periodMs: number;
-  /** In order; each with when it last asked. */
+  /** In order of arrival, each with the time of its last request. */
   readonly #waiting = new Map<T, number>();
   #givenAt = Number.NEGATIVE_INFINITY;
 
@@ -12,7 +12,7 @@ export class Turns<T> {
     this.#periodMs = periodMs;
   }
 
-  /** Whether its turn has come, which it has then had. To be asked at every look while it wants one. */
+  /** Returns true and consumes the turn if it is this waiter's. A waiter calls it at every tick while it wants a turn. */
   take(one: T, nowAt: number): boolean {
     this.#waiting.set(one, nowAt);
     if (nowAt - this.#givenAt < this.#periodMs) return false;

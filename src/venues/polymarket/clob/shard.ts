@@ -151,7 +151,7 @@ function firstBooks(text: string): FirstBook[] | null {
   try {
     parsed = JSON.parse(text);
   } catch {
-    // The mapper reports what is wrong with the frame.
+    // The mapper reports the error in the frame.
     return null;
   }
   if (!Array.isArray(parsed) || parsed.length === 0) return null;
