@@ -18,7 +18,7 @@ import { Lifecycle } from './lifecycle.ts';
 import { StrikeCandles } from './strikeCandles.ts';
 import { Strikes } from './strikes.ts';
 
-/** A book that takes longer is asked for again: what it would say is old by then. */
+/** A slower book request is repeated: its answer would be outdated. */
 const AUDIT_TIMEOUT_MS = 3_000;
 
 interface Closable {
@@ -27,18 +27,18 @@ interface Closable {
 
 export interface CollectorOptions {
   venues: Config['venues'];
-  /** Where the feeds' connections are made and read; whoever made it closes it. */
+  /** Opens and reads the feeds' connections; its creator closes it. */
   sockets: SocketDriver;
   recorder: Recorder;
   clock: Clock;
   random: () => number;
   log: Logger;
   metrics: Metrics;
-  /** Whether rows are being dropped because the store takes none. */
+  /** Whether rows are being dropped because the store accepts none. */
   isDropping?: () => boolean;
 }
 
-/** Runs the live feeds into the recorder; one that is configured `off` is left out. */
+/** Runs the live feeds into the recorder, except those configured as `off`. */
 export class Collector {
   readonly #options: CollectorOptions;
   readonly #parts: Closable[] = [];
@@ -50,15 +50,15 @@ export class Collector {
   }
 
   /**
-   * Connects every feed; the recorder has resumed what an earlier run stored, so that what feeds repeat is known.
-   * @param known Markets an earlier run stored.
+   * Connects every feed. The recorder has already resumed the data of an earlier run, so it recognises repeated data.
+   * @param known Markets stored by an earlier run.
    */
   start(known: readonly Market[]): void {
     this.#startPrices(this.#options);
     this.#lifecycle?.start(known);
   }
 
-  /** Stops every feed; frames that were received have been recorded. */
+  /** Stops every feed after recording the frames already received. */
   async close(): Promise<void> {
     this.#options.sockets.receiveWaiting();
     this.#lifecycle?.stop();
@@ -124,7 +124,7 @@ export class Collector {
     return new ClobRest({ url: venues.clobUrl, http });
   }
 
-  /** Apart from what settles markets: a slow answer about one must not hold up the other. */
+  /** A separate client from the one for settlement: a slow answer to one must not delay the other. */
   #audited({ venues, clock, random, log, metrics }: CollectorOptions): ClobRest | null {
     if (venues.clobUrl === null) return null;
     const asking = { feed: 'polymarket.clob.audit', timeoutMs: AUDIT_TIMEOUT_MS };

@@ -2,43 +2,44 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
 
-/** The listing shows a strike 4-25 s after the window opened, in some markets never. */
+/** The listing shows a strike 4-25 s after the window opens, for some markets never. */
 const STRIKE_POLLS_MS = [5_000, 10_000, 15_000, 20_000, 30_000, 45_000, 60_000, 90_000, 120_000];
 interface Schedule {
   /** After the window's end. */
   readonly firstMs: readonly number[];
-  /** Pause between two polls after those. */
+  /** Pause between later polls. */
   readonly periodMs: number;
 }
 /**
- * While nobody has named the winner: the listing says `closed` 15-52 s after the end (p90 52 s, at most 316 s seen).
- * It may be the only source, and then its answer is to be known within 60 s; the rest of them is for the request.
+ * Polls while no source has named the winner: the listing says `closed` 15-52 s after the end (p90 52 s, at most 316 s
+ * seen). If it is the only source, its answer must be known within 60 s; 40 s of them are the period, the rest is for
+ * the request.
  */
 const OUTCOME_POLLS: Schedule = { firstMs: [15_000, 30_000, 45_000, 60_000], periodMs: 40_000 };
-/** Once another source has named the winner, and the listing is to confirm it. */
+/** Polls after another source has named the winner, for the listing to confirm it. */
 const CONFIRMING_POLLS: Schedule = {
   firstMs: [15_000, 30_000, 45_000, 60_000, 90_000, 120_000, 180_000, 240_000, 300_000, 450_000],
   periodMs: 300_000,
 };
 const ALARM_AFTER_END_MS = 600_000;
 const GIVE_UP_AFTER_END_MS = 86_400_000;
-/** The final price comes minutes after the resolution, in some markets never. */
+/** The final price appears minutes after the resolution, for some markets never. */
 const CLOSE_POLLS_MS = [240_000, 300_000, 360_000, 480_000, 600_000, 840_000];
 
 interface Poll {
   market: Market;
   strikeStep: number;
-  /** When the listing was last asked for the outcome, after the window's end. */
+  /** Time of the last poll for the outcome, after the window's end. */
   outcomeAskedMs: number;
   closeStep: number;
   alarmed: boolean;
-  /** Nothing is left to ask; kept so that a later version of the record does not start it again. */
+  /** No poll is left; kept so that a later version of the record does not restart the polls. */
   done: boolean;
 }
 
 /**
- * Says which markets to ask the listing about, and when: for the strike once a window is open, for the outcome after
- * its end until the listing confirms it, for the final price a while longer.
+ * Schedules the polls of the listing for each market: for the strike after the window opens, for the outcome after
+ * its end until the listing confirms it, then for the final price for some minutes.
  */
 export class ResolutionPolls {
   readonly #polls = new Map<string, Poll>();
@@ -53,7 +54,7 @@ export class ResolutionPolls {
     );
   }
 
-  /** Starts asking about a market, or goes on with its newer record. */
+  /** Starts the polls of a market, or continues them with its newer record. */
   add(market: Market): void {
     const poll = this.#polls.get(market.slug);
     if (poll !== undefined) poll.market = market;
@@ -63,7 +64,7 @@ export class ResolutionPolls {
     }
   }
 
-  /** Whether something about the market is still to be learnt. */
+  /** Whether polls of the market remain. */
   has(slug: string): boolean {
     return this.#polls.get(slug)?.done === false;
   }
@@ -72,7 +73,7 @@ export class ResolutionPolls {
     this.#polls.delete(slug);
   }
 
-  /** Slugs to ask for now; each is named once a poll of its schedule. */
+  /** Slugs to poll now; each is returned once per poll of its schedule. */
   due(nowMs: number): string[] {
     const due: string[] = [];
     for (const [slug, poll] of this.#polls) {

@@ -6,12 +6,12 @@ import type { Market } from '../schema/market.ts';
 import type { ClobMarketRules } from '../venues/polymarket/clob/rest.ts';
 
 const WAITING_MAX = 200;
-/** Markets whose rules were read or given up on; more than are ever followed at once. */
+/** Markets whose rules were read or given up; more than are ever followed at once. */
 const ASKED_MAX = 5_000;
-/** A market's rules are asked for so often; the listing and the table stand in for what is not answered. */
+/** How many times a market's rules are requested; the listing and the rule table replace missing answers. */
 const TRIES_MAX = 3;
 
-/** The exchange's rules of a market, by condition id; null when it knows none. */
+/** The exchange's rules of a market, by condition id; null when unknown there. */
 export interface ExchangeRules {
   rules(conditionId: string): Promise<ClobMarketRules | null>;
 }
@@ -25,7 +25,7 @@ export interface SettlementRulesOptions {
 
 export type ReadRules = ClobMarketRules & { readonly readTimeMs: number };
 
-/** Reads each market's own fee and hold from the exchange, once. */
+/** Reads each market's own fee and taker delay from the exchange, once. */
 export class SettlementRules {
   readonly #options: SettlementRulesOptions;
   readonly #tries = new Map<string, number>();
@@ -39,7 +39,7 @@ export class SettlementRules {
     this.#queue.clear();
   }
 
-  /** To be called at each reading of the listing; asks until there was an answer. */
+  /** Call it at each read of the listing; it sends requests until one is answered. */
   ask({ marketId }: Market): void {
     const tries = this.#tries.get(marketId) ?? 0;
     if (tries >= TRIES_MAX) return;

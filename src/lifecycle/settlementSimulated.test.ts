@@ -13,7 +13,7 @@ import { Strikes } from './strikes.ts';
 const START = Date.UTC(2026, 10, 20, 12);
 const ROUTES: Record<string, RoutedFeed> = { 'binance.spot': 'binance' };
 
-/** Hours of the stand-in venues through the recorder: prices late, seconds lost, listings with holes. */
+/** Hours of the simulated venues through the recorder: late prices, lost seconds, incomplete listings. */
 function recorded(options: { seed: string; minutes: number; eventTypes: EventType[] }) {
   const { seed, minutes, eventTypes } = options;
   const model = new VenueModel({ seed, startTimeMs: START, density: 0.01, tickers: ['BTC'], eventTypes });
@@ -36,7 +36,7 @@ function recorded(options: { seed: string; minutes: number; eventTypes: EventTyp
   return { versions: sink.markets, markets: [...recorder.markets()], fates, metrics };
 }
 
-describe('strikes and closes of the stand-in venues', () => {
+describe('strikes and closes of the simulated venues', () => {
   let versions: Market[];
   let markets: Market[];
   let fates: ReturnType<typeof recorded>['fates'];
@@ -66,7 +66,7 @@ describe('strikes and closes of the stand-in venues', () => {
     expect([...bases('closeBasis')]).toEqual(expect.arrayContaining(['twap_relay', 'listing']));
   });
 
-  it('trap 2: no version of any record has a strike before the window opens, or a close before it ends', async () => {
+  it('trap 2: are never known before their end of the window, in any version of a record', async () => {
     for (const version of versions) {
       const { strikeKnownTimeMs, startTimeMs, closeKnownTimeMs, endTimeMs } = version;
       expect(strikeKnownTimeMs ?? startTimeMs).toBeGreaterThanOrEqual(startTimeMs);
@@ -74,14 +74,14 @@ describe('strikes and closes of the stand-in venues', () => {
     }
   });
 
-  it('make the outcome the venue names, in every market where both are there', async () => {
+  it('imply the venue’s outcome in every market with both prices', async () => {
     const compared = markets.filter(({ winnerDisagrees }) => winnerDisagrees !== null);
     expect(compared.length).toBeGreaterThan(10);
     expect(compared.filter(({ winnerDisagrees }) => winnerDisagrees)).toEqual([]);
     expect(await metrics.registry.metrics()).not.toMatch(/underround_settlement_disagreements_total\{/);
   });
 
-  it('never get worse: the source of an end only rises', () => {
+  it('never get worse: the source of a price only improves', () => {
     const ranks = ['binance_trades', 'chainlink_ticks', 'twap_relay', 'listing'];
     const last = new Map<string, Market>();
     for (const version of versions) {

@@ -6,12 +6,12 @@ import type { Logger } from '../runtime/log.ts';
 import type { Market } from '../schema/market.ts';
 import type { ClobMarket } from '../venues/polymarket/clob/rest.ts';
 
-/** The stream and the listing are usually first; the exchange is asked about a market this long after its end. */
+/** How long after a market's end to ask the exchange; the stream and the listing usually answer sooner. */
 const ASK_AFTER_END_MS = 60_000;
-/** Markets waiting to be asked about; more are asked at their next poll. */
+/** Most markets in the queue; others are requested at their next poll. */
 const WAITING_MAX = 100;
 
-/** The exchange's record of a market, by condition id; null when it knows none. */
+/** The exchange's record of a market, by condition id; null when unknown there. */
 export interface ExchangeMarkets {
   market(conditionId: string): Promise<ClobMarket | null>;
 }
@@ -23,7 +23,7 @@ export interface SettlementWinnersOptions {
   onWinner: (market: Market, named: NamedWinner) => void;
 }
 
-/** Asks the exchange who won, one market at a time, where neither the stream nor the listing has said it yet. */
+/** Requests winners from the exchange, one market at a time, when neither stream nor listing has named one. */
 export class SettlementWinners {
   readonly #options: SettlementWinnersOptions;
   readonly #queue = new SerialQueue<Market>({ waitingMax: WAITING_MAX, work: (market) => this.#ask(market) });
@@ -38,7 +38,7 @@ export class SettlementWinners {
     this.#queue.clear();
   }
 
-  /** To be called at each step of a market's schedule; does nothing for one that is resolved, or just ended. */
+  /** Call it at each step of a market's schedule; ignores a market that is resolved or has just ended. */
   ask(market: Market, nowMs: number): void {
     if (market.status === 'resolved' || nowMs < market.endTimeMs + ASK_AFTER_END_MS) return;
     this.#queue.add(market.marketId, market);
@@ -49,7 +49,7 @@ export class SettlementWinners {
     const { marketId, slug } = market;
     try {
       const answer = await exchange.market(marketId);
-      // A tie has no winner here either: only the listing tells it from a market that is not decided yet.
+      // A tie has no winner here: only the listing distinguishes it from an undecided market.
       if (this.#stopped || answer === null || answer.winner === null) return;
       const named = { tokenId: answer.winner.tokenId, timeMs: clock.now(), by: 'exchange' } as const;
       onWinner(market, named);

@@ -5,14 +5,14 @@ import type { Logger } from '../runtime/log.ts';
 import { Backoff } from '../runtime/reconnectBackoff.ts';
 import type { CandleQuery, SpotCandle } from '../venues/binance/klines.ts';
 
-/** A candle is there a moment after it opens; one that is not yet, or a failure, is asked for ever less often. */
+/** A candle exists moments after it opens; a missing one, or a failure, is retried with growing delays. */
 const CANDLE_RETRY: BackoffLimits = { firstMs: 3_000, maxMs: 60_000 };
-/** The exchange stamps trades a moment late; asking sooner is a request in vain. */
+/** The exchange stamps trades a moment late; an earlier request would find nothing. */
 const FIRST_ASK_AFTER_MS = 1_500;
-/** A day of hourly and daily windows is 150 candles. */
+/** A day of hourly and daily windows needs 150 candles. */
 const CANDLES_KEPT_MAX = 500;
 
-/** The candle interface as strikes need it. */
+/** The part of the candle interface that strikes need. */
 export interface Candles {
   candle(query: CandleQuery): Promise<SpotCandle | null>;
 }
@@ -27,7 +27,7 @@ interface Entry {
   readonly backoff: Backoff;
 }
 
-/** Remembers candles and asks for the missing ones, one request a candle at a time. */
+/** Caches candles and requests missing ones, at most one request per candle at a time. */
 export class StrikeCandles {
   readonly #options: { candles: Candles; clock: Clock; random: () => number; log: Logger };
   readonly #entries = new Map<string, Entry>();
@@ -36,7 +36,7 @@ export class StrikeCandles {
     this.#options = options;
   }
 
-  /** The price if it is final by now; else null, and it is asked for. */
+  /** Returns the price if it is final by now; otherwise null, and requests it. */
   look(wanted: WantedCandle, nowMs: number): number | null {
     const lengthMs = wanted.interval === '1h' ? 3_600_000 : 60_000;
     const dueMs = wanted.startTimeMs + (wanted.price === 'open' ? 0 : lengthMs) + FIRST_ASK_AFTER_MS;

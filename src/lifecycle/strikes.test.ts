@@ -5,7 +5,7 @@ import { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
 import { Strikes } from './strikes.ts';
 
-/** A day from noon to noon in New York: the close of the minute that begins then decides. */
+/** A day from noon to noon in New York, decided by the close of the minute that begins at its end. */
 const DAY_MS = Date.UTC(2026, 10, 20, 17);
 const DAILY: Market = {
   ...MARKET,
@@ -13,7 +13,7 @@ const DAILY: Market = {
 };
 const DECIDED_MS = DAY_MS + 60_000;
 
-/** The strike of the day by the trades alone, as it is found first at a time. */
+/** The strike of the day from the trades alone, as first found at a time. */
 function strikeAt(nowMs: number): number | null {
   const strikes = new Strikes({ candles: null, log: silentLogger, metrics: new Metrics() });
   for (const [eventTimeMs, price] of [
@@ -27,12 +27,12 @@ function strikeAt(nowMs: number): number | null {
   return strikes.review(DAILY, nowMs).strikePrice;
 }
 
-describe('the strike of a day that a minute decides', () => {
+describe('the strike of a day decided by one minute', () => {
   test.each([
     ['is not estimated before 3 s after the minute', 2_999, null],
     ['is estimated 3 s after it', 3_000, 97_000],
     ['is estimated until 480 s after it', 480_000, 97_000],
-    ['is not looked for later', 480_001, null],
+    ['is not searched later', 480_001, null],
   ])('%s', (_, afterMs, expected) => {
     expect(strikeAt(DECIDED_MS + afterMs)).toBe(expected);
   });

@@ -17,9 +17,9 @@ import type { UnderlyingEvent } from '../schema/events.ts';
 import { type Market, PRICE_BASES, TICKERS, type Ticker, UNKNOWN } from '../schema/market.ts';
 import type { StrikeCandles } from './strikeCandles.ts';
 
-/** The deciding point itself comes 1.1-2.4 s late; an estimate waits for it that long. */
+/** The deciding point itself arrives 1.1-2.4 s late; an estimate waits this long for it. */
 const ESTIMATE_AFTER_MS = 3_000;
-/** What the relay sent of an end is looked for this long; the tapes keep little more. */
+/** How long after an end the relayed prices are searched; the tapes keep little more. */
 const TAPES_LOOKED_AT_MS = 480_000;
 const BASIS_POINTS = 10_000;
 const EDGES = ['strike', 'close'] as const;
@@ -32,13 +32,13 @@ interface TickerTapes extends Tapes {
 }
 
 export interface StrikesOptions {
-  /** Null where the exchange's REST interface is off: hours and days then have estimates at best. */
+  /** Null when the exchange's REST interface is turned off: hours and days then have estimates at best. */
   candles: StrikeCandles | null;
   log: Logger;
   metrics: Metrics;
 }
 
-/** Finds what each end of a window was worth, from the feed that decides it, as prices are received. */
+/** Determines the price at each end of a window from the feed that decides it, as prices arrive. */
 export class Strikes {
   readonly #options: StrikesOptions;
   readonly #tapes = Object.fromEntries(
@@ -76,7 +76,7 @@ export class Strikes {
     );
   }
 
-  /** A price as received; repeated and late ones too. */
+  /** Records a price as received, including repeated and late ones. */
   price({ ticker, source, eventTimeMs, price }: UnderlyingEvent): void {
     const tapes = this.#tapes[ticker];
     if (source === 'chainlink') tapes.chainlink.add(eventTimeMs, price);
@@ -84,7 +84,7 @@ export class Strikes {
     else if (source === 'binance_spot') tapes.trades.add(eventTimeMs, price);
   }
 
-  /** @returns The record with what is known by `nowMs`; the same object where nothing is new. */
+  /** @returns The record with the prices known by `nowMs`; the same object when nothing is new. */
   review(market: Market, nowMs: number): Market {
     if (nowMs < market.startTimeMs) return market;
     const rule = settlementOfMarket(market);
@@ -98,7 +98,7 @@ export class Strikes {
     return reviewed === market ? market : withComputed(reviewed);
   }
 
-  /** Says and counts what became known between two versions of a record, whoever found it. */
+  /** Logs and counts the prices that became known between two versions of a record, from any source. */
   note(before: Market | null, after: Market): void {
     for (const edge of EDGES) this.#noteEdge(edge, before, after);
     if (after.winnerDisagrees !== true || before?.winnerDisagrees === true) return;
@@ -111,7 +111,7 @@ export class Strikes {
     );
   }
 
-  /** A market leaves with an end unknown: no tick of it came, and nothing was guessed. */
+  /** Reports a forgotten market with an unknown price: none of its ticks arrived, and none was guessed. */
   forgotten(market: Market): void {
     for (const edge of EDGES) {
       if ((edge === 'strike' ? market.strikePrice : market.closePrice) !== null) continue;

@@ -8,7 +8,7 @@ import type { Ticker } from '../schema/market.ts';
 import { nextWindow, slugOf, type Window, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 
 const DAY = Date.UTC(2026, 10, 20);
-/** The relay runs so far behind, and repeats so many seconds when it is subscribed. */
+/** The delay of the relay, and the number of seconds that it repeats after a subscription. */
 const LATE_MS = 1500;
 const REPEATED_SECONDS = 11;
 
@@ -20,7 +20,7 @@ afterAll(() => opened.dispose());
 
 type Run = ReturnType<typeof setUpLifecycle>;
 
-/** The price of a second; every other one differs, so that an average shows which seconds went into it. */
+/** The price of a second. Prices differ by second, so that an average shows which seconds it contains. */
 const priceOf = (timeMs: number) => 97_000 + ((timeMs / 1000) % 7);
 const meanUntil = (endMs: number) =>
   Array.from({ length: 60 }, (_, back) => priceOf(endMs - back * 1000)).reduce((sum, one) => sum + one) / 60;
@@ -29,7 +29,7 @@ function tell(run: Run, source: UnderlyingEvent['source'], eventTimeMs: number):
   const receivedTimeMs = run.clock.now();
   const price = priceOf(eventTimeMs);
   const point = { kind: 'underlying', ticker: 'BTC', source, price, eventTimeMs, receivedTimeMs } as const;
-  // What the process missed the relay sends when it is subscribed again.
+  // The relay repeats the seconds that the process missed, after the new subscription.
   run.recorder.underlying({ ...point, isHistory: true });
 }
 
@@ -40,10 +40,10 @@ interface Story {
   readonly trades?: boolean;
 }
 
-/** One hour of the day for each story, so that they share a store and nothing else. */
+/** One hour of the day per test, so that the tests share only a store. */
 let hour = 0;
 
-/** Follows a ticker over a kill and a restart up to some seconds after a window opens. Times relative to that opening. */
+/** Follows a ticker over a kill and a restart until some seconds after a window opens. Times are relative to that opening. */
 async function restarted({ killedMs, backMs, lost = () => false, trades = false }: Story) {
   const startMs = DAY + ++hour * 3_600_000 + 60_000;
   const window: Window = nextWindow('5m', windowAt('5m', startMs));
@@ -66,7 +66,7 @@ async function restarted({ killedMs, backMs, lost = () => false, trades = false 
   await play(second, openMs + 6_000);
   return { first, second, openMs, market: second.recorder.market(first.latest(slug)!.marketId)! };
 
-  /** Each second of the relay as late as it comes, and two trades a second. */
+  /** Plays each second of the relay with its delay, and two trades a second. */
   async function play(run: Run, untilMs: number): Promise<void> {
     for (;;) {
       const next = (Math.floor((run.clock.now() - LATE_MS) / 1000) + 1) * 1000;
@@ -83,21 +83,21 @@ async function restarted({ killedMs, backMs, lost = () => false, trades = false 
   }
 }
 
-describe('a restart within the minute whose mean is a strike', () => {
-  it('costs nothing where the relay repeats what was missed', async () => {
+describe('a restart within the minute whose mean is the strike', () => {
+  it('loses nothing when the relay repeats the missed seconds', async () => {
     const { market, openMs } = await restarted({ killedMs: -30_300, backMs: -27_100 });
     expect(market).toMatchObject({ strikePrice: meanUntil(openMs), strikeBasis: 'chainlink_ticks' });
-    // As late as without a restart: at the first look once the relayed average could have come.
+    // As late as without a restart: at the first review at which the relayed average could have arrived.
     expect(market.strikeKnownTimeMs).toBe(openMs + 3_900);
   });
 
-  it('costs nothing where it lies over the opening itself', async () => {
+  it('loses nothing when it includes the opening itself', async () => {
     const { market, openMs } = await restarted({ killedMs: -1_000, backMs: 4_200 });
     expect(market).toMatchObject({ strikePrice: meanUntil(openMs), strikeBasis: 'chainlink_ticks' });
     expect(market.strikeKnownTimeMs).toBeGreaterThanOrEqual(openMs + 4_200);
   });
 
-  it('stores no second twice that the relay repeats', async () => {
+  it('stores a second repeated by the relay only once', async () => {
     const { first, second, openMs } = await restarted({ killedMs: -20_000, backMs: -16_000 });
     const seconds = [...first.sink.underlyings, ...second.sink.underlyings].map((one) => one.eventTimeMs);
     expect(seconds).toEqual([...new Set(seconds)].sort((a, b) => a - b));
@@ -105,10 +105,10 @@ describe('a restart within the minute whose mean is a strike', () => {
   });
 
   it.each([
-    ['in the time nobody was there', -26_000],
+    ['during the downtime', -26_000],
     ['before the process died', -50_000],
     ['at the opening', 0],
-  ])('leaves the strike unknown where a second was lost: %s', async (_where, lostMs) => {
+  ])('leaves the strike unknown when a second was lost: %s', async (_where, lostMs) => {
     const { market } = await restarted({
       killedMs: -30_300,
       backMs: -22_100,
@@ -117,12 +117,12 @@ describe('a restart within the minute whose mean is a strike', () => {
     expect(market).toMatchObject({ strikePrice: null, strikeBasis: null });
   });
 
-  it('leaves it unknown where more was missed than the relay repeats', async () => {
+  it('leaves the strike unknown when more seconds were missed than the relay repeats', async () => {
     const { market } = await restarted({ killedMs: -40_000, backMs: -20_000 });
     expect(market.strikePrice).toBeNull();
   });
 
-  it('estimates it from the trades where a second was lost', async () => {
+  it('estimates the strike from the trades when a second was lost', async () => {
     const lost = (secondMs: number) => secondMs === -50_000;
     const { market, openMs } = await restarted({ killedMs: -30_300, backMs: -29_900, lost, trades: true });
     expect(market.strikeBasis).toBe('binance_trades');
@@ -130,12 +130,12 @@ describe('a restart within the minute whose mean is a strike', () => {
   });
 });
 
-it('takes no price of another ticker, and none from before the tapes', async () => {
+it('uses no price of another ticker, and none from before the tapes', async () => {
   const { second, openMs } = await restarted({ killedMs: -30_300, backMs: -29_000 });
   const others = [...second.recorder.markets()].filter(({ ticker }) => ticker !== ('BTC' satisfies Ticker));
   expect(others.length).toBeGreaterThan(0);
   for (const { strikePrice } of others) expect(strikePrice).toBeNull();
-  // Windows that opened longer ago than the tapes reach had no strike, and have none now.
+  // Windows that opened before the tapes begin had no strike, and have none now.
   for (const { startTimeMs, strikePrice } of second.recorder.markets())
     if (startTimeMs < openMs) expect(strikePrice).toBeNull();
 });
