@@ -18,7 +18,7 @@ export interface ClobRequest {
   readonly nowMs: number;
 }
 
-/** @returns Null where the venue has no such route. */
+/** @returns Null when the venue has no such route. */
 export function clobReply(model: VenueModel, faults: Faults, request: ClobRequest): Reply | null {
   const { method, path, query, body, nowMs } = request;
   if (path === '/time') return text(String(Math.floor(nowMs / 1000)));
@@ -108,7 +108,7 @@ function parsed(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    // Not JSON: the schema refuses it like any other wrong payload.
+    // Not JSON: the schema rejects it like any other wrong payload.
     return null;
   }
 }

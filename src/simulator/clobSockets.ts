@@ -8,7 +8,7 @@ import type { SimulatedMarket } from './markets.ts';
 import type { VenueModel } from './model.ts';
 
 const SNAPSHOT_DELAY_MS = 200;
-/** A connection that sends nothing for this long is dropped without a close frame. */
+/** A connection whose client sends nothing for this long is dropped without a close frame. */
 const IDLE_LIMIT_MS = 125_000;
 const SEND_BUFFER_LIMIT_BYTES = 16 * 1024 * 1024;
 
@@ -24,19 +24,19 @@ interface Session {
   readonly socket: WebSocket;
   readonly tokens: Set<string>;
   isInitialised: boolean;
-  /** Per connection; the last command wins. */
+  /** A setting of the connection; the last command wins. */
   custom: boolean;
   lastHeardMs: number;
   readonly late: LateFrames;
 }
 
 /**
- * Sees every frame of a market in the order of the wire, with the number of sockets it was written to: 0 where nobody
- * follows the market. Crash tests keep the venue's own record of what it sent by it.
+ * Receives every frame of a market in wire order, with the number of sockets to which it was written (0 without
+ * subscribers). Crash tests use it to keep the venue's own record of the frames it sent.
  */
 export interface WireObserver {
   onFrame(market: SimulatedMarket, frame: string, sockets: number): void;
-  /** A whole book, as a subscription is answered. */
+  /** A whole book in answer to a subscription. */
   onSnapshot(market: SimulatedMarket, frame: string): void;
 }
 
@@ -50,7 +50,7 @@ interface Parts {
 export class ClobSockets {
   readonly #parts: Parts;
   readonly #sessions = new Set<Session>();
-  /** Sessions by market, so that a frame costs nothing where nobody listens. */
+  /** Sessions by market, so that a frame without subscribers costs nothing. */
   readonly #listeners = new Map<SimulatedMarket, Set<Session>>();
 
   constructor(parts: Parts) {
@@ -86,7 +86,7 @@ export class ClobSockets {
     socket.on('error', () => socket.terminate());
   }
 
-  /** Delivers a frame to whoever follows the market; `market` null means everybody. */
+  /** Delivers a frame to the market's subscribers; to all connections if `market` is null. */
   deliver(market: SimulatedMarket | null, frame: string, custom: boolean): void {
     const { faults, clock, observer = null } = this.#parts;
     const sessions = market === null ? this.#sessions : this.#listeners.get(market);
@@ -113,7 +113,7 @@ export class ClobSockets {
     } else send();
   }
 
-  /** Once a second: drops idle connections and ends those whose markets have all been settled. */
+  /** Runs once a second: drops idle connections and ends those whose markets are all settled. */
   sweep(): void {
     const nowMs = this.#parts.clock.monotonic();
     for (const session of this.#sessions) {
@@ -122,7 +122,7 @@ export class ClobSockets {
     }
   }
 
-  /** Closes every connection; 1006 without a close frame. */
+  /** Closes every connection; 1006 closes without a close frame. */
   closeAll(code: 1000 | 1013 | 1006): void {
     for (const { socket } of this.#sessions) {
       if (code === 1006) socket.terminate();
@@ -168,7 +168,7 @@ export class ClobSockets {
     this.#parts.clock.after(SNAPSHOT_DELAY_MS, () => this.#sendSnapshot(session, added));
   }
 
-  /** Changes follow only after the snapshot they build on. */
+  /** Changes are sent only after the snapshot to which they apply. */
   #sendSnapshot(session: Session, tokens: readonly string[]): void {
     if (!this.#sessions.has(session)) return;
     const { model, faults, observer = null } = this.#parts;
@@ -201,7 +201,7 @@ export class ClobSockets {
     }
   }
 
-  /** @returns Whether the frame was written to the socket, or will be once it is late enough. */
+  /** @returns Whether the frame was written to the socket, or will be after the simulated delay. */
   #send(session: Session, frame: string): boolean {
     const { faults } = this.#parts;
     const { socket, late } = session;
@@ -247,7 +247,7 @@ function parseCommand(message: string): Command | null {
   try {
     value = JSON.parse(message);
   } catch {
-    // The venue answers any text it cannot read with INVALID MESSAGE.
+    // The venue answers any unreadable text with INVALID MESSAGE.
     return null;
   }
   const parsed = commandSchema.safeParse(value);
@@ -259,7 +259,7 @@ interface AnyFrame {
   price_changes?: { asset_id: string }[];
 }
 
-/** The frame without some tokens' news; null when nothing is left. */
+/** The frame without the changes of some tokens; null when nothing is left. */
 function withoutTokens(frame: string, tokens: ReadonlySet<string>): string | null {
   const parsed = JSON.parse(frame) as AnyFrame;
   if (parsed.asset_id !== undefined) return tokens.has(parsed.asset_id) ? null : frame;

@@ -23,7 +23,7 @@ interface ExchangeRequest {
   readonly nowMs: number;
 }
 
-/** @returns Null where the venue has no such route. */
+/** @returns Null when the venue has no such route. */
 export function perpReply(
   model: VenueModel,
   faults: Faults,
@@ -50,7 +50,7 @@ export function perpReply(
   return text(model.perp.answer(ticker, nowMs));
 }
 
-/** @returns Null where the venue has no such route. */
+/** @returns Null when the venue has no such route. */
 export function spotReply(model: VenueModel, { path, query, nowMs }: ExchangeRequest): Reply | null {
   if (path === '/api/v3/time') return json({ serverTime: Math.floor(nowMs) });
   if (path !== '/api/v3/klines') return null;
@@ -61,7 +61,7 @@ export function spotReply(model: VenueModel, { path, query, nowMs }: ExchangeReq
   return json(candlesOf(model, ticker, { query, lengthMs }).map((candle) => klineRow(candle, lengthMs)));
 }
 
-/** With a start: the earliest candles from there on; without one: the newest. */
+/** With a start time: the earliest candles from it on; without one: the newest. */
 function candlesOf(
   model: VenueModel,
   ticker: Ticker,
@@ -76,7 +76,7 @@ function candlesOf(
 
 export function klineRow(candle: Candle, lengthMs: number): unknown[] {
   const { startMs, open, high, low, close, volume, trades } = candle;
-  // The exchange prices in cents, and prints eight decimals.
+  // The exchange quotes in cents and prints eight decimals.
   const price = (value: number) => (Math.round(value * 100) / 100).toFixed(8);
   const half = volume / 2;
   return [

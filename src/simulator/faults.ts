@@ -1,6 +1,6 @@
 /**
- * What can go wrong at a venue, switched on by tests and by the `/control` route. One object is read by every
- * protocol of the server; nothing here acts by itself. Counts run down as they are used.
+ * The faults of a venue, set by tests and by the `/control` route. Every protocol of the server reads this one object,
+ * which does nothing by itself. Counts decrease with use.
  */
 import { z } from 'zod';
 
@@ -50,13 +50,13 @@ const LATE_FEEDS = ['clob', 'relay', 'spot'] as const;
 export class Faults {
   duplicatesLeft = 0;
   lossesLeft = 0;
-  /** Prints and books leave this much later than the level changes they belong to. */
+  /** Delay of prints and books after the level changes to which they belong. */
   reorderDelayMs = 0;
-  /** How much later than it should each frame of a feed leaves. */
+  /** Delay of each frame of a feed. */
   readonly lateMs = { clob: 0, relay: 0, spot: 0 };
   /** Sockets answer PING and send nothing else. */
   silentStall = false;
-  /** Sockets stay open and say nothing at all. */
+  /** Sockets stay open and send nothing at all. */
   halfOpen = false;
   pongDelayMs = 0;
   zombieMarket = false;
@@ -69,8 +69,8 @@ export class Faults {
   #perp: { answer: RefusedAnswer; left: number } | null = null;
 
   /**
-   * Switches a fault that needs only this state. Closing sockets, clock skew, ticks and quotes act on the
-   * server and the model, which handle them before asking here.
+   * Sets a fault that needs only this state. Closing sockets, clock skew, tick sizes and quotes act on the
+   * server and the model, which handle them before calling this.
    */
   set(fault: Fault): void {
     switch (fault.fault) {
@@ -113,7 +113,7 @@ export class Faults {
     }
   }
 
-  /** How Gamma refuses this request, if it does. */
+  /** The refusal of this Gamma request, or null. */
   takeGammaRefusal(): RefusedAnswer | null {
     return take(this.#gamma);
   }

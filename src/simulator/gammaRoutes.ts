@@ -9,7 +9,7 @@ import { lastYearEvent, reverseOutcomes, stripNumbers, zombieEvent } from './odd
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 500;
 
-/** @param path Below `/gamma`. @returns Null where the venue has no such route. */
+/** @param path Below `/gamma`. @returns Null when the venue has no such route. */
 export function gammaReply(
   model: VenueModel,
   faults: Faults,
@@ -54,7 +54,7 @@ function listMarkets(
   model: VenueModel,
   { query, nowMs }: { query: URLSearchParams; nowMs: number },
 ): SimulatedMarket[] {
-  // Today's documentation: `closed` defaults to false.
+  // According to the current documentation, `closed` defaults to false.
   const closed = query.get('closed') === 'true';
   const endMinMs = dateOf(query.get('end_date_min')) ?? 0;
   const endMaxMs = dateOf(query.get('end_date_max')) ?? Number.POSITIVE_INFINITY;
@@ -92,7 +92,7 @@ function marketWithEvent(market: SimulatedMarket, faults: Faults, nowMs: number)
   return (event.markets as GammaObject[])[0] as GammaObject;
 }
 
-/** The listing faults apply to every market object inside an event. */
+/** Applies the listing faults to every market object inside an event. */
 function bent(event: GammaObject, faults: Faults): GammaObject {
   let markets = event.markets as GammaObject[];
   if (faults.reversedOutcomes) markets = markets.map(reverseOutcomes);

@@ -1,4 +1,4 @@
-/** Recorded frames of a stretch of simulated time, made as fast as the machine can, in the order received. */
+/** Recorded frames of a period of simulated time, generated at full speed, in receive order. */
 import type { Ticker } from '../schema/market.ts';
 import { TICKERS } from '../schema/market.ts';
 import { gammaEvent } from './gammaObjects.ts';
@@ -15,7 +15,7 @@ export type RecordedFeed =
   | 'bybit.rest';
 
 export interface RecordedFrame {
-  /** Unix milliseconds; never falls from one frame to the next. */
+  /** Unix milliseconds; never decreases from one frame to the next. */
   readonly receivedTimeMs: number;
   readonly feed: RecordedFeed;
   readonly frame: string;
@@ -23,18 +23,18 @@ export interface RecordedFrame {
 
 export interface HistoryOptions {
   readonly endTimeMs: number;
-  /** How often each perpetual's depth is polled; default 1.5 s. */
+  /** Interval between polls of each perpetual's depth; default 1.5 s. */
   readonly perpPeriodMs?: number;
   readonly tickers?: readonly Ticker[];
 }
 
 const PERP_PERIOD_MS = 1500;
-/** How much simulated time is made at once: bounds the frames held in memory. */
+/** Simulated time generated at once: bounds the frames in memory. */
 const SLICE_MS = 500;
 
 /**
- * Advances the model to `endTimeMs`, yielding what a recorder would have received: market listings, book
- * snapshots as each window enters play, every frame after that, prices, and perpetual depth.
+ * Advances the model to `endTimeMs` and yields the frames that a recorder would have received: market listings, book
+ * snapshots when each window starts, every later frame, prices, and perpetual depth.
  */
 export function* generateHistory(
   model: VenueModel,
@@ -61,7 +61,7 @@ export function* generateHistory(
   }
 }
 
-/** What a recorder receives of every market in play when it begins at the model's present: its listing and its books. */
+/** The listing and books of every open market, which a recorder receives when it starts at the model's current time. */
 export function inPlayFrames(model: VenueModel): RecordedFrame[] {
   const sink = new RecordingSink(model);
   for (const market of model.playing) sink.entered(Math.floor(model.nowMs), market);

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 
-/** Frames that wait on one connection; what comes beyond them is lost, as in a full send buffer. */
+/** Most frames waiting on one connection; further ones are lost, as in a full send buffer. */
 const WAITING_MAX = 100_000;
 
 interface WaitingFrame {
@@ -8,7 +8,7 @@ interface WaitingFrame {
   readonly send: () => void;
 }
 
-/** Holds the frames of a late connection back, in their order. When it is on time again, all that wait leave at once. */
+/** Delays the frames of a late connection in order. When the delay ends, all waiting frames are sent at once. */
 export class LateFrames {
   readonly #clock: Clock;
   #waiting: WaitingFrame[] = [];
@@ -18,7 +18,7 @@ export class LateFrames {
     this.#clock = clock;
   }
 
-  /** @param delayMs 0: on time. */
+  /** @param delayMs 0: no delay. */
   send(delayMs: number, send: () => void): void {
     if (delayMs === 0) {
       this.#release(Number.POSITIVE_INFINITY);

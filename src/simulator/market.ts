@@ -1,6 +1,6 @@
 /**
- * One market in play: makers that follow the fair value, takers, the refined tick, the side that nobody quotes
- * near the end, and the emptying afterwards. It schedules itself; every frame goes to the venue's sink.
+ * One open market: makers that follow the fair value, takers, the finer tick, the side that nobody quotes
+ * near the end, and the emptying afterwards. It schedules its own actions; every frame goes to the venue's sink.
  */
 
 import { Random } from '../core/random.ts';
@@ -23,18 +23,18 @@ import {
 import type { Schedule } from './schedule.ts';
 import { CENT, changesPerSecond, ordersPerMinute, spreadTicks } from './shape.ts';
 
-/** What a market needs of the venue round it. */
+/** The parts of the venue that a market needs. */
 export interface VenueContext {
   readonly seed: string;
   readonly schedule: Schedule;
   readonly prices: PriceBoard;
   /** 1 = the venue's own rate of book changes. */
   density(): number;
-  /** Times an hour that a market's two tokens are quoted apart. */
+  /** How often per hour a market's two tokens are quoted apart. */
   chancesPerHour(): number;
-  /** From a book frame's timestamp to its sending. */
+  /** Delay from a book frame's timestamp to its sending. */
   readonly latencyMs: LatencyRange;
-  /** Added to every venue timestamp: the fault of a clock that is off. */
+  /** Added to every venue timestamp to simulate a wrong clock. */
   stampOffsetMs(): number;
   emit(atMs: number, market: SimulatedMarket, frame: WireFrame): void;
 }
@@ -52,7 +52,7 @@ const CALM_FACTOR = 0.6;
 const MIN_CHANGES_PER_SECOND = 0.02;
 const EMPTYING_ACTIONS = 3;
 const HOUR_MS = 3_600_000;
-/** Chances of this kind were seen to last 2.7 s in 2026. */
+/** Mean duration of such opportunities: 2.7 s, as seen in 2026. */
 const CHANCE_LASTS_MS = 2_700;
 /** Hundredths of a share. */
 const OFFERED_SIZE = 8_000;
@@ -63,15 +63,15 @@ export class LiveMarket {
   readonly book: WireBook;
   readonly #context: VenueContext;
   readonly #random: Random;
-  /** Apart, so that a market with chances is otherwise the same as one without. */
+  /** A separate generator, so that a market with opportunities is otherwise the same as one without. */
   readonly #chances: Random;
   #noise = 0;
   #spread = 2;
   #clumpUntilMs = 0;
-  /** The only side of Up that is quoted; null: both are. */
+  /** The only side of Up that is quoted; null when both are. */
   #onlySide: LadderSide | null = null;
   #isEmptied = false;
-  /** Nobody else acts until the two tokens agree again. */
+  /** True while the two tokens are quoted apart: nobody else acts. */
   #isParted = false;
 
   constructor(market: SimulatedMarket, context: VenueContext) {
@@ -81,12 +81,12 @@ export class LiveMarket {
     const bookRandom = new Random(`${context.seed}/book/${facts.slug}`);
     this.#random = new Random(`${context.seed}/live/${facts.slug}`);
     this.#chances = new Random(`${context.seed}/chances/${facts.slug}`);
-    // Makers fill a new book within minutes of its listing; it keeps that timestamp until something changes.
+    // Makers fill a new book within minutes of its listing; it keeps that timestamp until the first change.
     this.book = new WireBook(facts, this.#random, facts.createdMs + bookRandom.below(300_000));
     for (const set of quietLevels(bookRandom)) this.book.ladder.set(set.side, set.price, set.size);
   }
 
-  /** Starts makers and takers. A window that is under way already gets a book in play at once. */
+  /** Starts makers and takers. A window that has already opened gets a filled book at once. */
   play(nowMs: number): void {
     if (nowMs > this.market.facts.window.startTimeMs) {
       const target = this.#target(nowMs);
@@ -114,7 +114,7 @@ export class LiveMarket {
     return ladder.isTwoSided ? (ladder.bestBid + ladder.bestAsk) / 2 : null;
   }
 
-  /** Moves the tick from 0.01 to 0.001 now, wherever the price is. */
+  /** Changes the tick size from 0.01 to 0.001 now, at any price. */
   refineTick(nowMs: number): void {
     if (this.book.tick === 1) return;
     this.#emit(nowMs, this.book.refineTick(this.#stamp(nowMs)));
@@ -122,8 +122,8 @@ export class LiveMarket {
   }
 
   /**
-   * Quotes the two tokens at these best asks (thousandths), apart where they add to less than 1, until the window is
-   * over: nobody else acts.
+   * Quotes the two tokens at these best asks (thousandths), apart if their sum is below 1, until the end of the window.
+   * Nobody else acts meanwhile.
    */
   quoteApart(nowMs: number, { upAsk, downAsk }: { upAsk: number; downAsk: number }): void {
     if (this.#isEmptied) return;
@@ -134,7 +134,7 @@ export class LiveMarket {
     this.#emit(nowMs, this.book.part({ ask: downAsk, size: OFFERED_SIZE }, this.#stamp(nowMs)));
   }
 
-  /** What Up is worth to the makers, 0..1. */
+  /** The value of Up to the makers, 0..1. */
   fair(nowMs: number): number {
     return fairUp(this.market, { prices: this.#context.prices, nowMs });
   }
@@ -225,7 +225,7 @@ export class LiveMarket {
       this.#context.schedule.at(atMs + 300, (laterMs) => this.#empty(laterMs, actionsLeft - 1));
   }
 
-  /** Where makers want the touch. */
+  /** The makers' target for the best prices. */
   #target(nowMs: number): Target {
     const { window, habits } = this.market.facts;
     const tick = this.book.tick;
@@ -254,7 +254,7 @@ export class LiveMarket {
   }
 }
 
-/** Makers look at short windows twice a second, at longer ones less often. */
+/** Makers requote short windows twice a second, longer ones less often. */
 function quoteWaitMs(lengthMs: number): number {
   if (lengthMs <= 300_000) return 500;
   return lengthMs <= 900_000 ? 900 : 1800;

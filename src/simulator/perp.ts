@@ -1,6 +1,6 @@
 /**
- * The perpetual's top 50: spread of one tick, about half of the ticks occupied, dust on most levels and size
- * at the touch (recording of 2026-03-13). Books change when they are asked for, as a poller sees them.
+ * The perpetual's best 50 levels: a spread of one tick, about half of the ticks occupied, dust on most levels and size
+ * at the best price (recording of 2026-03-13). Books change when they are polled, as a poller sees them.
  */
 
 import { Random } from '../core/random.ts';
@@ -9,7 +9,7 @@ import type { PriceBoard } from './prices.ts';
 
 export const PERP_SYMBOLS: Record<Ticker, string> = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
 const LEVELS = 50;
-/** Tick, decimals of price and size, and the coins one BTC's worth of size is. */
+/** Tick size, decimals of price and size, and the number of coins worth one BTC. */
 const CONTRACTS: Record<Ticker, { tick: number; digits: number; sizeDigits: number; sizeScale: number }> = {
   BTC: { tick: 0.1, digits: 2, sizeDigits: 3, sizeScale: 1 },
   ETH: { tick: 0.01, digits: 2, sizeDigits: 2, sizeScale: 28 },
@@ -38,7 +38,7 @@ class PerpBook {
     this.updateId = 10_000_000 + this.#random.below(1_000_000);
   }
 
-  /** Moves the book to a price; sometimes nothing has changed and the update id stays. */
+  /** Moves the book to a price; sometimes nothing changes and the update id stays the same. */
   moveTo(price: number): void {
     if (this.#bids.length > 0 && this.#random.chance(UNCHANGED)) return;
     this.updateId += 1 + this.#random.below(12);
@@ -54,7 +54,7 @@ class PerpBook {
     return { bids: text(this.#bids), asks: text(this.#asks) };
   }
 
-  /** Keeps what is still behind the touch, fills up to 50 levels, and redraws some sizes. */
+  /** Keeps the levels still behind the best price, fills up to 50 levels, and redraws some sizes. */
   #side(old: readonly Level[], best: number, step: 1 | -1): Level[] {
     const kept = new Map(old.map(({ ticks, size }) => [ticks, size]));
     const farthest = old.at(-1)?.ticks ?? best - step;

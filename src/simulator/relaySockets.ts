@@ -7,7 +7,7 @@ import { TWAP_SECONDS } from './prices.ts';
 import { exact, type RelayPoint, type RelayTopic, relayFrame, relaySymbol } from './relay.ts';
 
 const TOPICS = ['crypto_prices', 'crypto_prices_chainlink', 'crypto_prices_twap_sixty'] as const;
-/** The relay runs about two seconds behind, so its newest point is that old. */
+/** The relay is about two seconds late, so its newest point is that old. */
 const OLDEST_RECENT_SECONDS = 12;
 const NEWEST_RECENT_SECONDS = 2;
 
@@ -51,7 +51,7 @@ export class RelaySockets {
   }
 
   #hear(session: Session, message: string): void {
-    // PING gets no answer here.
+    // This relay does not answer PING.
     if (message === 'PING') return;
     const command = readCommand(message);
     if (!command) {
@@ -95,12 +95,12 @@ function readCommand(message: string): z.infer<typeof commandSchema> | null {
   try {
     return commandSchema.parse(JSON.parse(message));
   } catch {
-    // Neither JSON nor a command: the venue answers both with the same refusal.
+    // Neither JSON nor a command: the venue refuses both in the same way.
     return null;
   }
 }
 
-/** Nothing, a comma list, or compact JSON naming a symbol. JSON with a space in it matches nothing, as at the venue. */
+/** Accepts an empty filter, a comma-separated list, or compact JSON with a symbol. As at the venue, JSON with a space fails. */
 function matches(filters: string, symbol: string): boolean {
   if (filters === '') return true;
   if (filters.startsWith('{')) return filters === `{"symbol":"${symbol}"}`;

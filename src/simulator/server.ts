@@ -1,6 +1,6 @@
 /**
- * Every venue the service reads, on one loopback port. The server drives a model with the clock it is given:
- * a model that history has been made with goes on where history ended.
+ * All venues that the service reads, on one loopback port. The server advances a model with the given clock; a model
+ * that has generated history continues where the history ended.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +20,7 @@ import type { VenueModel, VenueSink } from './model.ts';
 import { RelaySockets } from './relaySockets.ts';
 import { BinanceSockets, CoinbaseSockets } from './spotSockets.ts';
 
-/** The steps of live time: frames are sent up to this long after the moment they state. */
+/** Step of live time: frames are sent up to this long after their time. */
 const STEP_MS = 20;
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
@@ -29,7 +29,7 @@ export interface VenueServerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observer?: WireObserver;
-  /** Milliseconds between two steps of live time; default 20. Smaller ones delay frames less and cost more CPU. */
+  /** Milliseconds between two steps of live time; default 20. Smaller steps delay frames less and cost more CPU. */
   readonly stepMs?: number;
 }
 
@@ -75,7 +75,7 @@ export class VenueServer {
     };
   }
 
-  /** Listens on 127.0.0.1 and starts live time. @returns The port. @throws If the port is taken. */
+  /** Listens on 127.0.0.1 and starts live time. @returns The port. @throws If the port is in use. */
   async start(port = 0): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       this.#http.once('error', reject);
@@ -103,7 +103,7 @@ export class VenueServer {
     await new Promise<void>((resolve) => this.#http.close(() => resolve()));
   }
 
-  /** The environment that points the service at this server. */
+  /** The environment variables that point the service at this server. */
   urls(): Record<string, string> {
     const http = `http://127.0.0.1:${this.port}`;
     const webSocket = `ws://127.0.0.1:${this.port}`;
@@ -119,7 +119,7 @@ export class VenueServer {
     };
   }
 
-  /** Switches a fault on or off; see `faultSchema`. */
+  /** Sets or clears a fault; see `faultSchema`. */
   fault(fault: Fault): void {
     this.#logger.info({ event: 'simulator.fault', ...fault }, 'fault switched');
     if (fault.fault === 'close') this.#clob.closeAll(fault.code);
@@ -130,7 +130,7 @@ export class VenueServer {
     else this.faults.set(fault);
   }
 
-  /** Acts on a market's book with the model's next step. */
+  /** Runs an action on a market's book in the model's next step. */
   #play(marketId: string, act: (live: LiveMarket, atMs: number) => void): void {
     const market = this.model.registry.byId(marketId);
     const live = market && this.model.bookOf(market);

@@ -10,7 +10,7 @@ import type { SpotTrade } from './spotTape.ts';
 
 const KLINES_MS = { kline_1m: 60_000, kline_1h: 3_600_000 } as const;
 const KLINE_PERIOD_MS = 1000;
-/** Coinbase drops connections that do not subscribe in time. */
+/** Coinbase drops connections that do not subscribe within this time. */
 const SUBSCRIBE_WITHIN_MS = 5000;
 
 const binanceCommand = z.object({
@@ -152,7 +152,7 @@ export class CoinbaseSockets {
     this.#send(ticker, 'ticker', () => coinbaseTicker(trade, this.#sequences[ticker]));
   }
 
-  /** Once a second. */
+  /** Sends heartbeats; call it once a second. */
   heartbeat(nowMs: number): void {
     for (const ticker of TICKERS) {
       this.#send(ticker, 'heartbeat', () =>
@@ -198,7 +198,7 @@ function parseJson(message: string): unknown {
   try {
     return JSON.parse(message);
   } catch {
-    // Not JSON: refused by the schema like any other wrong command.
+    // Not JSON: the schema rejects it like any other wrong command.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-/** Trades of the spot market: about 35 a second for BTC, fewer for the others, in bursts round the path. */
+/** Trades of the spot market: about 35 a second for BTC, fewer for the others, in bursts around the path. */
 
 import { Random } from '../core/random.ts';
 import type { Ticker } from '../schema/market.ts';
@@ -19,7 +19,7 @@ export interface SpotTrade {
 
 const TRADES_PER_SECOND: Record<Ticker, number> = { BTC: 35, ETH: 18, SOL: 9 };
 const SIZE_MEDIAN: Record<Ticker, number> = { BTC: 0.004, ETH: 0.08, SOL: 1.5 };
-/** Thin traffic still tells the price about once a second. */
+/** With low density, trades still show the price about once a second. */
 const MIN_TRADES_PER_SECOND = 1;
 const HALF_SPREAD = 0.000001;
 const LATENCY_MS = { low: 4, high: 18 };
