@@ -199,7 +199,7 @@ describe('folders follow the data flow', () => {
     ['src/venues/bybit/feed.ts', '../http.ts', false],
     ['src/service.ts', './cli/main.ts', true],
     ['src/cli/main.ts', './serve.ts', false],
-    ['src/runtime/clock.ts', './support/fakeClock.ts', true],
+    ['src/runtime/clock.ts', '../../test/support/fakeClock.ts', true],
   ])('%s importing %s is a fault: %s', (path, target, isFault) => {
     const spellings = [`import { x } from '${target}';`, `import '${target}';`, `await import('${target}');`];
     for (const text of spellings) {
