@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Strikes } from '../lifecycle/strikes.ts';
+import { Strikes } from '../lifecycle/strikeFinder.ts';
 import { FrameRouter, type RoutedFeed } from '../recorder/import/frameRouter.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { Strikes } from '../lifecycle/strikes.ts';
+import { Strikes } from '../lifecycle/strikeFinder.ts';
 import { CountingSink } from '../recorder/import/countingSink.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
 import { ImportLedger } from '../recorder/import/importLedger.ts';

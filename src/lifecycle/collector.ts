@@ -14,9 +14,9 @@ import { GammaClient } from '../venues/polymarket/gamma/client.ts';
 import { RtdsFeed } from '../venues/polymarket/rtds/feed.ts';
 import { UnderlyingSource } from '../venues/underlying.ts';
 import type { SocketDriver } from '../venues/venueSocket.ts';
+import { StrikeCandles } from './candleCache.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { StrikeCandles } from './strikeCandles.ts';
-import { Strikes } from './strikes.ts';
+import { Strikes } from './strikeFinder.ts';
 
 /** A slower book request is repeated: its answer would be outdated. */
 const AUDIT_TIMEOUT_MS = 3_000;

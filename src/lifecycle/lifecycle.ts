@@ -6,11 +6,11 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { EVENT_TYPES, type Market, TICKERS } from '../schema/market.ts';
 import type { GammaListing } from '../venues/polymarket/gamma/mapper.ts';
 import { Discovery, type Listings } from './discovery.ts';
-import { ResolutionPolls } from './resolutionPolls.ts';
-import { type ExchangeRules, type ReadRules, SettlementRules } from './settlementRules.ts';
-import { type ExchangeMarkets, SettlementWinners } from './settlementWinners.ts';
-import type { Strikes } from './strikes.ts';
+import { type ExchangeRules, type ReadRules, SettlementRules } from './marketRulesReader.ts';
+import { ResolutionPolls } from './resolutionPollSchedule.ts';
+import type { Strikes } from './strikeFinder.ts';
 import { type WantedWindow, wantedWindows } from './wantedWindows.ts';
+import { type ExchangeMarkets, SettlementWinners } from './winnerReader.ts';
 
 const TICK_MS = 1000;
 /** A resolved market is forgotten this long after its end; later duplicates of its frames are then unknown. */

@@ -6,7 +6,7 @@ import { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
 import { mapGammaMarket } from '../venues/polymarket/gamma/mapper.ts';
 import { mapRtdsFrame } from '../venues/polymarket/rtds/mapper.ts';
-import { Strikes } from './strikes.ts';
+import { Strikes } from './strikeFinder.ts';
 
 const DAY = 'polymarket/ligengxin96-2026-07-24';
 /** How long after its end the listing is read again, with the outcome. */

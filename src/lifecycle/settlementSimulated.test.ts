@@ -8,7 +8,7 @@ import { Metrics } from '../runtime/metrics.ts';
 import type { EventType, Market } from '../schema/market.ts';
 import { generateHistory } from '../simulator/history.ts';
 import { VenueModel } from '../simulator/model.ts';
-import { Strikes } from './strikes.ts';
+import { Strikes } from './strikeFinder.ts';
 
 const START = Date.UTC(2026, 10, 20, 12);
 const ROUTES: Record<string, RoutedFeed> = { 'binance.spot': 'binance' };

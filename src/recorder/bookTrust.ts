@@ -2,7 +2,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { GapCause, RowTimes } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { FinishedAction } from '../venues/polymarket/book/marketBook.ts';
-import type { Gaps } from './gaps.ts';
+import type { Gaps } from './gapTracker.ts';
 import type { RecordedMarket, Unproven } from './recordedMarket.ts';
 
 export const CLOB_FEED = 'polymarket.clob';

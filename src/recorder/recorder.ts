@@ -19,16 +19,16 @@ import type { StoredBook } from '../store/queries/resume.ts';
 import { ACTION_QUIET_MS, type Applied, type FinishedAction } from '../venues/polymarket/book/marketBook.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import { BookTrust, CLOB_FEED } from './bookTrust.ts';
-import { Gaps } from './gaps.ts';
-import type { Adoption } from './import/unknownMarkets.ts';
+import { Gaps } from './gapTracker.ts';
+import type { Adoption } from './import/unlistedMarketAdopter.ts';
 import { marketOfLostFrame } from './lostFrame.ts';
 import { withWinner } from './marketMerge.ts';
-import { RecentSnapshots } from './recentSnapshots.ts';
+import { RecentSnapshots } from './recentSnapshotCounter.ts';
 import { RecordedMarket } from './recordedMarket.ts';
 import { recorderCounters } from './recorderCounters.ts';
 import { Sequence } from './sequence.ts';
-import { UnderlyingPrices } from './underlyingPrices.ts';
-import { FeedLags } from './watchdog/feedLags.ts';
+import { UnderlyingPrices } from './underlyingPriceCache.ts';
+import { FeedLags } from './watchdog/feedLagMonitor.ts';
 
 /** How long an ended, unresolved market stays subscribed: trading continues for tens of seconds. */
 export const SUBSCRIBED_AFTER_END_MS = 300_000;

@@ -4,7 +4,7 @@ import { MemorySink } from '../../test/support/memorySink.ts';
 import { book as bookOf } from '../../test/support/records.ts';
 import { Bus } from '../bus/bus.ts';
 import { PublishingSink } from '../bus/publishingSink.ts';
-import { Strikes } from '../lifecycle/strikes.ts';
+import { Strikes } from '../lifecycle/strikeFinder.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { silentLogger } from '../runtime/log.ts';

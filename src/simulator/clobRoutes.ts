@@ -1,6 +1,6 @@
 /** The order book's REST interface: books, a market's winner, the time. */
 import { z } from 'zod';
-import type { Faults } from './faults.ts';
+import type { Faults } from './faultState.ts';
 import { json, type Reply, text } from './httpReply.ts';
 import type { SimulatedMarket } from './markets.ts';
 import type { VenueModel } from './model.ts';

@@ -1,10 +1,10 @@
 /** The REST interfaces of the two exchanges: Bybit's perpetual depth and Binance's spot candles. */
 import { TICKERS, type Ticker } from '../schema/market.ts';
 import type { Candle } from './candles.ts';
-import type { Faults } from './faults.ts';
+import type { Faults } from './faultState.ts';
 import { json, type Reply, text } from './httpReply.ts';
 import type { VenueModel } from './model.ts';
-import { PERP_SYMBOLS } from './perp.ts';
+import { PERP_SYMBOLS } from './perpExchange.ts';
 import { SPOT_SYMBOLS } from './spotFrames.ts';
 
 const INTERVALS_MS: Readonly<Record<string, number>> = {

@@ -1,5 +1,5 @@
 /** Gamma's REST interface: events, markets, and the refusals in front of them. */
-import type { Faults, RefusedAnswer } from './faults.ts';
+import type { Faults, RefusedAnswer } from './faultState.ts';
 import { type GammaObject, gammaEvent, gammaMarket } from './gammaObjects.ts';
 import { json, type Reply } from './httpReply.ts';
 import type { SimulatedMarket } from './markets.ts';

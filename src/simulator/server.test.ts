@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { seriesSlug, slugOf, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
-import type { Fault } from './faults.ts';
+import type { Fault } from './faultState.ts';
 import { VenueModel } from './model.ts';
 import { VenueServer } from './server.ts';
 

@@ -9,16 +9,16 @@ import { WebSocketServer } from 'ws';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import { clobReply } from './clobRoutes.ts';
-import { ClobSockets, type WireObserver } from './clobSockets.ts';
+import { ClobSockets, type WireObserver } from './clobSocketServer.ts';
+import { LateFrames } from './delayedFrameQueue.ts';
 import { perpReply, spotReply } from './exchangeRoutes.ts';
-import { type Fault, Faults, faultSchema } from './faults.ts';
+import { type Fault, Faults, faultSchema } from './faultState.ts';
 import { gammaReply } from './gammaRoutes.ts';
 import { json, type Reply } from './httpReply.ts';
-import { LateFrames } from './lateFrames.ts';
-import type { LiveMarket } from './market.ts';
+import type { LiveMarket } from './marketSimulation.ts';
 import type { VenueModel, VenueSink } from './model.ts';
-import { RelaySockets } from './relaySockets.ts';
-import { BinanceSockets, CoinbaseSockets } from './spotSockets.ts';
+import { RelaySockets } from './relaySocketServer.ts';
+import { BinanceSockets, CoinbaseSockets } from './spotSocketServers.ts';
 
 /** Step of live time: frames are sent up to this long after their time. */
 const STEP_MS = 20;

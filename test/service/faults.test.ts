@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Fault } from '../../src/simulator/faults.ts';
+import type { Fault } from '../../src/simulator/faultState.ts';
 import type { VenueServer } from '../../src/simulator/server.ts';
 import { slugOf, windowAt } from '../../src/venues/polymarket/lifecycle/windows.ts';
 import { commandAbsent } from '../support/builtCommand.ts';

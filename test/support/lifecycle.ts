@@ -1,7 +1,7 @@
+import { type Candles, StrikeCandles } from '../../src/lifecycle/candleCache.ts';
 import type { Listings } from '../../src/lifecycle/discovery.ts';
 import { Lifecycle } from '../../src/lifecycle/lifecycle.ts';
-import { type Candles, StrikeCandles } from '../../src/lifecycle/strikeCandles.ts';
-import { Strikes } from '../../src/lifecycle/strikes.ts';
+import { Strikes } from '../../src/lifecycle/strikeFinder.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';

@@ -11,7 +11,7 @@ import type { Backtests } from '../../src/backtest/backtests.ts';
 import { startBacktests } from '../../src/backtest/service.ts';
 import { Bus } from '../../src/bus/bus.ts';
 import { PublishingSink } from '../../src/bus/publishingSink.ts';
-import { Strikes } from '../../src/lifecycle/strikes.ts';
+import { Strikes } from '../../src/lifecycle/strikeFinder.ts';
 import { FrameRouter, type RoutedFeed } from '../../src/recorder/import/frameRouter.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { resumeRecording } from '../../src/recorder/resume.ts';

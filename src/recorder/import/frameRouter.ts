@@ -12,7 +12,7 @@ import { mapGammaEvent, mapGammaMarket } from '../../venues/polymarket/gamma/map
 import { mapRtdsFrame } from '../../venues/polymarket/rtds/mapper.ts';
 import { mergeListing } from '../marketMerge.ts';
 import type { Recorder } from '../recorder.ts';
-import { UnknownMarkets } from './unknownMarkets.ts';
+import { UnknownMarkets } from './unlistedMarketAdopter.ts';
 
 /** How long after a window's end to search for the prices that decide it. */
 const REVIEWED_AFTER_END_MS = 480_000;

@@ -4,12 +4,12 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Gap, GapCause } from '../../schema/gap.ts';
 import { CLOB_FEED } from '../bookTrust.ts';
 import type { Recorder } from '../recorder.ts';
-import { type Answer, type AskedBooks, BookAudit } from './watchdogAudit.ts';
-import { ClockWatch } from './watchdogClock.ts';
+import { type Answer, type AskedBooks, BookAudit } from './bookAudit.ts';
+import { ClockWatch } from './clockStepDetector.ts';
+import { Revival } from './feedRevivalDetector.ts';
+import { Turns } from './turnLimiter.ts';
 import * as limit from './watchdogLimits.ts';
 import { WatchedMarket } from './watchdogMarket.ts';
-import { Revival } from './watchdogRevival.ts';
-import { Turns } from './watchdogTurns.ts';
 
 /** The part of `ClobFeed` that the watchdog needs. */
 export interface WatchedFeed {

@@ -4,8 +4,8 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import { ClobFeed } from '../../venues/polymarket/clob/feed.ts';
 import type { SocketDriver } from '../../venues/venueSocket.ts';
 import type { Recorder } from '../recorder.ts';
+import type { AskedBooks } from './bookAudit.ts';
 import { Watchdog } from './watchdog.ts';
-import type { AskedBooks } from './watchdogAudit.ts';
 
 /** The series with hundreds of book changes a second: two connections each. */
 const DOUBLED_GROUP = /-(?:5m|15m)$/;

@@ -1,5 +1,5 @@
+import { TradeGuesses } from './lastTradeGuesser.ts';
 import type { HashContext, TokenBook } from './tokenBook.ts';
-import { TradeGuesses } from './tradeGuesses.ts';
 
 /** Snapshots carry every input of the hash: this many failures in a row refute the recipe, not the books. */
 const SNAPSHOT_FAILURES_MAX = 3;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MARKET, WireMarket } from '../../../../test/support/wire.ts';
-import { LaneMerge } from '../clob/laneMerge.ts';
+import { LaneMerge } from '../clob/connectionMerge.ts';
 import { mapClobFrame } from '../clob/mapper.ts';
 import { MarketBook } from './marketBook.ts';
 

@@ -7,9 +7,9 @@ import type {
   TokenTradeEvent,
 } from '../../../schema/events.ts';
 import { HashCheck } from './hashCheck.ts';
-import { RecentChanges } from './recentChanges.ts';
+import { tradePriceText } from './lastTradeGuesser.ts';
+import { RecentChanges } from './recentChangeLog.ts';
 import { type HashContext, TokenBook } from './tokenBook.ts';
-import { tradePriceText } from './tradeGuesses.ts';
 
 /** How long an action with an unverified hash waits for more frames. */
 export const ACTION_QUIET_MS = 20;

@@ -1,7 +1,7 @@
 import type { Counter } from 'prom-client';
+import { ClobLane, type LaneOptions } from './connection.ts';
+import { LaneMerge } from './connectionMerge.ts';
 import { type FirstBook, JoinBuffer, type LaneIndex, otherOf } from './joinBuffer.ts';
-import { ClobLane, type LaneOptions } from './lane.ts';
-import { LaneMerge } from './laneMerge.ts';
 
 /** A lane silent for this long while its twin delivers many frames is half-open. */
 const LANE_SILENCE_MS = 6_000;

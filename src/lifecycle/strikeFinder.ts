@@ -15,7 +15,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
 import { type Market, PRICE_BASES, TICKERS, type Ticker, UNKNOWN } from '../schema/market.ts';
-import type { StrikeCandles } from './strikeCandles.ts';
+import type { StrikeCandles } from './candleCache.ts';
 
 /** The deciding point itself arrives 1.1-2.4 s late; an estimate waits this long for it. */
 const ESTIMATE_AFTER_MS = 3_000;

@@ -3,7 +3,7 @@ import { MARKET } from '../../test/support/wire.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
-import { Strikes } from './strikes.ts';
+import { Strikes } from './strikeFinder.ts';
 
 /** A day from noon to noon in New York, decided by the close of the minute that begins at its end. */
 const DAY_MS = Date.UTC(2026, 10, 20, 17);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LaneMerge } from './laneMerge.ts';
+import { LaneMerge } from './connectionMerge.ts';
 
 interface Arrival {
   lane: 0 | 1;

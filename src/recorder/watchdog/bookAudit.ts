@@ -6,7 +6,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import { Backoff } from '../../runtime/reconnectBackoff.ts';
 import type { BookSnapshotEvent } from '../../schema/events.ts';
 import type { RecordedMarket } from '../recordedMarket.ts';
-import { judgeAnswer, type Verdict } from './askedBooks.ts';
+import { judgeAnswer, type Verdict } from './judgeAnswer.ts';
 
 /** At most four requests a second of up to 100 books: a twelfth of the venue's limit. */
 const REQUEST_PERIOD_MS = 250;

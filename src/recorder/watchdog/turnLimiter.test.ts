@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Turns } from './watchdogTurns.ts';
+import { Turns } from './turnLimiter.ts';
 
 const LOOK_MS = 100;
 const PERIOD_MS = 300;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { VenueFeeds } from '../../runtime/venueFeeds.ts';
-import { FeedLags } from './feedLags.ts';
+import { FeedLags } from './feedLagMonitor.ts';
 import { silentFeeds } from './silentFeeds.ts';
 
 const BTC_5M = { ticker: 'BTC', eventType: '5m' } as const;

@@ -2,8 +2,8 @@
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Clock } from '../runtime/clock.ts';
-import type { Faults } from './faults.ts';
-import { LateFrames } from './lateFrames.ts';
+import { LateFrames } from './delayedFrameQueue.ts';
+import type { Faults } from './faultState.ts';
 import type { SimulatedMarket } from './markets.ts';
 import type { VenueModel } from './model.ts';
 

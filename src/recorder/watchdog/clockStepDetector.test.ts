@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { ClockWatch } from './watchdogClock.ts';
+import { ClockWatch } from './clockStepDetector.ts';
 
 test('reports no step for a wall clock that drifts by 100 ms per check for a minute', async () => {
   for (const drift of [100, -100, 499]) {
