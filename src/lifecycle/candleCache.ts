@@ -28,7 +28,7 @@ interface Entry {
 }
 
 /** Caches candles and requests missing ones, at most one request per candle at a time. */
-export class StrikeCandles {
+export class CandleCache {
   readonly #options: { candles: Candles; clock: Clock; random: () => number; log: Logger };
   readonly #entries = new Map<string, Entry>();
 

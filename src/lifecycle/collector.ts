@@ -14,9 +14,9 @@ import { GammaClient } from '../venues/polymarket/gamma/client.ts';
 import { RtdsFeed } from '../venues/polymarket/rtds/feed.ts';
 import { UnderlyingSource } from '../venues/underlying.ts';
 import type { SocketDriver } from '../venues/venueSocket.ts';
-import { StrikeCandles } from './candleCache.ts';
+import { CandleCache } from './candleCache.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { Strikes } from './strikeFinder.ts';
+import { StrikeFinder } from './strikeFinder.ts';
 
 /** A slower book request is repeated: its answer would be outdated. */
 const AUDIT_TIMEOUT_MS = 3_000;
@@ -101,7 +101,7 @@ export class Collector {
     const clob = new WatchedClob({ ...options, wsUrl: venues.clobWsUrl, rest: this.#audited(options) });
     this.#parts.push(http, clob);
     const listings = new GammaClient({ url: venues.gammaUrl, http });
-    const strikes = new Strikes({ log, metrics, candles: this.#candles(options) });
+    const strikes = new StrikeFinder({ log, metrics, candles: this.#candles(options) });
     recorder.onUnderlying = (event) => strikes.price(event);
     const exchange = this.#exchange(options);
     const lifecycle = new Lifecycle({ ...common, listings, clob, recorder, strikes, exchange });
@@ -109,12 +109,12 @@ export class Collector {
     return lifecycle;
   }
 
-  #candles({ venues, clock, random, log, metrics }: CollectorOptions): StrikeCandles | null {
+  #candles({ venues, clock, random, log, metrics }: CollectorOptions): CandleCache | null {
     if (venues.spotRestUrl === null) return null;
     const http = new HttpClient({ clock, random, log, metrics, feed: 'binance.rest' });
     this.#parts.push(http);
     const candles = new KlinesClient({ url: venues.spotRestUrl, http });
-    return new StrikeCandles({ candles, clock, random, log });
+    return new CandleCache({ candles, clock, random, log });
   }
 
   #exchange({ venues, clock, random, log, metrics }: CollectorOptions): ClobRest | null {

@@ -6,11 +6,11 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { EVENT_TYPES, type Market, TICKERS } from '../schema/market.ts';
 import type { GammaListing } from '../venues/polymarket/gamma/mapper.ts';
 import { Discovery, type Listings } from './discovery.ts';
-import { type ExchangeRules, type ReadRules, SettlementRules } from './marketRulesReader.ts';
-import { ResolutionPolls } from './resolutionPollSchedule.ts';
-import type { Strikes } from './strikeFinder.ts';
+import { type ExchangeRules, MarketRulesReader, type ReadRules } from './marketRulesReader.ts';
+import { ResolutionPollSchedule } from './resolutionPollSchedule.ts';
+import type { StrikeFinder } from './strikeFinder.ts';
 import { type WantedWindow, wantedWindows } from './wantedWindows.ts';
-import { type ExchangeMarkets, SettlementWinners } from './winnerReader.ts';
+import { type ExchangeMarkets, WinnerReader } from './winnerReader.ts';
 
 const TICK_MS = 1000;
 /** A resolved market is forgotten this long after its end; later duplicates of its frames are then unknown. */
@@ -27,7 +27,7 @@ export interface LifecycleOptions {
   listings: Listings;
   clob: Subscriptions;
   recorder: Recorder;
-  strikes: Strikes;
+  strikes: StrikeFinder;
   /** Null when the exchange's REST interface is turned off. */
   exchange: (ExchangeMarkets & ExchangeRules) | null;
   clock: Clock;
@@ -41,9 +41,9 @@ export interface LifecycleOptions {
 export class Lifecycle {
   readonly #options: LifecycleOptions;
   readonly #discovery: Discovery;
-  readonly #polls: ResolutionPolls;
-  readonly #winners: SettlementWinners | null;
-  readonly #rules: SettlementRules | null;
+  readonly #polls: ResolutionPollSchedule;
+  readonly #winners: WinnerReader | null;
+  readonly #rules: MarketRulesReader | null;
   readonly #markets = new Map<string, Market>();
   /** Slug by window: the venue may list a window under a slug other than the computed one. */
   readonly #slugs = new Map<string, string>();
@@ -59,11 +59,11 @@ export class Lifecycle {
     const { listings, exchange, clock, random, log, metrics } = options;
     const onListing = (listing: GammaListing) => this.#listed(listing);
     this.#discovery = new Discovery({ listings, clock, random, log, metrics, onListing });
-    this.#polls = new ResolutionPolls({ log, metrics });
+    this.#polls = new ResolutionPollSchedule({ log, metrics });
     const onWinner = (market: Market, named: NamedWinner) => this.#won(market, named);
-    this.#winners = exchange && new SettlementWinners({ exchange, clock, log, onWinner });
+    this.#winners = exchange && new WinnerReader({ exchange, clock, log, onWinner });
     const onRules = (marketId: string, rules: ReadRules) => this.#ruled(marketId, rules);
-    this.#rules = exchange && new SettlementRules({ exchange, clock, log, onRules });
+    this.#rules = exchange && new MarketRulesReader({ exchange, clock, log, onRules });
     this.#subscribedGauge = metrics.gauge('underround_markets_subscribed', 'Markets subscribed at the venue');
     this.#disagreements = metrics.counter(
       'underround_resolution_disagreements_total',

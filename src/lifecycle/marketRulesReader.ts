@@ -16,7 +16,7 @@ export interface ExchangeRules {
   rules(conditionId: string): Promise<ClobMarketRules | null>;
 }
 
-export interface SettlementRulesOptions {
+export interface MarketRulesReaderOptions {
   exchange: ExchangeRules;
   clock: Clock;
   log: Logger;
@@ -26,12 +26,12 @@ export interface SettlementRulesOptions {
 export type ReadRules = ClobMarketRules & { readonly readTimeMs: number };
 
 /** Reads each market's own fee and taker delay from the exchange, once. */
-export class SettlementRules {
-  readonly #options: SettlementRulesOptions;
+export class MarketRulesReader {
+  readonly #options: MarketRulesReaderOptions;
   readonly #tries = new Map<string, number>();
   readonly #queue = new SerialQueue<string>({ waitingMax: WAITING_MAX, work: (id) => this.#ask(id) });
 
-  constructor(options: SettlementRulesOptions) {
+  constructor(options: MarketRulesReaderOptions) {
     this.#options = options;
   }
 

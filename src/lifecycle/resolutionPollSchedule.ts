@@ -41,7 +41,7 @@ interface Poll {
  * Schedules the polls of the listing for each market: for the strike after the window opens, for the outcome after
  * its end until the listing confirms it, then for the final price for some minutes.
  */
-export class ResolutionPolls {
+export class ResolutionPollSchedule {
   readonly #polls = new Map<string, Poll>();
   readonly #log: Logger;
   readonly #late;

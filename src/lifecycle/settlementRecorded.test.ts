@@ -6,7 +6,7 @@ import { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
 import { mapGammaMarket } from '../venues/polymarket/gamma/mapper.ts';
 import { mapRtdsFrame } from '../venues/polymarket/rtds/mapper.ts';
-import { Strikes } from './strikeFinder.ts';
+import { StrikeFinder } from './strikeFinder.ts';
 
 const DAY = 'polymarket/ligengxin96-2026-07-24';
 /** How long after its end the listing is read again, with the outcome. */
@@ -40,7 +40,7 @@ class ReplayedDay {
   readonly metrics = new Metrics();
 
   constructor() {
-    const strikes = new Strikes({ candles: null, log: silentLogger, metrics: this.metrics });
+    const strikes = new StrikeFinder({ candles: null, log: silentLogger, metrics: this.metrics });
     const waiting = [...this.recorded];
     const open = new Map<string, { market: Market; from: RecordedMarket }>();
     for (const tick of this.ticks) {
@@ -66,7 +66,7 @@ class ReplayedDay {
       this.#finish(strikes, market, from, from.end_sec * 1000 + LISTED_AFTER_END_MS);
   }
 
-  #finish(strikes: Strikes, market: Market, from: RecordedMarket, nowMs: number): void {
+  #finish(strikes: StrikeFinder, market: Market, from: RecordedMarket, nowMs: number): void {
     this.own.set(from.slug, market);
     const final = mergeListing(market, listed(from, nowMs, true));
     strikes.note(market, final);

@@ -8,7 +8,7 @@ import { Metrics } from '../runtime/metrics.ts';
 import type { EventType, Market } from '../schema/market.ts';
 import { generateHistory } from '../simulator/history.ts';
 import { VenueModel } from '../simulator/model.ts';
-import { Strikes } from './strikeFinder.ts';
+import { StrikeFinder } from './strikeFinder.ts';
 
 const START = Date.UTC(2026, 10, 20, 12);
 const ROUTES: Record<string, RoutedFeed> = { 'binance.spot': 'binance' };
@@ -24,7 +24,7 @@ function recorded(options: { seed: string; minutes: number; eventTypes: EventTyp
   const router = new FrameRouter({
     recorder,
     log: silentLogger,
-    strikes: new Strikes({ candles: null, log: silentLogger, metrics }),
+    strikes: new StrikeFinder({ candles: null, log: silentLogger, metrics }),
   });
   const history = generateHistory(model, { endTimeMs: START + minutes * 60_000, tickers: [] });
   for (const { feed, frame, receivedTimeMs } of history) {

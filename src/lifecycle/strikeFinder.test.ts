@@ -3,7 +3,7 @@ import { MARKET } from '../../test/support/wire.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
-import { Strikes } from './strikeFinder.ts';
+import { StrikeFinder } from './strikeFinder.ts';
 
 /** A day from noon to noon in New York, decided by the close of the minute that begins at its end. */
 const DAY_MS = Date.UTC(2026, 10, 20, 17);
@@ -15,7 +15,7 @@ const DECIDED_MS = DAY_MS + 60_000;
 
 /** The strike of the day from the trades alone, as first found at a time. */
 function strikeAt(nowMs: number): number | null {
-  const strikes = new Strikes({ candles: null, log: silentLogger, metrics: new Metrics() });
+  const strikes = new StrikeFinder({ candles: null, log: silentLogger, metrics: new Metrics() });
   for (const [eventTimeMs, price] of [
     [DAY_MS, 96_000],
     [DECIDED_MS, 97_000],

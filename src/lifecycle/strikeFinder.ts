@@ -15,7 +15,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
 import { type Market, PRICE_BASES, TICKERS, type Ticker, UNKNOWN } from '../schema/market.ts';
-import type { StrikeCandles } from './candleCache.ts';
+import type { CandleCache } from './candleCache.ts';
 
 /** The deciding point itself arrives 1.1-2.4 s late; an estimate waits this long for it. */
 const ESTIMATE_AFTER_MS = 3_000;
@@ -31,16 +31,16 @@ interface TickerTapes extends Tapes {
   readonly trades: TradeTape;
 }
 
-export interface StrikesOptions {
+export interface StrikeFinderOptions {
   /** Null when the exchange's REST interface is turned off: hours and days then have estimates at best. */
-  candles: StrikeCandles | null;
+  candles: CandleCache | null;
   log: Logger;
   metrics: Metrics;
 }
 
 /** Determines the price at each end of a window from the feed that decides it, as prices arrive. */
-export class Strikes {
-  readonly #options: StrikesOptions;
+export class StrikeFinder {
+  readonly #options: StrikeFinderOptions;
   readonly #tapes = Object.fromEntries(
     TICKERS.map((ticker): [Ticker, TickerTapes] => [
       ticker,
@@ -52,7 +52,7 @@ export class Strikes {
   readonly #differences;
   readonly #disagreements;
 
-  constructor(options: StrikesOptions) {
+  constructor(options: StrikeFinderOptions) {
     this.#options = options;
     const { metrics } = options;
     const labels = ['edge', 'basis'] as const;

@@ -16,7 +16,7 @@ export interface ExchangeMarkets {
   market(conditionId: string): Promise<ClobMarket | null>;
 }
 
-export interface SettlementWinnersOptions {
+export interface WinnerReaderOptions {
   exchange: ExchangeMarkets;
   clock: Clock;
   log: Logger;
@@ -24,12 +24,12 @@ export interface SettlementWinnersOptions {
 }
 
 /** Requests winners from the exchange, one market at a time, when neither stream nor listing has named one. */
-export class SettlementWinners {
-  readonly #options: SettlementWinnersOptions;
+export class WinnerReader {
+  readonly #options: WinnerReaderOptions;
   readonly #queue = new SerialQueue<Market>({ waitingMax: WAITING_MAX, work: (market) => this.#ask(market) });
   #stopped = false;
 
-  constructor(options: SettlementWinnersOptions) {
+  constructor(options: WinnerReaderOptions) {
     this.#options = options;
   }
 

@@ -50,11 +50,11 @@ export class SnapshotPrinter {
   #start = 0;
   #at = 0;
   /** The text from the brace to the first ladder, for one second: most snapshots reuse that of the previous one. */
-  readonly #head = new Template();
+  readonly #head = new TextTemplate();
   #second = Number.NaN;
   #millisAt = 0;
   /** The text from the last ladder to the brace: it changes with the price of the underlying. */
-  readonly #tail = new Template();
+  readonly #tail = new TextTemplate();
   #underlyingPrice: number | null = Number.NaN;
   #trusted = false;
 
@@ -172,7 +172,7 @@ export class SnapshotPrinter {
 }
 
 /** Short text that is copied often, in whole words; later text overwrites the excess bytes of a copy. */
-class Template {
+class TextTemplate {
   readonly #words = new Float64Array(TEMPLATE_WORDS);
   readonly #bytes = Buffer.from(this.#words.buffer);
   #length = 0;

@@ -2,7 +2,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { GapCause, RowTimes } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { FinishedAction } from '../venues/polymarket/book/marketBook.ts';
-import type { Gaps } from './gapTracker.ts';
+import type { GapTracker } from './gapTracker.ts';
 import type { RecordedMarket, Unproven } from './recordedMarket.ts';
 
 export const CLOB_FEED = 'polymarket.clob';
@@ -17,7 +17,7 @@ export const MISMATCH_GRACE_MS = 1000;
  * and when an unproven state becomes a gap.
  */
 export class BookTrust {
-  readonly #gaps: Gaps;
+  readonly #gaps: GapTracker;
   readonly #unproven = new Set<RecordedMarket>();
   readonly #dismissed;
   /** The store is dropping rows: even a good book is not stored. */
@@ -25,7 +25,7 @@ export class BookTrust {
   readonly #isLate;
 
   /** @param options.isLate Whether a feed that the market depends on is late. */
-  constructor(options: { gaps: Gaps; metrics: Metrics; isLate?: (market: Market) => boolean }) {
+  constructor(options: { gaps: GapTracker; metrics: Metrics; isLate?: (market: Market) => boolean }) {
     this.#gaps = options.gaps;
     this.#isLate = options.isLate ?? (() => false);
     this.#dismissed = options.metrics.counter(

@@ -22,7 +22,7 @@ export interface NewGap {
 }
 
 /** Opens and closes the gaps of markets; a market has at most one open gap, which keeps its first cause. */
-export class Gaps {
+export class GapTracker {
   readonly #open = new Map<string, Gap>();
   readonly #sink: GapSink;
   readonly #nextSeq: () => number;

@@ -24,7 +24,7 @@ export interface NewestBook {
  */
 export class MarketMemory {
   readonly #recorder: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps'>;
-  readonly #books = new Map<string, KeptBook>();
+  readonly #books = new Map<string, NewestBookCopy>();
   /** By market, then by gap id, oldest first; the newest version of each gap. */
   readonly #gaps = new Map<string, Map<string, Gap>>();
 
@@ -74,7 +74,7 @@ export class MarketMemory {
   #onBook(record: BookRecord): void {
     const kept = this.#books.get(record.marketId);
     if (kept !== undefined) kept.copy(record);
-    else this.#books.set(record.marketId, new KeptBook(record));
+    else this.#books.set(record.marketId, new NewestBookCopy(record));
   }
 
   #onQuote({ marketId, trusted }: QuoteRecord): void {
@@ -101,7 +101,7 @@ export class MarketMemory {
   }
 }
 
-class KeptSide implements SideView {
+class LadderSideCopy implements SideView {
   count = 0;
   prices = new Uint16Array(0);
   sizes = new Float64Array(0);
@@ -117,12 +117,12 @@ class KeptSide implements SideView {
   }
 }
 
-class KeptBook implements NewestBook {
+class NewestBookCopy implements NewestBook {
   eventTimeMs = 0;
   receivedTimeMs = 0;
   underlyingPrice: number | null = null;
-  readonly yes = { bids: new KeptSide(), asks: new KeptSide() };
-  readonly no = { bids: new KeptSide(), asks: new KeptSide() };
+  readonly yes = { bids: new LadderSideCopy(), asks: new LadderSideCopy() };
+  readonly no = { bids: new LadderSideCopy(), asks: new LadderSideCopy() };
   /** As of the last quote: a later failed hash can make an unchanged book untrusted. */
   isProven = false;
   #wasTrusted = false;

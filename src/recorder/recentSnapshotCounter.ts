@@ -1,7 +1,7 @@
 const WINDOW_SECONDS = 300;
 
 /** The number of book snapshots received in the last five minutes, by second; read by `/health`. */
-export class RecentSnapshots {
+export class RecentSnapshotCounter {
   latestTimeMs: number | null = null;
   readonly #counts = new Uint32Array(WINDOW_SECONDS);
   readonly #seconds = new Float64Array(WINDOW_SECONDS);

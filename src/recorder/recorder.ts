@@ -19,16 +19,16 @@ import type { StoredBook } from '../store/queries/resume.ts';
 import { ACTION_QUIET_MS, type Applied, type FinishedAction } from '../venues/polymarket/book/marketBook.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import { BookTrust, CLOB_FEED } from './bookTrust.ts';
-import { Gaps } from './gapTracker.ts';
+import { GapTracker } from './gapTracker.ts';
 import type { Adoption } from './import/unlistedMarketAdopter.ts';
 import { marketOfLostFrame } from './lostFrame.ts';
 import { withWinner } from './marketMerge.ts';
-import { RecentSnapshots } from './recentSnapshotCounter.ts';
+import { RecentSnapshotCounter } from './recentSnapshotCounter.ts';
 import { RecordedMarket } from './recordedMarket.ts';
 import { recorderCounters } from './recorderCounters.ts';
 import { Sequence } from './sequence.ts';
-import { UnderlyingPrices } from './underlyingPriceCache.ts';
-import { FeedLags } from './watchdog/feedLagMonitor.ts';
+import { UnderlyingPriceCache } from './underlyingPriceCache.ts';
+import { FeedLagMonitor } from './watchdog/feedLagMonitor.ts';
 
 /** How long an ended, unresolved market stays subscribed: trading continues for tens of seconds. */
 export const SUBSCRIBED_AFTER_END_MS = 300_000;
@@ -51,18 +51,18 @@ export interface RecorderOptions {
  * generated history all pass through here.
  */
 export class Recorder {
-  readonly gaps: Gaps;
+  readonly gaps: GapTracker;
   readonly trust: BookTrust;
   /** Null for recordings, whose clocks are unknown. */
-  readonly lags: FeedLags | null;
-  readonly recent = new RecentSnapshots();
+  readonly lags: FeedLagMonitor | null;
+  readonly recent = new RecentSnapshotCounter();
   /** Called with every price of an underlying, including repeated ones. */
   onUnderlying: ((event: UnderlyingEvent) => void) | null = null;
   /** Called with a market whose winner the venue's stream named, after its record is written. */
   onResolved: ((market: Market) => void) | null = null;
   readonly #options: RecorderOptions;
   readonly #sequence = new Sequence();
-  readonly #prices = new UnderlyingPrices();
+  readonly #prices = new UnderlyingPriceCache();
   readonly #markets = new Map<string, RecordedMarket>();
   readonly #byToken = new Map<string, RecordedMarket>();
   readonly #waiting = new Set<RecordedMarket>();
@@ -75,8 +75,8 @@ export class Recorder {
   constructor(options: RecorderOptions) {
     this.#options = options;
     const { sink, log, metrics } = options;
-    this.gaps = new Gaps({ sink, log, metrics, nextSeq: () => this.#nextSeq() });
-    this.lags = options.timeBy === 'clock' ? new FeedLags(options) : null;
+    this.gaps = new GapTracker({ sink, log, metrics, nextSeq: () => this.#nextSeq() });
+    this.lags = options.timeBy === 'clock' ? new FeedLagMonitor(options) : null;
     const isLate = (market: Market) => this.lags !== null && this.lags.lateFor(market) !== null;
     this.trust = new BookTrust({ gaps: this.gaps, metrics, isLate });
     this.#counters = recorderCounters(metrics);

@@ -6,7 +6,7 @@ import type { MarketTicker } from '../schema/market.ts';
 export const UNDERLYING_AGE_MAX_MS = 10_000;
 
 /** The last prices by source, and the spot price stamped on books and quotes. */
-export class UnderlyingPrices {
+export class UnderlyingPriceCache {
   readonly #spot = new Map<string, UnderlyingEvent>();
   readonly #relayedTimeMs = new Map<string, number>();
 

@@ -4,7 +4,7 @@ import { MemorySink } from '../../test/support/memorySink.ts';
 import { book as bookOf } from '../../test/support/records.ts';
 import { Bus } from '../bus/bus.ts';
 import { PublishingSink } from '../bus/publishingSink.ts';
-import { Strikes } from '../lifecycle/strikeFinder.ts';
+import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { silentLogger } from '../runtime/log.ts';
@@ -35,7 +35,7 @@ function simulate(options: { seed: string; chancesPerHour: number; density: numb
   const bus = new Bus(common);
   const sink = new MemorySink();
   const recorder = new Recorder({ ...common, sink: new PublishingSink(sink, bus), timeBy: 'receipt' });
-  const strikes = new Strikes({ candles: null, ...common });
+  const strikes = new StrikeFinder({ candles: null, ...common });
   const router = new FrameRouter({ recorder, log: silentLogger, strikes });
   const detections: Detection[] = [];
   const host = new DetectorHost({

@@ -1,6 +1,6 @@
 /** The order book's REST interface: books, a market's winner, the time. */
 import { z } from 'zod';
-import type { Faults } from './faultState.ts';
+import type { FaultState } from './faultState.ts';
 import { json, type Reply, text } from './httpReply.ts';
 import type { SimulatedMarket } from './markets.ts';
 import type { VenueModel } from './model.ts';
@@ -19,7 +19,7 @@ export interface ClobRequest {
 }
 
 /** @returns Null when the venue has no such route. */
-export function clobReply(model: VenueModel, faults: Faults, request: ClobRequest): Reply | null {
+export function clobReply(model: VenueModel, faults: FaultState, request: ClobRequest): Reply | null {
   const { method, path, query, body, nowMs } = request;
   if (path === '/time') return text(String(Math.floor(nowMs / 1000)));
   if (path === '/book') {
@@ -34,7 +34,7 @@ export function clobReply(model: VenueModel, faults: Faults, request: ClobReques
   return json(kind === 'markets' ? clobMarket(market, nowMs) : compactMarket(market, nowMs));
 }
 
-function manyBooks(model: VenueModel, faults: Faults, body: string): Reply {
+function manyBooks(model: VenueModel, faults: FaultState, body: string): Reply {
   const asked = bookRequests.safeParse(parsed(body));
   if (!asked.success) return json({ error: 'Invalid payload' }, 400);
   const books = asked.data
@@ -43,7 +43,7 @@ function manyBooks(model: VenueModel, faults: Faults, body: string): Reply {
   return text(`[${books.join(',')}]`);
 }
 
-function restBook(model: VenueModel, faults: Faults, tokenId: string): string | null {
+function restBook(model: VenueModel, faults: FaultState, tokenId: string): string | null {
   if (faults.settledTokens.has(tokenId)) return null;
   const market = model.registry.byId(tokenId);
   const live = market && model.bookOf(market);

@@ -2,8 +2,8 @@
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Clock } from '../runtime/clock.ts';
-import { LateFrames } from './delayedFrameQueue.ts';
-import type { Faults } from './faultState.ts';
+import { DelayedFrameQueue } from './delayedFrameQueue.ts';
+import type { FaultState } from './faultState.ts';
 import type { SimulatedMarket } from './markets.ts';
 import type { VenueModel } from './model.ts';
 
@@ -27,7 +27,7 @@ interface Session {
   /** A setting of the connection; the last command wins. */
   custom: boolean;
   lastHeardMs: number;
-  readonly late: LateFrames;
+  readonly late: DelayedFrameQueue;
 }
 
 /**
@@ -40,20 +40,20 @@ export interface WireObserver {
   onSnapshot(market: SimulatedMarket, frame: string): void;
 }
 
-interface Parts {
+interface ClobSocketServerOptions {
   readonly model: VenueModel;
-  readonly faults: Faults;
+  readonly faults: FaultState;
   readonly clock: Clock;
   readonly observer?: WireObserver | null;
 }
 
-export class ClobSockets {
-  readonly #parts: Parts;
+export class ClobSocketServer {
+  readonly #parts: ClobSocketServerOptions;
   readonly #sessions = new Set<Session>();
   /** Sessions by market, so that a frame without subscribers costs nothing. */
   readonly #listeners = new Map<SimulatedMarket, Set<Session>>();
 
-  constructor(parts: Parts) {
+  constructor(parts: ClobSocketServerOptions) {
     this.#parts = parts;
   }
 
@@ -74,7 +74,7 @@ export class ClobSockets {
       isInitialised: false,
       custom: false,
       lastHeardMs: this.#parts.clock.monotonic(),
-      late: new LateFrames(this.#parts.clock),
+      late: new DelayedFrameQueue(this.#parts.clock),
     };
     this.#sessions.add(session);
     socket.on('message', (data) => this.#hear(session, String(data)));

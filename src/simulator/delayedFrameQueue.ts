@@ -9,7 +9,7 @@ interface WaitingFrame {
 }
 
 /** Delays the frames of a late connection in order. When the delay ends, all waiting frames are sent at once. */
-export class LateFrames {
+export class DelayedFrameQueue {
   readonly #clock: Clock;
   #waiting: WaitingFrame[] = [];
   #isArmed = false;

@@ -1,7 +1,7 @@
 /** The REST interfaces of the two exchanges: Bybit's perpetual depth and Binance's spot candles. */
 import { TICKERS, type Ticker } from '../schema/market.ts';
 import type { Candle } from './candles.ts';
-import type { Faults } from './faultState.ts';
+import type { FaultState } from './faultState.ts';
 import { json, type Reply, text } from './httpReply.ts';
 import type { VenueModel } from './model.ts';
 import { PERP_SYMBOLS } from './perpExchange.ts';
@@ -26,7 +26,7 @@ interface ExchangeRequest {
 /** @returns Null when the venue has no such route. */
 export function perpReply(
   model: VenueModel,
-  faults: Faults,
+  faults: FaultState,
   { path, query, nowMs }: ExchangeRequest,
 ): Reply | null {
   if (path === '/v5/market/time') {

@@ -47,7 +47,7 @@ export type RefusedAnswer = 'forbidden' | 'too_many' | 'html';
 
 const LATE_FEEDS = ['clob', 'relay', 'spot'] as const;
 
-export class Faults {
+export class FaultState {
   duplicatesLeft = 0;
   lossesLeft = 0;
   /** Delay of prints and books after the level changes to which they belong. */

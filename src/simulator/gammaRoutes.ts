@@ -1,5 +1,5 @@
 /** Gamma's REST interface: events, markets, and the refusals in front of them. */
-import type { Faults, RefusedAnswer } from './faultState.ts';
+import type { FaultState, RefusedAnswer } from './faultState.ts';
 import { type GammaObject, gammaEvent, gammaMarket } from './gammaObjects.ts';
 import { json, type Reply } from './httpReply.ts';
 import type { SimulatedMarket } from './markets.ts';
@@ -12,7 +12,7 @@ const MAX_LIMIT = 500;
 /** @param path Below `/gamma`. @returns Null when the venue has no such route. */
 export function gammaReply(
   model: VenueModel,
-  faults: Faults,
+  faults: FaultState,
   request: { path: string; query: URLSearchParams; nowMs: number },
 ): Reply | null {
   const refusal = faults.takeGammaRefusal();
@@ -35,7 +35,7 @@ export function gammaReply(
 
 function listEvents(
   model: VenueModel,
-  faults: Faults,
+  faults: FaultState,
   { query, nowMs }: { query: URLSearchParams; nowMs: number },
 ): GammaObject[] {
   const events = listMarkets(model, { query, nowMs }).map((market) => gammaEvent(market, nowMs));
@@ -86,14 +86,14 @@ function present(markets: (SimulatedMarket | null)[]): SimulatedMarket[] {
   return [...new Set(markets.filter((market) => market !== null))];
 }
 
-function marketWithEvent(market: SimulatedMarket, faults: Faults, nowMs: number): GammaObject {
+function marketWithEvent(market: SimulatedMarket, faults: FaultState, nowMs: number): GammaObject {
   const events = [gammaEvent(market, nowMs, false)];
   const event = bent({ markets: [{ ...gammaMarket(market, nowMs), events }] }, faults);
   return (event.markets as GammaObject[])[0] as GammaObject;
 }
 
 /** Applies the listing faults to every market object inside an event. */
-function bent(event: GammaObject, faults: Faults): GammaObject {
+function bent(event: GammaObject, faults: FaultState): GammaObject {
   let markets = event.markets as GammaObject[];
   if (faults.reversedOutcomes) markets = markets.map(reverseOutcomes);
   if (faults.missingFields) markets = markets.map(stripNumbers);

@@ -58,7 +58,7 @@ const CHANCE_LASTS_MS = 2_700;
 const OFFERED_SIZE = 8_000;
 export const RECORDED_LATENCY_MS: LatencyRange = { low: 9, high: 55 };
 
-export class LiveMarket {
+export class MarketSimulation {
   readonly market: SimulatedMarket;
   readonly book: WireBook;
   readonly #context: VenueContext;

@@ -11,9 +11,14 @@ import { MINUTE_MS } from './candles.ts';
 import { DAILY_CANDLE_MS } from './fairValue.ts';
 import { statementTimesMs } from './gammaObjects.ts';
 import { foreignMarketFrame, newMarketFrame, resolvedFrame } from './lifecycleFrames.ts';
-import { type LatencyRange, LiveMarket, RECORDED_LATENCY_MS, type VenueContext } from './marketSimulation.ts';
+import {
+  type LatencyRange,
+  MarketSimulation,
+  RECORDED_LATENCY_MS,
+  type VenueContext,
+} from './marketSimulation.ts';
 import { type MarketFacts, MarketRegistry, type SimulatedMarket } from './markets.ts';
-import { PerpBooks } from './perpExchange.ts';
+import { PerpExchange } from './perpExchange.ts';
 import { PriceBoard, STEP_MS, TWAP_SECONDS } from './prices.ts';
 import { exact, Relay, type RelayPoint } from './relay.ts';
 import { Schedule } from './schedule.ts';
@@ -51,13 +56,13 @@ export class VenueModel {
   readonly startTimeMs: number;
   readonly prices: PriceBoard;
   readonly registry: MarketRegistry;
-  readonly perp: PerpBooks;
+  readonly perp: PerpExchange;
   readonly schedule: Schedule;
   density: number;
   /** Added to every later book timestamp (milliseconds). */
   stampOffsetMs = 0;
   #sink: VenueSink = SILENT_SINK;
-  readonly #live = new Map<SimulatedMarket, LiveMarket>();
+  readonly #live = new Map<SimulatedMarket, MarketSimulation>();
   readonly #playing = new Set<SimulatedMarket>();
   readonly #context: VenueContext;
   readonly #relay: Relay;
@@ -70,7 +75,7 @@ export class VenueModel {
     this.schedule = new Schedule(this.startTimeMs);
     this.prices = new PriceBoard(this.seed, this.startTimeMs);
     this.registry = new MarketRegistry(this.seed, this.startTimeMs);
-    this.perp = new PerpBooks(this.seed, this.prices);
+    this.perp = new PerpExchange(this.seed, this.prices);
     this.#platform = new Random(`${this.seed}/platform`);
     this.#relay = new Relay(this.seed, {
       prices: this.prices,
@@ -118,11 +123,11 @@ export class VenueModel {
   }
 
   /** The book of a listed market; null once settled. Books of distant windows are created on request. */
-  bookOf(market: SimulatedMarket): LiveMarket | null {
+  bookOf(market: SimulatedMarket): MarketSimulation | null {
     if (market.fate.isSettled) return null;
     const known = this.#live.get(market);
     if (known) return known;
-    const made = new LiveMarket(market, this.#context);
+    const made = new MarketSimulation(market, this.#context);
     this.#live.set(market, made);
     return made;
   }

@@ -87,7 +87,7 @@ class PerpBook {
   }
 }
 
-export class PerpBooks {
+export class PerpExchange {
   readonly #books: Record<Ticker, PerpBook>;
   readonly #prices: PriceBoard;
 

@@ -29,7 +29,7 @@ const LISTED: Record<Ticker, { price: number; volatilityScale: number }> = {
 };
 
 /** One ticker's path. */
-class Path {
+class PricePath {
   spot: number;
   volatility: number;
   readonly candles = new CandleStore();
@@ -93,7 +93,7 @@ class Path {
 }
 
 export class PriceBoard {
-  readonly #paths: Record<Ticker, Path>;
+  readonly #paths: Record<Ticker, PricePath>;
   readonly #shared: Random;
   readonly #startMs: number;
 
@@ -101,7 +101,11 @@ export class PriceBoard {
   constructor(seed: string, startMs: number) {
     this.#shared = new Random(`${seed}/path`);
     this.#startMs = startMs;
-    this.#paths = { BTC: new Path(seed, 'BTC'), ETH: new Path(seed, 'ETH'), SOL: new Path(seed, 'SOL') };
+    this.#paths = {
+      BTC: new PricePath(seed, 'BTC'),
+      ETH: new PricePath(seed, 'ETH'),
+      SOL: new PricePath(seed, 'SOL'),
+    };
     this.#warmUp();
   }
 

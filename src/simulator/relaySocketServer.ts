@@ -22,7 +22,7 @@ interface Session {
   readonly wanted: Set<string>;
 }
 
-export class RelaySockets {
+export class RelaySocketServer {
   readonly #model: VenueModel;
   readonly #sessions = new Set<Session>();
 

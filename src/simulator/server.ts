@@ -9,16 +9,16 @@ import { WebSocketServer } from 'ws';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import { clobReply } from './clobRoutes.ts';
-import { ClobSockets, type WireObserver } from './clobSocketServer.ts';
-import { LateFrames } from './delayedFrameQueue.ts';
+import { ClobSocketServer, type WireObserver } from './clobSocketServer.ts';
+import { DelayedFrameQueue } from './delayedFrameQueue.ts';
 import { perpReply, spotReply } from './exchangeRoutes.ts';
-import { type Fault, Faults, faultSchema } from './faultState.ts';
+import { type Fault, FaultState, faultSchema } from './faultState.ts';
 import { gammaReply } from './gammaRoutes.ts';
 import { json, type Reply } from './httpReply.ts';
-import type { LiveMarket } from './marketSimulation.ts';
+import type { MarketSimulation } from './marketSimulation.ts';
 import type { VenueModel, VenueSink } from './model.ts';
-import { RelaySockets } from './relaySocketServer.ts';
-import { BinanceSockets, CoinbaseSockets } from './spotSocketServers.ts';
+import { RelaySocketServer } from './relaySocketServer.ts';
+import { BinanceSocketServer, CoinbaseSocketServer } from './spotSocketServers.ts';
 
 /** Step of live time: frames are sent up to this long after their time. */
 const STEP_MS = 20;
@@ -35,13 +35,13 @@ export interface VenueServerOptions {
 
 export class VenueServer {
   readonly model: VenueModel;
-  readonly faults = new Faults();
+  readonly faults = new FaultState();
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #clob: ClobSockets;
-  readonly #relay: RelaySockets;
-  readonly #binance: BinanceSockets;
-  readonly #coinbase: CoinbaseSockets;
+  readonly #clob: ClobSocketServer;
+  readonly #relay: RelaySocketServer;
+  readonly #binance: BinanceSocketServer;
+  readonly #coinbase: CoinbaseSocketServer;
   readonly #webSockets = new WebSocketServer({ noServer: true, autoPong: false, perMessageDeflate: false });
   readonly #http: Server;
   readonly #sink: VenueSink;
@@ -53,13 +53,13 @@ export class VenueServer {
     this.#stepMs = stepMs;
     this.#clock = clock;
     this.#logger = logger;
-    this.#clob = new ClobSockets({ model, faults: this.faults, clock, observer: observer ?? null });
-    this.#relay = new RelaySockets(model);
-    this.#binance = new BinanceSockets(model);
-    this.#coinbase = new CoinbaseSockets(clock);
+    this.#clob = new ClobSocketServer({ model, faults: this.faults, clock, observer: observer ?? null });
+    this.#relay = new RelaySocketServer(model);
+    this.#binance = new BinanceSocketServer(model);
+    this.#coinbase = new CoinbaseSocketServer(clock);
     this.#http = createServer((request, response) => void this.#answer(request, response));
     this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
-    const [lateRelay, lateSpot] = [new LateFrames(clock), new LateFrames(clock)];
+    const [lateRelay, lateSpot] = [new DelayedFrameQueue(clock), new DelayedFrameQueue(clock)];
     this.#sink = {
       clob: (_atMs, market, frame, custom) => this.#clob.deliver(market, frame, custom),
       relay: (atMs, point) =>
@@ -131,7 +131,7 @@ export class VenueServer {
   }
 
   /** Runs an action on a market's book in the model's next step. */
-  #play(marketId: string, act: (live: LiveMarket, atMs: number) => void): void {
+  #play(marketId: string, act: (live: MarketSimulation, atMs: number) => void): void {
     const market = this.model.registry.byId(marketId);
     const live = market && this.model.bookOf(market);
     if (!live) return;

@@ -30,7 +30,7 @@ interface BinanceSession {
   readonly isCombined: boolean;
 }
 
-export class BinanceSockets {
+export class BinanceSocketServer {
   readonly #model: VenueModel;
   readonly #sessions = new Set<BinanceSession>();
   readonly #lastKlineMs: Record<Ticker, number> = { BTC: 0, ETH: 0, SOL: 0 };
@@ -120,7 +120,7 @@ interface CoinbaseSession {
   readonly channels: Set<string>;
 }
 
-export class CoinbaseSockets {
+export class CoinbaseSocketServer {
   readonly #clock: Clock;
   readonly #sessions = new Set<CoinbaseSession>();
   readonly #sequences: Record<Ticker, number> = { BTC: 1_000_000, ETH: 2_000_000, SOL: 3_000_000 };

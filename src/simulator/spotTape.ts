@@ -24,7 +24,7 @@ const MIN_TRADES_PER_SECOND = 1;
 const HALF_SPREAD = 0.000001;
 const LATENCY_MS = { low: 4, high: 18 };
 
-interface TapeOptions {
+interface SpotTapeOptions {
   readonly prices: PriceBoard;
   readonly schedule: Schedule;
   readonly tickers: readonly Ticker[];
@@ -33,10 +33,10 @@ interface TapeOptions {
 }
 
 export class SpotTape {
-  readonly #options: TapeOptions;
+  readonly #options: SpotTapeOptions;
   readonly #seed: string;
 
-  constructor(seed: string, options: TapeOptions) {
+  constructor(seed: string, options: SpotTapeOptions) {
     this.#seed = seed;
     this.#options = options;
   }

@@ -12,7 +12,7 @@ import { mapGammaEvent, mapGammaMarket } from '../../venues/polymarket/gamma/map
 import { mapRtdsFrame } from '../../venues/polymarket/rtds/mapper.ts';
 import { mergeListing } from '../marketMerge.ts';
 import type { Recorder } from '../recorder.ts';
-import { UnknownMarkets } from './unlistedMarketAdopter.ts';
+import { UnlistedMarketAdopter } from './unlistedMarketAdopter.ts';
 
 /** How long after a window's end to search for the prices that decide it. */
 const REVIEWED_AFTER_END_MS = 480_000;
@@ -36,7 +36,7 @@ export class FrameRouter {
   readonly #log: Logger;
   readonly #strikes: PriceReviewer | null;
   #reviewedSecond = 0;
-  readonly #unknown = new UnknownMarkets();
+  readonly #unknown = new UnlistedMarketAdopter();
   /** Markets recorded without a listing. */
   readonly #adopted = new Set<string>();
   readonly #bybit = new Map<Ticker, BybitDepthBook>();

@@ -23,7 +23,7 @@ export interface Adoption {
  * YES, because recorders subscribe, and the venue answers, in the order Up, Down. Fields from the listing are
  * `unknown`.
  */
-export class UnknownMarkets {
+export class UnlistedMarketAdopter {
   readonly #sightings = new Map<string, Sighting>();
 
   /** At the end of a recording: the markets with a single token, assumed to be YES; NO stays unknown. */

@@ -14,7 +14,7 @@ const MARKETS_PER_REQUEST = 50;
 const RETRY: BackoffLimits = { firstMs: 1_000, maxMs: 60_000 };
 
 /** A source of requested books: `ClobRest`. */
-export interface AskedBooks {
+export interface BookSource {
   books(tokenIds: readonly string[]): Promise<readonly BookSnapshotEvent[]>;
 }
 
@@ -24,9 +24,9 @@ export interface Answer {
   readonly books: readonly BookSnapshotEvent[];
 }
 
-export interface AuditOptions {
+export interface BookAuditOptions {
   /** Null when the venue's REST interface is turned off. */
-  readonly rest: AskedBooks | null;
+  readonly rest: BookSource | null;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
@@ -36,14 +36,14 @@ export interface AuditOptions {
 
 /** Requests the books of markets from the venue, many per request, one request at a time, less often after failures. */
 export class BookAudit {
-  readonly #options: AuditOptions;
+  readonly #options: BookAuditOptions;
   readonly #wanted = new Set<RecordedMarket>();
   readonly #backoff: Backoff;
   readonly #audits;
   #isAsking = false;
   #askedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: AuditOptions) {
+  constructor(options: BookAuditOptions) {
     this.#options = options;
     this.#backoff = new Backoff(RETRY, options.random);
     this.#audits = options.metrics.counter(
@@ -78,7 +78,7 @@ export class BookAudit {
     });
   }
 
-  async #ask(rest: AskedBooks, asked: readonly RecordedMarket[]): Promise<void> {
+  async #ask(rest: BookSource, asked: readonly RecordedMarket[]): Promise<void> {
     const { clock, log, onAnswer } = this.#options;
     let books: readonly BookSnapshotEvent[];
     try {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { ClockWatch } from './clockStepDetector.ts';
+import { ClockStepDetector } from './clockStepDetector.ts';
 
 test('reports no step for a wall clock that drifts by 100 ms per check for a minute', async () => {
   for (const drift of [100, -100, 499]) {
     const clock = new FakeClock();
-    const watch = new ClockWatch(clock);
+    const watch = new ClockStepDetector(clock);
     for (let look = 0; look < 600; look++) {
       await clock.advance(100);
       clock.stepWall(drift);
@@ -16,7 +16,7 @@ test('reports no step for a wall clock that drifts by 100 ms per check for a min
 
 test('reports half a second at once as one step, in either direction', () => {
   const clock = new FakeClock();
-  const watch = new ClockWatch(clock);
+  const watch = new ClockStepDetector(clock);
   for (const step of [500, -500, 86_400_000]) {
     clock.stepWall(step);
     expect([watch.look(), watch.look()]).toEqual([step, 0]);

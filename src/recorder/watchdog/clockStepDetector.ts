@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 const STEP_MS_MIN = 500;
 
 /** Detects when the wall clock jumps against the monotonic one. */
-export class ClockWatch {
+export class ClockStepDetector {
   readonly #clock: Clock;
   #offsetMs: number;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { VenueFeeds } from '../../runtime/venueFeeds.ts';
-import { FeedLags } from './feedLagMonitor.ts';
+import { FeedLagMonitor } from './feedLagMonitor.ts';
 import { silentFeeds } from './silentFeeds.ts';
 
 const BTC_5M = { ticker: 'BTC', eventType: '5m' } as const;
@@ -13,7 +13,7 @@ const CHAINLINK_BTC = { source: 'chainlink', ticker: 'BTC' } as const;
 function setUp() {
   const clock = new FakeClock();
   const metrics = new Metrics();
-  const lags = new FeedLags({ clock, metrics });
+  const lags = new FeedLagMonitor({ clock, metrics });
   const lateFeed = (market: typeof BTC_5M | typeof BTC_1H | typeof ETH_5M) =>
     lags.lateFor(market)?.feed ?? null;
   return { clock, metrics, lags, lateFeed };

@@ -59,7 +59,7 @@ type FedMarket = { readonly ticker: MarketTicker; readonly eventType: string };
  * The lag of the feeds' changes, trades and price points between the venue's time and the receive time. Books sent on
  * subscription and history sent after a reconnect are not counted: they are always old.
  */
-export class FeedLags {
+export class FeedLagMonitor {
   readonly #clock: Clock;
   readonly #books = new Map<string, LagChannel>();
   readonly #prices = new Map<string, LagChannel>();

@@ -1,7 +1,7 @@
 import { SNAPSHOT_PATIENCE_MS, TICK_MS } from './watchdogLimits.ts';
 
 /** Detects a feed that delivers again after all of it was silent: every market in a gap is then retried at once. */
-export class Revival {
+export class FeedRevivalDetector {
   /** Monotonic time of the last revival. */
   at = Number.NEGATIVE_INFINITY;
   #isHeard = true;

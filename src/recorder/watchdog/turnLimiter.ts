@@ -2,7 +2,7 @@
 const LEFT_AFTER_MS = 250;
 
 /** Grants turns to many waiters in the order in which they began to wait, at most one per period. */
-export class Turns<T> {
+export class TurnLimiter<T> {
   readonly #periodMs: number;
   /** In order of arrival, each with the time of its last request. */
   readonly #waiting = new Map<T, number>();

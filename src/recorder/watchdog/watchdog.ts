@@ -4,12 +4,12 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Gap, GapCause } from '../../schema/gap.ts';
 import { CLOB_FEED } from '../bookTrust.ts';
 import type { Recorder } from '../recorder.ts';
-import { type Answer, type AskedBooks, BookAudit } from './bookAudit.ts';
-import { ClockWatch } from './clockStepDetector.ts';
-import { Revival } from './feedRevivalDetector.ts';
-import { Turns } from './turnLimiter.ts';
+import { type Answer, BookAudit, type BookSource } from './bookAudit.ts';
+import { ClockStepDetector } from './clockStepDetector.ts';
+import { FeedRevivalDetector } from './feedRevivalDetector.ts';
+import { TurnLimiter } from './turnLimiter.ts';
 import * as limit from './watchdogLimits.ts';
-import { WatchedMarket } from './watchdogMarket.ts';
+import { WatchdogMarket } from './watchdogMarket.ts';
 
 /** The part of `ClobFeed` that the watchdog needs. */
 export interface WatchedFeed {
@@ -27,7 +27,7 @@ export interface WatchedFeed {
 export interface WatchdogOptions {
   readonly recorder: Recorder;
   readonly feed: WatchedFeed;
-  readonly rest: AskedBooks | null;
+  readonly rest: BookSource | null;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
@@ -46,14 +46,14 @@ const FEED_CAUSES: readonly GapCause[] = ['silent_feed', 'silent_market', 'disco
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;
-  readonly #markets = new Map<string, WatchedMarket>();
+  readonly #markets = new Map<string, WatchdogMarket>();
   readonly #audit: BookAudit;
-  readonly #clockWatch: ClockWatch;
+  readonly #clockWatch: ClockStepDetector;
   readonly #silence;
   readonly #steps;
-  readonly #renewals = new Turns<WatchedMarket>(limit.LONG_RENEW_MS);
-  readonly #reconnections = new Turns<string>(limit.LONG_RECONNECT_MS);
-  readonly #revival = new Revival();
+  readonly #renewals = new TurnLimiter<WatchdogMarket>(limit.LONG_RENEW_MS);
+  readonly #reconnections = new TurnLimiter<string>(limit.LONG_RECONNECT_MS);
+  readonly #revival = new FeedRevivalDetector();
   #timer: Timer | null = null;
   #tickedAt: number;
   #wasDropping = false;
@@ -62,7 +62,7 @@ export class Watchdog {
     this.#options = options;
     const { clock, metrics } = options;
     this.#audit = new BookAudit({ ...options, onAnswer: (answer) => this.#answered(answer) });
-    this.#clockWatch = new ClockWatch(clock);
+    this.#clockWatch = new ClockStepDetector(clock);
     this.#tickedAt = clock.monotonic();
     this.#silence = metrics.gauge(
       'underround_silence_seconds',
@@ -88,7 +88,7 @@ export class Watchdog {
       const recorded = recorder.ofToken(tokenId);
       if (recorded === null || this.#markets.has(recorded.market.marketId)) continue;
       const now = { group, nowAt: clock.monotonic() };
-      this.#markets.set(recorded.market.marketId, new WatchedMarket(recorded, now));
+      this.#markets.set(recorded.market.marketId, new WatchdogMarket(recorded, now));
     }
   }
 
@@ -125,7 +125,7 @@ export class Watchdog {
   }
 
   /** Checks a market without a gap: whether it is silent, and whether the venue can explain it. */
-  #look(watched: WatchedMarket, nowAt: number, nowMs: number): void {
+  #look(watched: WatchdogMarket, nowAt: number, nowMs: number): void {
     if (watched.gapSince !== null) watched.leaveGap(nowAt);
     const { feed } = this.#options;
     const { market, unproven } = watched.recorded;
@@ -148,7 +148,7 @@ export class Watchdog {
   }
 
   /** Without answers from the venue, renews the subscription to find out whether the feed still works. */
-  #probe(watched: WatchedMarket, silentMs: number, nowAt: number): void {
+  #probe(watched: WatchdogMarket, silentMs: number, nowAt: number): void {
     const againMs = watched.isBusy ? limit.BUSY_SUSPECT_MS : limit.PROBE_AGAIN_MS;
     if (watched.probedAt < watched.heardAt && nowAt - watched.probedAt >= againMs) {
       watched.probedAt = nowAt;
@@ -180,7 +180,7 @@ export class Watchdog {
   }
 
   /** Frames were lost: opens a gap from the last one on, for the whole group if all of it is silent. */
-  #lost(watched: WatchedMarket): void {
+  #lost(watched: WatchdogMarket): void {
     const { feed, clock, recorder } = this.#options;
     const { group } = watched;
     const silentForMs = feed.silentForMs(group);
@@ -196,7 +196,7 @@ export class Watchdog {
   }
 
   /** Requests the books of a market in a gap, on the socket and over REST, until they are proven. */
-  #mend(watched: WatchedMarket, gap: Gap, nowAt: number): void {
+  #mend(watched: WatchdogMarket, gap: Gap, nowAt: number): void {
     if (watched.gapSince === null) watched.enterGap(nowAt);
     const { recorder } = this.#options;
     if (gap.cause === 'store_down' && recorder.trust.isStoreDown) return;
@@ -237,7 +237,7 @@ export class Watchdog {
   }
 
   /** Whether a requested book may end the gap: a failed feed must first deliver frames again. */
-  #mayClose(watched: WatchedMarket, gap: Gap): boolean {
+  #mayClose(watched: WatchdogMarket, gap: Gap): boolean {
     const { yes, no } = watched.recorded.book;
     // A gap keeps its first cause, even across restarts, so the feed may have gone down after it was opened.
     if (!yes.isHeardSinceReset || !no.isHeardSinceReset) return false;
@@ -248,13 +248,13 @@ export class Watchdog {
     return this.#options.clock.now() - rejectedTimeMs >= limit.REJECTION_QUIET_MS;
   }
 
-  #ask(watched: WatchedMarket, nowAt: number): void {
+  #ask(watched: WatchdogMarket, nowAt: number): void {
     if (nowAt - watched.askedAt < limit.ASK_AGAIN_MS) return;
     watched.askedAt = nowAt;
     this.#audit.want(watched.recorded);
   }
 
-  #renew({ group, recorded }: WatchedMarket): void {
+  #renew({ group, recorded }: WatchdogMarket): void {
     this.#options.feed.resubscribe(group, [recorded.market.yesTokenId, recorded.market.noTokenId]);
   }
 

@@ -6,7 +6,7 @@ import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { Recorder } from '../recorder.ts';
 import { TICK_MS } from './watchdogLimits.ts';
-import { WatchedMarket } from './watchdogMarket.ts';
+import { WatchdogMarket } from './watchdogMarket.ts';
 
 /** A newly subscribed market, and a function that delivers frames of both tokens at a rate. */
 function watch() {
@@ -16,7 +16,7 @@ function watch() {
   recorder.track(MARKET);
   const recorded = recorder.recorded(MARKET.marketId);
   if (recorded === null) throw new Error('not recorded');
-  const watched = new WatchedMarket(recorded, { group: 'g', nowAt: 0 });
+  const watched = new WatchdogMarket(recorded, { group: 'g', nowAt: 0 });
   let [nowAt, due] = [0, 0];
   /** @param perSecond Frames that name both tokens. */
   const run = (forMs: number, perSecond: number) => {

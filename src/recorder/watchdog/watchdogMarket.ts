@@ -9,7 +9,7 @@ const RATE_MS_MIN = 4_000;
 const BUSY_FRAMES_PER_SECOND = 5;
 
 /** The watchdog's state of one subscribed market. Times are monotonic milliseconds unless stated otherwise. */
-export class WatchedMarket {
+export class WatchdogMarket {
   readonly recorded: RecordedMarket;
   readonly group: string;
   readonly watchedAt: number;

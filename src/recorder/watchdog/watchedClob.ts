@@ -4,7 +4,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import { ClobFeed } from '../../venues/polymarket/clob/feed.ts';
 import type { SocketDriver } from '../../venues/venueSocket.ts';
 import type { Recorder } from '../recorder.ts';
-import type { AskedBooks } from './bookAudit.ts';
+import type { BookSource } from './bookAudit.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** The series with hundreds of book changes a second: two connections each. */
@@ -18,7 +18,7 @@ export interface WatchedClobOptions {
   /** Whole URL of the market channel. */
   readonly wsUrl: string;
   /** A source of requested books; null when turned off. */
-  readonly rest: AskedBooks | null;
+  readonly rest: BookSource | null;
   readonly sockets: SocketDriver;
   readonly recorder: Recorder;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ export class WatchedClob {
       onDisconnect: (tokenIds, cause, receivedTimeMs) => this.#down(tokenIds, cause, receivedTimeMs),
     });
     // An answer is compared with a book that includes the frames received before it.
-    const asked: AskedBooks | null = rest && {
+    const asked: BookSource | null = rest && {
       books: async (tokenIds) => {
         const books = await rest.books(tokenIds);
         sockets.receiveWaiting();

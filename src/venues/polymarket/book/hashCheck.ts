@@ -1,4 +1,4 @@
-import { TradeGuesses } from './lastTradeGuesser.ts';
+import { LastTradeGuesser } from './lastTradeGuesser.ts';
 import type { HashContext, TokenBook } from './tokenBook.ts';
 
 /** Snapshots carry every input of the hash: this many failures in a row refute the recipe, not the books. */
@@ -11,7 +11,7 @@ const FINER_TICK: ReadonlyMap<string, string> = new Map([
 
 /** Compares the books of a market with the hashes that the venue announced for them. */
 export class HashCheck {
-  readonly guesses = new TradeGuesses();
+  readonly guesses = new LastTradeGuesser();
   /**
    * The venue still uses the known recipe: some hash verified, and fewer than `SNAPSHOT_FAILURES_MAX` whole snapshots
    * in a row have failed since. While false, only the announced best prices prove the book.

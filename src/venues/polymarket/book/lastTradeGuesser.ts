@@ -7,7 +7,7 @@ const PRICES_MAX = 12;
  * Candidates for the last trade price in a hash: the venue puts a trade into the hash of both tokens' books before or
  * after its message reaches us.
  */
-export class TradeGuesses {
+export class LastTradeGuesser {
   readonly #prices: number[] = [];
   #previous = '';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MARKET, WireMarket } from '../../../../test/support/wire.ts';
-import { LaneMerge } from '../clob/connectionMerge.ts';
+import { ConnectionMerge } from '../clob/connectionMerge.ts';
 import { mapClobFrame } from '../clob/mapper.ts';
 import { MarketBook } from './marketBook.ts';
 
@@ -98,7 +98,7 @@ describe('a book fed by two connections', () => {
             return lane === 0 && gone.has(i) ? [] : [{ lane: lane as 0 | 1, text, atMs: last }];
           });
         });
-        const merge = new LaneMerge();
+        const merge = new ConnectionMerge();
         let quietSince = 0;
         for (const { lane, text, atMs } of arrivals.sort((x, y) => x.atMs - y.atMs)) {
           if (atMs - quietSince >= 20) book.finishQuiet();

@@ -8,7 +8,7 @@ import type {
 } from '../../../schema/events.ts';
 import { HashCheck } from './hashCheck.ts';
 import { tradePriceText } from './lastTradeGuesser.ts';
-import { RecentChanges } from './recentChangeLog.ts';
+import { RecentChangeLog } from './recentChangeLog.ts';
 import { type HashContext, TokenBook } from './tokenBook.ts';
 
 /** How long an action with an unverified hash waits for more frames. */
@@ -67,7 +67,7 @@ export class MarketBook {
   #form: ActionForm = 'changes';
   readonly #check: HashCheck;
   #isFirstBook = false;
-  readonly #recent = new RecentChanges();
+  readonly #recent = new RecentChangeLog();
   #tradeTimeMs = 0;
   readonly #onFinished: (book: MarketBook, action: FinishedAction) => void;
 

@@ -5,7 +5,7 @@ const CHANGES_MAX = 4096;
  * The levels set since a book was last proven, with their times. A late frame (lost by the other socket or
  * out of order) may still set the levels that nothing newer has set.
  */
-export class RecentChanges {
+export class RecentChangeLog {
   /** Older changes are never applied late: the book at this time was proven or replaced as a whole. */
   #sinceTimeMs = 0;
   #count = 0;

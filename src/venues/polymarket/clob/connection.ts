@@ -10,7 +10,7 @@ const KEEP_ALIVE: KeepAlive = { text: 'PING', answer: 'PONG', periodMs: 10_000, 
 /** The venue's close reason when all subscribed markets are over; an immediate reconnect would only repeat it. */
 const ALL_RESOLVED = /\ball subscribed assets resolved\b/;
 
-export interface LaneOptions {
+export interface ClobConnectionOptions {
   readonly url: string;
   readonly sockets: SocketDriver;
   readonly clock: Clock;
@@ -20,13 +20,13 @@ export interface LaneOptions {
 }
 
 /** Events of a lane, handled by its shard. */
-export interface LaneEvents {
+export interface ClobConnectionEvents {
   onFrame(text: string, receivedTimeMs: number): void;
   onDown(cause: string, receivedTimeMs: number): void;
 }
 
 /** One connection of the market channel and its subscribed tokens. */
-export class ClobLane {
+export class ClobConnection {
   /** Tokens whose books arrived on this connection; their changes follow. */
   readonly served = new Set<string>();
   /** Frames with data since the start. */
@@ -39,7 +39,12 @@ export class ClobLane {
   #allResolved = false;
 
   /** @param tokens The shard's tokens, a live view. */
-  constructor(options: LaneOptions, group: string, tokens: ReadonlySet<string>, events: LaneEvents) {
+  constructor(
+    options: ClobConnectionOptions,
+    group: string,
+    tokens: ReadonlySet<string>,
+    events: ClobConnectionEvents,
+  ) {
     this.#tokens = tokens;
     const { clock } = options;
     this.lastDataAt = clock.monotonic();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LaneMerge } from './connectionMerge.ts';
+import { ConnectionMerge } from './connectionMerge.ts';
 
 interface Arrival {
   lane: 0 | 1;
@@ -20,7 +20,7 @@ function lane(id: 0 | 1, frames: readonly string[], delays: readonly number[], l
 }
 
 function merge(arrivals: Arrival[]) {
-  const merged = new LaneMerge();
+  const merged = new ConnectionMerge();
   const out: string[] = [];
   arrivals.sort((a, b) => a.atMs - b.atMs);
   for (const { lane: id, text, atMs } of arrivals) if (merged.offer(id, text, atMs, true)) out.push(text);
@@ -32,7 +32,7 @@ const frames = fc.array(fc.integer({ min: 0, max: 40 }).map(String), { maxLength
 const delays = fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 200 });
 const losses = fc.array(fc.nat(199), { maxLength: 20 }).map((list) => new Set(list));
 
-describe('LaneMerge', () => {
+describe('ConnectionMerge', () => {
   it('equals the venue’s stream, including repeats and order, whatever the delays of the lanes', () => {
     fc.assert(
       fc.property(frames, delays, delays, (sent, a, b) => {
@@ -68,7 +68,7 @@ describe('LaneMerge', () => {
       fc.property(frames, delays, delays, fc.nat(200), fc.boolean(), (texts, a, b, dies, isSeen) => {
         const sent = texts.map((text, i) => `${i}:${text}`);
         const gone = new Set(sent.map((_, i) => i).filter((i) => i >= dies));
-        const merged = new LaneMerge();
+        const merged = new ConnectionMerge();
         const out: string[] = [];
         const arrivals = [...lane(0, sent, a, gone), ...lane(1, sent, b, new Set())];
         let left = arrivals.filter(({ lane: id }) => id === 0).length;
@@ -83,7 +83,7 @@ describe('LaneMerge', () => {
   });
 
   it('forgets frames without a second copy after fifteen seconds', () => {
-    const merged = new LaneMerge();
+    const merged = new ConnectionMerge();
     merged.offer(0, 'a', 0, true);
     merged.offer(0, 'b', 14_999, true);
     expect(merged.waiting).toBe(2);
@@ -94,7 +94,7 @@ describe('LaneMerge', () => {
   });
 
   it('remembers nothing when the other lane is down', () => {
-    const merged = new LaneMerge();
+    const merged = new ConnectionMerge();
     for (let i = 0; i < 5; i++) expect(merged.offer(1, 'same', i, false)).toBe(true);
     expect(merged.waiting).toBe(0);
   });

@@ -15,7 +15,7 @@ interface Pending {
  * is passed twice. A lane delivers in order: while neither loses a frame, the merged stream is the venue's own. A frame
  * that one lane lost arrives on the other.
  */
-export class LaneMerge {
+export class ConnectionMerge {
   readonly #pending = new Map<string, Pending>();
 
   /** Frames that wait for their second copy. */

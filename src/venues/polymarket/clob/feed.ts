@@ -1,4 +1,4 @@
-import { ClobShard, type ShardOptions } from './shard.ts';
+import { ClobShard, type ClobShardOptions } from './shard.ts';
 
 /** Beyond 500 assets per connection the venue sends no snapshot (reported 2026-07); even: pairs stay together. */
 const ASSETS_PER_SOCKET_MAX = 400;
@@ -7,7 +7,7 @@ const SCOUT_PERIOD_MS = 700;
 /** Rate-limits reconnects to a venue that accepts connections and immediately drops them. */
 const FOLLOW_PERIOD_MS = 5_000;
 
-export interface ClobFeedOptions extends Omit<ShardOptions, 'url'> {
+export interface ClobFeedOptions extends Omit<ClobShardOptions, 'url'> {
   /** Whole URL of the market channel. */
   readonly url: string;
   /** Whether a group gets two connections, so that either may fail unnoticed; default: none does. */

@@ -12,7 +12,7 @@ const TIMESTAMP = /"timestamp":"?(\d+)/;
 /** Trades are left out: their messages arrive before or after the changes they caused. */
 const OF_BOOK = /"event_type":"(?:book|price_change)"/;
 
-export type LaneIndex = 0 | 1;
+export type ConnectionIndex = 0 | 1;
 
 /** A book sent in answer to a subscription. */
 export interface FirstBook {
@@ -44,7 +44,7 @@ export class JoinBuffer {
 
   /** Records the books that answered a connection's subscription; the twin already serves the `repeated` ones. */
   onBooks(
-    lane: LaneIndex,
+    lane: ConnectionIndex,
     books: { readonly news: readonly FirstBook[]; readonly repeated: readonly FirstBook[] },
   ): void {
     for (const book of [...books.news, ...books.repeated]) {
@@ -67,7 +67,7 @@ export class JoinBuffer {
   }
 
   /** @returns Whether the frame is held back. */
-  holds(lane: LaneIndex, text: string): boolean {
+  holds(lane: ConnectionIndex, text: string): boolean {
     const marketId = MARKET.exec(text)?.[1];
     if (marketId === undefined) return false;
     if (OF_BOOK.test(text)) this.#noteTime(lane, marketId, Number(TIMESTAMP.exec(text)?.[1]));
@@ -79,7 +79,7 @@ export class JoinBuffer {
   }
 
   /** Frames of the twin that may be passed after this connection's frame, oldest first. */
-  releasedBy(lane: LaneIndex, text: string): readonly string[] {
+  releasedBy(lane: ConnectionIndex, text: string): readonly string[] {
     const joins = this.#joins[otherOf(lane)];
     if (joins.size === 0) return [];
     const marketId = MARKET.exec(text)?.[1] ?? '';
@@ -90,13 +90,13 @@ export class JoinBuffer {
   }
 
   /** Tokens for which this connection has a newer book than its twin has delivered. */
-  joiningTokens(lane: LaneIndex): ReadonlySet<string> {
+  joiningTokens(lane: ConnectionIndex): ReadonlySet<string> {
     const books = [...this.#joins[lane].values()].flatMap((join) => join.books);
     return new Set(books.map(({ asset_id }) => asset_id));
   }
 
   /** Removes and returns what a connection holds back, books first: all of it, or only what has waited too long. */
-  takeOver(lane: LaneIndex, which: 'all' | 'due'): readonly string[] {
+  takeOver(lane: ConnectionIndex, which: 'all' | 'due'): readonly string[] {
     const nowMs = this.#clock.monotonic();
     const frames: string[] = [];
     for (const [marketId, { books, held, heldSinceMs }] of this.#joins[lane]) {
@@ -109,7 +109,7 @@ export class JoinBuffer {
   }
 
   /** The connection is lost, and with it everything it delivered. */
-  onDown(lane: LaneIndex): void {
+  onDown(lane: ConnectionIndex): void {
     this.#joins[lane].clear();
     this.#newest[lane].clear();
   }
@@ -127,12 +127,12 @@ export class JoinBuffer {
     }
   }
 
-  #noteTime(lane: LaneIndex, marketId: string, timeMs: number): void {
+  #noteTime(lane: ConnectionIndex, marketId: string, timeMs: number): void {
     if (!(timeMs > (this.#newest[lane].get(marketId) ?? 0))) return;
     this.#newest[lane].set(marketId, timeMs);
   }
 }
 
-export function otherOf(lane: LaneIndex): LaneIndex {
+export function otherOf(lane: ConnectionIndex): ConnectionIndex {
   return lane === 0 ? 1 : 0;
 }

@@ -1,13 +1,13 @@
 import type { Counter } from 'prom-client';
-import { ClobLane, type LaneOptions } from './connection.ts';
-import { LaneMerge } from './connectionMerge.ts';
-import { type FirstBook, JoinBuffer, type LaneIndex, otherOf } from './joinBuffer.ts';
+import { ClobConnection, type ClobConnectionOptions } from './connection.ts';
+import { ConnectionMerge } from './connectionMerge.ts';
+import { type ConnectionIndex, type FirstBook, JoinBuffer, otherOf } from './joinBuffer.ts';
 
 /** A lane silent for this long while its twin delivers many frames is half-open. */
 const LANE_SILENCE_MS = 6_000;
 const LANE_BEHIND_FRAMES = 30;
 
-export interface ShardOptions extends LaneOptions {
+export interface ClobShardOptions extends ClobConnectionOptions {
   /** Receives every text frame once, in the order of the first copies. */
   readonly onFrame: (frame: string, receivedTimeMs: number) => void;
   /** No connection carries these tokens any more; new books follow without a request. */
@@ -17,15 +17,15 @@ export interface ShardOptions extends LaneOptions {
 /** Tokens that share one connection, or two merged connections with the same frames, of which either may fail. */
 export class ClobShard {
   readonly tokens: Set<string>;
-  readonly lanes: readonly ClobLane[];
-  readonly #options: ShardOptions;
+  readonly lanes: readonly ClobConnection[];
+  readonly #options: ClobShardOptions;
   readonly #group: string;
-  readonly #merge = new LaneMerge();
+  readonly #merge = new ConnectionMerge();
   readonly #joins: JoinBuffer;
   readonly #framesSeen: number[];
   readonly #repeated: Counter;
 
-  constructor(options: ShardOptions, group: string, tokenIds: readonly string[], laneCount: 1 | 2) {
+  constructor(options: ClobShardOptions, group: string, tokenIds: readonly string[], laneCount: 1 | 2) {
     this.#options = options;
     this.#joins = new JoinBuffer(options.clock);
     this.#group = group;
@@ -34,7 +34,7 @@ export class ClobShard {
       'underround_clob_second_copies_total',
       'Frames that the other of two connections had brought already',
     );
-    this.lanes = Array.from({ length: laneCount }, (_, i) => this.#open(i as LaneIndex));
+    this.lanes = Array.from({ length: laneCount }, (_, i) => this.#open(i as ConnectionIndex));
     this.#framesSeen = this.lanes.map(() => 0);
   }
 
@@ -81,14 +81,14 @@ export class ClobShard {
     await Promise.all(this.lanes.map((lane) => lane.close()));
   }
 
-  #open(index: LaneIndex): ClobLane {
-    return new ClobLane(this.#options, this.#group, this.tokens, {
+  #open(index: ConnectionIndex): ClobConnection {
+    return new ClobConnection(this.#options, this.#group, this.tokens, {
       onFrame: (text, receivedTimeMs) => this.#received(index, text, receivedTimeMs),
       onDown: (cause, receivedTimeMs) => this.#down(index, cause, receivedTimeMs),
     });
   }
 
-  #received(index: LaneIndex, text: string, receivedTimeMs: number): void {
+  #received(index: ConnectionIndex, text: string, receivedTimeMs: number): void {
     const { onFrame } = this.#options;
     const other = this.lanes[otherOf(index)];
     const snapshots = text.startsWith('[') ? firstBooks(text) : null;
@@ -114,7 +114,7 @@ export class ClobShard {
   }
 
   /** Passes a frame unless the twin has already delivered it. */
-  #pass(index: LaneIndex, text: string, receivedTimeMs: number): void {
+  #pass(index: ConnectionIndex, text: string, receivedTimeMs: number): void {
     const { clock, onFrame } = this.#options;
     const isOtherUp = this.lanes[otherOf(index)]?.isUp ?? false;
     if (this.#merge.offer(index, text, clock.monotonic(), isOtherUp)) onFrame(text, receivedTimeMs);
@@ -122,7 +122,7 @@ export class ClobShard {
   }
 
   /** Passes the books and held frames of a lane whose twin has not caught up. Changes in between are lost. */
-  #takeOver(index: LaneIndex, which: 'all' | 'due'): void {
+  #takeOver(index: ConnectionIndex, which: 'all' | 'due'): void {
     const { clock, onFrame } = this.#options;
     for (const text of this.#joins.takeOver(index, which)) {
       if (text.startsWith('[')) onFrame(text, clock.now());
@@ -130,7 +130,7 @@ export class ClobShard {
     }
   }
 
-  #down(index: LaneIndex, cause: string, receivedTimeMs: number): void {
+  #down(index: ConnectionIndex, cause: string, receivedTimeMs: number): void {
     const other = this.lanes[otherOf(index)];
     this.#merge.lost(index);
     this.#joins.onDown(index);
