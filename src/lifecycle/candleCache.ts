@@ -37,7 +37,7 @@ export class CandleCache {
   }
 
   /** Returns the price if it is final by now; otherwise null, and requests it. */
-  look(wanted: WantedCandle, nowMs: number): number | null {
+  finalPrice(wanted: WantedCandle, nowMs: number): number | null {
     const lengthMs = wanted.interval === '1h' ? 3_600_000 : 60_000;
     const dueMs = wanted.startTimeMs + (wanted.price === 'open' ? 0 : lengthMs) + FIRST_ASK_AFTER_MS;
     if (nowMs < dueMs) return null;

@@ -43,8 +43,8 @@ export class Discovery {
   readonly #warned = new Set<string>();
   /** Ended markets whose request failed: the next request includes them. */
   readonly #unanswered = new Set<string>();
-  #looking = false;
-  #listing = false;
+  #isRequestingSlugs = false;
+  #isRequestingSeries = false;
   #stopped = false;
   readonly #refused;
 
@@ -66,7 +66,7 @@ export class Discovery {
    * Requests windows that are not found yet and ended markets that are due, in one request.
    * @param due Called only when a request is possible, because it names each market once per step.
    */
-  look({
+  requestWindows({
     missing,
     due,
     nowMs,
@@ -75,29 +75,29 @@ export class Discovery {
     due: () => readonly string[];
     nowMs: number;
   }): void {
-    if (this.#looking || !this.#requests.ready(nowMs)) return;
+    if (this.#isRequestingSlugs || !this.#requests.ready(nowMs)) return;
     const asked = missing.filter((slug) => this.#unknown.get(slug)?.ready(nowMs) ?? true);
     for (const slug of due()) this.#unanswered.add(slug);
     const slugs = [...this.#unanswered, ...asked];
     if (slugs.length === 0) return;
-    this.#looking = true;
+    this.#isRequestingSlugs = true;
     void this.#request('slugs', () => this.#options.listings.eventsBySlug(slugs)).then((events) => {
-      this.#looking = false;
+      this.#isRequestingSlugs = false;
       if (events === null) return;
       this.#unanswered.clear();
-      this.#noteUnknown(asked, this.#take(events));
+      this.#noteUnknown(asked, this.#accept(events));
     });
   }
 
   /** Lists a series around now: finds windows that the computed slugs missed and reveals differences. */
   list({ ticker, eventType, nowMs }: { ticker: Ticker; eventType: EventType; nowMs: number }): void {
-    if (this.#listing || !this.#requests.ready(nowMs)) return;
-    this.#listing = true;
+    if (this.#isRequestingSeries || !this.#requests.ready(nowMs)) return;
+    this.#isRequestingSeries = true;
     const endMaxMs = nextWindow(eventType, windowAt(eventType, nowMs)).endTimeMs;
     const query = { seriesSlug: seriesSlug(ticker, eventType), endMinMs: nowMs, endMaxMs, closed: false };
     void this.#request('series', () => this.#options.listings.eventsOfSeries(query)).then((events) => {
-      this.#listing = false;
-      if (events !== null) this.#take(events);
+      this.#isRequestingSeries = false;
+      if (events !== null) this.#accept(events);
     });
   }
 
@@ -118,12 +118,12 @@ export class Discovery {
   }
 
   /** @returns The accepted slugs. */
-  #take(events: readonly unknown[]): Set<string> {
-    const taken = new Set<string>();
+  #accept(events: readonly unknown[]): Set<string> {
+    const accepted = new Set<string>();
     const nowMs = this.#options.clock.now();
     for (const result of events.flatMap((event) => mapGammaEvent(event, nowMs))) {
       if (result.ok) {
-        taken.add(result.market.slug);
+        accepted.add(result.market.slug);
         this.#options.onListing(result);
         continue;
       }
@@ -134,13 +134,13 @@ export class Discovery {
       this.#warned.add(key);
       this.#options.log.warn({ ...result, ok: undefined }, 'listing.market_refused');
     }
-    return taken;
+    return accepted;
   }
 
-  #noteUnknown(asked: readonly string[], taken: ReadonlySet<string>): void {
+  #noteUnknown(asked: readonly string[], accepted: ReadonlySet<string>): void {
     const nowMs = this.#options.clock.now();
     for (const slug of asked) {
-      if (taken.has(slug)) {
+      if (accepted.has(slug)) {
         this.#unknown.delete(slug);
         continue;
       }

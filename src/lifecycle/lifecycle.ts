@@ -90,7 +90,7 @@ export class Lifecycle {
     const before = this.#markets.get(market.slug) ?? null;
     this.#note(market);
     this.#options.strikes.note(before, market);
-    this.#sayResolved(market);
+    this.#logResolved(market);
   }
 
   /** Handles a winner named by the exchange, unless the stream or the listing named one in the meantime. */
@@ -105,7 +105,7 @@ export class Lifecycle {
       return;
     }
     this.#store(resolved);
-    this.#sayResolved(resolved);
+    this.#logResolved(resolved);
   }
 
   #ruled(marketId: string, rules: ReadRules): void {
@@ -113,7 +113,7 @@ export class Lifecycle {
     if (market !== null) this.#store(withRules(market, rules));
   }
 
-  #sayResolved({ slug, outcome, payoutYes, resolvedBy }: Market): void {
+  #logResolved({ slug, outcome, payoutYes, resolvedBy }: Market): void {
     this.#options.log.info({ slug, outcome, payoutYes, by: resolvedBy }, 'market.resolved');
   }
 
@@ -121,7 +121,7 @@ export class Lifecycle {
     const nowMs = this.#options.clock.now();
     const wanted = wantedWindows(nowMs);
     const missing = wanted.filter((one) => this.#marketOf(one) === undefined).map(({ slug }) => slug);
-    this.#discovery.look({ missing, due: () => this.#due(nowMs), nowMs });
+    this.#discovery.requestWindows({ missing, due: () => this.#due(nowMs), nowMs });
     this.#crossCheck(nowMs);
     this.#subscribe(wanted, nowMs);
     for (const market of this.#markets.values()) this.#age(market, nowMs);
@@ -200,7 +200,7 @@ export class Lifecycle {
     const market = mergeListing(known, listed);
     if (known === null)
       this.#options.log.info({ slug: market.slug, marketId: market.marketId }, 'market.discovered');
-    if (known?.status !== 'resolved' && market.status === 'resolved') this.#sayResolved(market);
+    if (known?.status !== 'resolved' && market.status === 'resolved') this.#logResolved(market);
     this.#store(market);
     if (market.status === 'open') this.#rules?.ask(market);
     const nowMs = this.#options.clock.now();

@@ -20,7 +20,7 @@ import type { CandleCache } from './candleCache.ts';
 /** The deciding point itself arrives 1.1-2.4 s late; an estimate waits this long for it. */
 const ESTIMATE_AFTER_MS = 3_000;
 /** How long after an end the relayed prices are searched; the tapes keep little more. */
-const TAPES_LOOKED_AT_MS = 480_000;
+const TAPES_SEARCHED_MS = 480_000;
 const BASIS_POINTS = 10_000;
 const EDGES = ['strike', 'close'] as const;
 const DIFFERENCE_BUCKETS_BPS = [0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 50];
@@ -91,8 +91,8 @@ export class StrikeFinder {
     if (rule === null || market.ticker === UNKNOWN) return market;
     let reviewed = market;
     for (const edge of EDGES) {
-      for (const heard of this.#heard(reviewed, { rule, edge, ticker: market.ticker, nowMs })) {
-        reviewed = withEdge(reviewed, edge, { ...heard, knownTimeMs: nowMs });
+      for (const found of this.#pricesAt(reviewed, { rule, edge, ticker: market.ticker, nowMs })) {
+        reviewed = withEdge(reviewed, edge, { ...found, knownTimeMs: nowMs });
       }
     }
     return reviewed === market ? market : withComputed(reviewed);
@@ -120,26 +120,26 @@ export class StrikeFinder {
     }
   }
 
-  #heard(
+  #pricesAt(
     market: Market,
     asked: { rule: SettlementRule; edge: Edge; ticker: Ticker; nowMs: number },
   ): EdgePrice[] {
     const { rule, edge, ticker, nowMs } = asked;
     const edgeMs = edge === 'strike' ? market.startTimeMs : market.endTimeMs;
     if (nowMs < edgeMs) return [];
-    const heard: EdgePrice[] = [];
+    const found: EdgePrice[] = [];
     const candle = candleOfEdge(rule, edge, market);
     const basis = edge === 'strike' ? market.strikeBasis : market.closeBasis;
     if (candle !== null && this.#options.candles !== null && basis !== 'binance_candle') {
-      const price = this.#options.candles.look({ ...candle, ticker }, nowMs);
-      if (price !== null) heard.push({ price, basis: 'binance_candle' });
+      const price = this.#options.candles.finalPrice({ ...candle, ticker }, nowMs);
+      if (price !== null) found.push({ price, basis: 'binance_candle' });
     }
     const sinceMs = nowMs - decidedTimeMs(rule, edgeMs);
-    if (sinceMs > TAPES_LOOKED_AT_MS) return heard;
+    if (sinceMs > TAPES_SEARCHED_MS) return found;
     const taped = priceAtEdge(rule, edgeMs, this.#tapes[ticker]);
     const isEstimate = taped !== null && PRICE_BASES[taped.basis] === 'estimated';
-    if (taped !== null && (!isEstimate || sinceMs >= ESTIMATE_AFTER_MS)) heard.push(taped);
-    return heard;
+    if (taped !== null && (!isEstimate || sinceMs >= ESTIMATE_AFTER_MS)) found.push(taped);
+    return found;
   }
 
   #noteEdge(edge: Edge, before: Market | null, after: Market): void {

@@ -35,7 +35,7 @@ const [YES_ASKS, NO_BIDS, NO_ASKS] = [fieldStart('yes_asks'), fieldStart('no_bid
 export function snapshotText(row: BookRow, ticker: string): string {
   const printer = new SnapshotPrinter(ticker);
   printer.print(row, '');
-  const piece = printer.take();
+  const piece = printer.finishPiece();
   const text = piece.toString('latin1');
   giveBack(piece);
   printer.close();
@@ -83,14 +83,14 @@ export class SnapshotPrinter {
   }
 
   /** The bytes printed since the last piece; give them back after use so that their memory is reused. */
-  take(): Buffer {
+  finishPiece(): Buffer {
     const piece = this.#slab.piece(this.#start, this.#at);
     this.#start = this.#at;
     return piece;
   }
 
   /** The same bytes, to be kept for any time. */
-  takeForGood(): Buffer {
+  finishView(): Buffer {
     const view = this.#slab.view(this.#start, this.#at);
     this.#start = this.#at;
     return view;
@@ -103,7 +103,7 @@ export class SnapshotPrinter {
 
   #makeRoom(wanted: number): Buffer | null {
     if (this.#slab.bytes.length - this.#at >= wanted) return null;
-    const full = this.#at > this.#start ? this.take() : null;
+    const full = this.#at > this.#start ? this.finishPiece() : null;
     this.#slab.close();
     this.#slab = new Slab(wanted);
     this.#words = wordsOf(this.#slab.bytes);

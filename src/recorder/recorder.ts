@@ -129,7 +129,7 @@ export class Recorder {
   }
 
   /** Opens a gap of a market whose book may be wrong, until the next announced hashes verify. */
-  doubt(recorded: RecordedMarket, gap: Parameters<BookTrust['open']>[1]): void {
+  distrust(recorded: RecordedMarket, gap: Parameters<BookTrust['open']>[1]): void {
     recorded.book.finishQuiet();
     this.trust.open(recorded, gap);
     recorded.book.distrust(gap.knownTimeMs);
@@ -246,7 +246,7 @@ export class Recorder {
   }
 
   /** Applies a market's books from an answer of the venue; the caller has checked that they are newer. */
-  askedBooks(recorded: RecordedMarket, books: readonly BookSnapshotEvent[]): void {
+  applyRequestedBooks(recorded: RecordedMarket, books: readonly BookSnapshotEvent[]): void {
     this.#asked = true;
     for (const event of books) this.#applied(recorded, recorded.book.applySnapshot(event));
     recorded.book.finishQuiet();
@@ -377,7 +377,7 @@ export class Recorder {
   #lostTo(text: string, receivedTimeMs: number): void {
     const recorded = this.#markets.get(marketOfLostFrame(text) ?? '');
     if (recorded === undefined || recorded.lastReceivedTimeMs === null) return;
-    this.doubt(recorded, { cause: 'frame_rejected', knownTimeMs: receivedTimeMs });
+    this.distrust(recorded, { cause: 'frame_rejected', knownTimeMs: receivedTimeMs });
     recorded.rejectedTimeMs = receivedTimeMs;
   }
 

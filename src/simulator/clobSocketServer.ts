@@ -26,7 +26,7 @@ interface Session {
   isInitialised: boolean;
   /** A setting of the connection; the last command wins. */
   custom: boolean;
-  lastHeardMs: number;
+  lastReceivedMs: number;
   readonly late: DelayedFrameQueue;
 }
 
@@ -73,13 +73,13 @@ export class ClobSocketServer {
       tokens: new Set(),
       isInitialised: false,
       custom: false,
-      lastHeardMs: this.#parts.clock.monotonic(),
+      lastReceivedMs: this.#parts.clock.monotonic(),
       late: new DelayedFrameQueue(this.#parts.clock),
     };
     this.#sessions.add(session);
-    socket.on('message', (data) => this.#hear(session, String(data)));
+    socket.on('message', (data) => this.#onMessage(session, String(data)));
     socket.on('ping', () => {
-      session.lastHeardMs = this.#parts.clock.monotonic();
+      session.lastReceivedMs = this.#parts.clock.monotonic();
       if (!this.#parts.faults.halfOpen) socket.pong();
     });
     socket.on('close', () => this.#drop(session));
@@ -117,7 +117,7 @@ export class ClobSocketServer {
   sweep(): void {
     const nowMs = this.#parts.clock.monotonic();
     for (const session of this.#sessions) {
-      if (nowMs - session.lastHeardMs > IDLE_LIMIT_MS) session.socket.terminate();
+      if (nowMs - session.lastReceivedMs > IDLE_LIMIT_MS) session.socket.terminate();
       else if (this.#isAllSettled(session)) session.socket.close(1000, 'all subscribed assets resolved');
     }
   }
@@ -134,9 +134,9 @@ export class ClobSocketServer {
     }
   }
 
-  #hear(session: Session, message: string): void {
+  #onMessage(session: Session, message: string): void {
     const { clock, faults } = this.#parts;
-    session.lastHeardMs = clock.monotonic();
+    session.lastReceivedMs = clock.monotonic();
     if (faults.halfOpen) return;
     if (message === 'PING') {
       const pong = () => session.socket.send('PONG');

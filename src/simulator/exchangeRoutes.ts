@@ -39,7 +39,7 @@ export function perpReply(
     });
   }
   if (path !== '/v5/market/orderbook') return null;
-  const refusal = faults.takePerpRefusal();
+  const refusal = faults.consumePerpRefusal();
   const envelope = { result: {}, retExtInfo: {}, time: Math.floor(nowMs) };
   if (refusal === 'too_many') return json({ retCode: 10006, retMsg: 'Too many visits!', ...envelope });
   if (refusal) return { status: 403, body: 'access too frequent', contentType: 'text/plain' };

@@ -114,12 +114,12 @@ export class FaultState {
   }
 
   /** The refusal of this Gamma request, or null. */
-  takeGammaRefusal(): RefusedAnswer | null {
-    return take(this.#gamma);
+  consumeGammaRefusal(): RefusedAnswer | null {
+    return consume(this.#gamma);
   }
 
-  takePerpRefusal(): RefusedAnswer | null {
-    return take(this.#perp);
+  consumePerpRefusal(): RefusedAnswer | null {
+    return consume(this.#perp);
   }
 
   #setListing(fault: Fault): void {
@@ -135,7 +135,7 @@ function toggle(set: Set<string>, value: string, on: boolean): void {
   else set.delete(value);
 }
 
-function take(refusal: { answer: RefusedAnswer; left: number } | null): RefusedAnswer | null {
+function consume(refusal: { answer: RefusedAnswer; left: number } | null): RefusedAnswer | null {
   if (!refusal || refusal.left <= 0) return null;
   refusal.left--;
   return refusal.answer;

@@ -15,7 +15,7 @@ export function gammaReply(
   faults: FaultState,
   request: { path: string; query: URLSearchParams; nowMs: number },
 ): Reply | null {
-  const refusal = faults.takeGammaRefusal();
+  const refusal = faults.consumeGammaRefusal();
   if (refusal) return refused(refusal);
   const { path, query, nowMs } = request;
   const shape = (event: GammaObject) => bent(event, faults);

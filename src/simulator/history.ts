@@ -46,7 +46,7 @@ export function* generateHistory(
   for (let fromMs = model.nowMs; fromMs < endTimeMs; ) {
     const toMs = Math.min(endTimeMs, fromMs + SLICE_MS, nextPollMs);
     model.advance(toMs, sink);
-    yield* sink.take();
+    yield* sink.drain();
     if (toMs >= nextPollMs) {
       for (const ticker of tickers) {
         yield {
@@ -65,7 +65,7 @@ export function* generateHistory(
 export function inPlayFrames(model: VenueModel): RecordedFrame[] {
   const sink = new RecordingSink(model);
   for (const market of model.playing) sink.entered(Math.floor(model.nowMs), market);
-  return sink.take();
+  return sink.drain();
 }
 
 class RecordingSink implements VenueSink {
@@ -76,10 +76,10 @@ class RecordingSink implements VenueSink {
     this.#model = model;
   }
 
-  take(): RecordedFrame[] {
-    const taken = this.#frames;
+  drain(): RecordedFrame[] {
+    const drained = this.#frames;
     this.#frames = [];
-    return taken;
+    return drained;
   }
 
   clob(atMs: number, _market: SimulatedMarket | null, frame: string): void {

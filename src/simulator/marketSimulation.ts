@@ -12,13 +12,13 @@ import { cheapOffer } from './partedBook.ts';
 import { type PriceBoard, TWAP_SECONDS } from './prices.ts';
 import {
   changedLevels,
+  consumedLevels,
   filledLevels,
   oneSidedTarget,
   onlySide,
   quietLevels,
   requoteLevels,
   type Target,
-  takenLevels,
 } from './quoting.ts';
 import type { Schedule } from './schedule.ts';
 import { CENT, changesPerSecond, ordersPerMinute, spreadTicks } from './shape.ts';
@@ -180,7 +180,7 @@ export class MarketSimulation {
       : 0.3;
     this.#context.schedule.at(atMs + this.#random.exponential(60_000 / rate), this.#trade);
     if (this.#isParted) return;
-    const { sets, prints } = takenLevels(this.book, this.#random);
+    const { sets, prints } = consumedLevels(this.book, this.#random);
     if (prints.length === 0) return;
     this.#clumpUntilMs = atMs + CLUMP_MS;
     this.#act(atMs, sets, prints);

@@ -182,7 +182,7 @@ function anyCent(side: LadderSide, best: number, random: Random): number {
 }
 
 /** The effect of a taker's order: consumes levels best first, with one print per level. Nine of ten orders buy. */
-export function takenLevels(book: WireBook, random: Random): { sets: LevelSet[]; prints: Print[] } {
+export function consumedLevels(book: WireBook, random: Random): { sets: LevelSet[]; prints: Print[] } {
   const { ladder } = book;
   const isBuy = random.chance(0.9);
   const wishesUp = random.chance(0.5);

@@ -33,7 +33,7 @@ export class RelaySocketServer {
   accept(socket: WebSocket): void {
     const session: Session = { socket, wanted: new Set() };
     this.#sessions.add(session);
-    socket.on('message', (data) => this.#hear(session, String(data)));
+    socket.on('message', (data) => this.#onMessage(session, String(data)));
     socket.on('ping', () => socket.pong());
     socket.on('close', () => this.#sessions.delete(session));
     socket.on('error', () => socket.terminate());
@@ -50,7 +50,7 @@ export class RelaySocketServer {
     }
   }
 
-  #hear(session: Session, message: string): void {
+  #onMessage(session: Session, message: string): void {
     // This relay does not answer PING.
     if (message === 'PING') return;
     const command = readCommand(message);

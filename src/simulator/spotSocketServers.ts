@@ -47,7 +47,7 @@ export class BinanceSocketServer {
       : (url.pathname.split('/ws/')[1] ?? '');
     const session = { socket, isCombined, streams: new Set(named.split('/').filter((name) => name !== '')) };
     this.#sessions.add(session);
-    socket.on('message', (data) => hearBinance(session, String(data)));
+    socket.on('message', (data) => onBinanceMessage(session, String(data)));
     socket.on('ping', () => socket.pong());
     socket.on('close', () => this.#sessions.delete(session));
     socket.on('error', () => socket.terminate());
@@ -88,7 +88,7 @@ export class BinanceSocketServer {
   }
 }
 
-function hearBinance({ socket, streams }: BinanceSession, message: string): void {
+function onBinanceMessage({ socket, streams }: BinanceSession, message: string): void {
   const parsed = binanceCommand.safeParse(parseJson(message));
   if (!parsed.success) {
     socket.send('{"error":{"code":2,"msg":"Invalid request"}}');
@@ -136,7 +136,7 @@ export class CoinbaseSocketServer {
     const deadline: Timer = this.#clock.after(SUBSCRIBE_WITHIN_MS, () => {
       if (session.channels.size === 0) socket.close(1008, 'Subscribe timeout');
     });
-    socket.on('message', (data) => this.#hear(session, String(data)));
+    socket.on('message', (data) => this.#onMessage(session, String(data)));
     socket.on('ping', () => socket.pong());
     socket.on('close', () => {
       deadline.cancel();
@@ -177,7 +177,7 @@ export class CoinbaseSocketServer {
     }
   }
 
-  #hear({ socket, products, channels }: CoinbaseSession, message: string): void {
+  #onMessage({ socket, products, channels }: CoinbaseSession, message: string): void {
     const parsed = coinbaseCommand.safeParse(parseJson(message));
     if (!parsed.success) {
       socket.send('{"type":"error","message":"Failed to subscribe"}');

@@ -166,7 +166,7 @@ export class ReceiveThread implements SocketDriver {
     this.#delays.observe(Math.max(0, waitedMs) / 1000);
     this.#isDelivering = true;
     try {
-      for (const event of events) this.#tell(event);
+      for (const event of events) this.#dispatch(event);
     } finally {
       this.#isDelivering = false;
     }
@@ -176,7 +176,7 @@ export class ReceiveThread implements SocketDriver {
   }
 
   /** Events of connections terminated in the meantime are dropped. */
-  #tell(event: SocketEvent): void {
+  #dispatch(event: SocketEvent): void {
     const socket = this.#sockets.get(event[1]);
     if (socket === undefined) return;
     if (event[0] === 'open') socket.events.onOpen();

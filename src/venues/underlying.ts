@@ -14,7 +14,7 @@ import type { SocketDriver } from './venueSocket.ts';
 const PRIMARY_SILENCE_LIMIT_MS = 5_000;
 /** The primary must deliver prices this long before the fallback stops, or a flapping primary would toggle it. */
 const PRIMARY_STABLE_AFTER_MS = 5_000;
-const LOOK_PERIOD_MS = 1_000;
+const CHECK_PERIOD_MS = 1_000;
 
 type PriceMapper = (frame: string, receivedTimeMs: number) => readonly UnderlyingEvent[];
 
@@ -58,7 +58,7 @@ export class UnderlyingSource {
       spotWsUrl === null
         ? null
         : new BinanceFeed({ ...options, url: spotWsUrl, onFrame: this.#mapped('binance', mapBinanceFrame) });
-    this.#watch = every(clock, LOOK_PERIOD_MS, () => this.#look());
+    this.#watch = every(clock, CHECK_PERIOD_MS, () => this.#checkPrimary());
     if (!this.#primary) this.#startFallback('the primary is off');
   }
 
@@ -68,7 +68,7 @@ export class UnderlyingSource {
     this.#fallback = null;
   }
 
-  #look(): void {
+  #checkPrimary(): void {
     if (!this.#primary) return;
     this.#options.sockets.receiveWaiting();
     const now = this.#options.clock.monotonic();
@@ -84,13 +84,13 @@ export class UnderlyingSource {
     const { spotFallbackWsUrl, log } = this.#options;
     if (this.#fallback || spotFallbackWsUrl === null) return;
     log.warn({ feed: 'coinbase', cause }, 'underlying fallback started');
-    const unheard = new Set<Ticker>();
+    const firstPending = new Set<Ticker>();
     const map: PriceMapper = (frame, receivedTimeMs) =>
       mapCoinbaseFrame(frame, receivedTimeMs).map((event) =>
-        unheard.delete(event.ticker) ? { ...event, isHistory: true } : event,
+        firstPending.delete(event.ticker) ? { ...event, isHistory: true } : event,
       );
     // The first message of each product answers the subscription with the last trade, however old.
-    const onConnect = () => this.#options.tickers.forEach((ticker) => void unheard.add(ticker));
+    const onConnect = () => this.#options.tickers.forEach((ticker) => void firstPending.add(ticker));
     const onFrame = this.#mapped('coinbase', map);
     this.#fallback = new CoinbaseFeed({ ...this.#options, url: spotFallbackWsUrl, onFrame, onConnect });
   }

@@ -176,12 +176,12 @@ export class DirectSocket implements VenueSocket {
   }
 
   #watchSilence(limitMs: number): void {
-    const look = () => {
+    const check = () => {
       const left = this.#isPaused ? limitMs : this.#lastDataAt + limitMs - this.#clock.monotonic();
       if (left <= 0) return this.#giveUp(`no data for ${limitMs} ms`);
-      this.#limitTimer = this.#clock.after(left, look);
+      this.#limitTimer = this.#clock.after(left, check);
     };
-    this.#limitTimer = this.#clock.after(limitMs, look);
+    this.#limitTimer = this.#clock.after(limitMs, check);
   }
 
   #giveUp(cause: string): void {

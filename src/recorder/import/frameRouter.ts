@@ -36,7 +36,7 @@ export class FrameRouter {
   readonly #log: Logger;
   readonly #strikes: PriceReviewer | null;
   #reviewedSecond = 0;
-  readonly #unknown = new UnlistedMarketAdopter();
+  readonly #unlisted = new UnlistedMarketAdopter();
   /** Markets recorded without a listing. */
   readonly #adopted = new Set<string>();
   readonly #bybit = new Map<Ticker, BybitDepthBook>();
@@ -72,7 +72,7 @@ export class FrameRouter {
    * window is the span of the recording.
    */
   finish(): void {
-    for (const { market, events } of this.#unknown.adoptOneSided()) {
+    for (const { market, events } of this.#unlisted.adoptOneSided()) {
       this.#adopted.add(market.marketId);
       this.#recorder.track(market);
       for (const event of events) this.#recorder.clobEvent(event);
@@ -94,11 +94,11 @@ export class FrameRouter {
     this.#reviewedSecond = second;
     for (const market of this.#recorder.markets()) {
       if (nowMs < market.startTimeMs || nowMs > market.endTimeMs + REVIEWED_AFTER_END_MS) continue;
-      this.#take(market, this.#strikes.review(market, nowMs));
+      this.#track(market, this.#strikes.review(market, nowMs));
     }
   }
 
-  #take(before: Market | null, after: Market): void {
+  #track(before: Market | null, after: Market): void {
     if (before === after) return;
     this.#recorder.track(after);
     this.#strikes?.note(before, after);
@@ -121,7 +121,7 @@ export class FrameRouter {
 
   #clob(frame: string, receivedTimeMs: number): void {
     const isUnderstood = this.#recorder.clobFrame(frame, receivedTimeMs, (event) => {
-      const adoption = this.#unknown.see(event);
+      const adoption = this.#unlisted.observe(event);
       if (adoption !== null) this.#adopted.add(adoption.market.marketId);
       return adoption;
     });
@@ -136,7 +136,7 @@ export class FrameRouter {
       for (const result of results) {
         if (result.ok) {
           const known = this.#recorder.market(result.market.marketId);
-          this.#take(known, mergeListing(known, result.market));
+          this.#track(known, mergeListing(known, result.market));
         } else {
           this.rejected++;
           this.#log.warn(

@@ -37,7 +37,7 @@ export interface BookAuditOptions {
 /** Requests the books of markets from the venue, many per request, one request at a time, less often after failures. */
 export class BookAudit {
   readonly #options: BookAuditOptions;
-  readonly #wanted = new Set<RecordedMarket>();
+  readonly #requested = new Set<RecordedMarket>();
   readonly #backoff: Backoff;
   readonly #audits;
   #isAsking = false;
@@ -59,26 +59,26 @@ export class BookAudit {
   }
 
   /** Adds a market to the next request. */
-  want(recorded: RecordedMarket): void {
-    if (this.#options.rest !== null) this.#wanted.add(recorded);
+  request(recorded: RecordedMarket): void {
+    if (this.#options.rest !== null) this.#requested.add(recorded);
   }
 
   /** Sends the next request when it is due; call it often. */
   tick(): void {
     const { rest, clock } = this.#options;
     const nowMs = clock.monotonic();
-    if (rest === null || this.#isAsking || this.#wanted.size === 0) return;
+    if (rest === null || this.#isAsking || this.#requested.size === 0) return;
     if (nowMs - this.#askedAt < REQUEST_PERIOD_MS || !this.#backoff.ready(nowMs)) return;
     this.#askedAt = nowMs;
-    const asked = [...this.#wanted].slice(0, MARKETS_PER_REQUEST);
-    for (const recorded of asked) this.#wanted.delete(recorded);
+    const asked = [...this.#requested].slice(0, MARKETS_PER_REQUEST);
+    for (const recorded of asked) this.#requested.delete(recorded);
     this.#isAsking = true;
-    void this.#ask(rest, asked).finally(() => {
+    void this.#send(rest, asked).finally(() => {
       this.#isAsking = false;
     });
   }
 
-  async #ask(rest: BookSource, asked: readonly RecordedMarket[]): Promise<void> {
+  async #send(rest: BookSource, asked: readonly RecordedMarket[]): Promise<void> {
     const { clock, log, onAnswer } = this.#options;
     let books: readonly BookSnapshotEvent[];
     try {

@@ -14,7 +14,7 @@ export class ClockStepDetector {
   }
 
   /** @returns The wall clock's step since the last call; 0 when smaller than a step. */
-  look(): number {
+  measureStep(): number {
     const offsetMs = this.#clock.now() - this.#clock.monotonic();
     const stepMs = offsetMs - this.#offsetMs;
     this.#offsetMs = offsetMs;

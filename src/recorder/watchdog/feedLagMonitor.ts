@@ -27,7 +27,7 @@ export class LagChannel {
   readonly feed: string;
   /** The lag of the newest message. */
   lagMs = 0;
-  heardAt = Number.NEGATIVE_INFINITY;
+  lastMessageAt = Number.NEGATIVE_INFINITY;
   lateSince = Number.POSITIVE_INFINITY;
   #lateAt = Number.NEGATIVE_INFINITY;
   #onTimeAt = Number.NEGATIVE_INFINITY;
@@ -43,7 +43,7 @@ export class LagChannel {
       this.#lateAt = nowAt;
     }
     this.lagMs = lagMs;
-    this.heardAt = nowAt;
+    this.lastMessageAt = nowAt;
   }
 
   isLate(nowAt: number): boolean {
@@ -146,8 +146,8 @@ export class FeedLagMonitor {
     const nowAt = this.#clock.monotonic();
     const newest = new Map<string, LagChannel>();
     for (const channel of this.#channels()) {
-      if (nowAt - channel.heardAt > withinMs) continue;
-      if (channel.heardAt >= (newest.get(channel.feed)?.heardAt ?? Number.NEGATIVE_INFINITY))
+      if (nowAt - channel.lastMessageAt > withinMs) continue;
+      if (channel.lastMessageAt >= (newest.get(channel.feed)?.lastMessageAt ?? Number.NEGATIVE_INFINITY))
         newest.set(channel.feed, channel);
     }
     return newest;

@@ -4,13 +4,13 @@ import { SNAPSHOT_PATIENCE_MS, TICK_MS } from './watchdogLimits.ts';
 export class FeedRevivalDetector {
   /** Monotonic time of the last revival. */
   at = Number.NEGATIVE_INFINITY;
-  #isHeard = true;
+  #isDelivering = true;
 
   /** @param silentForMs Silence of the part of the feed that delivered last. */
-  look(silentForMs: number, nowAt: number): void {
-    if (silentForMs >= SNAPSHOT_PATIENCE_MS) this.#isHeard = false;
-    else if (!this.#isHeard && silentForMs < TICK_MS * 3) {
-      this.#isHeard = true;
+  update(silentForMs: number, nowAt: number): void {
+    if (silentForMs >= SNAPSHOT_PATIENCE_MS) this.#isDelivering = false;
+    else if (!this.#isDelivering && silentForMs < TICK_MS * 3) {
+      this.#isDelivering = true;
       this.at = nowAt;
     }
   }

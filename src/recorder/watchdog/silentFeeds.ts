@@ -9,12 +9,12 @@ const POLLED_FEED = 'bybit.rest';
 export function silentFeeds(feeds: VenueFeeds, nowMs: number): string[] {
   const newest = new Map<string, number>();
   for (const { feed, kind, lastMessageMs, sinceMs } of feeds.rows()) {
-    const heardMs = lastMessageMs ?? sinceMs;
-    if (heardMs === null || (kind !== 'socket' && feed !== POLLED_FEED)) continue;
-    newest.set(feed, Math.max(newest.get(feed) ?? 0, heardMs));
+    const lastMessageAtMs = lastMessageMs ?? sinceMs;
+    if (lastMessageAtMs === null || (kind !== 'socket' && feed !== POLLED_FEED)) continue;
+    newest.set(feed, Math.max(newest.get(feed) ?? 0, lastMessageAtMs));
   }
   return [...newest]
-    .map(([feed, heardMs]) => [feed, nowMs - heardMs] as const)
+    .map(([feed, lastMessageAtMs]) => [feed, nowMs - lastMessageAtMs] as const)
     .filter(([, silentMs]) => silentMs >= SILENT_AFTER_MS)
     .map(([feed, silentMs]) => `silent_feed ${feed} ${(silentMs / 1000).toFixed(1)} s`);
 }

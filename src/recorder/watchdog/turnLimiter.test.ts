@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TurnLimiter } from './turnLimiter.ts';
 
-const LOOK_MS = 100;
+const TICK_MS = 100;
 const PERIOD_MS = 300;
 
 /** Ticks for a while, with each waiter asking at each tick; returns the granted turns with their times. */
-function look(turns: TurnLimiter<string>, wanting: (nowAt: number) => readonly string[], forMs: number) {
+function tickFor(turns: TurnLimiter<string>, wanting: (nowAt: number) => readonly string[], forMs: number) {
   const given: { one: string; nowAt: number }[] = [];
-  for (let nowAt = 0; nowAt < forMs; nowAt += LOOK_MS)
-    for (const one of wanting(nowAt)) if (turns.take(one, nowAt)) given.push({ one, nowAt });
+  for (let nowAt = 0; nowAt < forMs; nowAt += TICK_MS)
+    for (const one of wanting(nowAt)) if (turns.claim(one, nowAt)) given.push({ one, nowAt });
   return given;
 }
 
@@ -18,7 +18,7 @@ describe('TurnLimiter', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 5 }), (count, rounds) => {
         const names = Array.from({ length: count }, (_, i) => `market ${i}`);
-        const given = look(new TurnLimiter(PERIOD_MS), () => names, rounds * count * PERIOD_MS);
+        const given = tickFor(new TurnLimiter(PERIOD_MS), () => names, rounds * count * PERIOD_MS);
         expect(given).toHaveLength(rounds * count);
         for (const name of names) expect(given.filter(({ one }) => one === name)).toHaveLength(rounds);
         const gaps = given.slice(1).map(({ nowAt }, i) => nowAt - (given[i]?.nowAt ?? 0));
@@ -29,13 +29,13 @@ describe('TurnLimiter', () => {
 
   it('serves waiters in order of arrival, whatever the order of asking', () => {
     const turns = new TurnLimiter<string>(PERIOD_MS);
-    const given = look(turns, (nowAt) => (nowAt === 0 ? ['a', 'c'] : ['d', 'b', 'c']), 4 * PERIOD_MS);
+    const given = tickFor(turns, (nowAt) => (nowAt === 0 ? ['a', 'c'] : ['d', 'b', 'c']), 4 * PERIOD_MS);
     expect(given.map(({ one }) => one)).toEqual(['a', 'c', 'd', 'b']);
   });
 
   it('does not wait for waiters that stopped asking', () => {
     const turns = new TurnLimiter<string>(PERIOD_MS);
-    const given = look(turns, (nowAt) => (nowAt <= 100 ? ['a', 'gone'] : ['b']), 10 * LOOK_MS);
+    const given = tickFor(turns, (nowAt) => (nowAt <= 100 ? ['a', 'gone'] : ['b']), 10 * TICK_MS);
     expect(given).toEqual([
       { one: 'a', nowAt: 0 },
       { one: 'b', nowAt: 400 },

@@ -13,7 +13,7 @@ export class TurnLimiter<T> {
   }
 
   /** Returns true and consumes the turn if it is this waiter's. A waiter calls it at every tick while it wants a turn. */
-  take(one: T, nowAt: number): boolean {
+  claim(one: T, nowAt: number): boolean {
     this.#waiting.set(one, nowAt);
     if (nowAt - this.#givenAt < this.#periodMs) return false;
     for (const [first, askedAt] of this.#waiting) {

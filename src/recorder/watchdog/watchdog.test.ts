@@ -28,7 +28,7 @@ function watch({ markets, rest }: { markets: readonly Market[]; rest: WatchdogOp
     isUp: () => true,
     isDoubled: () => false,
     silentForMs: () => clock.monotonic() - line.spokeAt,
-    tend: () => undefined,
+    maintain: () => undefined,
   };
   const watchdog = new Watchdog({ ...common, recorder, feed, rest, random: () => 0.5 });
   const tokens = markets.flatMap(({ yesTokenId, noTokenId }) => [yesTokenId, noTokenId]);
@@ -99,7 +99,7 @@ test.each(CAUSES)('keeps a gap by %s open until a feed lost in the meantime is b
   const { clock, recorder, tokens } = watch({ markets: [MARKET], rest });
   const recorded = recorder.recorded(MARKET.marketId) as RecordedMarket;
   await clock.advance(1_000);
-  recorder.doubt(recorded, { cause, knownTimeMs: clock.now() });
+  recorder.distrust(recorded, { cause, knownTimeMs: clock.now() });
   recorder.disconnect(tokens, clock.now());
   await clock.advance(5_000);
   // A requested book proves nothing about later changes until frames arrive again.

@@ -21,7 +21,7 @@ export interface WatchedFeed {
   /** Whether two connections carry the group and both are up. */
   isDoubled(group: string): boolean;
   silentForMs(group: string): number;
-  tend(): void;
+  maintain(): void;
 }
 
 export interface WatchdogOptions {
@@ -48,7 +48,7 @@ export class Watchdog {
   readonly #options: WatchdogOptions;
   readonly #markets = new Map<string, WatchdogMarket>();
   readonly #audit: BookAudit;
-  readonly #clockWatch: ClockStepDetector;
+  readonly #clockStepDetector: ClockStepDetector;
   readonly #silence;
   readonly #steps;
   readonly #renewals = new TurnLimiter<WatchdogMarket>(limit.LONG_RENEW_MS);
@@ -62,7 +62,7 @@ export class Watchdog {
     this.#options = options;
     const { clock, metrics } = options;
     this.#audit = new BookAudit({ ...options, onAnswer: (answer) => this.#answered(answer) });
-    this.#clockWatch = new ClockStepDetector(clock);
+    this.#clockStepDetector = new ClockStepDetector(clock);
     this.#tickedAt = clock.monotonic();
     this.#silence = metrics.gauge(
       'underround_silence_seconds',
@@ -104,20 +104,20 @@ export class Watchdog {
   tick(): void {
     const { clock, recorder, feed } = this.#options;
     // First, because it delivers waiting frames before anything is judged by them.
-    feed.tend();
+    feed.maintain();
     const [nowAt, nowMs] = [clock.monotonic(), clock.now()];
     const elapsedMs = nowAt - this.#tickedAt;
     this.#tickedAt = nowAt;
     recorder.trust.due(nowMs);
-    this.#lookAtClock(nowMs);
-    this.#lookAtStore(nowMs);
-    this.#lookAtFeed(nowAt);
-    this.#lookAtLags(nowMs);
+    this.#checkClock(nowMs);
+    this.#checkStore(nowMs);
+    this.#checkFeed(nowAt);
+    this.#checkLags(nowMs);
     for (const watched of this.#markets.values()) {
-      watched.listen(nowAt, elapsedMs);
+      watched.countFrames(nowAt, elapsedMs);
       const gap = recorder.gaps.of(watched.recorded.market.marketId);
-      if (gap === null) this.#look(watched, nowAt, nowMs);
-      else this.#mend(watched, gap, nowAt);
+      if (gap === null) this.#checkMarket(watched, nowAt, nowMs);
+      else this.#repair(watched, gap, nowAt);
       watched.startAtTick = watched.recorded.gapStart;
     }
     this.#measure(nowAt, nowMs);
@@ -125,37 +125,37 @@ export class Watchdog {
   }
 
   /** Checks a market without a gap: whether it is silent, and whether the venue can explain it. */
-  #look(watched: WatchdogMarket, nowAt: number, nowMs: number): void {
+  #checkMarket(watched: WatchdogMarket, nowAt: number, nowMs: number): void {
     if (watched.gapSince !== null) watched.leaveGap(nowAt);
     const { feed } = this.#options;
     const { market, unproven } = watched.recorded;
     const askMs = feed.isDoubled(watched.group) ? limit.UNPROVEN_ASK_TWIN_MS : limit.UNPROVEN_ASK_MS;
-    if (unproven !== null && nowMs - unproven.sinceMs >= askMs) this.#ask(watched, nowAt);
+    if (unproven !== null && nowMs - unproven.sinceMs >= askMs) this.#requestBook(watched, nowAt);
     if (market.status === 'resolved' || nowMs >= market.endTimeMs || watched.isSettled) return;
     if (watched.aheadSince !== null) {
       if (nowAt - watched.aheadSince >= limit.IN_FLIGHT_MS) this.#lost(watched);
       return;
     }
-    const lastAt = Math.max(watched.heardAt, watched.confirmedAt);
+    const lastAt = Math.max(watched.lastFrameAt, watched.confirmedAt);
     const suspectMs = watched.isBusy ? limit.BUSY_SUSPECT_MS : limit.QUIET_SUSPECT_MS;
     if (nowAt - lastAt < suspectMs) {
       if (nowAt - Math.max(watched.askedAt, watched.watchedAt) >= limit.AUDIT_PERIOD_MS)
-        this.#ask(watched, nowAt);
+        this.#requestBook(watched, nowAt);
       return;
     }
-    this.#ask(watched, nowAt);
+    this.#requestBook(watched, nowAt);
     if (!this.#audit.isAvailable || watched.isBlind) this.#probe(watched, nowAt - lastAt, nowAt);
   }
 
   /** Without answers from the venue, renews the subscription to find out whether the feed still works. */
   #probe(watched: WatchdogMarket, silentMs: number, nowAt: number): void {
     const againMs = watched.isBusy ? limit.BUSY_SUSPECT_MS : limit.PROBE_AGAIN_MS;
-    if (watched.probedAt < watched.heardAt && nowAt - watched.probedAt >= againMs) {
+    if (watched.probedAt < watched.lastFrameAt && nowAt - watched.probedAt >= againMs) {
       watched.probedAt = nowAt;
       this.#renew(watched);
       return;
     }
-    const isUnanswered = watched.probedAt > watched.heardAt;
+    const isUnanswered = watched.probedAt > watched.lastFrameAt;
     const silenceMs = watched.isBusy ? limit.BUSY_SILENCE_MS : limit.QUIET_SILENCE_MS;
     if (isUnanswered && silentMs >= silenceMs) this.#lost(watched);
   }
@@ -170,7 +170,8 @@ export class Watchdog {
     if (!isBook || recorded.book.waitingSinceMs !== null) return;
     const gap = this.#options.recorder.gaps.of(recorded.market.marketId);
     if (gap !== null || recorded.unproven !== null) {
-      if (gap === null || this.#mayClose(watched, gap)) this.#options.recorder.askedBooks(recorded, books);
+      if (gap === null || this.#mayClose(watched, gap))
+        this.#options.recorder.applyRequestedBooks(recorded, books);
       return;
     }
     if (verdict === 'equal') {
@@ -184,7 +185,7 @@ export class Watchdog {
     const { feed, clock, recorder } = this.#options;
     const { group } = watched;
     const silentForMs = feed.silentForMs(group);
-    const isFeed = silentForMs >= clock.monotonic() - watched.heardAt - limit.TICK_MS;
+    const isFeed = silentForMs >= clock.monotonic() - watched.lastFrameAt - limit.TICK_MS;
     const nowMs = clock.now();
     const lost = [...this.#markets.values()].filter(
       (one) => one === watched || (isFeed && one.group === group),
@@ -196,7 +197,7 @@ export class Watchdog {
   }
 
   /** Requests the books of a market in a gap, on the socket and over REST, until they are proven. */
-  #mend(watched: WatchdogMarket, gap: Gap, nowAt: number): void {
+  #repair(watched: WatchdogMarket, gap: Gap, nowAt: number): void {
     if (watched.gapSince === null) watched.enterGap(nowAt);
     const { recorder } = this.#options;
     if (gap.cause === 'store_down' && recorder.trust.isStoreDown) return;
@@ -207,7 +208,7 @@ export class Watchdog {
       watched.recorded.book.reannounce(this.#options.clock.now());
       if (!recorder.gaps.isOpen(gap.marketId)) return;
     }
-    if (this.#mayClose(watched, gap)) this.#ask(watched, nowAt);
+    if (this.#mayClose(watched, gap)) this.#requestBook(watched, nowAt);
     const { feed, clock } = this.#options;
     // After its window the venue may close a market's connection repeatedly and rightly.
     if (gap.cause === 'clock_step' || clock.now() >= watched.recorded.market.endTimeMs) return;
@@ -218,7 +219,7 @@ export class Watchdog {
     const isGroupSilent = feed.silentForMs(watched.group) >= limit.SNAPSHOT_PATIENCE_MS;
     const firstMs = gap.cause === 'silent_feed' ? 0 : limit.RECONNECT_MS;
     const mayReconnect = sinceMs >= firstMs && nowAt - watched.reconnectedAt >= limit.RECONNECT_MS;
-    if (isGroupSilent && mayReconnect && (!isLong || this.#reconnections.take(watched.group, nowAt))) {
+    if (isGroupSilent && mayReconnect && (!isLong || this.#reconnections.claim(watched.group, nowAt))) {
       for (const one of this.#markets.values()) if (one.group === watched.group) one.reconnectedAt = nowAt;
       watched.renewedAt = nowAt;
       feed.reconnect(watched.group, `silent for ${Math.round(feed.silentForMs(watched.group))} ms`);
@@ -231,7 +232,7 @@ export class Watchdog {
       (isFeedCause || (this.#audit.isAvailable && !watched.isLopsided));
     const patienceMs = isComing ? limit.SNAPSHOT_PATIENCE_MS : 0;
     if (sinceMs < patienceMs || nowAt - watched.renewedAt < limit.RENEW_MS) return;
-    if (isLong && !this.#renewals.take(watched, nowAt)) return;
+    if (isLong && !this.#renewals.claim(watched, nowAt)) return;
     watched.renewedAt = nowAt;
     this.#renew(watched);
   }
@@ -240,18 +241,18 @@ export class Watchdog {
   #mayClose(watched: WatchdogMarket, gap: Gap): boolean {
     const { yes, no } = watched.recorded.book;
     // A gap keeps its first cause, even across restarts, so the feed may have gone down after it was opened.
-    if (!yes.isHeardSinceReset || !no.isHeardSinceReset) return false;
-    if (FEED_CAUSES.includes(gap.cause)) return watched.isHeardInGap;
+    if (!yes.hasFramesSinceReset || !no.hasFramesSinceReset) return false;
+    if (FEED_CAUSES.includes(gap.cause)) return watched.hasFramesInGap;
     if (watched.isLopsided) return false;
     const { rejectedTimeMs } = watched.recorded;
     if (gap.cause !== 'frame_rejected' || rejectedTimeMs === null) return true;
     return this.#options.clock.now() - rejectedTimeMs >= limit.REJECTION_QUIET_MS;
   }
 
-  #ask(watched: WatchdogMarket, nowAt: number): void {
+  #requestBook(watched: WatchdogMarket, nowAt: number): void {
     if (nowAt - watched.askedAt < limit.ASK_AGAIN_MS) return;
     watched.askedAt = nowAt;
-    this.#audit.want(watched.recorded);
+    this.#audit.request(watched.recorded);
   }
 
   #renew({ group, recorded }: WatchdogMarket): void {
@@ -259,8 +260,8 @@ export class Watchdog {
   }
 
   /** After a clock step, receive times before and after it cannot be compared. */
-  #lookAtClock(nowMs: number): void {
-    const stepMs = this.#clockWatch.look();
+  #checkClock(nowMs: number): void {
+    const stepMs = this.#clockStepDetector.measureStep();
     if (stepMs === 0) return;
     this.#steps.inc();
     this.#options.log.warn({ stepMs: Math.round(stepMs) }, 'clock.stepped');
@@ -268,11 +269,11 @@ export class Watchdog {
     for (const { recorded, startAtTick: start } of this.#markets.values()) {
       if (recorded.market.endTimeMs <= nowMs || recorded.lastReceivedTimeMs === null) continue;
       const gap = { cause: 'clock_step', start, knownTimeMs: nowMs, feed: 'underround' } as const;
-      this.#options.recorder.doubt(recorded, gap);
+      this.#options.recorder.distrust(recorded, gap);
     }
   }
 
-  #lookAtStore(nowMs: number): void {
+  #checkStore(nowMs: number): void {
     const { isDropping, recorder } = this.#options;
     const dropping = isDropping?.() ?? false;
     if (!dropping && !this.#wasDropping) return;
@@ -289,7 +290,7 @@ export class Watchdog {
   }
 
   /** Opens a gap for markets with a late message, or a late price of their underlying, until all is on time again. */
-  #lookAtLags(nowMs: number): void {
+  #checkLags(nowMs: number): void {
     const { recorder } = this.#options;
     const { lags } = recorder;
     if (lags === null) return;
@@ -304,18 +305,18 @@ export class Watchdog {
     }
   }
 
-  #lookAtFeed(nowAt: number): void {
+  #checkFeed(nowAt: number): void {
     const groups = new Set([...this.#markets.values()].map(({ group }) => group));
     const silentForMs = [...groups].map((group) => this.#options.feed.silentForMs(group));
-    this.#revival.look(Math.min(...silentForMs), nowAt);
+    this.#revival.update(Math.min(...silentForMs), nowAt);
   }
 
   #measure(nowAt: number, nowMs: number): void {
     let [busy, quiet] = [0, 0];
-    for (const { recorded, isBusy, heardAt } of this.#markets.values()) {
+    for (const { recorded, isBusy, lastFrameAt } of this.#markets.values()) {
       if (recorded.market.endTimeMs <= nowMs) continue;
-      if (isBusy) busy = Math.max(busy, nowAt - heardAt);
-      else quiet = Math.max(quiet, nowAt - heardAt);
+      if (isBusy) busy = Math.max(busy, nowAt - lastFrameAt);
+      else quiet = Math.max(quiet, nowAt - lastFrameAt);
     }
     this.#options.recorder.lags?.measure();
     this.#silence.set({ kind: 'busy' }, busy / 1000);

@@ -27,7 +27,7 @@ function watch() {
       due -= came;
       recorded.book.yes.frames += came;
       recorded.book.no.frames += came;
-      watched.listen(nowAt, TICK_MS);
+      watched.countFrames(nowAt, TICK_MS);
     }
   };
   return { watched, run };

@@ -14,7 +14,7 @@ export class WatchdogMarket {
   readonly group: string;
   readonly watchedAt: number;
   /** Time of the last frame for the token that has been silent longer, to the tick. */
-  heardAt: number;
+  lastFrameAt: number;
   /** Time of the venue's last answer that the book is unchanged. */
   confirmedAt = Number.NEGATIVE_INFINITY;
   /** Time of the first answer that shows data we lack; null once frames arrived after it. */
@@ -33,47 +33,47 @@ export class WatchdogMarket {
   startAtTick: RowTimes | null = null;
   #rate = 0;
   #framesAtFirst = 0;
-  #rateWhenHeard = 0;
+  #rateAtLastFrame = 0;
   #framesAtGap: readonly [number, number] = [0, 0];
   readonly #frames: [number, number];
-  readonly #heardAt: [number, number];
+  readonly #lastFrameAt: [number, number];
 
   constructor(recorded: RecordedMarket, options: { group: string; nowAt: number }) {
     const { yes, no } = recorded.book;
     this.recorded = recorded;
     this.group = options.group;
-    this.watchedAt = this.heardAt = options.nowAt;
+    this.watchedAt = this.lastFrameAt = options.nowAt;
     this.#frames = [yes.frames, no.frames];
-    this.#heardAt = [options.nowAt, options.nowAt];
+    this.#lastFrameAt = [options.nowAt, options.nowAt];
   }
 
   get isBusy(): boolean {
-    return this.#rateWhenHeard >= BUSY_FRAMES_PER_SECOND;
+    return this.#rateAtLastFrame >= BUSY_FRAMES_PER_SECOND;
   }
 
   /** One token has had frames, the other none for longer than ever by chance. */
   get isLopsided(): boolean {
-    return Math.abs(this.#heardAt[0] - this.#heardAt[1]) >= LOPSIDED_MS;
+    return Math.abs(this.#lastFrameAt[0] - this.#lastFrameAt[1]) >= LOPSIDED_MS;
   }
 
   /** Both tokens have been named by frames since the gap was opened. */
-  get isHeardInGap(): boolean {
+  get hasFramesInGap(): boolean {
     const { yes, no } = this.recorded.book;
     return yes.frames > this.#framesAtGap[0] && no.frames > this.#framesAtGap[1];
   }
 
   /** Counts the frames since the last tick, `elapsedMs` ago. */
-  listen(nowAt: number, elapsedMs: number): void {
+  countFrames(nowAt: number, elapsedMs: number): void {
     const { yes, no } = this.recorded.book;
     const came = yes.frames + no.frames - this.#frames[0] - this.#frames[1];
     this.#rate = this.#rateNow({ frames: came / 2, watchedMs: nowAt - this.watchedAt, elapsedMs });
     if (came === 0) return;
-    this.#rateWhenHeard = this.#rate;
+    this.#rateAtLastFrame = this.#rate;
     this.isSettled = false;
-    this.#hear(0, yes.frames, nowAt);
-    this.#hear(1, no.frames, nowAt);
-    this.heardAt = Math.min(...this.#heardAt);
-    this.aheadSince = this.aheadSince !== null && this.heardAt > this.aheadSince ? null : this.aheadSince;
+    this.#noteFrames(0, yes.frames, nowAt);
+    this.#noteFrames(1, no.frames, nowAt);
+    this.lastFrameAt = Math.min(...this.#lastFrameAt);
+    this.aheadSince = this.aheadSince !== null && this.lastFrameAt > this.aheadSince ? null : this.aheadSince;
   }
 
   /** Records that a gap was opened; frames received from now on count for its repair. */
@@ -91,8 +91,8 @@ export class WatchdogMarket {
     this.renewedAt = this.reconnectedAt = Number.NEGATIVE_INFINITY;
   }
 
-  #rateNow(heard: { frames: number; watchedMs: number; elapsedMs: number }): number {
-    const { frames, watchedMs, elapsedMs } = heard;
+  #rateNow(counted: { frames: number; watchedMs: number; elapsedMs: number }): number {
+    const { frames, watchedMs, elapsedMs } = counted;
     if (watchedMs <= RATE_MS) {
       this.#framesAtFirst += frames;
       return this.#framesAtFirst / (Math.max(watchedMs, RATE_MS_MIN) / 1000);
@@ -101,9 +101,9 @@ export class WatchdogMarket {
     return this.#rate + (frames / Math.max(elapsedMs / 1000, 0.001) - this.#rate) * weight;
   }
 
-  #hear(token: 0 | 1, frames: number, nowAt: number): void {
+  #noteFrames(token: 0 | 1, frames: number, nowAt: number): void {
     if (frames === this.#frames[token]) return;
     this.#frames[token] = frames;
-    this.#heardAt[token] = nowAt;
+    this.#lastFrameAt[token] = nowAt;
   }
 }

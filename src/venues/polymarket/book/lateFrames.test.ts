@@ -91,19 +91,21 @@ describe('a book fed by two connections', () => {
         };
         feed(first.text, T0);
         const gone = new Set(lost);
-        const arrivals = [a, b].flatMap((lag, lane) => {
+        const arrivals = [a, b].flatMap((lag, connection) => {
           let last = 0;
           return frames.flatMap(({ text }, i) => {
             last = Math.max(last, i * 5 + (lag[i % lag.length] ?? 0));
-            return lane === 0 && gone.has(i) ? [] : [{ lane: lane as 0 | 1, text, atMs: last }];
+            return connection === 0 && gone.has(i)
+              ? []
+              : [{ connection: connection as 0 | 1, text, atMs: last }];
           });
         });
         const merge = new ConnectionMerge();
         let quietSince = 0;
-        for (const { lane, text, atMs } of arrivals.sort((x, y) => x.atMs - y.atMs)) {
+        for (const { connection, text, atMs } of arrivals.sort((x, y) => x.atMs - y.atMs)) {
           if (atMs - quietSince >= 20) book.finishQuiet();
           quietSince = atMs;
-          if (merge.offer(lane, text, atMs, true)) feed(text, T0 + atMs);
+          if (merge.offer(connection, text, atMs, true)) feed(text, T0 + atMs);
         }
         book.finishQuiet();
         expect(book.yes.bids.toWireJson() + book.yes.asks.toWireJson()).toBe(frames.at(-1)?.truth);

@@ -215,8 +215,8 @@ export class MarketBook {
   /** The book may be wrong for a reason outside it: untrusted until the next announced hashes verify. */
   distrust(receivedTimeMs: number): void {
     this.finishQuiet();
-    this.yes.doubt();
-    this.no.doubt();
+    this.yes.distrust();
+    this.no.distrust();
     if (!this.trusted) return;
     // The loss of trust is a state of its own. The venue has no time for it, so it gets that of the last event.
     this.#openTimeMs = this.eventTimeMs;

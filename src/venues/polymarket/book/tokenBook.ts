@@ -35,7 +35,7 @@ export class TokenBook implements BookView {
   #announcedBestAsk: number | null = null;
   #announcesBest = false;
   /** No announcement proves the book until its next frame. */
-  #doubted = false;
+  #distrusted = false;
 
   constructor(tokenId: string) {
     this.tokenId = tokenId;
@@ -49,7 +49,7 @@ export class TokenBook implements BookView {
     this.timeMs = this.snapshotTimeMs = event.eventTimeMs;
     this.announcedHash = event.hash;
     this.#announcesBest = false;
-    this.#doubted = false;
+    this.#distrusted = false;
     this.verified = false;
     return bidsChanged || asksChanged;
   }
@@ -62,7 +62,7 @@ export class TokenBook implements BookView {
     this.#announcedBestBid = change.bestBid;
     this.#announcedBestAsk = change.bestAsk;
     this.#announcesBest = change.announcesBest;
-    this.#doubted = false;
+    this.#distrusted = false;
     this.verified = false;
     return side.set(change.price, change.size);
   }
@@ -72,7 +72,7 @@ export class TokenBook implements BookView {
    * hash, and nearly free.
    */
   get agreesOnBest(): boolean {
-    if (this.#doubted) return false;
+    if (this.#distrusted) return false;
     return (
       !this.#announcesBest ||
       (this.bids.best === this.#announcedBestBid && this.asks.best === this.#announcedBestAsk)
@@ -80,7 +80,7 @@ export class TokenBook implements BookView {
   }
 
   /** A frame has named this token since the feed was last lost. */
-  get isHeardSinceReset(): boolean {
+  get hasFramesSinceReset(): boolean {
     return this.frames > this.#framesAtReset;
   }
 
@@ -123,10 +123,10 @@ export class TokenBook implements BookView {
   }
 
   /** Forgets the announced hash and best prices: the levels they proved may have changed since. */
-  doubt(): void {
+  distrust(): void {
     this.verified = false;
     this.announcedHash = null;
-    this.#doubted = true;
+    this.#distrusted = true;
   }
 
   /** Forgets the proof but keeps the levels: an equal snapshot after a reconnect is no change. */

@@ -19,7 +19,7 @@ export interface ClobConnectionOptions {
   readonly metrics: Metrics;
 }
 
-/** Events of a lane, handled by its shard. */
+/** Events of a connection, handled by its shard. */
 export interface ClobConnectionEvents {
   onFrame(text: string, receivedTimeMs: number): void;
   onDown(cause: string, receivedTimeMs: number): void;

@@ -37,12 +37,12 @@ export class ClobFeed {
     this.#groups.set(group, shards);
     const known = (tokenId: string) => shards.some((shard) => shard.tokens.has(tokenId));
     const added = [...new Set(tokenIds)].filter((tokenId) => !known(tokenId));
-    const lanes = this.#options.isDoubled?.(group) ? 2 : 1;
+    const connections = this.#options.isDoubled?.(group) ? 2 : 1;
     for (let at = 0; at < added.length; at += ASSETS_PER_SOCKET_MAX) {
       const batch = added.slice(at, at + ASSETS_PER_SOCKET_MAX);
       const roomy = shards.find((shard) => shard.tokens.size + batch.length <= ASSETS_PER_SOCKET_MAX);
       if (roomy) roomy.add(batch);
-      else shards.push(new ClobShard(this.#options, group, batch, lanes));
+      else shards.push(new ClobShard(this.#options, group, batch, connections));
     }
   }
 
@@ -65,18 +65,23 @@ export class ClobFeed {
 
   /** Replaces the group's connections; lost tokens are reported as for any disconnect. */
   reconnect(group: string, cause: string): void {
-    for (const shard of this.#groups.get(group) ?? []) for (const lane of shard.lanes) lane.reconnect(cause);
+    for (const shard of this.#groups.get(group) ?? [])
+      for (const connection of shard.connections) connection.reconnect(cause);
   }
 
   /** Whether any connection of the group is open. */
   isUp(group: string): boolean {
-    return (this.#groups.get(group) ?? []).some((shard) => shard.lanes.some((lane) => lane.isUp));
+    return (this.#groups.get(group) ?? []).some((shard) =>
+      shard.connections.some((connection) => connection.isUp),
+    );
   }
 
   /** Whether two open connections carry the group. */
   isDoubled(group: string): boolean {
     const shards = this.#groups.get(group) ?? [];
-    return shards.some(({ lanes }) => lanes.length > 1 && lanes.every((lane) => lane.isUp));
+    return shards.some(
+      ({ connections }) => connections.length > 1 && connections.every((connection) => connection.isUp),
+    );
   }
 
   /** Time since a group's last frame other than keep-alive answers; Infinity where it has no connection. */
@@ -86,23 +91,23 @@ export class ClobFeed {
   }
 
   /** Replaces half-open twins and retries lost connections; call it a few times a second. */
-  tend(): void {
+  maintain(): void {
     // After a pause of this thread, waiting frames may end a silence.
     this.#options.sockets.receiveWaiting();
-    const lanes = [];
+    const connections = [];
     for (const shards of this.#groups.values()) {
       for (const shard of shards) {
-        shard.tend();
-        lanes.push(...shard.lanes);
+        shard.maintain();
+        connections.push(...shard.connections);
       }
     }
-    const down = lanes.filter((lane) => !lane.isUp);
+    const down = connections.filter((connection) => !connection.isUp);
     const isBack = down.length > 0 && down.length < this.#downBefore;
     this.#downBefore = down.length;
     const nowMs = this.#options.clock.monotonic();
     if (isBack && nowMs - this.#followedAt >= FOLLOW_PERIOD_MS) {
       this.#followedAt = nowMs;
-      for (const lane of down) lane.tryNow();
+      for (const connection of down) connection.tryNow();
     } else if (down.length > 0 && nowMs - this.#scoutedAt >= SCOUT_PERIOD_MS) {
       this.#scoutedAt = nowMs;
       down[this.#scoutTurn++ % down.length]?.tryNow();

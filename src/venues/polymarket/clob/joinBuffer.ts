@@ -44,34 +44,34 @@ export class JoinBuffer {
 
   /** Records the books that answered a connection's subscription; the twin already serves the `repeated` ones. */
   onBooks(
-    lane: ConnectionIndex,
+    connection: ConnectionIndex,
     books: { readonly news: readonly FirstBook[]; readonly repeated: readonly FirstBook[] },
   ): void {
     for (const book of [...books.news, ...books.repeated]) {
       if (book.market === undefined) continue;
       this.#marketOf.set(book.asset_id, book.market);
-      this.#noteTime(lane, book.market, Number(book.timestamp));
+      this.#noteTime(connection, book.market, Number(book.timestamp));
     }
-    const other = otherOf(lane);
+    const other = otherOf(connection);
     for (const book of books.repeated) {
       const timeMs = Number(book.timestamp);
       if (book.market === undefined || !((this.#newest[other].get(book.market) ?? 0) < timeMs)) continue;
-      const join = this.#joins[lane].get(book.market);
+      const join = this.#joins[connection].get(book.market);
       if (join !== undefined) {
         join.books.push(book);
         join.timeMs = Math.max(join.timeMs, timeMs);
         continue;
       }
-      this.#joins[lane].set(book.market, { books: [book], timeMs, held: [], heldSinceMs: null });
+      this.#joins[connection].set(book.market, { books: [book], timeMs, held: [], heldSinceMs: null });
     }
   }
 
   /** @returns Whether the frame is held back. */
-  holds(lane: ConnectionIndex, text: string): boolean {
+  hold(connection: ConnectionIndex, text: string): boolean {
     const marketId = MARKET.exec(text)?.[1];
     if (marketId === undefined) return false;
-    if (OF_BOOK.test(text)) this.#noteTime(lane, marketId, Number(TIMESTAMP.exec(text)?.[1]));
-    const join = this.#joins[lane].get(marketId);
+    if (OF_BOOK.test(text)) this.#noteTime(connection, marketId, Number(TIMESTAMP.exec(text)?.[1]));
+    const join = this.#joins[connection].get(marketId);
     if (join === undefined) return false;
     join.held.push(text);
     join.heldSinceMs ??= this.#clock.monotonic();
@@ -79,39 +79,39 @@ export class JoinBuffer {
   }
 
   /** Frames of the twin that may be passed after this connection's frame, oldest first. */
-  releasedBy(lane: ConnectionIndex, text: string): readonly string[] {
-    const joins = this.#joins[otherOf(lane)];
+  releasedBy(connection: ConnectionIndex, text: string): readonly string[] {
+    const joins = this.#joins[otherOf(connection)];
     if (joins.size === 0) return [];
     const marketId = MARKET.exec(text)?.[1] ?? '';
     const join = joins.get(marketId);
-    if (join === undefined || (this.#newest[lane].get(marketId) ?? 0) < join.timeMs) return [];
+    if (join === undefined || (this.#newest[connection].get(marketId) ?? 0) < join.timeMs) return [];
     joins.delete(marketId);
     return join.held;
   }
 
   /** Tokens for which this connection has a newer book than its twin has delivered. */
-  joiningTokens(lane: ConnectionIndex): ReadonlySet<string> {
-    const books = [...this.#joins[lane].values()].flatMap((join) => join.books);
+  joiningTokens(connection: ConnectionIndex): ReadonlySet<string> {
+    const books = [...this.#joins[connection].values()].flatMap((join) => join.books);
     return new Set(books.map(({ asset_id }) => asset_id));
   }
 
   /** Removes and returns what a connection holds back, books first: all of it, or only what has waited too long. */
-  takeOver(lane: ConnectionIndex, which: 'all' | 'due'): readonly string[] {
+  drain(connection: ConnectionIndex, which: 'all' | 'due'): readonly string[] {
     const nowMs = this.#clock.monotonic();
     const frames: string[] = [];
-    for (const [marketId, { books, held, heldSinceMs }] of this.#joins[lane]) {
+    for (const [marketId, { books, held, heldSinceMs }] of this.#joins[connection]) {
       const isDue = heldSinceMs !== null && nowMs - heldSinceMs >= JOIN_WAIT_MS_MAX;
       if (which === 'due' && !isDue) continue;
-      this.#joins[lane].delete(marketId);
+      this.#joins[connection].delete(marketId);
       frames.push(JSON.stringify(books), ...held);
     }
     return frames;
   }
 
   /** The connection is lost, and with it everything it delivered. */
-  onDown(lane: ConnectionIndex): void {
-    this.#joins[lane].clear();
-    this.#newest[lane].clear();
+  onDown(connection: ConnectionIndex): void {
+    this.#joins[connection].clear();
+    this.#newest[connection].clear();
   }
 
   /** These tokens were unsubscribed, or requested again on both connections. */
@@ -120,19 +120,19 @@ export class JoinBuffer {
       const marketId = this.#marketOf.get(tokenId);
       this.#marketOf.delete(tokenId);
       if (marketId === undefined) continue;
-      for (const lane of [0, 1] as const) {
-        this.#joins[lane].delete(marketId);
-        this.#newest[lane].delete(marketId);
+      for (const connection of [0, 1] as const) {
+        this.#joins[connection].delete(marketId);
+        this.#newest[connection].delete(marketId);
       }
     }
   }
 
-  #noteTime(lane: ConnectionIndex, marketId: string, timeMs: number): void {
-    if (!(timeMs > (this.#newest[lane].get(marketId) ?? 0))) return;
-    this.#newest[lane].set(marketId, timeMs);
+  #noteTime(connection: ConnectionIndex, marketId: string, timeMs: number): void {
+    if (!(timeMs > (this.#newest[connection].get(marketId) ?? 0))) return;
+    this.#newest[connection].set(marketId, timeMs);
   }
 }
 
-export function otherOf(lane: ConnectionIndex): ConnectionIndex {
-  return lane === 0 ? 1 : 0;
+export function otherOf(connection: ConnectionIndex): ConnectionIndex {
+  return connection === 0 ? 1 : 0;
 }

@@ -101,7 +101,7 @@ describe('two connections of one group', () => {
       await clock.advance(1000);
       say(1, ...Array.from({ length: 10 }, (_, i) => change(second * 10 + i)));
       await until(() => frames.length === 1 + (second + 1) * 10);
-      feed.tend();
+      feed.maintain();
     }
     await until(() => venue.connections.length === 3);
     expect(venue.connections.map(({ closed }) => closed)).toEqual([true, false, false]);
@@ -111,7 +111,7 @@ describe('two connections of one group', () => {
   test('keep both when neither delivers frames', async () => {
     for (let i = 0; i < 60; i++) {
       await clock.advance(1000);
-      feed.tend();
+      feed.maintain();
     }
     expect(venue.connections.map(({ closed }) => closed)).toEqual([false, false]);
   });
@@ -171,10 +171,10 @@ describe('a connection that joins another', () => {
     say(1, book(456, '1', '2'), changed(500));
     await settled();
     await clock.advance(999);
-    feed.tend();
+    feed.maintain();
     expect(frames).toEqual([book(400, '1', '2')]);
     await clock.advance(1);
-    feed.tend();
+    feed.maintain();
     expect(frames).toEqual([book(400, '1', '2'), book(456, '1', '2'), changed(500)]);
     say(0, changed(405), changed(510));
     await settled();
@@ -208,11 +208,11 @@ test('does not replace a connection as silent while its frames wait for this thr
   await clock.advance(6_000);
   for (let n = 0; n < 40; n++) other!.onFrame(change(n), clock.now(), 10);
   sockets.wait(() => one!.onFrame(change(0), clock.now(), 10));
-  busy.tend();
+  busy.maintain();
   expect(sockets.connections).toHaveLength(2);
   await clock.advance(6_000);
   for (let n = 40; n < 80; n++) other!.onFrame(change(n), clock.now(), 10);
-  busy.tend();
+  busy.maintain();
   expect(sockets.connections).toHaveLength(3);
   await busy.close();
 });

@@ -3,9 +3,9 @@ import { ClobConnection, type ClobConnectionOptions } from './connection.ts';
 import { ConnectionMerge } from './connectionMerge.ts';
 import { type ConnectionIndex, type FirstBook, JoinBuffer, otherOf } from './joinBuffer.ts';
 
-/** A lane silent for this long while its twin delivers many frames is half-open. */
-const LANE_SILENCE_MS = 6_000;
-const LANE_BEHIND_FRAMES = 30;
+/** A connection silent for this long while its twin delivers many frames is half-open. */
+const CONNECTION_SILENCE_MS = 6_000;
+const CONNECTION_BEHIND_FRAMES = 30;
 
 export interface ClobShardOptions extends ClobConnectionOptions {
   /** Receives every text frame once, in the order of the first copies. */
@@ -17,7 +17,7 @@ export interface ClobShardOptions extends ClobConnectionOptions {
 /** Tokens that share one connection, or two merged connections with the same frames, of which either may fail. */
 export class ClobShard {
   readonly tokens: Set<string>;
-  readonly lanes: readonly ClobConnection[];
+  readonly connections: readonly ClobConnection[];
   readonly #options: ClobShardOptions;
   readonly #group: string;
   readonly #merge = new ConnectionMerge();
@@ -25,7 +25,7 @@ export class ClobShard {
   readonly #framesSeen: number[];
   readonly #repeated: Counter;
 
-  constructor(options: ClobShardOptions, group: string, tokenIds: readonly string[], laneCount: 1 | 2) {
+  constructor(options: ClobShardOptions, group: string, tokenIds: readonly string[], connectionCount: 1 | 2) {
     this.#options = options;
     this.#joins = new JoinBuffer(options.clock);
     this.#group = group;
@@ -34,51 +34,56 @@ export class ClobShard {
       'underround_clob_second_copies_total',
       'Frames that the other of two connections had brought already',
     );
-    this.lanes = Array.from({ length: laneCount }, (_, i) => this.#open(i as ConnectionIndex));
-    this.#framesSeen = this.lanes.map(() => 0);
+    this.connections = Array.from({ length: connectionCount }, (_, i) => this.#open(i as ConnectionIndex));
+    this.#framesSeen = this.connections.map(() => 0);
   }
 
   /** Time since any connection delivered data. */
   silentForMs(): number {
-    const last = Math.max(...this.lanes.map((lane) => lane.lastDataAt));
+    const last = Math.max(...this.connections.map((connection) => connection.lastDataAt));
     return this.#options.clock.monotonic() - last;
   }
 
   add(tokenIds: readonly string[]): void {
     for (const tokenId of tokenIds) this.tokens.add(tokenId);
-    for (const lane of this.lanes) lane.add(tokenIds);
+    for (const connection of this.connections) connection.add(tokenIds);
   }
 
   remove(tokenIds: readonly string[]): void {
     const removed = tokenIds.filter((tokenId) => this.tokens.delete(tokenId));
     this.#joins.forget(removed);
-    if (removed.length > 0) for (const lane of this.lanes) lane.remove(removed);
+    if (removed.length > 0) for (const connection of this.connections) connection.remove(removed);
   }
 
   renew(tokenIds: readonly string[]): void {
     const ours = tokenIds.filter((tokenId) => this.tokens.has(tokenId));
     this.#joins.forget(ours);
-    if (ours.length > 0) for (const lane of this.lanes) lane.renew(ours);
+    if (ours.length > 0) for (const connection of this.connections) connection.renew(ours);
   }
 
-  /** Replaces a lane that has gone silent while its twin delivered frames; no book becomes untrusted. */
-  tend(): void {
-    const [a, b] = this.lanes;
+  /** Replaces a connection that has gone silent while its twin delivered frames; no book becomes untrusted. */
+  maintain(): void {
+    const [a, b] = this.connections;
     if (a === undefined || b === undefined) return;
-    for (const index of [0, 1] as const) this.#takeOver(index, 'due');
+    for (const index of [0, 1] as const) this.#passHeld(index, 'due');
     const nowMs = this.#options.clock.monotonic();
-    for (const [i, lane, other] of [[0, a, b] as const, [1, b, a] as const]) {
-      // Counts the twin's frames since this lane last spoke.
-      if (nowMs - lane.lastDataAt < 1000) this.#framesSeen[i] = other.frames;
+    for (const [i, connection, other] of [[0, a, b] as const, [1, b, a] as const]) {
+      // Counts the twin's frames since this connection last spoke.
+      if (nowMs - connection.lastDataAt < 1000) this.#framesSeen[i] = other.frames;
       const behind = other.frames - (this.#framesSeen[i] ?? 0);
-      if (!lane.isUp || nowMs - lane.lastDataAt < LANE_SILENCE_MS || behind < LANE_BEHIND_FRAMES) continue;
+      if (
+        !connection.isUp ||
+        nowMs - connection.lastDataAt < CONNECTION_SILENCE_MS ||
+        behind < CONNECTION_BEHIND_FRAMES
+      )
+        continue;
       this.#framesSeen[i] = other.frames;
-      lane.reconnect(`silent for ${LANE_SILENCE_MS} ms beside its twin`);
+      connection.reconnect(`silent for ${CONNECTION_SILENCE_MS} ms beside its twin`);
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.lanes.map((lane) => lane.close()));
+    await Promise.all(this.connections.map((connection) => connection.close()));
   }
 
   #open(index: ConnectionIndex): ClobConnection {
@@ -90,13 +95,13 @@ export class ClobShard {
 
   #received(index: ConnectionIndex, text: string, receivedTimeMs: number): void {
     const { onFrame } = this.#options;
-    const other = this.lanes[otherOf(index)];
+    const other = this.connections[otherOf(index)];
     const snapshots = text.startsWith('[') ? firstBooks(text) : null;
     if (snapshots !== null) {
-      const lane = this.lanes[index];
+      const connection = this.connections[index];
       const [news, repeated]: [FirstBook[], FirstBook[]] = [[], []];
       for (const book of snapshots) (other?.served.has(book.asset_id) ? repeated : news).push(book);
-      for (const { asset_id } of snapshots) lane?.served.add(asset_id);
+      for (const { asset_id } of snapshots) connection?.served.add(asset_id);
       // The twin already delivers these books' changes: a snapshot in between could only skip some.
       if (other !== undefined) this.#joins.onBooks(index, { news, repeated });
       if (news.length > 0)
@@ -108,7 +113,7 @@ export class ClobShard {
       onFrame(text, receivedTimeMs);
       return;
     }
-    if (this.#joins.holds(index, text)) return;
+    if (this.#joins.hold(index, text)) return;
     this.#pass(index, text, receivedTimeMs);
     for (const held of this.#joins.releasedBy(index, text)) this.#pass(otherOf(index), held, receivedTimeMs);
   }
@@ -116,32 +121,32 @@ export class ClobShard {
   /** Passes a frame unless the twin has already delivered it. */
   #pass(index: ConnectionIndex, text: string, receivedTimeMs: number): void {
     const { clock, onFrame } = this.#options;
-    const isOtherUp = this.lanes[otherOf(index)]?.isUp ?? false;
+    const isOtherUp = this.connections[otherOf(index)]?.isUp ?? false;
     if (this.#merge.offer(index, text, clock.monotonic(), isOtherUp)) onFrame(text, receivedTimeMs);
     else this.#repeated.inc();
   }
 
-  /** Passes the books and held frames of a lane whose twin has not caught up. Changes in between are lost. */
-  #takeOver(index: ConnectionIndex, which: 'all' | 'due'): void {
+  /** Passes the books and held frames of a connection whose twin has not caught up. Changes in between are lost. */
+  #passHeld(index: ConnectionIndex, which: 'all' | 'due'): void {
     const { clock, onFrame } = this.#options;
-    for (const text of this.#joins.takeOver(index, which)) {
+    for (const text of this.#joins.drain(index, which)) {
       if (text.startsWith('[')) onFrame(text, clock.now());
       else this.#pass(index, text, clock.now());
     }
   }
 
   #down(index: ConnectionIndex, cause: string, receivedTimeMs: number): void {
-    const other = this.lanes[otherOf(index)];
+    const other = this.connections[otherOf(index)];
     this.#merge.lost(index);
     this.#joins.onDown(index);
-    const served = this.lanes[index]?.served;
+    const served = this.connections[index]?.served;
     const joining = this.#joins.joiningTokens(otherOf(index));
     const lost = [...this.tokens].filter((tokenId) => {
       if (other === undefined || !other.isUp || joining.has(tokenId)) return true;
       return !other.served.has(tokenId) && served?.has(tokenId) === true;
     });
     if (lost.length > 0) this.#options.onDisconnect(lost, cause, receivedTimeMs);
-    this.#takeOver(otherOf(index), 'all');
+    this.#passHeld(otherOf(index), 'all');
   }
 }
 
