@@ -111,20 +111,7 @@ async function serveRecording(
     { startPaper },
     { storedRecording },
     { openSecondFactors },
-  ] = await Promise.all([
-    import('./accounts/accounts.ts'),
-    import('./accounts/limits/limits.ts'),
-    import('./accounts/users/tiers.ts'),
-    import('./api/createApi.ts'),
-    import('./http/transport.ts'),
-    import('./stream/streams.ts'),
-    import('./signals/signals.ts'),
-    import('./webhooks/delivery/service.ts'),
-    import('./backtest/service.ts'),
-    import('./trading/paper/service.ts'),
-    import('./trading/catchUp/recording.ts'),
-    import('./accounts/users/secondFactors.ts'),
-  ]);
+  ] = await loadServing();
   const tiers = loadTiers(config.tiersFile);
   const transport = loadTransport(config);
   const accounts = await openAccounts({ config, clock, randomBytes, logger: log, metrics });
@@ -150,11 +137,24 @@ async function serveRecording(
   const paper = await startPaper({ ...trading, database, clock, randomBytes, log, metrics });
   const rateLimits = config.rateLimits ? new RateLimits(clock) : null;
   const api = createApi({
-    ...{ store, live, streams, signals, webhooks, backtests, paper: paper.papers },
-    ...{ clock, log, metrics, dataSource },
+    store,
+    live,
+    streams,
+    signals,
+    webhooks,
+    backtests,
+    paper: paper.papers,
+    clock,
+    log,
+    metrics,
+    dataSource,
     accounts: accounts.access,
-    ...{ control: accounts, secondFactors, signUpOpen: config.signUpOpen },
-    ...{ tiers, transport, metricsElsewhere: config.metricsAddress !== null },
+    control: accounts,
+    secondFactors,
+    signUpOpen: config.signUpOpen,
+    tiers,
+    transport,
+    metricsElsewhere: config.metricsAddress !== null,
     rateLimits,
   });
   let metricsServer: Server | null = null;
@@ -184,6 +184,24 @@ async function serveRecording(
     await store.close();
   };
   return { url: addressOf(api, config.host), accounts, close };
+}
+
+/** Loads the modules that serve requests; called once frames are being recorded. */
+function loadServing() {
+  return Promise.all([
+    import('./accounts/accounts.ts'),
+    import('./accounts/limits/limits.ts'),
+    import('./accounts/users/tiers.ts'),
+    import('./api/createApi.ts'),
+    import('./http/transport.ts'),
+    import('./stream/streams.ts'),
+    import('./signals/signals.ts'),
+    import('./webhooks/delivery/service.ts'),
+    import('./backtest/service.ts'),
+    import('./trading/paper/service.ts'),
+    import('./trading/catchUp/recording.ts'),
+    import('./accounts/users/secondFactors.ts'),
+  ]);
 }
 
 /** Whether any feed uses a WebSocket. */

@@ -44,16 +44,24 @@ function firstResolvedTime(
 function settlementOf(
   known: Market,
 ): SettlementFacts & Pick<Market, 'strikePrice' | 'strikeSource' | 'closePrice'> {
-  const { strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs, strikeDifference } = known;
-  const { closePrice, closeBasis, closeKnownTimeMs, closeDifference, computedPayoutYes, winnerDisagrees } =
-    known;
-  const { resolvedBy, resolvedTimeSource, confirmedTimeMs } = known;
-  const { twapLookbackSeconds, rulesReadTimeMs, rulesVersion } = known;
   return {
-    ...{ strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs, strikeDifference },
-    ...{ closePrice, closeBasis, closeKnownTimeMs, closeDifference, computedPayoutYes, winnerDisagrees },
-    ...{ resolvedBy, resolvedTimeSource, confirmedTimeMs },
-    ...{ twapLookbackSeconds, rulesReadTimeMs, rulesVersion },
+    strikePrice: known.strikePrice,
+    strikeSource: known.strikeSource,
+    strikeBasis: known.strikeBasis,
+    strikeKnownTimeMs: known.strikeKnownTimeMs,
+    strikeDifference: known.strikeDifference,
+    closePrice: known.closePrice,
+    closeBasis: known.closeBasis,
+    closeKnownTimeMs: known.closeKnownTimeMs,
+    closeDifference: known.closeDifference,
+    computedPayoutYes: known.computedPayoutYes,
+    winnerDisagrees: known.winnerDisagrees,
+    resolvedBy: known.resolvedBy,
+    resolvedTimeSource: known.resolvedTimeSource,
+    confirmedTimeMs: known.confirmedTimeMs,
+    twapLookbackSeconds: known.twapLookbackSeconds,
+    rulesReadTimeMs: known.rulesReadTimeMs,
+    rulesVersion: known.rulesVersion,
   };
 }
 
@@ -119,7 +127,9 @@ export function withWinner(market: Market, named: NamedWinner): Market | null {
   const outcome: Outcome = up ? 'Up' : 'Down';
   const resolution = { status: 'resolved', outcome, payoutYes: up ? 1 : 0, resolvedBy: named.by } as const;
   return withComputed({
-    ...{ ...market, ...resolution },
-    ...{ resolvedTimeMs: named.timeMs, resolvedTimeSource: named.by },
+    ...market,
+    ...resolution,
+    resolvedTimeMs: named.timeMs,
+    resolvedTimeSource: named.by,
   });
 }

@@ -74,7 +74,8 @@ export class HttpClient {
       bodyTimeout: 0,
     });
     this.#state = options.metrics.venueFeeds.join({
-      ...{ feed: options.feed, kind: 'requests' },
+      feed: options.feed,
+      kind: 'requests',
       sinceMs: options.clock.now(),
     });
     this.#requests = options.metrics.counter(

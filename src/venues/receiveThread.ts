@@ -101,7 +101,9 @@ export class ReceiveThread implements SocketDriver {
     const workerData: ReceiveThreadSettings = { port: port2, shared: waiting.shared, waitingBytesMax };
     // Environment and options are inherited: TLS and DNS settings apply to sockets as they do to requests.
     const worker = new Worker(entry, {
-      ...{ workerData, transferList: [port2], name: 'feeds' },
+      workerData,
+      transferList: [port2],
+      name: 'feeds',
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
     const thread: Thread = { worker, port, waiting, startedAt: clock.monotonic() };

@@ -59,7 +59,9 @@ export class ReconnectingSocket {
     this.#options = options;
     const { metrics, feed, group = null } = options;
     this.#state = metrics.venueFeeds.join({
-      ...{ feed, group, kind: 'socket' },
+      feed,
+      group,
+      kind: 'socket',
       sinceMs: options.clock.now(),
     });
     const counter = (name: string, help: string) => metrics.counter(name, help, ['feed']).labels({ feed });

@@ -38,7 +38,11 @@ export class WatchedClob {
     const { recorder, wsUrl, sockets, rest, clock, random, log, metrics } = options;
     this.#recorder = recorder;
     this.#feed = new ClobFeed({
-      ...{ sockets, clock, random, log, metrics },
+      sockets,
+      clock,
+      random,
+      log,
+      metrics,
       url: wsUrl,
       isDoubled: (group) => DOUBLED_GROUP.test(group),
       onFrame: (frame, receivedTimeMs) => recorder.clobFrame(frame, receivedTimeMs),
