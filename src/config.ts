@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ConfigError } from './runtime/errors.ts';
 
 /** Base URL of a venue interface, or null when configured as `off`. */
-export type VenueUrl = string | null;
+type VenueUrl = string | null;
 
 /** Space to keep free on the data directory's disk, in bytes or as a share of the disk (0-1). */
 export type DiskReserve = { readonly bytes: number } | { readonly share: number };

@@ -26,7 +26,7 @@ import type { EngineAccess } from './store/engine/access.ts';
 import { openStore, type Store } from './store/store.ts';
 import { ReceiveThread } from './venues/receiveThread.ts';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   config: Config;
   log: Logger;
   metrics: Metrics;

@@ -17,7 +17,7 @@ export interface Candles {
   candle(query: CandleQuery): Promise<SpotCandle | null>;
 }
 
-export interface WantedCandle extends CandleQuery {
+interface WantedCandle extends CandleQuery {
   readonly price: 'open' | 'close';
 }
 

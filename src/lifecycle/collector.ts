@@ -25,7 +25,7 @@ interface Closable {
   close(): Promise<void> | void;
 }
 
-export interface CollectorOptions {
+interface CollectorOptions {
   venues: Config['venues'];
   /** Opens and reads the feeds' connections; its creator closes it. */
   sockets: SocketDriver;

@@ -23,7 +23,7 @@ interface Subscriptions {
   unsubscribe(group: string, tokenIds: readonly string[]): void;
 }
 
-export interface LifecycleOptions {
+interface LifecycleOptions {
   listings: Listings;
   clob: Subscriptions;
   recorder: Recorder;

@@ -16,7 +16,7 @@ export interface ExchangeRules {
   rules(conditionId: string): Promise<ClobMarketRules | null>;
 }
 
-export interface MarketRulesReaderOptions {
+interface MarketRulesReaderOptions {
   exchange: ExchangeRules;
   clock: Clock;
   log: Logger;

@@ -31,7 +31,7 @@ interface TickerTapes extends Tapes {
   readonly trades: TradeTape;
 }
 
-export interface StrikeFinderOptions {
+interface StrikeFinderOptions {
   /** Null when the exchange's REST interface is turned off: hours and days then have estimates at best. */
   candles: CandleCache | null;
   log: Logger;

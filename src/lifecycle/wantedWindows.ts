@@ -2,9 +2,9 @@ import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/mar
 import { nextWindow, slugOf, type Window, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 
 /** How long before a window becomes the next one to subscribe, so that the next window's book is always known. */
-export const SUBSCRIBE_EARLY_MS = 90_000;
+const SUBSCRIBE_EARLY_MS = 90_000;
 /** How long to look up the outcome of a window that ended before the start of this run. */
-export const LOOK_BACK_MS = 600_000;
+const LOOK_BACK_MS = 600_000;
 
 /** A window of a series, with the slug expected in the venue's listing. */
 export interface WantedWindow {

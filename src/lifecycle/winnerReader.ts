@@ -16,7 +16,7 @@ export interface ExchangeMarkets {
   market(conditionId: string): Promise<ClobMarket | null>;
 }
 
-export interface WinnerReaderOptions {
+interface WinnerReaderOptions {
   exchange: ExchangeMarkets;
   clock: Clock;
   log: Logger;

@@ -10,7 +10,7 @@ export const CLOB_FEED = 'polymarket.clob';
  * How long an unproven book waits for messages in flight before it becomes a gap: a trade's message can arrive
  * 0.6 s after the change it caused (seen 2026-10).
  */
-export const MISMATCH_GRACE_MS = 1000;
+const MISMATCH_GRACE_MS = 1000;
 
 /**
  * Decides what a finished action means for the trust in a market: whether its state is trusted, whether it ends a gap,

@@ -11,7 +11,7 @@ interface GapSink {
   gap(record: GapRecord): void;
 }
 
-export interface NewGap {
+interface NewGap {
   marketId: string;
   /** The last durable proven row before it. */
   start: RowTimes;

@@ -37,7 +37,7 @@ const NEVER_STORED_MS = 60_000;
 
 const PERP_FEED = 'bybit.rest';
 
-export interface RecorderOptions {
+interface RecorderOptions {
   sink: RecordSink;
   clock: Clock;
   log: Logger;

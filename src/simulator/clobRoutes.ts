@@ -9,7 +9,7 @@ const NO_BOOK = { error: 'No orderbook exists for the requested token id' };
 const MAX_BOOKS = 500;
 const bookRequests = z.array(z.object({ token_id: z.string() })).max(MAX_BOOKS);
 
-export interface ClobRequest {
+interface ClobRequest {
   readonly method: string;
   /** Below `/clob`. */
   readonly path: string;

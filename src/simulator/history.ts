@@ -21,7 +21,7 @@ export interface RecordedFrame {
   readonly frame: string;
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly endTimeMs: number;
   /** Interval between polls of each perpetual's depth; default 1.5 s. */
   readonly perpPeriodMs?: number;

@@ -8,7 +8,7 @@ import { InvalidInputError } from '../runtime/errors.ts';
 export type LadderSide = 'bid' | 'ask';
 
 /** Prices 0 and 1 mean "no bid" and "no ask", as in the venue's own format. */
-export const NO_BID = 0;
+const NO_BID = 0;
 export const NO_ASK = 1000;
 const PRICE_STEPS = 1000;
 

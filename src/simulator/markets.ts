@@ -36,7 +36,7 @@ export interface MarketFacts {
 }
 
 /** Peculiarities of the venue, drawn once per market with the measured shares. Delays count from the window's end. */
-export interface MarketHabits {
+interface MarketHabits {
   readonly resolvedDelayMs: number;
   /** `market_resolved` is never sent for one market in five. */
   readonly resolvedFrameMissing: boolean;
@@ -57,7 +57,7 @@ export interface MarketHabits {
 }
 
 /** The changing state and outcome of a market. Null means not known yet. */
-export interface MarketFate {
+interface MarketFate {
   strike: number | null;
   finalPrice: number | null;
   outcome: Outcome | null;

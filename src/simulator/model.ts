@@ -37,7 +37,7 @@ export interface VenueSink {
   stated(atMs: number, market: SimulatedMarket): void;
 }
 
-export interface ModelOptions {
+interface ModelOptions {
   readonly seed: string;
   /** Start of simulated time; rounded down to a whole second. */
   readonly startTimeMs: number;

@@ -1,5 +1,5 @@
 /** An action at a simulated time. */
-export type Task = (atMs: number) => void;
+type Task = (atMs: number) => void;
 
 interface Entry {
   readonly atMs: number;

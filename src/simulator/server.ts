@@ -24,7 +24,7 @@ import { BinanceSocketServer, CoinbaseSocketServer } from './spotSocketServers.t
 const STEP_MS = 20;
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
-export interface VenueServerOptions {
+interface VenueServerOptions {
   readonly model: VenueModel;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -3,7 +3,7 @@ import type { Ticker } from '../schema/market.ts';
 import type { SpotTrade } from './spotTape.ts';
 
 export const SPOT_SYMBOLS: Record<Ticker, string> = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
-export type TradeStream = 'trade' | 'aggTrade';
+type TradeStream = 'trade' | 'aggTrade';
 /** Coinbase quotes in dollars, not tethers: a basis of a few basis points. */
 const COINBASE_BASIS = -0.0002;
 

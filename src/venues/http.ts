@@ -30,7 +30,7 @@ export class HttpRefusedError extends VenueRefusedError {
   }
 }
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   /** Name in logs and metrics, e.g. `polymarket.gamma`. */
   readonly feed: string;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 /** Source of a recorded frame; `unknown` if no mapper reads it. */
-export const FRAME_ORIGINS = [
+const FRAME_ORIGINS = [
   'polymarket.clob',
   'polymarket.rtds',
   'bybit.ws',

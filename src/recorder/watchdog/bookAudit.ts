@@ -24,7 +24,7 @@ export interface Answer {
   readonly books: readonly BookSnapshotEvent[];
 }
 
-export interface BookAuditOptions {
+interface BookAuditOptions {
   /** Null when the venue's REST interface is turned off. */
   readonly rest: BookSource | null;
   readonly clock: Clock;

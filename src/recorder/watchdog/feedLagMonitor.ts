@@ -23,7 +23,7 @@ const PRICE_FEEDS: Readonly<Record<UnderlyingSource, string>> = {
 };
 
 /** A part of a feed that can be late alone: one connection's markets or one ticker's prices. Times are monotonic. */
-export class LagChannel {
+class LagChannel {
   readonly feed: string;
   /** The lag of the newest message. */
   lagMs = 0;

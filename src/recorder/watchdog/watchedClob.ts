@@ -14,7 +14,7 @@ const DEAD_CONNECTION = /\bunanswered\b|\bsilent\b/;
 /** The venue's close reason when all subscribed markets are over. */
 const ALL_RESOLVED = /\ball subscribed assets resolved\b/;
 
-export interface WatchedClobOptions {
+interface WatchedClobOptions {
   /** Whole URL of the market channel. */
   readonly wsUrl: string;
   /** A source of requested books; null when turned off. */

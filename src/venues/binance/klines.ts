@@ -17,7 +17,7 @@ const price = z.string().regex(/^\d{1,12}(\.\d{1,12})?$/);
 const candle = z.tuple([z.number().int().positive(), price, price, price, price]).rest(z.unknown());
 const candles = z.array(candle);
 
-export type CandleInterval = '1h' | '1m';
+type CandleInterval = '1h' | '1m';
 
 export interface CandleQuery {
   readonly ticker: Ticker;

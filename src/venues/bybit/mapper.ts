@@ -25,7 +25,7 @@ export class BybitRefusedError extends VenueRefusedError {
 }
 
 /** Receive time and round trip of an answer; the round trip is null in recordings, where nobody measured it. */
-export interface AnswerTimes {
+interface AnswerTimes {
   readonly receivedTimeMs: number;
   readonly roundTripMs: number | null;
 }

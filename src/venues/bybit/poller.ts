@@ -20,7 +20,7 @@ const RATE_LIMITED: BackoffLimits = { firstMs: 2_000, maxMs: 60_000 };
 const REFUSED: BackoffLimits = { firstMs: 30_000, maxMs: 600_000 };
 const RETRY_AFTER_MAX_MS = 600_000;
 
-export interface BybitPollerOptions {
+interface BybitPollerOptions {
   /** Base of the REST interface. */
   readonly url: string;
   readonly tickers: readonly Ticker[];

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** The hash's inputs for one token's book. Levels as wire JSON: bids ascending, asks descending. */
-export interface HashedBook {
+interface HashedBook {
   readonly marketId: string;
   readonly tokenId: string;
   /** Unix milliseconds. */

@@ -18,10 +18,10 @@ export const ACTION_QUIET_MS = 20;
 export const LOPSIDED_MS = 500;
 
 /** Why an action ended: its hash verified, the next action began, no frame followed, or the feed was lost. */
-export type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
+type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
 
 /** The frames of an action: level changes, a whole book of a token, or a late frame. */
-export type ActionForm = 'changes' | 'book' | 'late';
+type ActionForm = 'changes' | 'book' | 'late';
 
 export interface FinishedAction {
   readonly end: ActionEnd;

@@ -20,7 +20,7 @@ export interface ClobConnectionOptions {
 }
 
 /** Events of a connection, handled by its shard. */
-export interface ClobConnectionEvents {
+interface ClobConnectionEvents {
   onFrame(text: string, receivedTimeMs: number): void;
   onDown(cause: string, receivedTimeMs: number): void;
 }

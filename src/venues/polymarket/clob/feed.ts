@@ -7,7 +7,7 @@ const SCOUT_PERIOD_MS = 700;
 /** Rate-limits reconnects to a venue that accepts connections and immediately drops them. */
 const FOLLOW_PERIOD_MS = 5_000;
 
-export interface ClobFeedOptions extends Omit<ClobShardOptions, 'url'> {
+interface ClobFeedOptions extends Omit<ClobShardOptions, 'url'> {
   /** Whole URL of the market channel. */
   readonly url: string;
   /** Whether a group gets two connections, so that either may fail unnoticed; default: none does. */

@@ -8,12 +8,12 @@ import { type GammaMarket, gammaEvent, gammaMarket, gammaMarketEvents } from './
 import { type Resolution, resolutionOf } from './resolution.ts';
 
 /** An unresolved market this long after its end is an error: even a disputed oracle closes it sooner. */
-export const ZOMBIE_AFTER_MS = 6 * 3_600_000;
+const ZOMBIE_AFTER_MS = 6 * 3_600_000;
 
 /** The venue's tick sizes, in 1/10000 USDC. */
 const TICK_SIZES: ReadonlySet<number> = new Set([1000, 100, 50, 25, 10, 1]);
 
-export const GAMMA_REJECTIONS = [
+const GAMMA_REJECTIONS = [
   'shape_invalid',
   'event_unknown',
   'other_series',
@@ -24,7 +24,7 @@ export const GAMMA_REJECTIONS = [
   'zombie',
   'tick_size_unknown',
 ] as const;
-export type GammaRejectionReason = (typeof GAMMA_REJECTIONS)[number];
+type GammaRejectionReason = (typeof GAMMA_REJECTIONS)[number];
 
 /** A market of one of our series, with the fields that only the venue's listing has. */
 export interface GammaListing {
@@ -42,7 +42,7 @@ export interface GammaRejection {
   readonly detail: string;
 }
 
-export type GammaResult = GammaListing | GammaRejection;
+type GammaResult = GammaListing | GammaRejection;
 
 interface EventFacts {
   readonly id: string;

@@ -19,12 +19,12 @@ import { z } from 'zod';
 const text = z.string();
 const amount = z.union([z.number(), z.string()]).nullish();
 
-export const gammaFeeSchedule = z.object({
+const gammaFeeSchedule = z.object({
   rate: z.number().min(0).max(1),
   exponent: z.number().min(0).max(10),
 });
 
-export const gammaEventMetadata = z.object({ priceToBeat: amount, finalPrice: amount });
+const gammaEventMetadata = z.object({ priceToBeat: amount, finalPrice: amount });
 
 export const gammaMarket = z.object({
   conditionId: z.string().regex(/^0x[0-9a-f]{64}$/i),

@@ -35,7 +35,7 @@ export interface Window {
   readonly endTimeMs: number;
 }
 
-export interface ParsedSlug {
+interface ParsedSlug {
   readonly ticker: Ticker;
   readonly eventType: EventType;
   /**
