@@ -1,3 +1,4 @@
+import { sameLevels } from '../../core/ladderSide.ts';
 import type { BackoffLimits } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { UnderroundError, VenueRefusedError } from '../../runtime/errors.ts';
@@ -5,8 +6,9 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { Backoff } from '../../runtime/reconnectBackoff.ts';
 import type { BookSnapshotEvent } from '../../schema/events.ts';
+import type { MarketBook } from '../../venues/polymarket/book/marketBook.ts';
+import { TokenBook } from '../../venues/polymarket/book/tokenBook.ts';
 import type { RecordedMarket } from '../recordedMarket.ts';
-import { judgeAnswer, type Verdict } from './judgeAnswer.ts';
 
 /** At most four requests a second of up to 100 books: a twelfth of the venue's limit. */
 const REQUEST_PERIOD_MS = 250;
@@ -17,6 +19,18 @@ const RETRY: BackoffLimits = { firstMs: 1_000, maxMs: 60_000 };
 export interface BookSource {
   books(tokenIds: readonly string[]): Promise<readonly BookSnapshotEvent[]>;
 }
+
+/**
+ * The result of comparing our book with the venue's answer to a request for it.
+ *
+ * - `equal`: the same levels.
+ * - `differs`: different levels, no older than our last frame: our book lacks data, or the data is in flight.
+ * - `behind`: the answer is older than our book. Answers can be cached, and their time is that of the book's last
+ *   change, not of the read, so such an answer proves nothing.
+ * - `unverified`: the hash does not match the levels.
+ * - `absent`: a token has no book, as after the settlement.
+ */
+type Verdict = 'equal' | 'differs' | 'behind' | 'unverified' | 'absent';
 
 export interface Answer {
   readonly recorded: RecordedMarket;
@@ -100,4 +114,23 @@ export class BookAudit {
       onAnswer({ recorded, verdict, books: own });
     }
   }
+}
+
+/** @param answers Books of the market's tokens, at most one per token. */
+function judgeAnswer(book: MarketBook, answers: readonly BookSnapshotEvent[]): Verdict {
+  let verdict: Verdict = 'equal';
+  for (const ours of [book.yes, book.no]) {
+    const answer = answers.find(({ tokenId }) => tokenId === ours.tokenId);
+    if (answer === undefined) return 'absent';
+    if (answer.eventTimeMs < ours.timeMs) return 'behind';
+    const theirs = new TokenBook(ours.tokenId);
+    theirs.applySnapshot(answer);
+    const context = { ...book.context, tickSize: answer.tickSize ?? book.context.tickSize };
+    const lastTradePrice = answer.lastTradePrice ?? context.lastTradePrice;
+    // If no hash of the socket verifies either, the recipe is unknown and says nothing against the answer.
+    if (book.recipeProven && !theirs.verify(context, lastTradePrice)) return 'unverified';
+    const same = sameLevels(ours.bids, theirs.bids) && sameLevels(ours.asks, theirs.asks);
+    if (!same) verdict = 'differs';
+  }
+  return verdict;
 }

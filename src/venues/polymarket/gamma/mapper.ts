@@ -1,11 +1,16 @@
 import { parseDecimal } from '../../../core/money.ts';
 import { withComputed, withEdge } from '../../../core/settlement.ts';
 import { venueRulesAt } from '../../../core/venueRules.ts';
-import { type EventType, type Market, NO_SETTLEMENT, type Ticker } from '../../../schema/market.ts';
+import {
+  type EventType,
+  type Market,
+  NO_SETTLEMENT,
+  type Outcome,
+  type Ticker,
+} from '../../../schema/market.ts';
 import { parseSlug, type Window } from '../lifecycle/windows.ts';
 import { numberOf, positive, textList, timeOf } from './fields.ts';
 import { type GammaMarket, gammaEvent, gammaMarket, gammaMarketEvents } from './messages.ts';
-import { type Resolution, resolutionOf } from './resolution.ts';
 
 /** An unresolved market this long after its end is an error: even a disputed oracle closes it sooner. */
 const ZOMBIE_AFTER_MS = 6 * 3_600_000;
@@ -216,4 +221,30 @@ function rejection(reason: GammaRejectionReason, raw: unknown, detail: unknown):
     slug: typeof slug === 'string' ? slug.slice(0, 200) : null,
     detail: typeof detail === 'string' ? detail : JSON.stringify(detail).slice(0, 500),
   };
+}
+
+interface Resolution {
+  /** Null for a tie, where each share pays one half. */
+  readonly outcome: Outcome | null;
+  readonly payoutYes: number;
+}
+
+/**
+ * The final outcome; null until the market is closed, the oracle says `resolved`, and the two prices are exactly
+ * 1 and 0 or both 0.5. Prices near 1 come from trading, not from a resolution; `["0","0"]`, seen on markets of
+ * 2020, has no meaning.
+ * @param labels The outcomes in the order of the raw lists; `prices` has the same order.
+ */
+function resolutionOf(
+  raw: GammaMarket,
+  labels: readonly string[],
+  prices: readonly string[] | null,
+): Resolution | null {
+  if (!raw.closed || raw.umaResolutionStatus !== 'resolved') return null;
+  const up = prices?.[labels.indexOf('Up')];
+  const down = prices?.[labels.indexOf('Down')];
+  if (up === '1' && down === '0') return { outcome: 'Up', payoutYes: 1 };
+  if (up === '0' && down === '1') return { outcome: 'Down', payoutYes: 0 };
+  if (up === '0.5' && down === '0.5') return { outcome: null, payoutYes: 0.5 };
+  return null;
 }
