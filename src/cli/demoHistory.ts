@@ -67,7 +67,7 @@ export function historyModel({ seed, startTimeMs }: HistorySpan): VenueModel {
     seed,
     startTimeMs,
     density: HISTORY_DENSITY,
-    chancesPerHour: CHANCES_PER_HOUR,
+    opportunitiesPerHour: CHANCES_PER_HOUR,
   });
 }
 

@@ -31,7 +31,7 @@ export interface VenueContext {
   /** 1 = the venue's own rate of book changes. */
   density(): number;
   /** How often per hour a market's two tokens are quoted apart. */
-  chancesPerHour(): number;
+  opportunitiesPerHour(): number;
   /** Delay from a book frame's timestamp to its sending. */
   readonly latencyMs: LatencyRange;
   /** Added to every venue timestamp to simulate a wrong clock. */
@@ -53,7 +53,7 @@ const MIN_CHANGES_PER_SECOND = 0.02;
 const EMPTYING_ACTIONS = 3;
 const HOUR_MS = 3_600_000;
 /** Mean duration of such opportunities: 2.7 s, as seen in 2026. */
-const CHANCE_LASTS_MS = 2_700;
+const OPPORTUNITY_LASTS_MS = 2_700;
 /** Hundredths of a share. */
 const OFFERED_SIZE = 8_000;
 export const RECORDED_LATENCY_MS: LatencyRange = { low: 9, high: 55 };
@@ -64,7 +64,7 @@ export class MarketSimulation {
   readonly #context: VenueContext;
   readonly #random: Random;
   /** A separate generator, so that a market with opportunities is otherwise the same as one without. */
-  readonly #chances: Random;
+  readonly #opportunityRandom: Random;
   #noise = 0;
   #spread = 2;
   #clumpUntilMs = 0;
@@ -80,7 +80,7 @@ export class MarketSimulation {
     const { facts } = market;
     const bookRandom = new Random(`${context.seed}/book/${facts.slug}`);
     this.#random = new Random(`${context.seed}/live/${facts.slug}`);
-    this.#chances = new Random(`${context.seed}/chances/${facts.slug}`);
+    this.#opportunityRandom = new Random(`${context.seed}/chances/${facts.slug}`);
     // Makers fill a new book within minutes of its listing; it keeps that timestamp until the first change.
     this.book = new WireBook(facts, this.#random, facts.createdMs + bookRandom.below(300_000));
     for (const set of quietLevels(bookRandom)) this.book.ladder.set(set.side, set.price, set.size);
@@ -102,7 +102,7 @@ export class MarketSimulation {
     this.#context.schedule.at(nowMs + this.#random.uniform(0, 500), this.#requote);
     this.#context.schedule.at(nowMs + this.#random.uniform(0, 1000), this.#change);
     this.#context.schedule.at(nowMs + this.#random.uniform(0, 2000), this.#trade);
-    if (this.#context.chancesPerHour() > 0) this.#planChance(nowMs);
+    if (this.#context.opportunitiesPerHour() > 0) this.#planOpportunity(nowMs);
     this.#context.schedule.at(window.endTimeMs + habits.emptiedDelayMs, (atMs) =>
       this.#empty(atMs, EMPTYING_ACTIONS),
     );
@@ -129,7 +129,10 @@ export class MarketSimulation {
     if (this.#isEmptied) return;
     this.#isParted = true;
     const target = { bid: upAsk - CENT, ask: upAsk };
-    const sets = requoteLevels(this.book.ladder, target, { tick: this.book.tick, random: this.#chances });
+    const sets = requoteLevels(this.book.ladder, target, {
+      tick: this.book.tick,
+      random: this.#opportunityRandom,
+    });
     if (sets.length > 0) this.#act(nowMs, sets);
     this.#emit(nowMs, this.book.part({ ask: downAsk, size: OFFERED_SIZE }, this.#stamp(nowMs)));
   }
@@ -187,8 +190,8 @@ export class MarketSimulation {
     this.market.fate.lastTradePrice = this.book.lastTradePrice;
   };
 
-  #planChance(nowMs: number): void {
-    const waitMs = this.#chances.exponential(HOUR_MS / this.#context.chancesPerHour());
+  #planOpportunity(nowMs: number): void {
+    const waitMs = this.#opportunityRandom.exponential(HOUR_MS / this.#context.opportunitiesPerHour());
     if (nowMs + waitMs < this.market.facts.window.endTimeMs) {
       this.#context.schedule.at(nowMs + waitMs, (atMs) => this.#part(atMs));
     }
@@ -196,12 +199,12 @@ export class MarketSimulation {
 
   /** Quotes Down apart from Up for a few seconds. */
   #part(atMs: number): void {
-    this.#planChance(atMs);
-    const offer = cheapOffer(this.book.ladder, this.#chances);
+    this.#planOpportunity(atMs);
+    const offer = cheapOffer(this.book.ladder, this.#opportunityRandom);
     if (this.#isEmptied || this.#isParted || offer === null) return;
     this.#isParted = true;
     this.#emit(atMs, this.book.part(offer, this.#stamp(atMs)));
-    this.#context.schedule.at(atMs + this.#chances.exponential(CHANCE_LASTS_MS), (endMs) =>
+    this.#context.schedule.at(atMs + this.#opportunityRandom.exponential(OPPORTUNITY_LASTS_MS), (endMs) =>
       this.#join(endMs),
     );
   }

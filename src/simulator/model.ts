@@ -44,7 +44,7 @@ interface ModelOptions {
   /** 1 = the venue's own rate of book changes; trades and quotes keep their rate. */
   readonly density?: number;
   /** How often per hour each market's two tokens together cost less than they pay; default never. */
-  readonly chancesPerHour?: number;
+  readonly opportunitiesPerHour?: number;
   /** Delay from a book frame's timestamp to its sending; by default as in the recordings. */
   readonly latencyMs?: LatencyRange;
   readonly tickers?: readonly Ticker[];
@@ -87,7 +87,7 @@ export class VenueModel {
       schedule: this.schedule,
       prices: this.prices,
       density: () => this.density,
-      chancesPerHour: () => options.chancesPerHour ?? 0,
+      opportunitiesPerHour: () => options.opportunitiesPerHour ?? 0,
       latencyMs: options.latencyMs ?? RECORDED_LATENCY_MS,
       stampOffsetMs: () => this.stampOffsetMs,
       emit: (atMs, market, frame) => this.#sink.clob(Math.floor(atMs), market, frame.text, frame.custom),

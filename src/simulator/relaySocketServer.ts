@@ -100,7 +100,7 @@ function readCommand(message: string): z.infer<typeof commandSchema> | null {
   }
 }
 
-/** Accepts an empty filter, a comma-separated list, or compact JSON with a symbol. As at the venue, JSON with a space fails. */
+/** Accepts an empty filter, a comma-separated list, or compact JSON with a symbol; JSON with a space fails, as at the venue. */
 function matches(filters: string, symbol: string): boolean {
   if (filters === '') return true;
   if (filters.startsWith('{')) return filters === `{"symbol":"${symbol}"}`;
