@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CONFIG_VARIABLES, loadConfig, readConfig } from './config.ts';
 import { ConfigError } from './runtime/errors.ts';
 
-describe('a variable that cannot be used is one line with its value, the rule and the next step', () => {
+describe('an invalid variable gives one line with its value, the rule and the next step', () => {
   const DISK = 'must be a size such as 8MiB or 2GiB, or a share of the disk of at most 50%';
   const PORT = 'must be a port number, 0 to 65535';
   const ADDRESS = 'must be host:port with a port of at most 65535, such as 127.0.0.1:9100';
@@ -49,12 +49,12 @@ describe('a variable that cannot be used is one line with its value, the rule an
     ['CLICKHOUSE_URL', 'tcp://u:hunter2@a', 'http:// or https://'],
     ['DATABASE_URL', 'mysql://u:hunter2@a', 'postgres:// or postgresql://'],
     ['NATS_URL', 'hunter2', 'nats:// or tls://'],
-  ])('%s, which may have a password in it, is not shown', (name, value, schemes) => {
+  ])('does not show %s, which may contain a password', (name, value, schemes) => {
     const line = `${name} (value not shown) must be a URL starting with ${schemes}; correct it, or unset it`;
     expect(readConfig({ [name]: value })).toEqual({ problems: [line] });
   });
 
-  test('what has a password in it is not shown, and a long value is cut', () => {
+  test('hides values that contain a password and cuts long values', () => {
     const { problems } = readConfig({
       UNDERROUND_CLOB_URL: 'ftp://user:hunter2@a',
       UNDERROUND_PORT: '9'.repeat(500),
@@ -67,7 +67,7 @@ describe('a variable that cannot be used is one line with its value, the rule an
   });
 });
 
-test('every variable that cannot be used is a line of one refusal', () => {
+test('reports all invalid variables in one refusal, one line each', () => {
   const load = () => loadConfig({ UNDERROUND_PORT: 'x', UNDERROUND_SIGN_UP: 'y', NATS_URL: 'z' });
   expect(load).toThrow(
     new ConfigError([
@@ -78,7 +78,7 @@ test('every variable that cannot be used is a line of one refusal', () => {
   );
 });
 
-test('an empty variable counts as unset', () => {
+test('treats an empty variable as unset', () => {
   const empty = Object.fromEntries([...CONFIG_VARIABLES.keys()].map((name) => [name, '']));
   expect(loadConfig(empty)).toEqual(loadConfig({}));
 });
@@ -88,7 +88,7 @@ test.each([
   ['localhost:0', { host: 'localhost', port: 0 }],
   ['[::1]:9100', { host: '::1', port: 9100 }],
   ['', null],
-])('UNDERROUND_METRICS_ADDRESS %j is read', (text, address) => {
+])('parses UNDERROUND_METRICS_ADDRESS %j', (text, address) => {
   expect(loadConfig({ UNDERROUND_METRICS_ADDRESS: text }).metricsAddress).toEqual(address);
 });
 
@@ -96,7 +96,7 @@ test.each([
   ['', []],
   ['books.example.com', ['books.example.com']],
   ['books.example.com, Recorder_1', ['books.example.com', 'Recorder_1']],
-])('UNDERROUND_PUBLIC_HOST %j is read', (text, names) => {
+])('parses UNDERROUND_PUBLIC_HOST %j', (text, names) => {
   expect(loadConfig({ UNDERROUND_PUBLIC_HOST: text }).publicHosts).toEqual(names);
 });
 
@@ -109,6 +109,6 @@ test.each([
   ['0.5%', { share: 0.005 }],
   ['50%', { share: 0.5 }],
   ['', null],
-])('UNDERROUND_DISK_RESERVE %j is read', (text, reserve) => {
+])('parses UNDERROUND_DISK_RESERVE %j', (text, reserve) => {
   expect(loadConfig({ UNDERROUND_DISK_RESERVE: text }).diskReserve).toEqual(reserve);
 });

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { ConfigError } from './runtime/errors.ts';
 
-/** Base URL of a venue interface, or null where the operator wrote `off`. */
-export type VenueUrl = string | null;
+/** Base URL of a venue interface, or null when configured as `off`. */
+type VenueUrl = string | null;
 
-/** Space to keep free on the data directory's disk, as bytes or as a share of the whole (0-1). */
+/** Space to keep free on the data directory's disk, in bytes or as a share of the disk (0-1). */
 export type DiskReserve = { readonly bytes: number } | { readonly share: number };
 
-/** Everything an operator can set, parsed once. Names and defaults are CONTRACT section 8; see `docs/CONFIGURATION.md`. */
+/** All settings of the operator, parsed once. Names and defaults: CONTRACT section 8, `docs/CONFIGURATION.md`. */
 export interface Config {
   dataDir: string;
-  /** Below this much free space only the journal is written; null: the larger of 1 GiB and 2 %. */
+  /** With less free space than this, only the journal is written; null: the larger of 1 GiB and 2 %. */
   diskReserve: DiskReserve | null;
   host: string;
   port: number;
@@ -26,21 +26,21 @@ export interface Config {
     spotFallbackWsUrl: VenueUrl;
   };
   webhookAllowedNetworks: readonly string[];
-  /** 32 bytes, base64 or hexadecimal, that webhook secrets are encrypted with; null: a file in the data directory. */
+  /** 32 bytes, base64 or hexadecimal, that encrypt webhook secrets; null: a file in the data directory. */
   secretKey: string | null;
   rateLimits: boolean;
-  /** Whether strangers may make themselves an account. */
+  /** Whether anyone may create an account. */
   signUpOpen: boolean;
   /** PEM files; null: plain HTTP. */
   tlsCertFile: string | null;
   tlsKeyFile: string | null;
-  /** Whose word about the client's address is believed; null: nobody's. */
+  /** Trusted proxies for `X-Forwarded-*`; null trusts none. */
   trustProxy: string | null;
-  /** Names the service is asked by, beside addresses and loopback names. */
+  /** Host names of this service, in addition to addresses and loopback names. */
   publicHosts: readonly string[];
-  /** Plain HTTP may be served to other machines. */
+  /** Whether plain HTTP may be served to other machines. */
   allowPlainHttp: boolean;
-  /** Where metrics are served in place of the API's own address; null: there. */
+  /** Separate address for metrics; null: the API's own address. */
   metricsAddress: { host: string; port: number } | null;
   /** A JSON file that changes parts of the tier table; null: none. */
   tiersFile: string | null;
@@ -52,7 +52,7 @@ export interface Config {
 
 const hasScheme = (text: string, schemes: readonly string[]) =>
   URL.canParse(text) && schemes.includes(new URL(text).protocol);
-/** @param schemes As URLs have them, e.g. `https:`. */
+/** @param schemes In the format of URLs, e.g. `https:`. */
 const urlOf = (...schemes: readonly string[]) =>
   z
     .string()
@@ -85,7 +85,7 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
   GiB: 1024 ** 3,
   TiB: 1024 ** 4,
 };
-/** A larger reserve would leave less for the data than for its absence. */
+/** A larger reserve would keep more space free than the data may use. */
 const RESERVE_PERCENT_MAX = 50;
 const diskReserve = z.string().transform((text, context): DiskReserve => {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(KiB|MiB|GiB|TiB|%)$/.exec(text) ?? [];
@@ -155,7 +155,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 
 const DEFAULTS = environment.parse({});
 
-/** Every variable that is read, with what an unset one counts as; null: nothing. */
+/** Every variable that is read, with its default; null: none. */
 export const CONFIG_VARIABLES: ReadonlyMap<string, string | null> = new Map(
   Object.keys(environment.shape).map((name) => [
     name,
@@ -163,7 +163,7 @@ export const CONFIG_VARIABLES: ReadonlyMap<string, string | null> = new Map(
   ]),
 );
 
-/** Values that are secrets or have passwords in them. */
+/** Variables whose values are secrets or contain passwords. */
 const SECRETS: ReadonlySet<string> = new Set([
   'UNDERROUND_SECRET_KEY',
   'CLICKHOUSE_URL',
@@ -173,8 +173,8 @@ const SECRETS: ReadonlySet<string> = new Set([
 const SHOWN_CHARACTERS_MAX = 120;
 
 /**
- * One line about a variable that cannot be used.
- * @param rule What it must be, e.g. `must be live or test`.
+ * One line about an invalid variable.
+ * @param rule The rule that it breaks, e.g. `must be live or test`.
  */
 export function variableProblem(name: string, value: string, rule: string): string {
   const isSecret = SECRETS.has(name) || value.includes('@');
@@ -185,7 +185,7 @@ export function variableProblem(name: string, value: string, rule: string): stri
 }
 
 /**
- * The configuration of an environment, or one line for each variable that cannot be used. Empty variables count as
+ * The configuration of an environment, or one line for each invalid variable. Empty variables count as
  * unset. Files are not read here.
  */
 export function readConfig(variables: Variables): { config: Config } | { problems: readonly string[] } {
@@ -200,7 +200,7 @@ export function readConfig(variables: Variables): { config: Config } | { problem
 
 /**
  * Reads the environment.
- * @throws {ConfigError} With one line for each variable that cannot be used.
+ * @throws {ConfigError} With one line for each invalid variable.
  */
 export function loadConfig(variables: Variables = process.env): Config {
   const read = readConfig(variables);
@@ -243,7 +243,7 @@ function toConfig(env: Environment): Config {
   };
 }
 
-/** The items of a list of networks. */
+/** Splits a comma-separated list of networks. */
 export function networksIn(text: string): string[] {
   return text
     .split(',')

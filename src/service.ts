@@ -26,31 +26,31 @@ import type { EngineAccess } from './store/engine/access.ts';
 import { openStore, type Store } from './store/store.ts';
 import { ReceiveThread } from './venues/receiveThread.ts';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   config: Config;
   log: Logger;
   metrics: Metrics;
   dataSource: DataSource;
   clock?: Clock;
   random?: () => number;
-  /** The engine where it is being reached already. */
+  /** The engine, when a connection to it is already being opened. */
   engine?: Promise<EngineAccess>;
-  /** How far history is that somebody else records into the same store. */
+  /** Progress of a history that another writer records into the same store. */
   history?: HistoryState;
 }
 
-/** A running service: everything in one process but the storage engine. */
+/** A running service: everything in one process except the storage engine. */
 export interface Service {
-  /** Where it accepts requests, e.g. `http://127.0.0.1:8080`. */
+  /** The address that accepts requests, e.g. `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly accounts: Accounts;
-  /** Stops feeds, answers what is under way, brings what was recorded into the store. */
+  /** Stops feeds, answers requests in flight and writes the recorded data to the store. */
   close(): Promise<void>;
 }
 
 /**
- * Puts the parts together and starts them, recording first: the engine starts while the feeds' modules load, and the
- * API's load when frames already come, so that a restart costs as little of the recording as it can.
+ * Builds the parts and starts them, recording first: the engine starts while the feeds' modules load, and the API's
+ * modules load while frames already arrive. So a restart interrupts the recording as briefly as possible.
  * @throws {StoreUnavailableError} When the store cannot be opened.
  * @throws {ConfigError} When another service runs on the data directory, or a database has no driver.
  */
@@ -58,7 +58,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, log, metrics, clock = systemClock, random = Math.random } = options;
   const { dataDir, clickhouseUrl, diskReserve } = config;
   const engine = options.engine === undefined ? {} : { engine: options.engine };
-  // What dead runs left goes in once this one records and listens: a long backlog must not keep it from starting.
+  // Rows left by earlier runs are stored after this run records and listens: a long backlog must not delay the start.
   const storing = { dataDir, clickhouseUrl, diskReserve, recovery: 'background' } as const;
   const opening = openStore({ ...storing, clock, log, metrics, ...engine });
   const sockets = new ReceiveThread({ clock, random, log, metrics });
@@ -111,20 +111,7 @@ async function serveRecording(
     { startPaper },
     { storedRecording },
     { openSecondFactors },
-  ] = await Promise.all([
-    import('./accounts/accounts.ts'),
-    import('./accounts/limits/limits.ts'),
-    import('./accounts/users/tiers.ts'),
-    import('./api/createApi.ts'),
-    import('./http/transport.ts'),
-    import('./stream/streams.ts'),
-    import('./signals/signals.ts'),
-    import('./webhooks/delivery/service.ts'),
-    import('./backtest/service.ts'),
-    import('./trading/paper/service.ts'),
-    import('./trading/catchUp/recording.ts'),
-    import('./accounts/users/secondFactors.ts'),
-  ]);
+  ] = await loadServing();
   const tiers = loadTiers(config.tiersFile);
   const transport = loadTransport(config);
   const accounts = await openAccounts({ config, clock, randomBytes, logger: log, metrics });
@@ -136,7 +123,7 @@ async function serveRecording(
   const run = randomBytes(6).toString('hex');
   const books = streaming.recordedBooks(recorder);
   const streams = new streaming.Streams({ run, bus, books, liveKeys, clock, log, metrics });
-  // Before the detectors, so that nothing they tell goes unheard.
+  // Before the detectors, so that no signal is published without a subscriber.
   const sending = { config, database, bus, clock, random, randomBytes, log, metrics };
   const webhooks = await startWebhooks(sending);
   const bookOf = (marketId: string) => recorder.recorded(marketId)?.liveBook() ?? null;
@@ -150,11 +137,24 @@ async function serveRecording(
   const paper = await startPaper({ ...trading, database, clock, randomBytes, log, metrics });
   const rateLimits = config.rateLimits ? new RateLimits(clock) : null;
   const api = createApi({
-    ...{ store, live, streams, signals, webhooks, backtests, paper: paper.papers },
-    ...{ clock, log, metrics, dataSource },
+    store,
+    live,
+    streams,
+    signals,
+    webhooks,
+    backtests,
+    paper: paper.papers,
+    clock,
+    log,
+    metrics,
+    dataSource,
     accounts: accounts.access,
-    ...{ control: accounts, secondFactors, signUpOpen: config.signUpOpen },
-    ...{ tiers, transport, metricsElsewhere: config.metricsAddress !== null },
+    control: accounts,
+    secondFactors,
+    signUpOpen: config.signUpOpen,
+    tiers,
+    transport,
+    metricsElsewhere: config.metricsAddress !== null,
     rateLimits,
   });
   let metricsServer: Server | null = null;
@@ -177,7 +177,7 @@ async function serveRecording(
     await stopServing();
     throw error;
   }
-  // No new frames, then what was recorded goes to disk; requests are answered from the store until then.
+  // Stops new frames, then writes the recorded data to disk; the store answers requests until then.
   const close = async () => {
     await stopFeeds(recording);
     await stopServing();
@@ -186,7 +186,25 @@ async function serveRecording(
   return { url: addressOf(api, config.host), accounts, close };
 }
 
-/** Whether any feed comes over a WebSocket. */
+/** Loads the modules that serve requests; called once frames are being recorded. */
+function loadServing() {
+  return Promise.all([
+    import('./accounts/accounts.ts'),
+    import('./accounts/limits/limits.ts'),
+    import('./accounts/users/tiers.ts'),
+    import('./api/createApi.ts'),
+    import('./http/transport.ts'),
+    import('./stream/streams.ts'),
+    import('./signals/signals.ts'),
+    import('./webhooks/delivery/service.ts'),
+    import('./backtest/service.ts'),
+    import('./trading/paper/service.ts'),
+    import('./trading/catchUp/recording.ts'),
+    import('./accounts/users/secondFactors.ts'),
+  ]);
+}
+
+/** Whether any feed uses a WebSocket. */
 function hasSockets({ venues }: Config): boolean {
   const { clobWsUrl, rtdsUrl, spotWsUrl, spotFallbackWsUrl } = venues;
   return [clobWsUrl, rtdsUrl, spotWsUrl, spotFallbackWsUrl].some((url) => url !== null);
@@ -203,7 +221,7 @@ async function stopFeeds({ recorder, sockets, collector }: Recording): Promise<v
   recorder.close();
 }
 
-/** What makes this service not ready, and which feeds are late or silent. */
+/** Reports the reasons why this service is not ready, and the feeds that are late or silent. */
 function serviceReadiness({
   recorder,
   store,

@@ -19,7 +19,7 @@ interface LockFile {
   >;
 }
 
-/** What the check says of the project's lock file with a change in it. */
+/** Runs the check on the project's lock file with one change. */
 function check(change: (packages: LockFile['packages']) => void) {
   const lock: LockFile = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package-lock.json'), 'utf8'));
   change(lock.packages);
@@ -34,13 +34,13 @@ const HASH = `sha512-${'A'.repeat(86)}==`;
 const planted = 'node_modules/fastify/node_modules/@planted/package';
 
 describe('the check of the lock file', () => {
-  test('accepts the project as it is, and runs with every `npm run check`', () => {
+  test('accepts the project’s lock file, and runs with every `npm run check`', () => {
     expect(check(() => {})).toEqual({ status: 0, problems: [] });
     const { scripts } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
     expect(scripts.check).toContain('node scripts/checkLock.mjs');
   });
 
-  test('accepts a further package with its hash', () => {
+  test('accepts an added package with its hash', () => {
     const added = check((packages) =>
       Object.assign(packages, { [planted]: { version: '1.0.0', integrity: HASH } }),
     );
@@ -57,7 +57,7 @@ describe('the check of the lock file', () => {
     ],
     ['half a hash', { version: '1.0.0', integrity: 'sha512-AAAA' }, 'has no sha512 integrity'],
     [
-      'an address of its own',
+      'a download address',
       { version: '1.0.0', integrity: HASH, resolved: 'https://mirror.example/a.tgz' },
       'names an address: https://mirror.example/a.tgz',
     ],
@@ -71,20 +71,20 @@ describe('the check of the lock file', () => {
       { version: '1.0.0', integrity: HASH, hasInstallScript: true, optional: true },
       'has an install script',
     ],
-  ])('refuses a package with %s', (_, entry, problem) => {
+  ])('rejects a package with %s', (_, entry, problem) => {
     expect(check((packages) => Object.assign(packages, { [planted]: entry }))).toEqual({
       status: 1,
       problems: [`package-lock.json: @planted/package@1.0.0 ${problem}`],
     });
   });
 
-  test('accepts an install script of a package for development', () => {
+  test('accepts an install script of a development package', () => {
     const entry = { version: '1.0.0', integrity: HASH, hasInstallScript: true, dev: true };
     const added = check((packages) => Object.assign(packages, { [planted]: entry }));
     expect(added).toEqual({ status: 0, problems: [] });
   });
 
-  test('refuses another version of a package whose install script is needless', () => {
+  test('rejects another version of a package whose install script is excused', () => {
     const newer = check((packages) => {
       const excused = packages['node_modules/chdb'];
       if (excused) excused.version = '99.0.0';
@@ -98,7 +98,7 @@ describe('the check of the lock file', () => {
     });
   });
 
-  test('refuses a known package that lost its hash, and another version of an excused one', () => {
+  test('rejects a known package without its hash, and another version of an excused one', () => {
     const lost = check((packages) => void delete packages['node_modules/fastify']?.integrity);
     expect(lost.status).toBe(1);
     expect(lost.problems.join()).toMatch(/fastify@\S+ has no sha512 integrity/);

@@ -6,7 +6,7 @@ import { PROJECT_ROOT, sourceFiles } from './support/sourceFiles.ts';
 
 const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
 
-/** The rows of a page's tables by the code words in their first cell. */
+/** The table rows of a page by the code in their first cell. */
 function tableRows(page: string): Map<string, string> {
   const rows = read(page).matchAll(/^\| (`[^|]+`) \|(.*)\|$/gm);
   return new Map(
@@ -19,19 +19,19 @@ function tableRows(page: string): Map<string, string> {
 describe('docs/CONFIGURATION.md', () => {
   const rows = tableRows('docs/CONFIGURATION.md');
 
-  it('has each variable that the code reads and no other', () => {
+  it('lists exactly the variables that the code reads', () => {
     expect(CONFIG_VARIABLES.size).toBeGreaterThan(10);
     expect([...rows.keys()].sort()).toEqual([...CONFIG_VARIABLES.keys()].sort());
   });
 
-  it('gives the defaults that the code uses', () => {
+  it('lists the defaults that the code uses', () => {
     for (const [name, fallback] of CONFIG_VARIABLES) {
       const shown = rows.get(name)?.split('|')[0]?.trim();
       expect({ name, shown }).toEqual({ name, shown: fallback === null ? '(none)' : `\`${fallback}\`` });
     }
   });
 
-  it('has every variable that a source, a script or a page names', () => {
+  it('lists every variable named in a source, a script or a page', () => {
     const files = [
       ...sourceFiles('src')
         .map(({ path }) => path)
@@ -48,7 +48,7 @@ describe('docs/CONFIGURATION.md', () => {
 });
 
 describe('docs/ERRORS.md', () => {
-  it('has each code of src/runtime/errors.ts and no other', () => {
+  it('lists exactly the codes of src/runtime/errors.ts', () => {
     const codes = [...read('src/runtime/errors.ts').matchAll(/readonly code = '(\w+)'/g)].map(
       ([, code]) => code,
     );
@@ -66,12 +66,12 @@ describe('docs/DEPENDENCIES.md', () => {
     }),
   );
 
-  it('has each package of package.json and no other', () => {
+  it('lists exactly the packages of package.json', () => {
     const names = Object.keys(packages);
     expect([...tableRows('docs/DEPENDENCIES.md').keys()].sort()).toEqual(names.sort());
   });
 
-  it('package.json pins each exactly', () => {
+  it('package.json pins each package to an exact version', () => {
     const loose = Object.entries(packages).filter(
       ([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(String(version)),
     );

@@ -8,7 +8,7 @@ import { PROJECT_ROOT } from './support/sourceFiles.ts';
 import { temporaryDirectory } from './support/temporaryDirectory.ts';
 
 const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
-/** What `npm test` runs once everything is installed and built. */
+/** The runner that `npm test` starts when everything is installed and built. */
 const RUNNER = 'vitest run';
 const POSTGRES = JSON.stringify(join(PROJECT_ROOT, 'test/support/postgres.ts'));
 const CONFIG = JSON.stringify(join(PROJECT_ROOT, 'vitest.config.ts'));
@@ -19,10 +19,10 @@ interface Ended {
   readonly log: string;
 }
 
-/** Runs a program at the project's root with the path that npm gives a script. */
+/** Runs a program at the project's root with the PATH that npm gives to scripts. */
 async function run(program: string, words: readonly string[], environment = {}): Promise<Ended> {
   const { PATH = '', HOME = '' } = process.env;
-  // Without the variables that mark a worker of the run this test belongs to.
+  // Without the variables that mark a worker of the surrounding test run.
   const env = { PATH: `${join(PROJECT_ROOT, 'node_modules/.bin')}:${PATH}`, HOME, ...environment };
   const child = spawn(program, words, { cwd: PROJECT_ROOT, env });
   let [out, log] = ['', ''];
@@ -36,7 +36,7 @@ async function run(program: string, words: readonly string[], environment = {}):
   return { status, out, log };
 }
 
-/** A folder outside the project with one test file, which the project's own runner runs under its own configuration. */
+/** A folder outside the project with one test file, run by the project's own runner and configuration. */
 function plant(body: string): string {
   const folder = temporaryDirectory();
   mkdirSync(join(folder, 'src'));
@@ -48,7 +48,7 @@ function plant(body: string): string {
   return folder;
 }
 
-/** The status of the gate, its last line, and what it says of the runner and the checks. */
+/** The status of the gate, its last line, and its lines about the runner and the checks. */
 async function gate(runners: string | readonly string[], checks = 'true', minutes = '60'): Promise<object> {
   const words = ['scripts/gate.mjs', '--minutes', minutes, checks, ...[runners].flat()];
   const { status, out, log } = await run('node', words);
@@ -61,11 +61,11 @@ const OUTSIDE = 'gate: no test failed, but the test runner ended with status 1';
 const NO_RESULTS = 'gate: the test runner wrote no results (ENOENT)';
 const WITHOUT_RESULTS = { status: 1, line: '0 passed, 1 failed', lines: [NO_RESULTS] };
 
-it('.ci/run ends with the gate of the checks, of all tests, and of the service in each other supported Node', () => {
+it('.ci/run ends with the gate over the checks, all tests, and the service tests in each other supported Node', () => {
   expect(JSON.parse(read('package.json')).scripts.test).toBe(`node scripts/prepare.mjs ${RUNNER}`);
   const [, last] = read('.ci/run').split('node scripts/gate.mjs ');
   const others = ['22', '24'].map(
-    // The excluded ones wait for minutes on what no version of Node changes.
+    // The excluded tests wait for minutes on behaviour that does not depend on the version of Node.
     (major) =>
       `node scripts/prepare.mjs --node ${major} ${RUNNER} test/service --exclude "**/{clean,fault,paper}*"`,
   );
@@ -82,17 +82,20 @@ it('.ci/run ends with the gate of the checks, of all tests, and of the service i
 it.each([
   ['passes', { status: 0, line: '1 passed, 0 failed', lines: [] }],
   ['fails', { status: 1, line: '0 passed, 1 failed', lines: [] }],
-])('a run under the own configuration that %s: the runner and the gate agree', async (outcome, expected) => {
-  const folder = plant('');
-  if (outcome === 'fails') {
-    const failing = "import { expect, it } from 'vitest';\nit('fails', () => expect(1).toBe(2));\n";
-    writeFileSync(join(folder, 'src/planted.test.ts'), failing);
-  }
-  for (const environment of [{}, { CI: 'true' }]) {
-    expect((await run('sh', ['-c', runnerOf(folder)], environment)).status).toBe(expected.status);
-  }
-  expect(await gate(runnerOf(folder))).toEqual(expected);
-});
+])(
+  'gives the same result as the runner for a run that %s under the project’s configuration',
+  async (outcome, expected) => {
+    const folder = plant('');
+    if (outcome === 'fails') {
+      const failing = "import { expect, it } from 'vitest';\nit('fails', () => expect(1).toBe(2));\n";
+      writeFileSync(join(folder, 'src/planted.test.ts'), failing);
+    }
+    for (const environment of [{}, { CI: 'true' }]) {
+      expect((await run('sh', ['-c', runnerOf(folder)], environment)).status).toBe(expected.status);
+    }
+    expect(await gate(runnerOf(folder))).toEqual(expected);
+  },
+);
 
 it.each([
   {
@@ -104,7 +107,7 @@ it.each([
     expected: { line: '1 passed, 1 failed', lines: [] },
   },
   {
-    name: 'a file that cannot be loaded',
+    name: 'a test file that cannot be loaded',
     body: "throw new Error('planted');",
     expected: { line: '0 passed, 1 failed', lines: [] },
   },
@@ -114,7 +117,7 @@ it.each([
     expected: { line: '1 passed, 1 failed', lines: [] },
   },
   {
-    name: 'a rejection that no test waits for',
+    name: 'a rejection that no test awaits',
     body: "it('rejects', () => void Promise.reject(new Error('planted')));",
     expected: { line: '2 passed, 1 failed', lines: [OUTSIDE] },
   },
@@ -124,16 +127,16 @@ it.each([
     expected: { line: '1 passed, 1 failed', lines: [] },
   },
   {
-    name: 'a process that is killed',
+    name: 'a killed process',
     body: "it('is killed', async () => { process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}); });",
-    // Which results the killed process had reported depends on the machine.
+    // The number of results reported by the killed process depends on the machine.
     expected: { line: expect.stringMatching(/, [12] failed$/), lines: [] },
   },
 ])('is red after $name', async ({ body, expected }) => {
   expect(await gate(runnerOf(plant(body)))).toEqual({ status: 1, ...expected });
 });
 
-it('is red where PostgreSQL did not stop in order', async () => {
+it('is red when PostgreSQL does not stop in order', async () => {
   const body = `
     import { readFileSync } from 'node:fs';
     import { openTestPostgres } from ${POSTGRES};
@@ -150,7 +153,7 @@ it('is red where PostgreSQL did not stop in order', async () => {
   });
 });
 
-it('is red where the set-up of a run leaves something running', async () => {
+it('is red when the set-up of a run leaves a server running', async () => {
   const folder = plant('');
   writeFileSync(
     join(folder, 'open.ts'),
@@ -166,7 +169,7 @@ it('is red where the set-up of a run leaves something running', async () => {
   expect(await gate(runner)).toEqual({ status: 1, line: '1 passed, 1 failed', lines: [OUTSIDE] });
 });
 
-it('is red where the runner is killed, and PostgreSQL ends with it', async () => {
+it('is red when the runner is killed, and PostgreSQL ends with it', async () => {
   const folder = plant(`
     import { writeFileSync } from 'node:fs';
     import { inject } from 'vitest';
@@ -189,14 +192,14 @@ function isRefused(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** A runner that leaves these results and ends with this status. */
+/** A runner that writes these results and exits with this status. */
 function fakeRunner(results: string, status: number): string {
   const file = join(temporaryDirectory(), 'results.json');
   writeFileSync(file, results);
   return `leave() { for last; do :; done; cp "${file}" "\${last#*=}"; return ${status}; }; leave`;
 }
 
-/** Results of one test file, as the runner writes them. */
+/** Results of one test file in the runner's format. */
 const resultsOf = (status: string, ...tests: readonly string[]) =>
   JSON.stringify({ testResults: [{ status, assertionResults: tests.map((test) => ({ status: test })) }] });
 const GREEN = resultsOf('passed', 'passed', 'passed');
@@ -208,12 +211,12 @@ it.each([
     expected: { status: 0, line: '2 passed, 0 failed', lines: [] },
   },
   {
-    name: 'a test that was skipped, and one to be written',
+    name: 'a skipped test, and one to be written',
     ...{ results: resultsOf('passed', 'passed', 'skipped', 'todo'), status: 0, checks: 'true' },
     expected: { status: 0, line: '1 passed, 0 failed, 2 skipped', lines: [] },
   },
   {
-    name: 'good results of a runner that failed',
+    name: 'good results of a failed runner',
     ...{ results: GREEN, status: 7, checks: 'true' },
     expected: {
       ...{ status: 1, line: '2 passed, 1 failed' },
@@ -221,7 +224,7 @@ it.each([
     },
   },
   {
-    name: 'a failed test of a runner that ended well',
+    name: 'a failed test of a successful runner',
     ...{ results: resultsOf('failed', 'passed', 'failed'), status: 0, checks: 'true' },
     expected: {
       ...{ status: 1, line: '1 passed, 1 failed' },
@@ -239,7 +242,7 @@ it.each([
     expected: { status: 1, line: '0 passed, 1 failed, 1 skipped', lines: ['gate: no test ran'] },
   },
   {
-    name: 'results that end half-way',
+    name: 'truncated results',
     ...{ results: GREEN.slice(0, 20), status: 0, checks: 'true' },
     expected: {
       ...{ status: 1, line: '0 passed, 1 failed' },
@@ -247,7 +250,7 @@ it.each([
     },
   },
   {
-    name: 'checks that fail',
+    name: 'failed checks',
     ...{ results: GREEN, status: 0, checks: 'exit 3' },
     expected: {
       ...{ status: 1, line: '2 passed, 0 failed' },
@@ -255,7 +258,7 @@ it.each([
     },
   },
   {
-    name: 'checks that are killed',
+    name: 'killed checks',
     ...{ results: GREEN, status: 0, checks: 'kill -9 $$' },
     expected: {
       ...{ status: 1, line: '2 passed, 0 failed' },
@@ -266,14 +269,14 @@ it.each([
   expect(await gate(fakeRunner(results, status), checks)).toEqual(expected);
 });
 
-it('counts the tests of all runs, and is red where one of them is', async () => {
+it('counts the tests of all runs, and is red when one of them is', async () => {
   const [green, red] = [fakeRunner(GREEN, 0), fakeRunner(resultsOf('failed', 'passed', 'failed'), 1)];
   expect(await gate([green, green])).toEqual({ status: 0, line: '4 passed, 0 failed', lines: [] });
   expect(await gate([red, green])).toEqual({ status: 1, line: '3 passed, 1 failed', lines: [] });
   expect(await gate([green, 'true'])).toEqual({ status: 1, line: '2 passed, 1 failed', lines: [NO_RESULTS] });
 });
 
-it('refuses to run checks alone', async () => {
+it('refuses to run checks without a runner', async () => {
   const { status, log } = await run('node', ['scripts/gate.mjs', 'true']);
   expect([status, log]).toEqual([
     2,
@@ -281,16 +284,16 @@ it('refuses to run checks alone', async () => {
   ]);
 });
 
-it('is red after a runner that leaves no results', async () => {
+it('is red after a runner without results', async () => {
   expect(await gate('true')).toEqual(WITHOUT_RESULTS);
 });
 
-it('ends a runner that does not end, with everything it started', async () => {
+it('kills a runner that does not end, with all of its processes', async () => {
   const lines = ['gate: no end after 0.01 minutes', NO_RESULTS];
   expect(await gate('sleep 1000000 & wait #', 'true', '0.01')).toEqual({ ...WITHOUT_RESULTS, lines });
 });
 
-it('ends what the runner left running', async () => {
+it('kills processes left running by the runner', async () => {
   const results = fakeRunner(GREEN, 0);
   const file = join(temporaryDirectory(), 'pid');
   const runner = `sleep 1000000 & echo $! > "${file}"; ${results}`;
@@ -298,7 +301,7 @@ it('ends what the runner left running', async () => {
   await eventually('end of the process', async () => !isRunning(Number(readFileSync(file, 'utf8'))));
 });
 
-it('ends the runner when it is itself ended', async () => {
+it('ends the runner when the gate itself is ended', async () => {
   const file = join(temporaryDirectory(), 'pid');
   const runner = `sleep 1000000 & echo $! > "${file}"; kill -TERM $PPID; wait; exit #`;
   expect((await run('node', ['scripts/gate.mjs', 'true', runner])).status).toBe(143);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type KnownRow, rowsOfKnownMarket } from './support/knownEdge.ts';
 
-/** Odds of one tick and of rounding up to it. */
+/** Tolerances on odds, for one tick and for rounding up to it. */
 const TICK = 0.0002;
 const NONE = { plantedEdge: 0, quotesLateSeconds: 0, priceLateSeconds: 0 };
 
@@ -16,21 +16,21 @@ function sums(rows: readonly KnownRow[]) {
   };
 }
 
-test('a market without an edge: few rows, worth nothing by the true odds, and realised nothing within their interval', () => {
+test('finds few rows without an edge, worth nothing by the true odds and realised within their interval', () => {
   const windows = 200;
   const rows = rowsOfKnownMarket({ ...NONE, seed: 'fair', windows });
   const { realized, known, stated, interval } = sums(rows);
   expect(rows.length).toBeGreaterThan(0);
   expect(rows.length).toBeLessThan(0.15 * windows);
-  // A row now and then is of the dearer side.
+  // A few rows select the dearer side.
   expect(known).toBeLessThan(TICK);
   expect(known).toBeGreaterThan(-0.01);
   expect(Math.abs(realized)).toBeLessThan(interval);
-  // What is claimed of them is the threshold and little more.
+  // Their stated edge is the threshold and little more.
   expect(stated).toBeLessThan(0.05);
 });
 
-test('an edge of 6 cents planted in every window is found in nearly all, stated and realised within the interval', () => {
+test('finds a planted edge of 6 cents in nearly all windows, stated and realised within the interval', () => {
   const windows = 120;
   const rows = rowsOfKnownMarket({ ...NONE, seed: 'planted', windows, plantedEdge: 0.06 });
   const { realized, known, stated, interval } = sums(rows);

@@ -13,7 +13,7 @@ const command = () => join(copy.root, 'bin/underround.mjs');
 beforeEach(() => {
   copy = copyCheckout('99.0');
   copy.pinRelease();
-  // The newer Node is there already.
+  // The newer Node is already in place.
   const program = join(copy.root, '.cache', RELEASE_FOLDER, 'bin/node');
   mkdirSync(dirname(program), { recursive: true });
   symlinkSync(process.execPath, program);
@@ -52,7 +52,7 @@ async function launch(script: string): Promise<Launched> {
 const END = { exit: null, signal: null, out: '', err: '' };
 /** Keeps a process running. */
 const STAY = "new MessageChannel().port1.on('message', () => {});";
-/** Notes every signal and ends after the given one. */
+/** Prints every signal and exits after the given one. */
 const noteUntil = (last: string) => `
   for (const signal of ${JSON.stringify(SIGNALS)}) {
     process.on(signal, () => {
@@ -63,25 +63,28 @@ const noteUntil = (last: string) => `
   ${STAY}`;
 
 describe.skipIf(process.platform === 'win32')('a script that runs in another Node', () => {
-  it('is another process, and its exit code is passed on', async () => {
+  it('runs in another process, and its exit code is passed on', async () => {
     const { launcher, processId, ended } = await launch('process.exitCode = 7;');
     expect(processId).not.toBe(launcher.pid);
     expect(await ended).toEqual({ ...END, exit: 7 });
   });
 
-  it('shares standard input, standard output and standard error, and nothing else is written to them', async () => {
+  it('shares standard input, output and error, and the launcher writes nothing to them', async () => {
     const { launcher, ended } = await launch("process.stdin.pipe(process.stdout); console.error('problem');");
     launcher.stdin?.end('{"id":1}\n{"id":2}\n');
     expect(await ended).toEqual({ exit: 0, signal: null, out: '{"id":1}\n{"id":2}\n', err: 'problem\n' });
   });
 
-  it.each([...SIGNALS, 'SIGKILL', 'SIGABRT'] as const)('passes on that it ended by %s', async (signal) => {
-    const { processId, ended } = await launch(STAY);
-    process.kill(processId, signal);
-    expect(await ended).toEqual({ ...END, signal });
-  });
+  it.each([...SIGNALS, 'SIGKILL', 'SIGABRT'] as const)(
+    'passes on that the script ended by %s',
+    async (signal) => {
+      const { processId, ended } = await launch(STAY);
+      process.kill(processId, signal);
+      expect(await ended).toEqual({ ...END, signal });
+    },
+  );
 
-  it.each(SIGNALS)('gets %s of the launcher, which ends it as it would by itself', async (signal) => {
+  it.each(SIGNALS)('receives %s from the launcher, with the usual effect', async (signal) => {
     const { launcher, ended } = await launch(STAY);
     launcher.kill(signal);
     expect(await ended).toEqual({ ...END, signal });
@@ -91,18 +94,21 @@ describe.skipIf(process.platform === 'win32')('a script that runs in another Nod
     ['SIGINT', 'SIGTERM'],
     ['SIGTERM', 'SIGHUP'],
     ['SIGHUP', 'SIGINT'],
-  ] as const)('gets %s once, whether the launcher or its whole group was given it', async (signal, last) => {
-    const { launcher, out, ended } = await launch(noteUntil(last));
-    launcher.kill(signal);
-    await eventually('first signal', async () => out() === `${signal}\n`);
-    process.kill(-(launcher.pid as number), signal);
-    await eventually('second signal', async () => out() === `${signal}\n`.repeat(2));
-    // Comes after whatever the launcher passed on of those before.
-    launcher.kill(last);
-    expect(await ended).toEqual({ ...END, exit: 5, out: `${signal}\n${signal}\n${last}\n` });
-  });
+  ] as const)(
+    'receives %s once, whether it was sent to the launcher or to its whole group',
+    async (signal, last) => {
+      const { launcher, out, ended } = await launch(noteUntil(last));
+      launcher.kill(signal);
+      await eventually('first signal', async () => out() === `${signal}\n`);
+      process.kill(-(launcher.pid as number), signal);
+      await eventually('second signal', async () => out() === `${signal}\n`.repeat(2));
+      // Arrives after every earlier signal that the launcher passed on.
+      launcher.kill(last);
+      expect(await ended).toEqual({ ...END, exit: 5, out: `${signal}\n${signal}\n${last}\n` });
+    },
+  );
 
-  it('stops in order, as after SIGTERM, where the launcher is killed', async () => {
+  it('stops in order, as after SIGTERM, when the launcher is killed', async () => {
     const note = join(copy.root, 'note');
     const { launcher, processId } = await launch(`
       import { writeFileSync } from 'node:fs';
@@ -116,13 +122,13 @@ describe.skipIf(process.platform === 'win32')('a script that runs in another Nod
     expect(readFileSync(note, 'utf8')).toBe('stopped');
   });
 
-  it('ends where the launcher is killed and the script does not handle signals', async () => {
+  it('ends when the launcher is killed and the script does not handle signals', async () => {
     const { launcher, processId } = await launch(STAY);
     launcher.kill('SIGKILL');
     await eventually('end of the process', async () => !isRunning(processId));
   });
 
-  it('finds the same Node for what it starts', async () => {
+  it('finds the same Node for its child processes', async () => {
     const { ended } = await launch(`
       import { execFileSync } from 'node:child_process';
       console.log(execFileSync('node', ['-p', 'process.argv0'], { encoding: 'utf8' }).trim());
@@ -131,7 +137,7 @@ describe.skipIf(process.platform === 'win32')('a script that runs in another Nod
     expect(out).toContain(`${join(copy.root, '.cache', RELEASE_FOLDER, 'bin')} 2 0\n`);
   });
 
-  it('gets the options of Node that the launcher was given', async () => {
+  it('receives the Node options of the launcher', async () => {
     copy.write('dist/cli/main.js', 'console.log(process.execArgv);');
     const { stdout } = spawnSync(process.execPath, ['--max-old-space-size=99', command()], {
       encoding: 'utf8',
@@ -139,7 +145,7 @@ describe.skipIf(process.platform === 'win32')('a script that runs in another Nod
     expect(stdout).toBe("[ '--max-old-space-size=99' ]\n");
   });
 
-  it('whose Node does not start is reported in one line', async () => {
+  it('reports in one line that its Node does not start', async () => {
     const program = join(copy.root, '.cache', RELEASE_FOLDER, 'bin/node');
     rmSync(program);
     copy.write(`.cache/${RELEASE_FOLDER}/bin/node`, 'nothing', 0o644);

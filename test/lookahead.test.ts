@@ -5,7 +5,7 @@ import { PROJECT_ROOT } from './support/sourceFiles.ts';
 
 const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
 
-/** The rows of the page: the trap's number, and its tests or none. */
+/** The rows of the page: the number of the trap, and its tests if any. */
 const traps = [...read('docs/LOOKAHEAD.md').matchAll(/^\| (\d+)\. [^|]+ \| (.*) \|$/gm)].map(
   ([, number, cell = '']) => ({
     number: Number(number),
@@ -18,12 +18,12 @@ const traps = [...read('docs/LOOKAHEAD.md').matchAll(/^\| (\d+)\. [^|]+ \| (.*) 
 );
 
 describe('docs/LOOKAHEAD.md', () => {
-  it('has each of the eleven traps, and a test for each that is built', () => {
+  it('lists each of the eleven traps, with a test for each implemented one', () => {
     expect(traps.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     expect(traps.filter(({ isBuilt, tests }) => isBuilt !== tests.length > 0)).toEqual([]);
   });
 
-  it('names tests that exist, by trap', () => {
+  it('names existing tests for each trap', () => {
     for (const { number, tests } of traps) {
       for (const { path, title } of tests) {
         expect(title.startsWith(`trap ${number}: `), title).toBe(true);

@@ -10,7 +10,7 @@ import { temporaryDirectory } from './support/temporaryDirectory.ts';
 
 const SPEC = `${RELEASE.name}@${RELEASE.version}`;
 const OWN = process.versions.node;
-/** What the commands of these tests print: which Node of PATH is first, their arguments. */
+/** The output of the commands in these tests: the first Node in PATH, and their arguments. */
 const MAIN = `
   const [node] = process.env.PATH.split(${JSON.stringify(delimiter)});
   console.log(JSON.stringify({ node, words: process.argv.slice(2) }));`;
@@ -38,7 +38,7 @@ beforeEach(() => {
   standInForNpm(`cp "${archive}" "$npm_config_pack_destination"`);
 });
 
-/** Puts a shell script in the place of npm, which notes how it was called. */
+/** Replaces npm by a shell script that records its calls. */
 function standInForNpm(script: string): void {
   copy.write('path/npm', `#!/bin/sh\necho "$*" >> "${join(copy.root, 'npm.log')}"\n${script}\n`, 0o755);
 }
@@ -60,7 +60,7 @@ function ended(child: ChildProcess): Promise<Ended> {
   return new Promise((resolve) => child.once('close', (exit) => resolve({ exit, out, err })));
 }
 
-/** Runs a script of the copy, the built command by default, where the stand-in is the npm in the path. */
+/** Runs a script of the copy (default: the built command) with the stand-in as npm in PATH. */
 function run(
   environment: Record<string, string> = {},
   words = ['bin/underround.mjs', 'serve'],
@@ -74,12 +74,12 @@ function run(
   return ended(spawn(process.execPath, [join(copy.root, script), ...rest], { env }));
 }
 
-/** What a run prints whose PATH begins with the release in this folder. */
+/** The output of a run whose PATH begins with the release in this folder. */
 const ranIn = (folder: string, words = ['serve']) =>
   `${JSON.stringify({ node: join(folder, 'bin'), words })}\n`;
 
-describe.skipIf(process.platform === 'win32')('where the Node is too old', () => {
-  it('fetches the pinned one once, says so in one line, and runs with it', async () => {
+describe.skipIf(process.platform === 'win32')('when Node is too old', () => {
+  it('fetches the pinned release once, says so in one line, and runs with it', async () => {
     expect(await run()).toEqual({ exit: 0, out: ranIn(placed()), err: fetching(placed()) });
     expect(npmCalls()).toEqual([
       `pack ${SPEC} --ignore-scripts --no-update-notifier --loglevel=error --offline`,
@@ -90,7 +90,7 @@ describe.skipIf(process.platform === 'win32')('where the Node is too old', () =>
     expect(npmCalls()).toHaveLength(1);
   });
 
-  it('fetches it through npm from the registry that the settings of the user name', async () => {
+  it('fetches it through npm from the registry in the user’s settings', async () => {
     rmSync(join(copy.root, 'path/npm'));
     const bytes = readFileSync(archive);
     const paths: string[] = [];
@@ -110,16 +110,16 @@ describe.skipIf(process.platform === 'win32')('where the Node is too old', () =>
     const environment = { npm_config_registry: registry, npm_config_cache: temporaryDirectory() };
     expect(await run(environment)).toEqual({ exit: 0, out: ranIn(placed()), err: fetching(placed()) });
     expect([...new Set(paths)]).toEqual([`/${RELEASE.name}`, `/${RELEASE.name}.tgz`]);
-    // npm has it in its cache now: no network is needed for another checkout.
+    // npm now has it in its cache: another checkout needs no network.
     rmSync(placed(), { recursive: true });
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     expect(await run(environment)).toEqual({ exit: 0, out: ranIn(placed()), err: fetching(placed()) });
   });
 
-  it('two at once both run, and leave one', async () => {
+  it('two concurrent runs both work and leave one release', async () => {
     const expected = { exit: 0, out: ranIn(placed()), err: fetching(placed()) };
-    // Neither gets its archive before both have asked for it.
+    // Both must have requested their archive before either receives it.
     standInForNpm(`
       while [ "$(wc -l < "${join(copy.root, 'npm.log')}")" -lt 2 ]; do :; done
       cp "${archive}" "$npm_config_pack_destination"`);
@@ -127,7 +127,7 @@ describe.skipIf(process.platform === 'win32')('where the Node is too old', () =>
     expect(readdirSync(join(copy.root, '.cache'))).toEqual([RELEASE_FOLDER]);
   });
 
-  it('removes what a killed process left half made, and nothing of a living one', async () => {
+  it('removes partial files of a killed process, but not those of a running one', async () => {
     const [dead, living] = ['making-2147483646', `making-${process.pid}`];
     for (const name of [dead, living]) copy.write(`.cache/${name}/package/bin/node`, '');
     expect((await run()).exit).toBe(0);
@@ -140,19 +140,19 @@ describe.skipIf(process.platform === 'win32')('where the Node is too old', () =>
       'echo "npm error code ENOTFOUND\nnpm error errno ENOTFOUND\nnpm error network request to x failed" >&2; exit 1',
       `\`npm pack ${SPEC}\` failed (ENOTFOUND, request to x failed)`,
     ],
-    ['npm ends without a word', 'exit 7', `\`npm pack ${SPEC}\` failed (status 7)`],
+    ['npm ends without output', 'exit 7', `\`npm pack ${SPEC}\` failed (status 7)`],
     [
       'npm gives no archive',
       'touch "$npm_config_pack_destination/release.tgz"',
       `what npm gave has the hash sha512-${createHash('sha512').digest('base64')}, not the pinned one`,
     ],
-  ])('ends with one clear line where %s', async (_, npm, why) => {
+  ])('ends with one clear line when %s', async (_, npm, why) => {
     standInForNpm(npm);
     expect(await run()).toEqual({ exit: 1, out: '', err: refused(why) });
     expect(readdirSync(join(copy.root, '.cache'))).toEqual([]);
   });
 
-  it('uses nothing of an archive that has another hash than the pinned one', async () => {
+  it('rejects an archive whose hash is not the pinned one', async () => {
     const foreign = createHash('sha512').update('another').digest('base64');
     const pins = readFileSync(join(copy.root, 'bin/nodeReleases.json'), 'utf8');
     copy.write('bin/nodeReleases.json', pins.replace(/sha512-[^"]*/, `sha512-${foreign}`));
@@ -162,14 +162,14 @@ describe.skipIf(process.platform === 'win32')('where the Node is too old', () =>
     expect(readdirSync(join(copy.root, '.cache'))).toEqual([]);
   });
 
-  it('uses nothing of a release that does not run on this machine', async () => {
+  it('rejects a release that does not run on this machine', async () => {
     archive = copy.pinRelease('#!/bin/sh\necho "GLIBC_2.28 not found" >&2\nexit 1\n');
     const why = 'it does not run on this machine (GLIBC_2.28 not found)';
     expect(await run()).toEqual({ exit: 1, out: '', err: refused(why) });
     expect(readdirSync(join(copy.root, '.cache'))).toEqual([]);
   });
 
-  it('says where there is no npm, and where no release is pinned for the machine', async () => {
+  it('reports a missing npm, and a machine without a pinned release', async () => {
     const path = temporaryDirectory();
     expect(await run({ PATH: path })).toMatchObject({ exit: 1, err: refused('npm does not run (ENOENT)') });
     copy.write('bin/nodeReleases.json', JSON.stringify({ 26: { version: RELEASE.version, packages: {} } }));
@@ -177,28 +177,25 @@ describe.skipIf(process.platform === 'win32')('where the Node is too old', () =>
     expect(await run()).toEqual({ exit: 1, out: '', err: `${REASON}, and ${why}; ${NEXT}\n` });
   });
 
-  it.skipIf(process.platform !== 'linux')(
-    'an installed package keeps it in the cache of the user',
-    async () => {
-      rmSync(join(copy.root, 'scripts'), { recursive: true });
-      const [cache, home] = [temporaryDirectory(), temporaryDirectory()];
-      const ours = join(cache, 'underround', RELEASE_FOLDER);
-      const expected = { exit: 0, out: ranIn(ours), err: fetching(ours) };
-      expect(await run({ XDG_CACHE_HOME: cache })).toEqual(expected);
-      // A relative path is to be ignored.
-      const others = join(home, '.cache/underround', RELEASE_FOLDER);
-      for (const XDG_CACHE_HOME of ['relative', '']) {
-        rmSync(others, { recursive: true, force: true });
-        expect(await run({ XDG_CACHE_HOME, HOME: home })).toMatchObject({ out: ranIn(others) });
-      }
-      expect(existsSync(placed())).toBe(false);
-    },
-  );
+  it.skipIf(process.platform !== 'linux')('an installed package keeps it in the user’s cache', async () => {
+    rmSync(join(copy.root, 'scripts'), { recursive: true });
+    const [cache, home] = [temporaryDirectory(), temporaryDirectory()];
+    const ours = join(cache, 'underround', RELEASE_FOLDER);
+    const expected = { exit: 0, out: ranIn(ours), err: fetching(ours) };
+    expect(await run({ XDG_CACHE_HOME: cache })).toEqual(expected);
+    // A relative path must be ignored.
+    const others = join(home, '.cache/underround', RELEASE_FOLDER);
+    for (const XDG_CACHE_HOME of ['relative', '']) {
+      rmSync(others, { recursive: true, force: true });
+      expect(await run({ XDG_CACHE_HOME, HOME: home })).toMatchObject({ out: ranIn(others) });
+    }
+    expect(existsSync(placed())).toBe(false);
+  });
 
   it.each([
     ['scripts/withNode.mjs', 'some/script.mjs'],
     ['scripts/prepare.mjs', 'some/script.mjs'],
-  ])('%s runs what it names with it', async (...words) => {
+  ])('%s runs its script with it', async (...words) => {
     standInForNpm(`if [ "$1" = pack ]; then cp "${archive}" "$npm_config_pack_destination"; fi`);
     for (const path of ['src', 'web/src', 'web/public']) copy.write(`${path}/a.ts`, '');
     for (const path of ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json']) copy.write(path, '{}');
@@ -211,12 +208,12 @@ describe.skipIf(process.platform === 'win32')('where the Node is too old', () =>
   });
 });
 
-describe.skipIf(process.platform === 'win32')('where the Node is new enough', () => {
+describe.skipIf(process.platform === 'win32')('when Node is new enough', () => {
   it.each([
     ['older', '18.0'],
     ['of the same major version', OWN.replace(/\..*/, '.0')],
     ['the same', OWN],
-  ])('runs in it, without another process, a floor that is %s', async (_, floor) => {
+  ])('runs without another process for a required version that is %s', async (_, floor) => {
     copy.write('package.json', JSON.stringify({ type: 'module', engines: { node: `>=${floor}` } }));
     copy.write('dist/cli/main.js', 'console.log(process.pid, process.argv.slice(2))');
     const child = spawn(process.execPath, [join(copy.root, 'bin/underround.mjs'), 'a'], { env: {} });
@@ -227,14 +224,14 @@ describe.skipIf(process.platform === 'win32')('where the Node is new enough', ()
     ['major', (major: number, minor: number) => `${major + 1}.${minor}`],
     ['minor', (major: number, minor: number) => `${major}.${minor + 1}`],
     ['patch', (major: number, minor: number, patch: number) => `${major}.${minor}.${patch + 1}`],
-  ])('is not where the floor is one %s version later', async (_, later) => {
+  ])('is not new enough when the required version is one %s version later', async (_, later) => {
     const [major = 0, minor = 0, patch = 0] = OWN.split('.').map(Number);
     const floor = later(major, minor, patch);
     copy.write('package.json', JSON.stringify({ type: 'module', engines: { node: `>=${floor}` } }));
     expect((await run()).err).toMatch(`Node ${OWN} is older than ${floor}: fetching`);
   });
 
-  it('runs in another one only where that is asked for', async () => {
+  it('uses another release only on request', async () => {
     copy.write('package.json', JSON.stringify({ type: 'module', engines: { node: '>=18.0' } }));
     const [asked, other] = [OWN.replace(/\..*/, ''), '7'];
     const pins = JSON.parse(readFileSync(join(copy.root, 'bin/nodeReleases.json'), 'utf8'));

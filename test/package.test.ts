@@ -8,7 +8,7 @@ import { importsOf, PROJECT_ROOT, sourceFiles } from './support/sourceFiles.ts';
 const description = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
 
 describe('package.json', () => {
-  it('describes a package that may be published, with a command and no library', () => {
+  it('describes a publishable package with a command and no library', () => {
     const { name, license, type, bin, exports, main, types, repository } = description;
     expect(description.private).toBeUndefined();
     expect({ name, license, type, bin, exports, main, types, repository }).toEqual({
@@ -35,40 +35,40 @@ describe('package.json', () => {
     expect([...new Set(packages)].sort()).toEqual(declared.sort());
   });
 
-  it('has the embedded engine alone as an optional dependency', () => {
+  it('has the embedded engine as its only optional dependency', () => {
     expect(Object.keys(description.optionalDependencies)).toEqual(['chdb']);
   });
 });
 
-describe.skipIf(commandAbsent)('what npm packs (skipped without a build)', () => {
+describe.skipIf(commandAbsent)('the packed npm package (skipped without a build)', () => {
   const words = ['pack', '--dry-run', '--ignore-scripts', '--json', '--silent'];
   const answer = commandAbsent ? '[]' : execFileSync('npm', words, { cwd: PROJECT_ROOT, encoding: 'utf8' });
   const [packed] = Object.values<{ files: { path: string }[] }>(JSON.parse(answer));
   const paths = (packed?.files ?? []).map(({ path }) => path);
   const below = (folder: string) => paths.filter((path) => path.startsWith(folder)).sort();
 
-  it('is the command, the build, the documents and these files', () => {
+  it('contains the command, the build, the documents and these files', () => {
     const rest = paths.filter((path) => !/^(?:dist|docs)\//.test(path));
     const command = readdirSync(join(PROJECT_ROOT, 'bin')).map((name) => `bin/${name}`);
     const files = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
     expect(rest.sort()).toEqual([...files, ...command].sort());
   });
 
-  it('has every document', () => {
+  it('contains every document', () => {
     const files = readdirSync(join(PROJECT_ROOT, 'docs'), { recursive: true, withFileTypes: true });
     expect(files.length).toBeGreaterThan(20);
     const names = files.filter((file) => file.isFile()).map(({ parentPath, name }) => join(parentPath, name));
     expect(below('docs/')).toEqual(names.map((name) => name.slice(PROJECT_ROOT.length + 1)).sort());
   });
 
-  it('has the dashboard, and of the build nothing but modules of the service', () => {
+  it('contains the dashboard, and no built files except modules of the service', () => {
     const built = below('dist/');
     const page = /^dist\/web\/(?:index\.html|favicon\.svg|assets\/[\w-]+\.(?:js|css))$/;
     expect(built).toEqual(expect.arrayContaining(['dist/web/index.html', 'dist/cli/main.js']));
     expect(built.filter((path) => !page.test(path) && !isModule(path))).toEqual([]);
   });
 
-  it('has every program that runs in a process or a thread of its own', () => {
+  it('contains every program that runs in a separate process or thread', () => {
     const programs = [
       'store/engine/host/main',
       'backtest/worker',
@@ -79,7 +79,7 @@ describe.skipIf(commandAbsent)('what npm packs (skipped without a build)', () =>
   });
 });
 
-/** Whether a built file comes from a module; the build of a module that is gone stays in `dist` until `npm pack` removes it. */
+/** Whether a built file comes from a current module; builds of deleted modules stay until `npm pack` removes them. */
 function isModule(path: string): boolean {
   const [, name = ''] = /^dist\/((?:[a-z]\w*\/)*[a-z]\w*)\.js$/.exec(path) ?? [];
   return name !== '' && existsSync(join(PROJECT_ROOT, 'src', `${name}.ts`));

@@ -28,7 +28,7 @@ const [CI, BUILD, BUILD_WEB] = [
   'run --silent build:web',
 ];
 
-/** Stands in for npm: notes what it was asked for, and leaves behind what npm would. */
+/** Replaces npm: records its calls and creates the files that npm would create. */
 const NPM = `#!/bin/sh
 echo "$*" >> npm.log
 if [ -e npm.fails ]; then exit 1; fi
@@ -40,14 +40,14 @@ fi
 
 let root: string;
 let write: CheckoutCopy['write'];
-/** What npm was asked for; of the two builds, which run at once, that of the service first. */
+/** The recorded calls of npm; of the two parallel builds, the service's is listed first. */
 const npmCalls = () => {
   const log = join(root, 'npm.log');
   const calls = (existsSync(log) ? readFileSync(log, 'utf8') : '').split('\n').filter(Boolean);
   const last = calls.slice(-2);
   return last.every((call) => call.startsWith('run ')) ? [...calls.slice(0, -2), ...last.sort()] : calls;
 };
-/** Moves a file's time past the build, as an editor would some seconds later. */
+/** Sets a file's time after the build, as an edit some seconds later would. */
 const touchLater = (path: string) => utimesSync(join(root, path), 4e9, 4e9);
 
 beforeEach(() => {
@@ -60,7 +60,7 @@ beforeEach(() => {
   write('src/core/a.ts', '');
   for (const path of WEB_INPUTS) write(path, '');
   write('path/npm', NPM, 0o755);
-  // The folders must be older than the build that follows, whatever the file system's resolution.
+  // The folders must be older than the following build at any resolution of the file system.
   const inputs = ['src/a.ts', 'src/core/a.ts', 'src/core', 'src', 'tsconfig.json', 'tsconfig.build.json'];
   for (const path of [...inputs, ...WEB_INPUTS, 'web/src', 'web/public'])
     utimesSync(join(root, path), 1e9, 1e9);
@@ -78,7 +78,7 @@ async function prepare(...words: readonly string[]): Promise<{ exit: number | nu
 }
 
 describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
-  it('installs and builds a fresh clone, says so, and then has nothing to do', async () => {
+  it('installs and builds a fresh clone, says so, and does nothing the second time', async () => {
     expect(await prepare()).toEqual({ exit: 0, said: [INSTALLING, BUILDING, BUILDING_WEB] });
     expect(npmCalls()).toEqual([CI, BUILD, BUILD_WEB]);
     expect(existsSync(join(root, 'node_modules/.bin/underround'))).toBe(true);
@@ -86,7 +86,7 @@ describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
     expect(npmCalls()).toHaveLength(3);
   });
 
-  it('then runs the script or the installed command that its arguments name, whose exit code is its own', async () => {
+  it('then runs the script or installed command in its arguments and returns its exit code', async () => {
     write('some/script.mjs', 'console.error(...process.argv.slice(1)); process.exitCode = 3;');
     const said = [INSTALLING, BUILDING, BUILDING_WEB, `${join(root, 'some/script.mjs')} a --b`];
     expect(await prepare('some/script.mjs', 'a', '--b')).toEqual({ exit: 3, said });
@@ -97,14 +97,14 @@ describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
     expect(failed.said).toContain('Error: planted');
   });
 
-  it.each(['src/a.ts', 'src', 'tsconfig.json'])('builds again when %s changed', async (path) => {
+  it.each(['src/a.ts', 'src', 'tsconfig.json'])('rebuilds when %s changed', async (path) => {
     await prepare();
     touchLater(path);
     expect(await prepare()).toEqual({ exit: 0, said: [BUILDING] });
   });
 
   it.each(['web/src/a.tsx', 'web/public', 'web/index.html'])(
-    'builds the dashboard alone when %s changed',
+    'rebuilds only the dashboard when %s changed',
     async (path) => {
       await prepare();
       touchLater(path);
@@ -112,13 +112,13 @@ describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
     },
   );
 
-  it('builds both when what both are made of changed', async () => {
+  it('rebuilds both when a shared source changed', async () => {
     await prepare();
     touchLater('src/core/a.ts');
     expect(await prepare()).toEqual({ exit: 0, said: [BUILDING, BUILDING_WEB] });
   });
 
-  it('does not build for a changed test', async () => {
+  it('does not rebuild for a changed test', async () => {
     await prepare();
     touchLater('src/a.test.ts');
     expect(await prepare()).toEqual({ exit: 0, said: [] });
@@ -136,7 +136,7 @@ describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
       { ...LOCK.packages, 'node_modules/c': { version: '1.0.0', optional: true } },
       [],
     ],
-    ['nothing but its time changed', LOCK.packages, []],
+    ['only its time changed', LOCK.packages, []],
   ])('after the lock file: %s', async (_, packages, said) => {
     await prepare();
     write('package-lock.json', JSON.stringify({ packages }));
@@ -144,19 +144,19 @@ describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
     expect(await prepare()).toEqual({ exit: 0, said });
   });
 
-  it('two at once install and build once', async () => {
+  it('two concurrent runs install and build once', async () => {
     const results = await Promise.all([prepare(), prepare()]);
     expect(results.map(({ exit }) => exit)).toEqual([0, 0]);
     expect(npmCalls()).toEqual([CI, BUILD, BUILD_WEB]);
   });
 
-  it('a lock left by a process that is gone is taken over', async () => {
+  it('acquires a lock left by an ended process', async () => {
     write('dist/.prepare-lock/pid', '2147483646');
     expect((await prepare()).exit).toBe(0);
     expect(existsSync(join(root, 'dist/.prepare-lock'))).toBe(false);
   });
 
-  it('what fails is named, is due again, and leaves no lock', async () => {
+  it('names a failed step, repeats it the next time, and leaves no lock', async () => {
     write('npm.fails', '');
     const failed = { exit: 1, said: [INSTALLING, 'underround: `npm ci --no-audit --no-fund` failed'] };
     expect(await prepare()).toEqual(failed);

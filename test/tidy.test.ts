@@ -16,9 +16,9 @@ const GENERATED_TYPES = 'web/src/api/schema.ts';
 interface Ban {
   readonly name: string;
   readonly pattern: RegExp;
-  /** Where it may stand, and why. A path ending in `/` means the whole folder. */
+  /** Where it may appear, and why. A path ending in `/` means the whole folder. */
   readonly allowed: Readonly<Record<string, string>>;
-  /** One that must be found and one that must not, so that the pattern itself is tested. */
+  /** A text that the pattern must find and one that it must not, so that the pattern itself is tested. */
   readonly bad: string;
   readonly good: string;
 }
@@ -43,8 +43,8 @@ const BANS: readonly Ban[] = [
     name: 'Math.random()',
     pattern: /\bMath\.random\b/,
     allowed: {
-      'src/service.ts': 'hands the random source to everything else',
-      'src/cli/': 'a command that runs without the service hands it on itself',
+      'src/service.ts': 'passes the random source to everything else',
+      'src/cli/': 'a command that runs without the service passes it on itself',
     },
     bad: 'const jitter = Math.random();',
     good: 'const jitter = random();',
@@ -54,7 +54,7 @@ const BANS: readonly Ban[] = [
     pattern: /(?<![.\w])set(?:Timeout|Interval)\(/,
     allowed: {
       'src/runtime/clock.ts': CLOCK,
-      'src/store/engine/host/main.ts': 'a process of its own, with nobody to hand it a clock',
+      'src/store/engine/host/main.ts': 'a separate process, to which nothing passes a clock',
       'src/cli/running.ts': 'ends the process when stopping hangs, whatever the clock is',
     },
     bad: 'setTimeout(run, 5);',
@@ -66,7 +66,7 @@ const BANS: readonly Ban[] = [
     allowed: {
       'src/config.ts': CLOCK,
       'src/service.ts': 'starts the store host with the environment it was started with',
-      'src/store/engine/host/main.ts': 'a process of its own, configured by its parent',
+      'src/store/engine/host/main.ts': 'a separate process, configured by its parent',
       'src/cli/': 'the demo sets variables for the service it starts',
     },
     bad: 'const port = process.env.PORT;',
@@ -81,15 +81,15 @@ const BANS: readonly Ban[] = [
   },
 ];
 
-/** A test that measures time, or gives up before a slow machine is through, fails where nothing is wrong. */
+/** A test that measures time, or that stops waiting before a slow machine is done, fails without a defect. */
 const TEST_BANS: readonly Ban[] = [
   {
     name: 'elapsed time',
     pattern: /\bperformance\.now\(|\bhrtime\b/,
     allowed: {
-      'test/support/runningService.ts': 'ends a wait for what never happens',
+      'test/support/runningService.ts': 'ends a wait for an event that never happens',
       'test/support/fastClock.ts': 'is a clock',
-      'test/crash/run.ts': 'a command; tells how long it took',
+      'test/crash/run.ts': 'a command; prints its duration',
     },
     bad: 'expect(performance.now() - start).toBeLessThan(50);',
     good: 'expect(clock.monotonic() - start).toBe(50);',
@@ -111,7 +111,7 @@ const TEST_BANS: readonly Ban[] = [
   {
     name: 'a time limit of one test',
     pattern: /^\s*\}, [\d_]{4,}\);|\btimeout: [\d_]{4,}/,
-    allowed: { 'src/core/ledger.test.ts': 'runs for as long as it is told to' },
+    allowed: { 'src/core/ledger.test.ts': 'runs for a configured time' },
     bad: '  }, 60_000);',
     good: '  });',
   },
@@ -137,14 +137,14 @@ function linesWith(file: SourceFile, pattern: RegExp, text = file.text): string[
 }
 
 describe('calls that make a test depend on the machine', () => {
-  it.each(BANS)('$name stands only where it is allowed', ({ pattern, allowed }) => {
+  it.each(BANS)('$name appears only where it is allowed', ({ pattern, allowed }) => {
     const found = modules
       .filter((file) => !isAllowed(file.path, allowed))
       .flatMap((file) => linesWith(file, pattern, withoutComments(file.text)));
     expect(found).toEqual([]);
   });
 
-  it.each(TEST_BANS)('$name stands in no test', ({ pattern, allowed }) => {
+  it.each(TEST_BANS)('$name appears in no test', ({ pattern, allowed }) => {
     const found = tests
       .filter((file) => !isAllowed(file.path, allowed))
       .flatMap((file) => linesWith(file, pattern, withoutComments(file.text)));
@@ -161,7 +161,7 @@ describe('calls that make a test depend on the machine', () => {
   );
 });
 
-/** Why a module may not import something, or null when it may. */
+/** The reason why a module may not import something, or null when it may. */
 function importFault(from: string, target: string): string | null {
   const [, folder = ''] = /^src\/(\w+)\//.exec(from) ?? [];
   const inside = (...folders: string[]) => folders.some((name) => target.startsWith(`src/${name}/`));
@@ -172,12 +172,12 @@ function importFault(from: string, target: string): string | null {
   if (folder === 'core' && ours && !inside('core', 'schema')) return 'core/ imports core/ and schema/ alone';
   if (folder === 'schema' && !inside('schema') && target !== 'zod')
     return 'schema/ imports schema/ and zod alone';
-  if (folder === 'venues' && inside('store', 'api')) return 'venues/ knows nothing of its readers';
+  if (folder === 'venues' && inside('store', 'api')) return 'venues/ does not know its readers';
   return null;
 }
 
-describe('folders show the way of the data', () => {
-  it('no module imports against it', () => {
+describe('folders follow the data flow', () => {
+  it('no module imports against the flow', () => {
     const faults = modules.flatMap((file) =>
       importsOf(file).flatMap((target) => {
         const fault = importFault(file.path, target);
@@ -199,7 +199,7 @@ describe('folders show the way of the data', () => {
     ['src/venues/bybit/feed.ts', '../http.ts', false],
     ['src/service.ts', './cli/main.ts', true],
     ['src/cli/main.ts', './serve.ts', false],
-    ['src/runtime/clock.ts', './support/fakeClock.ts', true],
+    ['src/runtime/clock.ts', '../../test/support/fakeClock.ts', true],
   ])('%s importing %s is a fault: %s', (path, target, isFault) => {
     const spellings = [`import { x } from '${target}';`, `import '${target}';`, `await import('${target}');`];
     for (const text of spellings) {
@@ -210,7 +210,7 @@ describe('folders show the way of the data', () => {
 });
 
 describe('every file', () => {
-  it('of code is short enough to be read at once', () => {
+  it('of code is short enough to read at once', () => {
     const tooLong = [...sources, ...sourceFiles('test', 'scripts', 'bench', 'bin', 'web')]
       .filter((file) => /\.(tsx?|mjs)$/.test(file.path) && file.path !== GENERATED_TYPES)
       .map((file) => ({ path: file.path, lines: file.text.split('\n').length - 1 }))
@@ -218,7 +218,7 @@ describe('every file', () => {
     expect(tooLong).toEqual([]);
   });
 
-  it('and folder of code is named in camelCase, what holds a component in PascalCase', () => {
+  it('and folder of code is named in camelCase, and components in PascalCase', () => {
     const component = /^web\/src\/(?:[a-z][A-Za-z0-9]*\/)*[A-Za-z][A-Za-z0-9]*\.(?:tsx?|css|module\.css)$/;
     const pages = sourceFiles('web/src').map((file) => file.path);
     expect(pages.filter((path) => !component.test(path))).toEqual([]);
@@ -228,14 +228,14 @@ describe('every file', () => {
     expect(files.filter((path) => !isData(path) && !name.test(path))).toEqual([]);
   });
 
-  it('says which issue a thing left to do belongs to', () => {
+  it('names an issue for each open task', () => {
     const leftover = new RegExp(
       `\\b(?:${['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X'].join('|')})\\b(?!\\(#\\d+\\))`,
     );
     expect(everything.flatMap((file) => linesWith(file, leftover))).toEqual([]);
   });
 
-  it('names no place on one machine', () => {
+  it('names no path of a single machine', () => {
     const place = /(?<![\w.:/$}-])\/(?:home|root|work|Users|tmp)\/\w/;
     expect(place.test("'/home/ann/x'")).toBe(true);
     expect(place.test('https://example.com/home/ann')).toBe(false);
@@ -248,13 +248,13 @@ describe('package-lock.json', () => {
   const lock = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package-lock.json'), 'utf8'));
   const packages = Object.entries<LockedPackage>(lock.packages);
 
-  it('names no download address', () => {
+  it('contains no download address', () => {
     expect(packages.length).toBeGreaterThan(50);
     const resolved = packages.filter(([, entry]) => entry.resolved !== undefined && entry.link !== true);
     expect(resolved.map(([path]) => path)).toEqual([]);
   });
 
-  it('has the parts for other platforms, without which a clean installation is refused on every one', () => {
+  it('has the optional parts for other platforms, which a clean installation requires', () => {
     const locked = new Set(packages.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 13)));
     const optional = packages.flatMap(([, entry]) => Object.keys(entry.optionalDependencies ?? {}));
     expect(optional.filter((name) => !locked.has(name))).toEqual([]);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Strikes } from '../lifecycle/strikes.ts';
+import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
 import { FrameRouter, type RoutedFeed } from '../recorder/import/frameRouter.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
@@ -67,7 +67,7 @@ export function historyModel({ seed, startTimeMs }: HistorySpan): VenueModel {
     seed,
     startTimeMs,
     density: HISTORY_DENSITY,
-    chancesPerHour: CHANCES_PER_HOUR,
+    opportunitiesPerHour: CHANCES_PER_HOUR,
   });
 }
 
@@ -126,7 +126,7 @@ export class HistoryRecorder {
     const clock: Clock = { ...systemClock, now: () => this.#nowMs + numberedAfterMs };
     const metrics = new Metrics();
     this.#recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'receipt' });
-    const strikes = new Strikes({ candles: null, log, metrics });
+    const strikes = new StrikeFinder({ candles: null, log, metrics });
     this.#router = new FrameRouter({ recorder: this.#recorder, log, strikes });
   }
 

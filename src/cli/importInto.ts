@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { Strikes } from '../lifecycle/strikes.ts';
+import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
 import { CountingSink } from '../recorder/import/countingSink.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
 import { ImportLedger } from '../recorder/import/importLedger.ts';
@@ -30,7 +30,7 @@ export async function importInto(config: Config, target: string, { again }: { ag
   try {
     const sink = new CountingSink(store.writer);
     const recorder = new Recorder({ ...common, sink, timeBy: 'receipt' });
-    const strikes = new Strikes({ candles: null, log, metrics: common.metrics });
+    const strikes = new StrikeFinder({ candles: null, log, metrics: common.metrics });
     const router = new FrameRouter({ recorder, log, strikes });
     const ledger = new ImportLedger(dataDir);
     let [frames, skipped] = [0, 0];

@@ -110,7 +110,7 @@ export class SnapshotBody extends Duplex implements PrintedBody {
     if (this.destroyed) return;
     if (isOver) {
       // Also what is no whole piece: the client is not made to wait for the next block.
-      const piece = this.#printer.take();
+      const piece = this.#printer.finishPiece();
       if (piece.length > 0) this.#send(piece);
       this.#isBusy = false;
       this.#goOn();

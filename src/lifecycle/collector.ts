@@ -14,31 +14,31 @@ import { GammaClient } from '../venues/polymarket/gamma/client.ts';
 import { RtdsFeed } from '../venues/polymarket/rtds/feed.ts';
 import { UnderlyingSource } from '../venues/underlying.ts';
 import type { SocketDriver } from '../venues/venueSocket.ts';
+import { CandleCache } from './candleCache.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { StrikeCandles } from './strikeCandles.ts';
-import { Strikes } from './strikes.ts';
+import { StrikeFinder } from './strikeFinder.ts';
 
-/** A book that takes longer is asked for again: what it would say is old by then. */
+/** A slower book request is repeated: its answer would be outdated. */
 const AUDIT_TIMEOUT_MS = 3_000;
 
 interface Closable {
   close(): Promise<void> | void;
 }
 
-export interface CollectorOptions {
+interface CollectorOptions {
   venues: Config['venues'];
-  /** Where the feeds' connections are made and read; whoever made it closes it. */
+  /** Opens and reads the feeds' connections; its creator closes it. */
   sockets: SocketDriver;
   recorder: Recorder;
   clock: Clock;
   random: () => number;
   log: Logger;
   metrics: Metrics;
-  /** Whether rows are being dropped because the store takes none. */
+  /** Whether rows are being dropped because the store accepts none. */
   isDropping?: () => boolean;
 }
 
-/** Runs the live feeds into the recorder; one that is configured `off` is left out. */
+/** Runs the live feeds into the recorder, except those configured as `off`. */
 export class Collector {
   readonly #options: CollectorOptions;
   readonly #parts: Closable[] = [];
@@ -50,15 +50,15 @@ export class Collector {
   }
 
   /**
-   * Connects every feed; the recorder has resumed what an earlier run stored, so that what feeds repeat is known.
-   * @param known Markets an earlier run stored.
+   * Connects every feed. The recorder has already resumed the data of an earlier run, so it recognises repeated data.
+   * @param known Markets stored by an earlier run.
    */
   start(known: readonly Market[]): void {
     this.#startPrices(this.#options);
     this.#lifecycle?.start(known);
   }
 
-  /** Stops every feed; frames that were received have been recorded. */
+  /** Stops every feed after recording the frames already received. */
   async close(): Promise<void> {
     this.#options.sockets.receiveWaiting();
     this.#lifecycle?.stop();
@@ -101,7 +101,7 @@ export class Collector {
     const clob = new WatchedClob({ ...options, wsUrl: venues.clobWsUrl, rest: this.#audited(options) });
     this.#parts.push(http, clob);
     const listings = new GammaClient({ url: venues.gammaUrl, http });
-    const strikes = new Strikes({ log, metrics, candles: this.#candles(options) });
+    const strikes = new StrikeFinder({ log, metrics, candles: this.#candles(options) });
     recorder.onUnderlying = (event) => strikes.price(event);
     const exchange = this.#exchange(options);
     const lifecycle = new Lifecycle({ ...common, listings, clob, recorder, strikes, exchange });
@@ -109,12 +109,12 @@ export class Collector {
     return lifecycle;
   }
 
-  #candles({ venues, clock, random, log, metrics }: CollectorOptions): StrikeCandles | null {
+  #candles({ venues, clock, random, log, metrics }: CollectorOptions): CandleCache | null {
     if (venues.spotRestUrl === null) return null;
     const http = new HttpClient({ clock, random, log, metrics, feed: 'binance.rest' });
     this.#parts.push(http);
     const candles = new KlinesClient({ url: venues.spotRestUrl, http });
-    return new StrikeCandles({ candles, clock, random, log });
+    return new CandleCache({ candles, clock, random, log });
   }
 
   #exchange({ venues, clock, random, log, metrics }: CollectorOptions): ClobRest | null {
@@ -124,7 +124,7 @@ export class Collector {
     return new ClobRest({ url: venues.clobUrl, http });
   }
 
-  /** Apart from what settles markets: a slow answer about one must not hold up the other. */
+  /** A separate client from the one for settlement: a slow answer to one must not delay the other. */
   #audited({ venues, clock, random, log, metrics }: CollectorOptions): ClobRest | null {
     if (venues.clobUrl === null) return null;
     const asking = { feed: 'polymarket.clob.audit', timeoutMs: AUDIT_TIMEOUT_MS };

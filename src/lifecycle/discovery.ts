@@ -8,15 +8,15 @@ import type { EventType, Ticker } from '../schema/market.ts';
 import { type GammaListing, mapGammaEvent } from '../venues/polymarket/gamma/mapper.ts';
 import { nextWindow, seriesSlug, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 
-/** After a failed request, the next waits; not long, for a window may be as short as five minutes. */
+/** Delay after a failed request; short, because a window may last only five minutes. */
 const REQUEST_RETRY: BackoffLimits = { firstMs: 1000, maxMs: 5_000 };
-/** A refusal waits at least this, or the time it names: whoever is blocked must not knock all day. */
+/** Shortest delay after a refusal without `Retry-After`: a blocked client must not retry constantly. */
 const REFUSED_RETRY_MS = 30_000;
-/** A slug the venue does not know (yet) is asked for again, ever less often. */
+/** Back-off for a slug that the venue does not know (yet). */
 const UNKNOWN_SLUG_RETRY: BackoffLimits = { firstMs: 4000, maxMs: 60_000 };
 const UNKNOWN_SLUGS_MAX = 500;
 
-/** The listing interface as discovery needs it; answers are the raw event objects. */
+/** The part of the listing interface that discovery needs; it returns the raw event objects. */
 export interface Listings {
   eventsBySlug(slugs: readonly string[]): Promise<readonly unknown[]>;
   eventsOfSeries(query: {
@@ -35,16 +35,16 @@ interface DiscoveryOptions {
   onListing: (listing: GammaListing) => void;
 }
 
-/** Asks the listing for slugs and series, one request of a kind at a time, and refuses what does not fit. */
+/** Requests slugs and series from the listing, one request of each kind at a time, and rejects unsuitable objects. */
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #requests: Backoff;
   readonly #unknown = new Map<string, Backoff>();
   readonly #warned = new Set<string>();
-  /** Ended markets that were due in a request that failed: the next one asks for them too. */
+  /** Ended markets whose request failed: the next request includes them. */
   readonly #unanswered = new Set<string>();
-  #looking = false;
-  #listing = false;
+  #isRequestingSlugs = false;
+  #isRequestingSeries = false;
   #stopped = false;
   readonly #refused;
 
@@ -63,10 +63,10 @@ export class Discovery {
   }
 
   /**
-   * Asks for windows not found yet and for ended markets that are due, in one request.
-   * @param due Called only when a request can be made: it names each market once a step.
+   * Requests windows that are not found yet and ended markets that are due, in one request.
+   * @param due Called only when a request is possible, because it names each market once per step.
    */
-  look({
+  requestWindows({
     missing,
     due,
     nowMs,
@@ -75,29 +75,29 @@ export class Discovery {
     due: () => readonly string[];
     nowMs: number;
   }): void {
-    if (this.#looking || !this.#requests.ready(nowMs)) return;
+    if (this.#isRequestingSlugs || !this.#requests.ready(nowMs)) return;
     const asked = missing.filter((slug) => this.#unknown.get(slug)?.ready(nowMs) ?? true);
     for (const slug of due()) this.#unanswered.add(slug);
     const slugs = [...this.#unanswered, ...asked];
     if (slugs.length === 0) return;
-    this.#looking = true;
+    this.#isRequestingSlugs = true;
     void this.#request('slugs', () => this.#options.listings.eventsBySlug(slugs)).then((events) => {
-      this.#looking = false;
+      this.#isRequestingSlugs = false;
       if (events === null) return;
       this.#unanswered.clear();
-      this.#noteUnknown(asked, this.#take(events));
+      this.#noteUnknown(asked, this.#accept(events));
     });
   }
 
-  /** Lists a series around now: finds what the computed slugs missed and shows where the two disagree. */
+  /** Lists a series around now: finds windows that the computed slugs missed and reveals differences. */
   list({ ticker, eventType, nowMs }: { ticker: Ticker; eventType: EventType; nowMs: number }): void {
-    if (this.#listing || !this.#requests.ready(nowMs)) return;
-    this.#listing = true;
+    if (this.#isRequestingSeries || !this.#requests.ready(nowMs)) return;
+    this.#isRequestingSeries = true;
     const endMaxMs = nextWindow(eventType, windowAt(eventType, nowMs)).endTimeMs;
     const query = { seriesSlug: seriesSlug(ticker, eventType), endMinMs: nowMs, endMaxMs, closed: false };
     void this.#request('series', () => this.#options.listings.eventsOfSeries(query)).then((events) => {
-      this.#listing = false;
-      if (events !== null) this.#take(events);
+      this.#isRequestingSeries = false;
+      if (events !== null) this.#accept(events);
     });
   }
 
@@ -117,13 +117,13 @@ export class Discovery {
     }
   }
 
-  /** @returns The slugs that were taken. */
-  #take(events: readonly unknown[]): Set<string> {
-    const taken = new Set<string>();
+  /** @returns The accepted slugs. */
+  #accept(events: readonly unknown[]): Set<string> {
+    const accepted = new Set<string>();
     const nowMs = this.#options.clock.now();
     for (const result of events.flatMap((event) => mapGammaEvent(event, nowMs))) {
       if (result.ok) {
-        taken.add(result.market.slug);
+        accepted.add(result.market.slug);
         this.#options.onListing(result);
         continue;
       }
@@ -134,13 +134,13 @@ export class Discovery {
       this.#warned.add(key);
       this.#options.log.warn({ ...result, ok: undefined }, 'listing.market_refused');
     }
-    return taken;
+    return accepted;
   }
 
-  #noteUnknown(asked: readonly string[], taken: ReadonlySet<string>): void {
+  #noteUnknown(asked: readonly string[], accepted: ReadonlySet<string>): void {
     const nowMs = this.#options.clock.now();
     for (const slug of asked) {
-      if (taken.has(slug)) {
+      if (accepted.has(slug)) {
         this.#unknown.delete(slug);
         continue;
       }

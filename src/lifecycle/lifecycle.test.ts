@@ -17,7 +17,7 @@ const slug5m = (window: Window, ticker: Ticker = 'BTC', eventType: EventType = '
   slugOf(ticker, eventType, window);
 
 describe('Lifecycle', () => {
-  it('has the current and the next window of every series subscribed at all times', async () => {
+  it('is subscribed to the current and the next window of every series at all times', async () => {
     const { clock, lifecycle, isSubscribed } = setUp();
     lifecycle.start([]);
     await clock.advance(100);
@@ -28,7 +28,7 @@ describe('Lifecycle', () => {
     }
   });
 
-  it('keeps an ended market subscribed for five minutes, then lets it go', async () => {
+  it('unsubscribes from an ended market after five minutes', async () => {
     const { clock, lifecycle, isSubscribed, latest } = setUp();
     lifecycle.start([]);
     const window = windowAt('5m', START);
@@ -40,7 +40,7 @@ describe('Lifecycle', () => {
     expect(isSubscribed(slug5m(window))).toBe(false);
   });
 
-  it('takes the outcome from whichever source is first and has the listing confirm it', async () => {
+  it('uses the outcome of the first source and confirms it by the listing', async () => {
     const { clock, lifecycle, recorder, listings, isSubscribed, latest } = setUp();
     lifecycle.start([]);
     const window = windowAt('5m', START);
@@ -54,7 +54,7 @@ describe('Lifecycle', () => {
     listings.winners.set(listed, 'Up');
     await clock.advance(6000);
     expect(latest(listed)).toMatchObject({ status: 'resolved', outcome: 'Up', payoutYes: 1 });
-    // The lagging listing of the other does not undo what the stream said.
+    // The other market's lagging listing does not undo the outcome from the stream.
     expect(latest(streamed)).toMatchObject({ status: 'resolved', outcome: 'Down' });
     expect([isSubscribed(streamed), isSubscribed(listed)]).toEqual([false, false]);
     const polls = () => listings.asked.filter((slugs) => slugs.includes(streamed)).length;
@@ -85,9 +85,9 @@ describe('Lifecycle', () => {
 
   it.each([
     ['a network failure', () => new TransportError('down'), 1000],
-    ['a refusal that names its time', () => new VenueRefusedError('slow down', { retryAfterMs: 7000 }), 7000],
-    ['a refusal that names none', () => new VenueRefusedError('blocked'), 30_000],
-  ])('waits and asks again after %s', async (_, fail, waitMs) => {
+    ['a refusal with Retry-After', () => new VenueRefusedError('slow down', { retryAfterMs: 7000 }), 7000],
+    ['a refusal without Retry-After', () => new VenueRefusedError('blocked'), 30_000],
+  ])('waits and retries after %s', async (_, fail, waitMs) => {
     const { clock, lifecycle, listings, isSubscribed } = setUp();
     listings.fail = fail;
     lifecycle.start([]);
@@ -98,7 +98,7 @@ describe('Lifecycle', () => {
     expect(isSubscribed(slug5m(windowAt('5m', START)))).toBe(true);
   });
 
-  it('knows the windows within seconds of the listing’s return, however long it was away', async () => {
+  it('finds the windows within seconds of the listing’s return, however long it was down', async () => {
     const { clock, lifecycle, listings, isSubscribed } = setUp();
     listings.fail = () => new TransportError('down');
     lifecycle.start([]);
@@ -132,7 +132,7 @@ describe('Lifecycle', () => {
     expect([sink.markets, [...subscribed]]).toEqual([[], []]);
   });
 
-  it('refuses a zombie of the listing, and says so once', async () => {
+  it('rejects a zombie market of the listing and logs it once', async () => {
     const { clock, sink, lifecycle, listings, metrics } = setUp();
     const zombie = slugOf('BTC', '5m', windowAt('5m', START - 200 * 86_400_000));
     listings.series = [zombie];
@@ -144,7 +144,7 @@ describe('Lifecycle', () => {
     );
   });
 
-  it('follows a window that is listed under another slug than the computed one', async () => {
+  it('follows a window listed under a slug other than the computed one', async () => {
     const { clock, lifecycle, listings, isSubscribed } = setUp();
     const computed = slugOf('BTC', '1h', windowAt('1h', START));
     const yearless = computed.replace('-2026', '');
@@ -155,7 +155,7 @@ describe('Lifecycle', () => {
     expect(isSubscribed(yearless)).toBe(true);
   });
 
-  it('maps tokens by outcome, also when the listing reverses them', async () => {
+  it('maps tokens by outcome, even when the listing reverses them', async () => {
     const { clock, lifecycle, listings, latest } = setUp();
     const slug = slug5m(windowAt('5m', START));
     listings.tamper = (event) => ({
@@ -170,7 +170,7 @@ describe('Lifecycle', () => {
     expect(latest(slug)!.yesTokenId).toMatch(/2$/);
   });
 
-  it('subscribes what an earlier run stored before the listing answers', () => {
+  it('subscribes to the markets of an earlier run before the listing answers', () => {
     const first = setUp();
     const { sink } = first;
     first.lifecycle.start([]);
@@ -185,7 +185,7 @@ describe('Lifecycle', () => {
     });
   });
 
-  it('ends the gap of a market that was over before this run could subscribe it', async () => {
+  it('ends the gap of a market that ended before this run could subscribe to it', async () => {
     const { clock, lifecycle, latest } = setUp();
     lifecycle.start([]);
     await clock.advance(500);
@@ -203,7 +203,7 @@ describe('Lifecycle', () => {
     ]);
   });
 
-  it('asks for an ended market once the listing is back, whatever polls an outage swallowed', async () => {
+  it('polls an ended market when the listing is back, even if polls failed during an outage', async () => {
     const { clock, lifecycle, listings, latest } = setUp();
     lifecycle.start([]);
     const window = windowAt('5m', START);
@@ -217,7 +217,7 @@ describe('Lifecycle', () => {
     expect(latest(slug5m(window))).toMatchObject({ status: 'resolved', outcome: 'Up' });
   });
 
-  it('asks again for a window that is not listed yet, ever less often', async () => {
+  it('retries a window that is not listed yet with growing delays', async () => {
     const { clock, lifecycle, listings, isSubscribed } = setUp();
     const slug = slug5m(nextWindow('5m', windowAt('5m', START)));
     listings.hidden.add(slug);

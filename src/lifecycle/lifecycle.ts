@@ -6,16 +6,16 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { EVENT_TYPES, type Market, TICKERS } from '../schema/market.ts';
 import type { GammaListing } from '../venues/polymarket/gamma/mapper.ts';
 import { Discovery, type Listings } from './discovery.ts';
-import { ResolutionPolls } from './resolutionPolls.ts';
-import { type ExchangeRules, type ReadRules, SettlementRules } from './settlementRules.ts';
-import { type ExchangeMarkets, SettlementWinners } from './settlementWinners.ts';
-import type { Strikes } from './strikes.ts';
+import { type ExchangeRules, MarketRulesReader, type ReadRules } from './marketRulesReader.ts';
+import { ResolutionPollSchedule } from './resolutionPollSchedule.ts';
+import type { StrikeFinder } from './strikeFinder.ts';
 import { type WantedWindow, wantedWindows } from './wantedWindows.ts';
+import { type ExchangeMarkets, WinnerReader } from './winnerReader.ts';
 
 const TICK_MS = 1000;
-/** A resolved market leaves memory this long after its end; late duplicates of its frames are then unknown. */
+/** A resolved market is forgotten this long after its end; later duplicates of its frames are then unknown. */
 const FORGET_AFTER_END_MS = 900_000;
-/** Each series is listed this often to check what the computed slugs found. */
+/** How often each series is listed to check the computed slugs. */
 const LISTING_PERIOD_MS = 60_000;
 
 interface Subscriptions {
@@ -23,12 +23,12 @@ interface Subscriptions {
   unsubscribe(group: string, tokenIds: readonly string[]): void;
 }
 
-export interface LifecycleOptions {
+interface LifecycleOptions {
   listings: Listings;
   clob: Subscriptions;
   recorder: Recorder;
-  strikes: Strikes;
-  /** Null where the exchange's REST interface is off. */
+  strikes: StrikeFinder;
+  /** Null when the exchange's REST interface is turned off. */
   exchange: (ExchangeMarkets & ExchangeRules) | null;
   clock: Clock;
   /** 0 <= x < 1, for the jitter of retries. */
@@ -37,15 +37,15 @@ export interface LifecycleOptions {
   metrics: Metrics;
 }
 
-/** Follows every series: finds windows before they open, subscribes them, and follows them to their outcome. */
+/** Follows every series: finds windows before they open, subscribes to them and tracks them until their outcome. */
 export class Lifecycle {
   readonly #options: LifecycleOptions;
   readonly #discovery: Discovery;
-  readonly #polls: ResolutionPolls;
-  readonly #winners: SettlementWinners | null;
-  readonly #rules: SettlementRules | null;
+  readonly #polls: ResolutionPollSchedule;
+  readonly #winners: WinnerReader | null;
+  readonly #rules: MarketRulesReader | null;
   readonly #markets = new Map<string, Market>();
-  /** Slug by window: the venue may list a window under another spelling than the computed one. */
+  /** Slug by window: the venue may list a window under a slug other than the computed one. */
   readonly #slugs = new Map<string, string>();
   readonly #subscribed = new Set<string>();
   #timer: Timer | null = null;
@@ -59,11 +59,11 @@ export class Lifecycle {
     const { listings, exchange, clock, random, log, metrics } = options;
     const onListing = (listing: GammaListing) => this.#listed(listing);
     this.#discovery = new Discovery({ listings, clock, random, log, metrics, onListing });
-    this.#polls = new ResolutionPolls({ log, metrics });
+    this.#polls = new ResolutionPollSchedule({ log, metrics });
     const onWinner = (market: Market, named: NamedWinner) => this.#won(market, named);
-    this.#winners = exchange && new SettlementWinners({ exchange, clock, log, onWinner });
+    this.#winners = exchange && new WinnerReader({ exchange, clock, log, onWinner });
     const onRules = (marketId: string, rules: ReadRules) => this.#ruled(marketId, rules);
-    this.#rules = exchange && new SettlementRules({ exchange, clock, log, onRules });
+    this.#rules = exchange && new MarketRulesReader({ exchange, clock, log, onRules });
     this.#subscribedGauge = metrics.gauge('underround_markets_subscribed', 'Markets subscribed at the venue');
     this.#disagreements = metrics.counter(
       'underround_resolution_disagreements_total',
@@ -71,7 +71,7 @@ export class Lifecycle {
     );
   }
 
-  /** @param known Markets an earlier run stored that may be open or unresolved; the recorder has resumed them. */
+  /** @param known Possibly open or unresolved markets of an earlier run, already resumed by the recorder. */
   start(known: readonly Market[]): void {
     for (const market of known) this.#note(market);
     this.#tick();
@@ -85,17 +85,17 @@ export class Lifecycle {
     this.#rules?.stop();
   }
 
-  /** The venue's stream named a winner and the recorder stored it; the listing confirms it later. */
+  /** Called when the venue's stream named a winner and the recorder stored it; the listing confirms it later. */
   resolved(market: Market): void {
     const before = this.#markets.get(market.slug) ?? null;
     this.#note(market);
     this.#options.strikes.note(before, market);
-    this.#sayResolved(market);
+    this.#logResolved(market);
   }
 
-  /** The exchange named a winner, unless the stream or the listing did meanwhile. */
+  /** Handles a winner named by the exchange, unless the stream or the listing named one in the meantime. */
   #won(asked: Market, named: NamedWinner): void {
-    // The record may have changed since the exchange was asked.
+    // The record may have changed since the request.
     const market = this.#current(asked);
     if (market.status === 'resolved') return;
     const resolved = withWinner(market, named);
@@ -105,7 +105,7 @@ export class Lifecycle {
       return;
     }
     this.#store(resolved);
-    this.#sayResolved(resolved);
+    this.#logResolved(resolved);
   }
 
   #ruled(marketId: string, rules: ReadRules): void {
@@ -113,7 +113,7 @@ export class Lifecycle {
     if (market !== null) this.#store(withRules(market, rules));
   }
 
-  #sayResolved({ slug, outcome, payoutYes, resolvedBy }: Market): void {
+  #logResolved({ slug, outcome, payoutYes, resolvedBy }: Market): void {
     this.#options.log.info({ slug, outcome, payoutYes, by: resolvedBy }, 'market.resolved');
   }
 
@@ -121,7 +121,7 @@ export class Lifecycle {
     const nowMs = this.#options.clock.now();
     const wanted = wantedWindows(nowMs);
     const missing = wanted.filter((one) => this.#marketOf(one) === undefined).map(({ slug }) => slug);
-    this.#discovery.look({ missing, due: () => this.#due(nowMs), nowMs });
+    this.#discovery.requestWindows({ missing, due: () => this.#due(nowMs), nowMs });
     this.#crossCheck(nowMs);
     this.#subscribe(wanted, nowMs);
     for (const market of this.#markets.values()) this.#age(market, nowMs);
@@ -137,7 +137,7 @@ export class Lifecycle {
     return due;
   }
 
-  /** Lists one series at a time, so that a listing's load is spread over the period. */
+  /** Lists one series at a time to spread the load over the period. */
   #crossCheck(nowMs: number): void {
     const series = TICKERS.length * EVENT_TYPES.length;
     if (nowMs - this.#lastListingMs < LISTING_PERIOD_MS / series) return;
@@ -158,7 +158,7 @@ export class Lifecycle {
     }
   }
 
-  /** What time alone does to a market: strike and close found, closed at its end, unsubscribed, forgotten. */
+  /** Applies the passage of time to a market: its strike and close, its end, unsubscribing and forgetting. */
   #age(noted: Market, nowMs: number): void {
     const current = this.#current(noted);
     let market = this.#options.strikes.review(current, nowMs);
@@ -169,7 +169,7 @@ export class Lifecycle {
     if (over && this.#subscribed.delete(market.slug)) {
       this.#options.clob.unsubscribe(groupOf(market), [market.yesTokenId, market.noTokenId]);
     }
-    // Also of a market that was over before this run could subscribe it: nothing else would ever end its gap.
+    // Includes a market that ended before this run could subscribe to it: nothing else would ever end its gap.
     if (over) this.#options.recorder.gaps.abandon(market.marketId, nowMs);
     if (sinceEndMs >= FORGET_AFTER_END_MS && !this.#polls.has(market.slug)) {
       this.#options.strikes.forgotten(market);
@@ -200,7 +200,7 @@ export class Lifecycle {
     const market = mergeListing(known, listed);
     if (known === null)
       this.#options.log.info({ slug: market.slug, marketId: market.marketId }, 'market.discovered');
-    if (known?.status !== 'resolved' && market.status === 'resolved') this.#sayResolved(market);
+    if (known?.status !== 'resolved' && market.status === 'resolved') this.#logResolved(market);
     this.#store(market);
     if (market.status === 'open') this.#rules?.ask(market);
     const nowMs = this.#options.clock.now();
@@ -213,7 +213,7 @@ export class Lifecycle {
     this.#polls.add(market);
   }
 
-  /** The recorder's version: it learns of steps and winners from the stream first. */
+  /** The recorder's version, which is first to get tick sizes and winners from the stream. */
   #current(market: Market): Market {
     return this.#options.recorder.market(market.marketId) ?? market;
   }
@@ -231,7 +231,7 @@ export class Lifecycle {
   }
 }
 
-/** One socket a series keeps a busy one from slowing the others. */
+/** The subscription group: one socket per series, so that a busy series does not slow the others. */
 function groupOf(market: Market): string {
   return `${market.ticker}-${market.eventType}`;
 }

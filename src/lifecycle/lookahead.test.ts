@@ -25,8 +25,8 @@ function setUp() {
   return { sink, recorder, wire, spot };
 }
 
-describe('what is recorded can be replayed as it was known', () => {
-  it('trap 4: a price that happened before a book but came after it is not beside that book', () => {
+describe('recorded data can be replayed in the order in which it became known', () => {
+  it('trap 4: a price with an earlier venue time that arrives after a book is not stamped on that book', () => {
     const { sink, recorder, wire, spot } = setUp();
     spot(97_000, T0 - 500, T0 - 400);
     recorder.clobFrame(wire.snapshot(T0), T0 + 50);
@@ -38,7 +38,7 @@ describe('what is recorded can be replayed as it was known', () => {
     expect(sink.books.map(({ underlyingPrice }) => underlyingPrice)).toEqual([97_000, 99_000]);
   });
 
-  it('trap 4: the order of records is that of receipt, whatever their venues’ times say', () => {
+  it('trap 4: records are ordered by receive time, whatever their venue times', () => {
     const { sink, recorder, wire, spot } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0 + 50);
     recorder.finishQuiet(Number.POSITIVE_INFINITY);
@@ -50,7 +50,7 @@ describe('what is recorded can be replayed as it was known', () => {
     expect(price!.seq).toBeGreaterThan(book!.seq);
   });
 
-  it('trap 5: a whole book counts from when the socket brought it, however old it says it is', () => {
+  it('trap 5: a whole book is dated by its receive time, however old its venue time', () => {
     const { sink, recorder, wire } = setUp();
     recorder.clobFrame(wire.snapshot(T0 - 180_000), T0 + 70);
     recorder.close();
@@ -58,7 +58,7 @@ describe('what is recorded can be replayed as it was known', () => {
     expect(received).toEqual([[T0 + 70], [T0 + 70]]);
   });
 
-  it('trap 5: a book older than what the stream has brought since changes nothing', () => {
+  it('trap 5: a book older than later stream data changes nothing', () => {
     const { sink, recorder, wire } = setUp();
     const cached = wire.snapshot(T0);
     recorder.clobFrame(cached, T0 + 10);

@@ -13,12 +13,12 @@ const SLUG = slugOf('BTC', '5m', WINDOW);
 type SetUp = ReturnType<typeof setUpLifecycle>;
 
 function price(at: SetUp, source: UnderlyingEvent['source'], eventTimeMs: number, value: number): void {
-  // Many of these points are old: the relay sends them when it is subscribed.
+  // Many of these points are old: the relay sends them after a subscription.
   const times = { eventTimeMs, receivedTimeMs: at.clock.now(), isHistory: true } as const;
   at.recorder.underlying({ kind: 'underlying', ticker: 'BTC', source, price: value, ...times });
 }
 
-/** Moves the clock to a time. */
+/** Advances the clock to a time. */
 const until = (at: SetUp, timeMs: number) => at.clock.advance(timeMs - at.clock.now());
 const askedFor = (at: SetUp, slug: string) =>
   at.listings.asked.filter((slugs) => slugs.includes(slug)).length;
@@ -26,11 +26,11 @@ const metric = async (at: SetUp, name: string) =>
   (await at.metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(name));
 
 describe('strike', () => {
-  it('is estimated, then relayed, then official, each from when it was known', async () => {
+  it('is first estimated, then relayed, then official, each with the time it became known', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.startTimeMs - 60_000);
-    // A price relayed before the window opens is of an earlier second, whatever the listing states early.
+    // A price relayed before the window opens belongs to an earlier second, whatever the listing states early.
     at.listings.metadata.set(SLUG, { priceToBeat: 1 });
     price(at, 'twap60', WINDOW.startTimeMs - 61_000, 5);
     await until(at, WINDOW.startTimeMs - 1);
@@ -59,7 +59,7 @@ describe('strike', () => {
     expect(strikeKnownTimeMs! - WINDOW.startTimeMs).toBeLessThan(12_000);
   });
 
-  it('is asked of the listing while the window is open, until it is there', async () => {
+  it('is polled from the listing while the window is open, until it appears', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.startTimeMs - 1);
@@ -74,7 +74,7 @@ describe('strike', () => {
     expect(at.latest(SLUG)).toMatchObject({ strikePrice: 97_000, strikeBasis: 'listing' });
   });
 
-  it('stays unknown where ticks are missing, and says so when the market leaves', async () => {
+  it('stays unknown when ticks are missing, and is logged when the market is forgotten', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.startTimeMs - 1000);
@@ -92,7 +92,7 @@ describe('hours and days', () => {
   const HOUR = windowAt('1h', START);
   const slug = slugOf('BTC', '1h', HOUR);
 
-  it('trap 3: reads the hour’s open and close from its candle, never from one that has not closed', async () => {
+  it('trap 3: reads the hour’s open and close from its candle, the close only when the candle is closed', async () => {
     const asked: CandleQuery[] = [];
     let candle: SpotCandle | null = null;
     const candles = {
@@ -126,7 +126,7 @@ describe('hours and days', () => {
     );
   });
 
-  it('asks again, ever less often, while the exchange fails', async () => {
+  it('retries with growing delays while the exchange fails', async () => {
     const asked: number[] = [];
     const candles = {
       candle: async ({ ticker, interval, startTimeMs }: CandleQuery): Promise<SpotCandle | null> => {
@@ -146,7 +146,7 @@ describe('hours and days', () => {
 });
 
 describe('resolution', () => {
-  it('takes the exchange’s winner where stream and listing are silent, confirmed by the listing later', async () => {
+  it('uses the exchange’s winner when stream and listing are silent, and confirms it by the listing later', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.endTimeMs + 1000);
@@ -163,7 +163,7 @@ describe('resolution', () => {
     expect(confirmedTimeMs! - WINDOW.endTimeMs).toBeGreaterThanOrEqual(90_000);
   });
 
-  it('known to the listing alone is seen within 60 s of when the listing shows it', async () => {
+  it('is found within 60 s when only the listing shows it', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     const random = new Random('late listing 1');
@@ -192,7 +192,7 @@ describe('resolution', () => {
   });
 
   it.each(['stream', 'exchange'] as const)(
-    'keeps the time that the %s gave, whatever the listing says later',
+    'keeps the time given by the %s, whatever the listing says later',
     async (first) => {
       const at = setUpLifecycle();
       at.lifecycle.start([]);
@@ -216,7 +216,7 @@ describe('resolution', () => {
     },
   );
 
-  it('corrects the winner by the listing and keeps the time', async () => {
+  it('is corrected by the listing, with its time unchanged', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.endTimeMs + 10_000);
@@ -230,7 +230,7 @@ describe('resolution', () => {
     expect(at.latest(SLUG)).toMatchObject({ ...kept, outcome: 'Down', payoutYes: 0 });
   });
 
-  it('named by the exchange leaves what was found while it was asked', async () => {
+  it('by the exchange keeps changes made to the record during the request', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.endTimeMs + 1000);
@@ -242,7 +242,7 @@ describe('resolution', () => {
     expect(at.latest(SLUG)).toMatchObject({ resolvedBy: 'exchange', liquidity: 4711 });
   });
 
-  it('is asked for from 15 s after the end, and alarms once at ten minutes', async () => {
+  it('is polled from 15 s after the end, and logged as late once at ten minutes', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.endTimeMs + 14_000);
@@ -261,7 +261,7 @@ describe('resolution', () => {
     expect((await metric(at, 'underround_resolutions_late_total')).join()).toMatch(/ [1-9]/);
   });
 
-  it('named by another source is confirmed by the listing with growing pauses', async () => {
+  it('by another source is confirmed by the listing, polled with growing pauses', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.endTimeMs + 5_000);
@@ -282,7 +282,7 @@ describe('resolution', () => {
     ]);
   });
 
-  it('trap 6: books, trades and prices near 1 resolve nothing', async () => {
+  it('trap 6: does not follow from books, trades or prices near 1', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.endTimeMs + 1000);
@@ -305,7 +305,7 @@ describe('resolution', () => {
     expect(market.winnerDisagrees).toBeNull();
   });
 
-  it('resolves a day that ended where it began with no outcome and a payout of one half', async () => {
+  it('has no outcome and a payout of one half for a day with equal strike and close', async () => {
     const day = windowAt('daily_up_down', START);
     const at = setUpLifecycle({ startMs: day.endTimeMs - 60_000 });
     const slug = slugOf('BTC', 'daily_up_down', day);
@@ -318,7 +318,7 @@ describe('resolution', () => {
     expect(at.latest(slug)).toMatchObject({ ...resolved, computedPayoutYes: 0.5, winnerDisagrees: false });
   });
 
-  it('stores and counts a winner that strike and close contradict, once', async () => {
+  it('is stored, and counted once, when strike and close contradict the winner', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.endTimeMs + 1000);
@@ -337,7 +337,7 @@ describe('resolution', () => {
     ]);
   });
 
-  it('waits for the official close, then stops asking', async () => {
+  it('polls for the official close, then stops', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.endTimeMs + 1000);
@@ -353,8 +353,8 @@ describe('resolution', () => {
   });
 });
 
-describe('price step', () => {
-  it('trap 9: a change in mid-window stays, whatever the listing that lags and the end of the window say', async () => {
+describe('tick size', () => {
+  it('trap 9: a change within the window survives a lagging listing and the end of the window', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);
     await until(at, WINDOW.startTimeMs + 1000);
@@ -369,7 +369,7 @@ describe('price step', () => {
 });
 
 describe('rules of a market', () => {
-  it('are read from the exchange where the listing is silent, with the time; the listing’s own fee stands', async () => {
+  it('are read from the exchange with the time; a fee from the listing takes precedence', async () => {
     const at = setUpLifecycle();
     const eth = slugOf('ETH', '5m', WINDOW);
     at.listings.tamper = (event) => {
@@ -389,7 +389,7 @@ describe('rules of a market', () => {
     expect(at.latest(eth)).toMatchObject({ ...read, takerFeeRate: 0.05 });
     const { rulesReadTimeMs } = at.latest(SLUG)!;
     expect(rulesReadTimeMs).toBeGreaterThan(START);
-    // What reads the same again keeps the time it was first read, whatever else changes.
+    // Unchanged rules keep the time of their first read, whatever else changes.
     await until(at, WINDOW.endTimeMs + 20_000);
     expect(at.latest(SLUG)).toMatchObject({ ...read, status: 'closed', rulesReadTimeMs });
   });

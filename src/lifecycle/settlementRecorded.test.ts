@@ -6,7 +6,7 @@ import { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
 import { mapGammaMarket } from '../venues/polymarket/gamma/mapper.ts';
 import { mapRtdsFrame } from '../venues/polymarket/rtds/mapper.ts';
-import { Strikes } from './strikes.ts';
+import { StrikeFinder } from './strikeFinder.ts';
 
 const DAY = 'polymarket/ligengxin96-2026-07-24';
 /** How long after its end the listing is read again, with the outcome. */
@@ -16,7 +16,7 @@ interface RecordedMarket {
   slug: string;
   start_sec: number;
   end_sec: number;
-  /** An integer times 1e18, as Chainlink prints it; the venue's own word. */
+  /** An integer times 1e18, as Chainlink prints it; stated by the venue itself. */
   strike_value: string | null;
   raw: Record<string, unknown>;
 }
@@ -28,19 +28,19 @@ interface Tick {
   readonly frame: string;
 }
 
-/** The day as it was received: each price when it came, each market reviewed as time passes. */
+/** Replays the recorded day: each price at its receive time, each market reviewed as time passes. */
 class ReplayedDay {
   readonly recorded = recordingLines(`${DAY}/BTC-5m-markets-2026-07-24.jsonl.gz`).map(
     (line) => JSON.parse(line) as RecordedMarket,
   );
   readonly ticks = recordingLines(`${DAY}/BTCUSD-prices-2026-07-24.csv.gz`).slice(1).map(tickOf);
-  /** Before the listing stated a strike, and after. */
+  /** Markets before the listing stated a strike, and after. */
   readonly own = new Map<string, Market>();
   readonly final = new Map<string, Market>();
   readonly metrics = new Metrics();
 
   constructor() {
-    const strikes = new Strikes({ candles: null, log: silentLogger, metrics: this.metrics });
+    const strikes = new StrikeFinder({ candles: null, log: silentLogger, metrics: this.metrics });
     const waiting = [...this.recorded];
     const open = new Map<string, { market: Market; from: RecordedMarket }>();
     for (const tick of this.ticks) {
@@ -59,14 +59,14 @@ class ReplayedDay {
         open.delete(slug);
       }
     }
-    // The prices end before these do.
+    // The prices end before these markets do.
     for (const from of waiting)
       open.set(from.slug, { market: listed(from, from.start_sec * 1000, false), from });
     for (const { market, from } of open.values())
       this.#finish(strikes, market, from, from.end_sec * 1000 + LISTED_AFTER_END_MS);
   }
 
-  #finish(strikes: Strikes, market: Market, from: RecordedMarket, nowMs: number): void {
+  #finish(strikes: StrikeFinder, market: Market, from: RecordedMarket, nowMs: number): void {
     this.own.set(from.slug, market);
     const final = mergeListing(market, listed(from, nowMs, true));
     strikes.note(market, final);
@@ -81,7 +81,7 @@ function tickOf(line: string): Tick {
   return { feedMs: Number(feed), receivedMs: Number(received), exact, frame };
 }
 
-/** The real object; while the window is open, as it was before its end. */
+/** The real object; while the window is open, in its state before the end. */
 function listed({ raw, strike_value }: RecordedMarket, nowMs: number, isFinal: boolean): Market {
   const priceToBeat = strike_value === null ? null : decimal(strike_value);
   const eventMetadata = isFinal ? { priceToBeat } : null;
@@ -106,7 +106,7 @@ describe.skipIf(recordingsAbsent)('the recorded day of 292 markets (skipped: rec
     received = new Map(day.ticks.map((tick) => [tick.feedMs, tick]));
   });
 
-  test('271 of 271 strikes are the venue’s own, found from the relayed prices alone', () => {
+  test('finds 271 of 271 strikes equal to the venue’s, from the relayed prices alone', () => {
     const both = day.recorded.filter(
       ({ start_sec, strike_value }) => strike_value !== null && received.has(start_sec * 1000),
     );
@@ -118,14 +118,14 @@ describe.skipIf(recordingsAbsent)('the recorded day of 292 markets (skipped: rec
     expect([right.length, both.length]).toEqual([271, 271]);
   });
 
-  test('257 of 257 outcomes are the venue’s own, from the strike and the closing second', () => {
+  test('computes 257 of 257 outcomes equal to the venue’s, from the strike and the closing second', () => {
     const computed = [...day.final.values()].filter((market) => market.computedPayoutYes !== null);
     const right = computed.filter((market) => market.computedPayoutYes === market.payoutYes);
     expect([right.length, computed.length, day.recorded.length]).toEqual([257, 257, 292]);
     expect(computed.map(({ winnerDisagrees }) => winnerDisagrees)).toEqual(computed.map(() => false));
   });
 
-  test('no price is given for an end whose second was not received, and none before that end', () => {
+  test('gives no price for an end whose second was not received, and none before that end', () => {
     const wrong = day.recorded.filter(({ slug, start_sec, end_sec }) => {
       const { strikePrice, strikeKnownTimeMs, closePrice, closeKnownTimeMs } = day.own.get(slug)!;
       const early =
@@ -139,13 +139,13 @@ describe.skipIf(recordingsAbsent)('the recorded day of 292 markets (skipped: rec
     expect(wrong).toEqual([]);
   });
 
-  test('trap 4: a strike is known when its second was received, not when it was', () => {
+  test('trap 4: dates a strike by the receive time of its second, not by the second itself', () => {
     const { start_sec, slug } = day.recorded.find((market) => received.has(market.start_sec * 1000))!;
     const { strikeKnownTimeMs } = day.own.get(slug)!;
     expect(strikeKnownTimeMs).toBe(received.get(start_sec * 1000)!.receivedMs);
   });
 
-  test('the official strike replaces the relayed one without a difference', () => {
+  test('replaces the relayed strike by the official one without a difference', () => {
     const markets = [...day.final.values()].filter((market) => market.strikeDifference !== null);
     expect(markets.map(({ strikeBasis, strikeDifference }) => [strikeBasis, strikeDifference])).toEqual(
       markets.map(() => ['listing', 0]),
@@ -153,7 +153,7 @@ describe.skipIf(recordingsAbsent)('the recorded day of 292 markets (skipped: rec
     expect(markets).toHaveLength(271);
   });
 
-  test('trap 6: the outcome is the resolution; the last price before it says another in some markets', () => {
+  test('trap 6: uses the resolution as outcome, which the last price contradicts in some markets', () => {
     const lastPrices = day.recorded.map(({ slug, raw }) => {
       const last = raw.lastTradePrice as number | undefined;
       return { guess: last === undefined ? null : last >= 0.5 ? 1 : 0, market: day.final.get(slug)! };

@@ -8,12 +8,12 @@ import { Metrics } from '../runtime/metrics.ts';
 import type { EventType, Market } from '../schema/market.ts';
 import { generateHistory } from '../simulator/history.ts';
 import { VenueModel } from '../simulator/model.ts';
-import { Strikes } from './strikes.ts';
+import { StrikeFinder } from './strikeFinder.ts';
 
 const START = Date.UTC(2026, 10, 20, 12);
 const ROUTES: Record<string, RoutedFeed> = { 'binance.spot': 'binance' };
 
-/** Hours of the stand-in venues through the recorder: prices late, seconds lost, listings with holes. */
+/** Hours of the simulated venues through the recorder: late prices, lost seconds, incomplete listings. */
 function recorded(options: { seed: string; minutes: number; eventTypes: EventType[] }) {
   const { seed, minutes, eventTypes } = options;
   const model = new VenueModel({ seed, startTimeMs: START, density: 0.01, tickers: ['BTC'], eventTypes });
@@ -24,7 +24,7 @@ function recorded(options: { seed: string; minutes: number; eventTypes: EventTyp
   const router = new FrameRouter({
     recorder,
     log: silentLogger,
-    strikes: new Strikes({ candles: null, log: silentLogger, metrics }),
+    strikes: new StrikeFinder({ candles: null, log: silentLogger, metrics }),
   });
   const history = generateHistory(model, { endTimeMs: START + minutes * 60_000, tickers: [] });
   for (const { feed, frame, receivedTimeMs } of history) {
@@ -36,7 +36,7 @@ function recorded(options: { seed: string; minutes: number; eventTypes: EventTyp
   return { versions: sink.markets, markets: [...recorder.markets()], fates, metrics };
 }
 
-describe('strikes and closes of the stand-in venues', () => {
+describe('strikes and closes of the simulated venues', () => {
   let versions: Market[];
   let markets: Market[];
   let fates: ReturnType<typeof recorded>['fates'];
@@ -66,7 +66,7 @@ describe('strikes and closes of the stand-in venues', () => {
     expect([...bases('closeBasis')]).toEqual(expect.arrayContaining(['twap_relay', 'listing']));
   });
 
-  it('trap 2: no version of any record has a strike before the window opens, or a close before it ends', async () => {
+  it('trap 2: are never known before their end of the window, in any version of a record', async () => {
     for (const version of versions) {
       const { strikeKnownTimeMs, startTimeMs, closeKnownTimeMs, endTimeMs } = version;
       expect(strikeKnownTimeMs ?? startTimeMs).toBeGreaterThanOrEqual(startTimeMs);
@@ -74,14 +74,14 @@ describe('strikes and closes of the stand-in venues', () => {
     }
   });
 
-  it('make the outcome the venue names, in every market where both are there', async () => {
+  it('imply the venue’s outcome in every market with both prices', async () => {
     const compared = markets.filter(({ winnerDisagrees }) => winnerDisagrees !== null);
     expect(compared.length).toBeGreaterThan(10);
     expect(compared.filter(({ winnerDisagrees }) => winnerDisagrees)).toEqual([]);
     expect(await metrics.registry.metrics()).not.toMatch(/underround_settlement_disagreements_total\{/);
   });
 
-  it('never get worse: the source of an end only rises', () => {
+  it('never get worse: the source of a price only improves', () => {
     const ranks = ['binance_trades', 'chainlink_ticks', 'twap_relay', 'listing'];
     const last = new Map<string, Market>();
     for (const version of versions) {

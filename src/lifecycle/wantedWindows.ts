@@ -1,12 +1,12 @@
 import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
 import { nextWindow, slugOf, type Window, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 
-/** A window is subscribed this long before it becomes the next one, so that the next one's book is always known. */
-export const SUBSCRIBE_EARLY_MS = 90_000;
-/** A window that ended before we started is still looked up this long, for its outcome. */
-export const LOOK_BACK_MS = 600_000;
+/** How long before a window becomes the next one to subscribe, so that the next window's book is always known. */
+const SUBSCRIBE_EARLY_MS = 90_000;
+/** How long to look up the outcome of a window that ended before the start of this run. */
+const LOOK_BACK_MS = 600_000;
 
-/** A window of a series, under the slug the venue should list it by. */
+/** A window of a series, with the slug expected in the venue's listing. */
 export interface WantedWindow {
   readonly ticker: Ticker;
   readonly eventType: EventType;
@@ -14,7 +14,7 @@ export interface WantedWindow {
   readonly slug: string;
 }
 
-/** The windows to know at a time: the one in play, the next, soon the one after it, and the one just ended. */
+/** The windows needed at a time: the current one, the next, shortly the one after it, and the one just ended. */
 export function wantedWindows(nowMs: number): WantedWindow[] {
   const wanted: WantedWindow[] = [];
   for (const eventType of EVENT_TYPES) {

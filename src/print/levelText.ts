@@ -1,12 +1,12 @@
-/** Prints levels of a ladder as JSON: from tables of ready words, because copying words is five times as fast as bytes. */
+/** Prints levels of a ladder as JSON from tables of prepared words: copying words is five times as fast as bytes. */
 import { TICKS_PER_USDC } from '../core/money.ts';
 
-/** `{"price":0.1234,"size":`, a number of at most 25 characters, brace, comma, and the overhang of the last copy. */
+/** `{"price":0.1234,"size":`, a number of at most 25 characters, brace, comma, and the excess of the last copy. */
 export const LEVEL_BYTES_MAX = 64;
 const HUNDREDTHS = 100;
-/** Sizes of fewer hundredths are printed from tables; others are rare. They fit 31 bits, and their shares 8 digits. */
+/** Smaller sizes are printed from tables; larger ones are rare. These fit 31 bits, and their shares fit 8 digits. */
 const HUNDREDTHS_MAX = 2_000_000_000;
-/** As many as four digits stand for. */
+/** Number of values with at most four digits. */
 const FOUR_DIGITS = 10_000;
 const CLOSE = 0x7d;
 
@@ -23,7 +23,7 @@ for (let price = 0; price <= TICKS_PER_USDC; price++) {
   levelStartBytes[price] = text.length;
 }
 
-/** Texts of up to four bytes, each one word, with their lengths: what a number is put together from. */
+/** Texts of up to four bytes, each stored as one word, with their lengths: the parts of a printed number. */
 export function wordTable(texts: readonly string[]): { words: Uint32Array; lengths: Uint8Array } {
   const words = new Uint32Array(texts.length);
   const bytes = new Uint8Array(words.buffer);
@@ -37,7 +37,7 @@ const decimals = wordTable(
   Array.from({ length: HUNDREDTHS }, (_, i) => `${String(i / HUNDREDTHS).slice(1)}}`),
 );
 
-/** Begins a level. @returns Where its size goes. */
+/** Starts a level. @returns The position of its size. */
 export function writePrice(into: DataView, at: number, price: number): number {
   const word = price * WORDS;
   into.setFloat64(at, levelStarts[word] as number, true);
@@ -46,14 +46,14 @@ export function writePrice(into: DataView, at: number, price: number): number {
   return at + (levelStartBytes[price] as number);
 }
 
-/** Ends a level with its size in shares. @returns Where it ends. */
+/** Completes a level with its size in shares. @returns The position after it. */
 export function writeShares(into: DataView, at: number, shares: number): number {
   const hundredths = Math.round(shares * HUNDREDTHS);
   if (hundredths / HUNDREDTHS !== shares) return writeRare(into, at, shares);
   return writeHundredths(into, at, hundredths);
 }
 
-/** Ends a level with its size in hundredths of a share. @returns Where it ends. */
+/** Completes a level with its size in hundredths of a share. @returns The position after it. */
 export function writeHundredths(into: DataView, start: number, size: number): number {
   if (size >= HUNDREDTHS_MAX) return writeRare(into, start, size / HUNDREDTHS);
   // `| 0` keeps the arithmetic in integers, which halves its time.

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { giveBack, SLAB_BYTES, Slab } from './slabs.ts';
 
-/** Whether a slab made now prints into the memory of `before`. */
+/** Whether a new slab reuses the memory of `before`. */
 const isUsedAgain = (before: Slab) => new Slab(1).bytes === before.bytes;
 
-test('a slab is used again once it is closed and all of its pieces are back, in whatever order', () => {
+test('reuses a slab that is closed when all of its pieces are given back, in any order', () => {
   const slab = new Slab(1);
   const [one, two] = [slab.piece(0, 10), slab.piece(10, 20)];
   giveBack(one);
@@ -14,7 +14,7 @@ test('a slab is used again once it is closed and all of its pieces are back, in 
   expect(isUsedAgain(slab)).toBe(true);
 });
 
-test('a piece counts once, and what is no piece does not count', () => {
+test('counts a piece once, and ignores other buffers', () => {
   const slab = new Slab(1);
   const [one] = [slab.piece(0, 10), slab.piece(10, 20)];
   slab.close();
@@ -25,7 +25,7 @@ test('a piece counts once, and what is no piece does not count', () => {
   expect(isUsedAgain(slab)).toBe(false);
 });
 
-test('a slab of which nothing was sent is used again, one larger than usual is not kept', () => {
+test('reuses a slab without pieces, but not one larger than usual', () => {
   const small = new Slab(1);
   small.close();
   expect(isUsedAgain(small)).toBe(true);
@@ -35,7 +35,7 @@ test('a slab of which nothing was sent is used again, one larger than usual is n
   expect(isUsedAgain(large)).toBe(false);
 });
 
-test('a slab of which somebody keeps a view is not used again, whatever is given back', () => {
+test('does not reuse a slab with a kept view, whatever is given back', () => {
   const slab = new Slab(1);
   const piece = slab.piece(0, 10);
   slab.view(10, 20);

@@ -1,29 +1,29 @@
 /**
- * Memory that bodies are printed into. A large answer is tens of megabytes; made anew each time, they are not only paged in
- * and thrown away: so much memory outside the heap has the engine of the language mark its whole heap about once an answer,
- * which took a third of the time of 10,000 snapshots.
+ * Reused memory for printed bodies. A large answer has tens of megabytes. Allocating them for each answer costs more
+ * than paging: that much memory outside the heap makes V8 mark its whole heap about once per answer, which took a
+ * third of the time of 10,000 snapshots.
  */
 
 export const SLAB_BYTES = 512 * 1024;
-/** Kept for the next answers; what is given back beyond it is left to the collector. */
+/** Most free slabs to keep for the next answers; the garbage collector frees the others. */
 const FREE_MAX = 32;
 
 const free: Buffer[] = [];
 const slabOf = new WeakMap<Buffer, Slab>();
 
-/** One stretch of memory, and the pieces of it that are on their way. */
+/** A block of memory and the pieces of it that are being sent. */
 export class Slab {
   readonly bytes: Buffer;
   #pieces = 0;
   #isClosed = false;
 
-  /** @param wanted Bytes it must have; it has `SLAB_BYTES` at least. */
+  /** @param wanted Minimum size in bytes; the slab has at least `SLAB_BYTES`. */
   constructor(wanted: number) {
     const known = wanted <= SLAB_BYTES ? free.pop() : undefined;
     this.bytes = known ?? Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, wanted));
   }
 
-  /** A view of it, to be sent; who has sent it may give it back. */
+  /** A view of the slab to be sent; return it with `giveBack` after sending. */
   piece(start: number, end: number): Buffer {
     const piece = this.bytes.subarray(start, end);
     this.#pieces++;
@@ -31,13 +31,13 @@ export class Slab {
     return piece;
   }
 
-  /** A view of it that nobody gives back: the slab is not used again. */
+  /** A view of the slab that is never given back: the slab is not reused. */
   view(start: number, end: number): Buffer {
     this.#pieces = Number.POSITIVE_INFINITY;
     return this.bytes.subarray(start, end);
   }
 
-  /** Nothing more is printed into it. */
+  /** Marks the slab as complete: no more text is printed into it. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -56,8 +56,8 @@ export class Slab {
 }
 
 /**
- * Says that nobody reads these bytes any more. Where they are a piece of a slab, and its others were given back too, the
- * slab is printed into again. What is never given back is left to the collector.
+ * Releases bytes that are no longer read. If they are the last outstanding piece of a slab, the slab is reused. The
+ * garbage collector frees pieces that are never given back.
  */
 export function giveBack(bytes: Buffer): void {
   const slab = slabOf.get(bytes);

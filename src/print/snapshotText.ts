@@ -1,23 +1,23 @@
 /**
- * Prints stored books as the snapshots of the API. The engine can print JSON too, but a ladder of texts costs it
- * 95 ms for 10,000 books of 20 levels a side (24 MB), and 24 MB to hand over; its binary columns are a seventh of that,
- * and written straight into bytes they take 12 ms here (measured on two cores, 2026-11-21).
+ * Prints stored books as the snapshots of the API. The engine can print JSON too, but for 10,000 books of 20 levels a
+ * side it needs 95 ms to build the texts (24 MB), plus the handover. Its binary columns are a seventh of that
+ * size, and printing them here takes 12 ms (measured on two cores, 2026-11-21).
  */
 import { type BookRow, type RowSide, sharesOfLevel } from '../store/tables/bookRowReader.ts';
 import { LEVEL_BYTES_MAX, wordTable, writeHundredths, writePrice, writeShares } from './levelText.ts';
 import { giveBack, SLAB_BYTES, Slab } from './slabs.ts';
 
-/** Everything of a snapshot but its levels; the ticker is one of ours or `unknown`. */
+/** Every part of a snapshot except its levels; the ticker is one of ours or `unknown`. */
 const FRAME_BYTES_MAX = 512;
 const SECOND_MS = 1000;
-/** The longer frame of a snapshot has some 110 characters. */
+/** The longer template of a snapshot has about 110 characters. */
 const TEMPLATE_WORDS = 32;
 const COMMA = 0x2c;
 
 /** The milliseconds of a time and the sign of its offset. */
 const millis = wordTable(Array.from({ length: SECOND_MS }, (_, i) => `${String(i).padStart(3, '0')}+`));
 
-/** What stands between two ladders, in two words. */
+/** The text between two ladders, in two words. */
 interface FieldStart {
   readonly first: number;
   readonly second: number;
@@ -35,7 +35,7 @@ const [YES_ASKS, NO_BIDS, NO_ASKS] = [fieldStart('yes_asks'), fieldStart('no_bid
 export function snapshotText(row: BookRow, ticker: string): string {
   const printer = new SnapshotPrinter(ticker);
   printer.print(row, '');
-  const piece = printer.take();
+  const piece = printer.finishPiece();
   const text = piece.toString('latin1');
   giveBack(piece);
   printer.close();
@@ -49,12 +49,12 @@ export class SnapshotPrinter {
   #words = wordsOf(this.#slab.bytes);
   #start = 0;
   #at = 0;
-  /** From the brace to the first ladder, for one second: most snapshots share it with the one before. */
-  readonly #head = new Template();
+  /** The text from the brace to the first ladder, for one second: most snapshots reuse that of the previous one. */
+  readonly #head = new TextTemplate();
   #second = Number.NaN;
   #millisAt = 0;
-  /** From the last ladder to the brace: it changes with the price of the underlying. */
-  readonly #tail = new Template();
+  /** The text from the last ladder to the brace: it changes with the price of the underlying. */
+  readonly #tail = new TextTemplate();
   #underlyingPrice: number | null = Number.NaN;
   #trusted = false;
 
@@ -63,8 +63,8 @@ export class SnapshotPrinter {
   }
 
   /**
-   * Appends a snapshot after `before`, which is one character or none.
-   * @returns A full piece that had to make room, or null.
+   * Appends a snapshot after `before`, which is one character or empty.
+   * @returns A full piece, if one had to be completed to make room; otherwise null.
    */
   print(row: BookRow, before: string): Buffer | null {
     const levels = row.yesBids.count + row.yesAsks.count + row.noBids.count + row.noAsks.count;
@@ -82,28 +82,28 @@ export class SnapshotPrinter {
     return full;
   }
 
-  /** What was printed since the last piece; who gives it back lets its memory be used again. */
-  take(): Buffer {
+  /** The bytes printed since the last piece; give them back after use so that their memory is reused. */
+  finishPiece(): Buffer {
     const piece = this.#slab.piece(this.#start, this.#at);
     this.#start = this.#at;
     return piece;
   }
 
-  /** The same, to be kept for as long as it is wanted. */
-  takeForGood(): Buffer {
+  /** The same bytes, to be kept for any time. */
+  finishView(): Buffer {
     const view = this.#slab.view(this.#start, this.#at);
     this.#start = this.#at;
     return view;
   }
 
-  /** Lets its memory go, but for the pieces on their way; it prints no more. */
+  /** Releases the memory except for pieces being sent; the printer prints no more. */
   close(): void {
     this.#slab.close();
   }
 
   #makeRoom(wanted: number): Buffer | null {
     if (this.#slab.bytes.length - this.#at >= wanted) return null;
-    const full = this.#at > this.#start ? this.take() : null;
+    const full = this.#at > this.#start ? this.finishPiece() : null;
     this.#slab.close();
     this.#slab = new Slab(wanted);
     this.#words = wordsOf(this.#slab.bytes);
@@ -171,18 +171,18 @@ export class SnapshotPrinter {
   }
 }
 
-/** Short text that is copied often, in whole words; what a copy puts behind its end is overwritten by what follows. */
-class Template {
+/** Short text that is copied often, in whole words; later text overwrites the excess bytes of a copy. */
+class TextTemplate {
   readonly #words = new Float64Array(TEMPLATE_WORDS);
   readonly #bytes = Buffer.from(this.#words.buffer);
   #length = 0;
 
-  /** @param text ASCII, so that no word of it is the number NaN, whose bits a copy may change. */
+  /** @param text ASCII, so that no word is the number NaN, whose bits a copy may change. */
   set(text: string): void {
     this.#length = this.#bytes.write(text, 'latin1');
   }
 
-  /** @returns Where the copy ends. */
+  /** @returns The position after the copy. */
   copy(into: DataView, at: number): number {
     const words = this.#words;
     for (let from = 0, to = at; from * 8 < this.#length; from++, to += 8) {

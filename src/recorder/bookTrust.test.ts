@@ -32,8 +32,8 @@ function setUp(market = MARKET) {
   return { sink, recorder, wire, metrics, play };
 }
 
-describe('trust in a book', () => {
-  it('is lost as a gap from the last proven receipt on, once a mismatch has outlived its action by a second', () => {
+describe('the trust in a book', () => {
+  it('is lost with a gap from the last proven row, when a mismatch lasts a second longer than its action', () => {
     const { sink, recorder, wire, play } = setUp();
     play([wire.snapshot(T0)], T0);
     play([wire.action(T0 + 1, LOST)[0]], T0 + 5);
@@ -49,7 +49,7 @@ describe('trust in a book', () => {
     expect(sink.books.at(-1)).toMatchObject({ trusted: true });
   });
 
-  it('was lost as a gap that is over, where a whole book within the second shows that something was missing', () => {
+  it('was lost in a closed gap, when a whole book within the second shows a loss', () => {
     const { sink, recorder, wire, play } = setUp();
     play([wire.snapshot(T0)], T0);
     play([wire.action(T0 + 1, LOST)[0]], T0 + 5);
@@ -61,10 +61,10 @@ describe('trust in a book', () => {
     expect(sink.gaps[0]).toMatchObject({ knownTimeMs: T0 + 300, knownSeq: (sink.gaps[0]?.seq ?? 0) - 1 });
   });
 
-  it('was lost as a gap that is over, where a second subscription shows another book than the first', () => {
+  it('was lost in a closed gap, when a second subscription shows a different book than the first', () => {
     const { sink, wire, play } = setUp();
     play([wire.snapshot(T0)], T0);
-    // Neither an equal book nor one that follows a trade says that anything was missed.
+    // Neither an equal book nor one that follows a trade indicates a loss.
     play([wire.snapshot(T0)], T0 + 100);
     wire.set({ side: 'BUY', price: 4000, size: SHARE });
     play(wire.books(T0 + 200), T0 + 200);
@@ -81,7 +81,7 @@ describe('trust in a book', () => {
     expect(sink.books.at(-1)).toMatchObject({ trusted: true });
   });
 
-  it('is back at the start of its gap, where the clock was set back before the proof came', () => {
+  it('returns at the start of its gap, when the clock was set back before the proof', () => {
     const { sink, recorder, wire, play } = setUp();
     play([wire.snapshot(T0)], T0);
     recorder.disconnect([MARKET.yesTokenId, MARKET.noTokenId], T0 + 100);
@@ -90,7 +90,7 @@ describe('trust in a book', () => {
     expect(sink.gaps.at(-1)).toMatchObject({ startTimeMs: T0, endTimeMs: T0 + 50, ...received });
   });
 
-  it('was lost as a gap that is over, where the next action makes the same hash inputs verify', () => {
+  it('was lost in a closed gap, when the next action verifies with the same hash inputs', () => {
     const { sink, recorder, wire, play } = setUp();
     play([wire.snapshot(T0)], T0);
     play([wire.action(T0 + 1, LOST)[0]], T0 + 5);
@@ -100,7 +100,7 @@ describe('trust in a book', () => {
     expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: T0 + 100, repairedBy: 'action' }]);
   });
 
-  it('was never lost where only the message of a trade was late', async () => {
+  it('was never lost when only a trade’s message was late', async () => {
     const { sink, recorder, wire, metrics, play } = setUp();
     play([wire.snapshot(T0)], T0);
     const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
@@ -112,7 +112,7 @@ describe('trust in a book', () => {
     expect(await metrics.registry.metrics()).toContain('underround_mismatches_dismissed_total 1');
   });
 
-  it('is lost at once when a frame of the book cannot be read, and comes back with the next proof', () => {
+  it('is lost at once with an unreadable frame of the book, and returns with the next proof', () => {
     const { sink, recorder, wire, play } = setUp();
     play([wire.snapshot(T0)], T0);
     const [frame] = wire.action(T0 + 1, [{ side: 'BUY', price: 4900, size: 5 * SHARE }]);
@@ -127,13 +127,13 @@ describe('trust in a book', () => {
     expect(sink.gaps.at(-1)).toMatchObject({ endTimeMs: T0 + 70, repairedBy: 'snapshot' });
   });
 
-  it('is told with the moment since when it and the best prices have been these', () => {
+  it('is reported with the time since which it and the best prices are unchanged', () => {
     const { recorder, wire, play } = setUp();
     const shown = () => recorder.recorded(MARKET.marketId)?.liveBook();
     expect(shown()).toBe(null);
     play([wire.snapshot(T0)], T0);
     expect(shown()).toMatchObject({ trusted: true, quotedTimeMs: T0 });
-    // Below the best.
+    // Below the best bid.
     play(wire.action(T0 + 1, [{ side: 'BUY', price: 4800, size: 5 * SHARE }]), T0 + 10);
     expect(shown()).toMatchObject({ quotedTimeMs: T0 });
     play(wire.action(T0 + 2, [{ side: 'BUY', price: 4900, size: 0 }]), T0 + 20);
@@ -151,7 +151,7 @@ describe('trust in a book', () => {
     expect(sink.gaps).toEqual([]);
   });
 
-  it('is not given back by a good book while the store takes no rows', () => {
+  it('does not return with a good book while the store accepts no rows', () => {
     const { sink, recorder, wire, play } = setUp();
     play([wire.snapshot(T0)], T0);
     const recorded = recorder.recorded(MARKET.marketId);
@@ -197,7 +197,7 @@ describe.skipIf(recordingsAbsent)(
       return { ...set, market };
     }
 
-    it('is shown whole or not at all', () => {
+    it('is published whole or not at all', () => {
       const whole = play(frames);
       expect(whole.sink.books.map(({ trusted }) => trusted)).toEqual([true, true]);
       for (const at of changeAt) {
@@ -206,7 +206,7 @@ describe.skipIf(recordingsAbsent)(
       }
     });
 
-    it('leaves the book untrusted when any one of its frames is missing, until the next book', () => {
+    it('leaves the book untrusted until the next book when any one of its frames is missing', () => {
       const { recorder, market } = play(frames);
       const last = recorder.recorded(market.marketId)?.book;
       if (last === undefined) throw new Error('not recorded');

@@ -2,30 +2,30 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { GapCause, RowTimes } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { FinishedAction } from '../venues/polymarket/book/marketBook.ts';
-import type { Gaps } from './gaps.ts';
+import type { GapTracker } from './gapTracker.ts';
 import type { RecordedMarket, Unproven } from './recordedMarket.ts';
 
 export const CLOB_FEED = 'polymarket.clob';
 /**
- * A book that no hash vouches for gets this long to be proven by what is still under way: a trade's message can come
- * 0.6 s after the change it caused (seen 2026-10). Then it is a gap.
+ * How long an unproven book waits for messages in flight before it becomes a gap: a trade's message can arrive
+ * 0.6 s after the change it caused (seen 2026-10).
  */
-export const MISMATCH_GRACE_MS = 1000;
+const MISMATCH_GRACE_MS = 1000;
 
 /**
- * Decides what a finished action means for the trust in a market: whether its state may be called trusted, whether
- * it ends a gap, and when a state that no hash vouches for has become a gap.
+ * Decides what a finished action means for the trust in a market: whether its state is trusted, whether it ends a gap,
+ * and when an unproven state becomes a gap.
  */
 export class BookTrust {
-  readonly #gaps: Gaps;
+  readonly #gaps: GapTracker;
   readonly #unproven = new Set<RecordedMarket>();
   readonly #dismissed;
-  /** Rows are being dropped: no book, however good, is stored. */
+  /** The store is dropping rows: even a good book is not stored. */
   isStoreDown = false;
   readonly #isLate;
 
   /** @param options.isLate Whether a feed that the market depends on is late. */
-  constructor(options: { gaps: Gaps; metrics: Metrics; isLate?: (market: Market) => boolean }) {
+  constructor(options: { gaps: GapTracker; metrics: Metrics; isLate?: (market: Market) => boolean }) {
     this.#gaps = options.gaps;
     this.#isLate = options.isLate ?? (() => false);
     this.#dismissed = options.metrics.counter(
@@ -34,14 +34,14 @@ export class BookTrust {
     );
   }
 
-  /** Markets whose book is shown unproven, without a gap so far. */
+  /** Markets whose book is published unproven, without a gap so far. */
   get unproven(): ReadonlySet<RecordedMarket> {
     return this.#unproven;
   }
 
   /**
-   * @param asked The state was made by a book we asked for, not by what the venue sent.
-   * @returns Whether the state may be called trusted: it is proven, and no gap stands.
+   * @param asked The state comes from a book that we requested, not from the feed.
+   * @returns Whether the state is trusted: it is proven and no gap is open.
    */
   finished(recorded: RecordedMarket, action: FinishedAction, asked: boolean): boolean {
     const { marketId } = recorded.market;
@@ -51,7 +51,7 @@ export class BookTrust {
     }
     if (this.#isLate(recorded.market)) return false;
     const gap = this.#gaps.of(marketId);
-    // What could not be stored is not mended by a good book, but by a store that takes rows again.
+    // A good book does not repair lost rows: the gap ends only when the store accepts rows again.
     if (gap?.cause === 'store_down' && this.isStoreDown) return false;
     const provedBy = asked ? 'rest_book' : action.form === 'book' ? 'snapshot' : 'action';
     if (gap !== null) this.#gaps.close(marketId, action, gap.cause === 'store_down' ? 'store' : provedBy);
@@ -63,8 +63,8 @@ export class BookTrust {
   }
 
   /**
-   * Opens the gaps of books that have been unproven for too long at `nowMs`; Infinity: of all, at the end of a recording,
-   * each at the end of its second.
+   * Opens the gaps of books that have been unproven for too long at `nowMs`. Infinity, at the end of a recording, opens
+   * all of them, each at the end of its grace period.
    */
   due(nowMs: number): void {
     for (const recorded of this.#unproven) {
@@ -78,8 +78,8 @@ export class BookTrust {
   }
 
   /**
-   * Opens a gap after the last proven row, unless one is open. None before anything was received: nothing is lost yet.
-   * @param gap.start An earlier row, where later ones are in doubt too.
+   * Opens a gap after the last proven row, unless one is open. Opens none before the first message: nothing is lost yet.
+   * @param gap.start An earlier row, where later rows are doubtful too.
    */
   open(
     recorded: RecordedMarket,
@@ -116,8 +116,8 @@ export class BookTrust {
   }
 
   /**
-   * A book sent on subscription differs from the proven one: the market was subscribed again before the answer to an
-   * earlier subscription had arrived, and what the venue sent between the two subscriptions is lost.
+   * A book sent on subscription differs from the proven one. The market was subscribed again before the answer to an
+   * earlier subscription arrived, and everything that the venue sent between the two subscriptions is lost.
    */
   #missed({ market, provenRow: start }: RecordedMarket, action: FinishedAction): void {
     if (start === null) return;
@@ -133,14 +133,14 @@ export class BookTrust {
   }
 
   /**
-   * An unproven book was proven before it became a gap. It had been right all along where only an input of its hash
-   * was missing; where the same inputs now verify, or a whole book differed from it, something had been lost.
+   * An unproven book was proven before it became a gap. It had been right all along if only an input of its hash
+   * was missing. If the same inputs now verify, or a whole book differed from it, data had been lost.
    */
   #settle(recorded: RecordedMarket, unproven: Unproven, action: FinishedAction, by: string): void {
     const { form, changed } = action;
     const sameInputs = unproven.inputs === inputsOf(recorded);
-    // What one socket lost and the other still had is no loss.
-    // Nor is a book that only came after its twin.
+    // Data that one socket lost and the other delivered is no loss.
+    // Nor is a book that only arrived after its twin.
     const isHealed = unproven.wasLate || unproven.isOneSided || form === 'late';
     const wasWrong = !isHealed && (form === 'book' ? changed : sameInputs);
     if (!wasWrong) {
@@ -156,7 +156,7 @@ export class BookTrust {
   }
 }
 
-/** What the hash holds beside the levels. */
+/** The inputs of the hash other than the levels. */
 function inputsOf({ book }: RecordedMarket): string {
   return `${book.context.tickSize} ${book.context.lastTradePrice}`;
 }

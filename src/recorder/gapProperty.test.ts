@@ -12,7 +12,7 @@ import { Recorder } from './recorder.ts';
 const T0 = 1_795_176_010_000;
 const SHARE = 1_000_000;
 const STEPS = 120;
-/** A run is known to have lived for so much longer than what it stored, at most. */
+/** The longest that a run is known to have lived after its last stored row. */
 const ALIVE_AFTER_MS = 3_000;
 
 type Row = RowTimes & { readonly seq: number; readonly trusted: boolean };
@@ -22,7 +22,7 @@ const sideOf = (levels: readonly [number, number][]): StoredSide => ({
   sizes: levels.map(([, size]) => size),
 });
 
-/** One venue, and one recorder after another on one store: what it must hold is what the venue showed. */
+/** One venue, and several recorders in turn on one store: the store must hold the states that the venue published. */
 class Model {
   readonly random: Random;
   readonly clock = new FakeClock(T0);
@@ -65,14 +65,14 @@ class Model {
       this.#receive(this.wire.snapshot(this.#actedMs));
     } else for (const frame of frames) this.#receive(this.#frozenSteps > 0 ? this.#without(frame) : frame);
     this.#frozenSteps = Math.max(0, this.#frozenSteps - 1);
-    // The venue is asked for the whole book a while after a gap was found.
+    // The whole book is requested a while after a gap was found.
     const gap = this.recorder.gaps.of(MARKET.marketId);
     if (gap !== null && this.clock.now() - (gap.knownTimeMs ?? 0) > 1_500 && this.#frozenSteps === 0) {
       for (const frame of this.wire.books(this.#actedMs)) this.#receive(frame);
     }
   }
 
-  /** Long enough without faults that everything is found and repaired. */
+  /** Runs without faults for long enough that every loss is detected and repaired. */
   async end(): Promise<void> {
     this.#frozenSteps = 0;
     this.#snapshotAtMs = null;
@@ -93,7 +93,7 @@ class Model {
 
   #actedMs = T0;
 
-  /** One or two levels change; each price is set once, so that no loss can be hidden by what comes after it. */
+  /** One or two levels change; each price is set once, so that no later change can hide a loss. */
   #act(): string[] {
     this.#actedMs = this.clock.now();
     const changes = Array.from({ length: 1 + this.random.below(2) }, () => {
@@ -128,7 +128,7 @@ class Model {
     this.#snapshotAtMs = this.clock.now() + 200 + this.random.below(2_000);
   }
 
-  /** Rows that were not in the journal yet are lost; the next run begins with the journal's. */
+  /** Rows that are not in the journal yet are lost; the next run starts from the journal's rows. */
   async #kill(): Promise<void> {
     const { sink, random, clock } = this;
     const rows = this.rows();
@@ -157,7 +157,7 @@ class Model {
 
 const END_OF_TIME = Number.POSITIVE_INFINITY;
 
-/** As `TRUSTED` of the store's queries has it. */
+/** The same condition as `TRUSTED` in the store's queries. */
 function isInside({ eventTimeMs, receivedTimeMs }: RowTimes, gap: Gap): boolean {
   const { startTimeMs, endTimeMs, startReceivedMs, endReceivedMs } = gap;
   const [endMs, endReceived] = [endTimeMs ?? END_OF_TIME, endReceivedMs ?? END_OF_TIME];
@@ -166,7 +166,7 @@ function isInside({ eventTimeMs, receivedTimeMs }: RowTimes, gap: Gap): boolean 
   return receivedTimeMs > startReceivedMs && receivedTimeMs < endReceived;
 }
 
-describe('gaps, by a model of a venue, a feed that loses and a process that is killed', () => {
+describe('gaps, against a model of a venue, a lossy feed and a killed process', () => {
   it.each(Array.from({ length: 60 }, (_, at) => `gaps ${at}`))('%s', async (seed) => {
     const model = new Model(seed);
     for (let step = 0; step < STEPS; step++) await model.step();

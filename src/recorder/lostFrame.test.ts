@@ -10,7 +10,7 @@ it.each([
   ['a change cut off before its type', CHANGE.slice(0, 45)],
   ['a line of a recording that holds it as text', JSON.stringify({ frame: CHANGE }).slice(0, -1)],
   ['a trade', '{"event_type": "last_trade_price", "market": "0xaa"'],
-])('%s that cannot be read is a loss of its market', (_, text) => {
+])('reports a loss of the market for unreadable data: %s', (_, text) => {
   expect(marketOfLostFrame(text)).toBe('0xaa');
 });
 
@@ -19,6 +19,6 @@ it.each([
   ['a listing', '{"event_type":"new_market","market":"0xaa","assets_ids":1}'],
   ['a change that names no market', CHANGE.slice(17)],
   ['no frame at all', '<html>'],
-])('%s is none', (_, text) => {
+])('reports no loss for %s', (_, text) => {
   expect(marketOfLostFrame(text)).toBeNull();
 });

@@ -16,7 +16,7 @@ function market(marketId: string, change: Partial<Market>): Market {
   return { ...MARKET, marketId, yesTokenId: `${marketId}y`, noTokenId: `${marketId}n`, ...change };
 }
 
-/** One market in each state that lost rows may meet, by what is expected of it. */
+/** One market in each state that lost rows may meet, named by the expected result. */
 const MARKETS: readonly Market[] = [
   market('open then', {}),
   market('recorded before its window', { startTimeMs: endTimeMs, recordedSinceMs: startTimeMs }),
@@ -50,8 +50,8 @@ async function rig() {
   return { store, recorder, cover, dispose, gaps: () => loadGapsOf(store, ids, signal) };
 }
 
-describe('rows that a broken part has cost', () => {
-  it('lie in a gap of every market that was recorded then, and of no other', async () => {
+describe('rows lost with a broken part', () => {
+  it('are covered by a gap of every market recorded at that time, and of no other', async () => {
     const { cover, gaps, dispose, recorder } = await rig();
     const open = { marketId: 'open then', cause: 'book_mismatch', feed: 'f' } as const;
     const start = { eventTimeMs: endTimeMs + 1_000, receivedTimeMs: endTimeMs + 1_000 };
@@ -74,7 +74,7 @@ describe('rows that a broken part has cost', () => {
     [9, 0],
     [8, 3],
     [10, 3],
-  ])('make no gap only where all 9 came back: %i did, %i gaps', async (insertedAgain, expected) => {
+  ])('make no gap only if all 9 were reinserted: %i were, %i gaps', async (insertedAgain, expected) => {
     const { cover, gaps, dispose } = await rig();
     await cover(startTimeMs + 60_000, startTimeMs + 90_000, insertedAgain);
     expect((await gaps()).length).toBe(expected);
@@ -90,7 +90,7 @@ describe('rows that a broken part has cost', () => {
     await dispose();
   });
 
-  it('of a table that is not kept by day have every followed market written again', async () => {
+  it('cause every followed market to be written again if their table is not partitioned by day', async () => {
     const { cover, gaps, dispose, store } = await rig();
     const newest = 'SELECT max(seq) AS seq FROM markets';
     const [before] = await store.rows<{ seq: number }>(newest);

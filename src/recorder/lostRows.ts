@@ -8,7 +8,7 @@ import type { Recorder } from './recorder.ts';
 
 interface LostRowsWriter {
   flush(): Promise<void>;
-  /** Inserts what the journal still has and the engine has not; returns how many rows that were. */
+  /** Inserts the rows that the journal has and the engine lacks; returns their number. */
   reinsertKept(): Promise<number>;
 }
 
@@ -20,20 +20,20 @@ interface LostRowsOptions {
 }
 
 /**
- * Inserts rows that broken parts have cost again where the journal has them. Unless those are all of them, gaps
- * (`data_lost`) cover the loss in every market that was recorded in that time. Resolves once the gaps are in the
- * engine; doing it again writes the same gaps.
+ * Reinserts the rows of broken parts that the journal still has. If some are missing, gaps (`data_lost`) cover the
+ * loss in every market recorded in that time. Resolves when the gaps are in the engine. Running it again writes the
+ * same gaps.
  */
 export async function coverLostRows(lost: readonly LostPart[], options: LostRowsOptions): Promise<void> {
   const { store, recorder, clock, log } = options;
   const insertedAgain = await store.writer.reinsertKept();
   const lostRows = lost.reduce<number | null>((sum, { rows }) => addKnown(sum, rows), 0);
   if (insertedAgain > 0) log.info({ insertedAgain, lostRows }, 'store.rows_inserted_again');
-  // Any other number: rows of some other loss are among them, or rows of this one are not.
+  // A different number means that rows of another loss are included, or that rows of this one are missing.
   if (insertedAgain === lostRows) return;
   for (const { table, part, rows, fromMs, toMs } of lost) {
     if (fromMs === null || toMs === null) {
-      // Which markets or gaps they were of is lost with them; what is followed now is written again.
+      // Their markets or gaps are lost with the rows; the records of followed markets are written again.
       recorder.writeMarketsAgain();
       log.error({ table, part, rows }, 'store.rows_lost');
       continue;
@@ -48,7 +48,7 @@ export async function coverLostRows(lost: readonly LostPart[], options: LostRows
   await store.writer.flush();
 }
 
-/** A broken part gives the venue's time of its rows alone: it stands for their receipt too. */
+/** A broken part has only the venue's time of its rows; it is used as the receive time too. */
 function bothClocks(timeMs: number): RowTimes {
   return { eventTimeMs: timeMs, receivedTimeMs: timeMs };
 }

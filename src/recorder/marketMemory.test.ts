@@ -25,7 +25,7 @@ const both = (timeMs: number) => ({ eventTimeMs: timeMs, receivedTimeMs: timeMs 
 const gapOf = (timeMs: number) =>
   ({ marketId: M, cause: 'disconnected', feed: 'f', start: both(timeMs), knownTimeMs: timeMs }) as const;
 
-test('a kept book is a copy: it shows no level of the action that follows', () => {
+test('a kept book is a copy without levels of the next action', () => {
   const { recorder, memory, wire } = rig();
   recorder.track(MARKET);
   expect(memory.book(M)).toBeNull();
@@ -50,7 +50,7 @@ test('a kept book is a copy: it shows no level of the action that follows', () =
   expect([memory.book(M)?.yes.bids.count, memory.book(M)?.eventTimeMs]).toEqual([200, T0 + 1]);
 });
 
-test('a book that an earlier run stored is shown until it changes', () => {
+test('returns a book that an earlier run stored until it changes', () => {
   const { recorder, memory } = rig();
   const side = { prices: [5000], sizes: [1_000_000] };
   const none = { prices: [], sizes: [] };
@@ -64,7 +64,7 @@ test('a book that an earlier run stored is shown until it changes', () => {
   expect(memory.book(M)?.no.asks.prices[0]).toBe(5000);
 });
 
-test('the gaps of this run are known with their ends, and an open one of an earlier run', () => {
+test('returns the gaps of this run with their ends, and the open gap of an earlier run', () => {
   const { recorder, memory } = rig();
   recorder.track(MARKET);
   const { start: _, ...rest } = gapOf(T0);
@@ -82,7 +82,7 @@ test('the gaps of this run are known with their ends, and an open one of an earl
   ]);
 });
 
-test('of very many gaps the newest are known', () => {
+test('keeps the newest of very many gaps', () => {
   const { recorder, memory } = rig();
   recorder.track(MARKET);
   for (let i = 0; i < KEPT_GAPS_MAX + 3; i++) {
@@ -93,7 +93,7 @@ test('of very many gaps the newest are known', () => {
   expect([known.length, known[0]?.startTimeMs]).toEqual([KEPT_GAPS_MAX, T0 + 6]);
 });
 
-test('what the recorder forgets is forgotten, though it comes back', () => {
+test('forgets a market that the recorder forgets, even if it returns', () => {
   const { recorder, memory, wire } = rig();
   recorder.track(MARKET);
   recorder.clobFrame(wire.snapshot(T0), T0);

@@ -4,14 +4,14 @@ import type { Market } from '../schema/market.ts';
 import type { BookRecord, BookView, QuoteRecord, SideView } from '../schema/records.ts';
 import type { Recorder } from './recorder.ts';
 
-/** Gaps kept of one market. A feed that flaps opens one every few seconds; the oldest closed ones are stored by then. */
+/** Most gaps to keep per market. A flapping feed opens one every few seconds; by then the oldest ones are stored. */
 export const KEPT_GAPS_MAX = 1_000;
 
-/** The newest book of a market: the state after its last finished action. A view: read it before anything else runs. */
+/** The newest book of a market, after its last finished action. A live view: read it before other code runs. */
 export interface NewestBook {
   readonly eventTimeMs: number;
   readonly receivedTimeMs: number;
-  /** The state was proven when it was recorded and still is; gaps are not counted in. */
+  /** The state was proven when recorded and still is; open gaps are not considered. */
   readonly trusted: boolean;
   readonly underlyingPrice: number | null;
   readonly yes: BookView;
@@ -19,16 +19,16 @@ export interface NewestBook {
 }
 
 /**
- * What the recorder knows of the markets it follows and the store may not have yet: records, newest books, gaps.
- * A ladder is half applied while an action's frames are still coming, so the last finished state is a copy.
+ * The recorder's newest data of followed markets, which the store may not have yet: records, newest books, gaps.
+ * A ladder is half applied while frames of an action are still arriving, so the last finished state is a copy.
  */
 export class MarketMemory {
   readonly #recorder: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps'>;
-  readonly #books = new Map<string, KeptBook>();
-  /** By market, then by gap, oldest first; the newest version of each. */
+  readonly #books = new Map<string, NewestBookCopy>();
+  /** By market, then by gap id, oldest first; the newest version of each gap. */
   readonly #gaps = new Map<string, Map<string, Gap>>();
 
-  /** Made before the first frame, or it misses a gap that ends early. */
+  /** Construct it before the first frame, or it misses gaps that end early. */
   constructor({
     recorder,
     bus,
@@ -45,23 +45,23 @@ export class MarketMemory {
     return this.#recorder.markets();
   }
 
-  /** Null: the recorder does not follow it. */
+  /** Null when the recorder does not follow the market. */
   market(marketId: string): Market | null {
     return this.#recorder.market(marketId);
   }
 
-  /** Null where the market is not followed, or no state of it is finished yet. */
+  /** Null when the market is not followed or has no finished state yet. */
   book(marketId: string): NewestBook | null {
     const recorded = this.#recorder.recorded(marketId);
     if (recorded === null) return null;
     const kept = this.#books.get(marketId);
     if (kept !== undefined) return kept;
-    // Nothing changed since an earlier run stored it.
+    // No change since an earlier run stored it.
     const live = recorded.liveBook();
     return live === null || live === 'unfinished' ? null : { ...live, receivedTimeMs: live.quotedTimeMs };
   }
 
-  /** The gaps of a followed market that were found or ended in this run, and the one that is open; oldest first. */
+  /** The gaps of a followed market that were detected or closed in this run, and the open one; oldest first. */
   gaps(marketId: string): readonly Gap[] {
     if (this.#recorder.recorded(marketId) === null) return [];
     const known = this.#gaps.get(marketId);
@@ -74,7 +74,7 @@ export class MarketMemory {
   #onBook(record: BookRecord): void {
     const kept = this.#books.get(record.marketId);
     if (kept !== undefined) kept.copy(record);
-    else this.#books.set(record.marketId, new KeptBook(record));
+    else this.#books.set(record.marketId, new NewestBookCopy(record));
   }
 
   #onQuote({ marketId, trusted }: QuoteRecord): void {
@@ -92,7 +92,7 @@ export class MarketMemory {
     if (oldest !== undefined) known.delete(oldest);
   }
 
-  /** New markets come every few minutes; then those the recorder has forgotten are forgotten here. */
+  /** New markets arrive every few minutes; at that time, forget the markets that the recorder no longer follows. */
   #onMarket({ marketId }: Market): void {
     if (this.#books.has(marketId)) return;
     for (const known of [this.#books, this.#gaps]) {
@@ -101,7 +101,7 @@ export class MarketMemory {
   }
 }
 
-class KeptSide implements SideView {
+class LadderSideCopy implements SideView {
   count = 0;
   prices = new Uint16Array(0);
   sizes = new Float64Array(0);
@@ -117,13 +117,13 @@ class KeptSide implements SideView {
   }
 }
 
-class KeptBook implements NewestBook {
+class NewestBookCopy implements NewestBook {
   eventTimeMs = 0;
   receivedTimeMs = 0;
   underlyingPrice: number | null = null;
-  readonly yes = { bids: new KeptSide(), asks: new KeptSide() };
-  readonly no = { bids: new KeptSide(), asks: new KeptSide() };
-  /** As of the last quote: a hash that fails later takes the trust from an unchanged book. */
+  readonly yes = { bids: new LadderSideCopy(), asks: new LadderSideCopy() };
+  readonly no = { bids: new LadderSideCopy(), asks: new LadderSideCopy() };
+  /** As of the last quote: a later failed hash can make an unchanged book untrusted. */
   isProven = false;
   #wasTrusted = false;
 

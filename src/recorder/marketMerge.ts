@@ -2,21 +2,21 @@ import { withComputed, withEdge } from '../core/settlement.ts';
 import type { Market, Outcome, ResolvedBy, SettlementFacts } from '../schema/market.ts';
 
 /**
- * A market's record after the venue's listing was read again. What was known and is now absent stays (numbers
- * come and go in the listing); a resolution heard from another source is not undone by a listing that lags.
+ * A market's record after its listing was read again. Values that are now absent stay, because numbers come and go in
+ * the listing. A resolution from another source stays when the listing lags.
  */
 export function mergeListing(known: Market | null, listed: Market): Market {
   if (known === null) return listed;
   const merged: Market = withListedEdges(listed, {
     ...listed,
     ...settlementOf(known),
-    // The listing is cached: the stream's finer step is the newer one.
+    // The listing is cached: the stream's finer tick size is the newer one.
     tickSize: Math.min(known.tickSize, listed.tickSize),
     volume: listed.volume ?? known.volume,
     liquidity: listed.liquidity ?? known.liquidity,
     takerFeeRate: listed.takerFeeRate ?? known.takerFeeRate,
     takerFeeExponent: listed.takerFeeExponent ?? known.takerFeeExponent,
-    // The listing never says how long an order is held; the exchange may have said that it is not.
+    // The listing never states the taker delay; the exchange may have said that there is none.
     takerDelayMs: known.takerDelayMs ?? listed.takerDelayMs,
     recordedSinceMs: known.recordedSinceMs,
     twapLookbackSeconds: listed.twapLookbackSeconds ?? known.twapLookbackSeconds,
@@ -31,7 +31,7 @@ export function mergeListing(known: Market | null, listed: Market): Market {
   return withComputed({ ...read, status, outcome, payoutYes });
 }
 
-/** The venue states the time in its message and again, as another one, in its listing; readers keep the first. */
+/** The venue states two different times, in its message and in its listing; the record keeps the first one read. */
 function firstResolvedTime(
   known: Market,
   listed: Market,
@@ -40,20 +40,28 @@ function firstResolvedTime(
   return { resolvedTimeMs, resolvedTimeSource };
 }
 
-/** What the record says of strike and close, whoever said it. */
+/** The record's fields about strike and close, from any source. */
 function settlementOf(
   known: Market,
 ): SettlementFacts & Pick<Market, 'strikePrice' | 'strikeSource' | 'closePrice'> {
-  const { strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs, strikeDifference } = known;
-  const { closePrice, closeBasis, closeKnownTimeMs, closeDifference, computedPayoutYes, winnerDisagrees } =
-    known;
-  const { resolvedBy, resolvedTimeSource, confirmedTimeMs } = known;
-  const { twapLookbackSeconds, rulesReadTimeMs, rulesVersion } = known;
   return {
-    ...{ strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs, strikeDifference },
-    ...{ closePrice, closeBasis, closeKnownTimeMs, closeDifference, computedPayoutYes, winnerDisagrees },
-    ...{ resolvedBy, resolvedTimeSource, confirmedTimeMs },
-    ...{ twapLookbackSeconds, rulesReadTimeMs, rulesVersion },
+    strikePrice: known.strikePrice,
+    strikeSource: known.strikeSource,
+    strikeBasis: known.strikeBasis,
+    strikeKnownTimeMs: known.strikeKnownTimeMs,
+    strikeDifference: known.strikeDifference,
+    closePrice: known.closePrice,
+    closeBasis: known.closeBasis,
+    closeKnownTimeMs: known.closeKnownTimeMs,
+    closeDifference: known.closeDifference,
+    computedPayoutYes: known.computedPayoutYes,
+    winnerDisagrees: known.winnerDisagrees,
+    resolvedBy: known.resolvedBy,
+    resolvedTimeSource: known.resolvedTimeSource,
+    confirmedTimeMs: known.confirmedTimeMs,
+    twapLookbackSeconds: known.twapLookbackSeconds,
+    rulesReadTimeMs: known.rulesReadTimeMs,
+    rulesVersion: known.rulesVersion,
   };
 }
 
@@ -71,7 +79,7 @@ function withListedEdges(listed: Market, market: Market): Market {
   return merged;
 }
 
-/** Rules that read the same as before were known since then; a change is dated by the reading that showed it. */
+/** Unchanged rules keep their first read time; a change is dated by the read that found it. */
 function rulesReadTime(known: Market, merged: Market, readTimeMs: number | null): number | null {
   const same =
     known.takerFeeRate === merged.takerFeeRate &&
@@ -83,7 +91,7 @@ function rulesReadTime(known: Market, merged: Market, readTimeMs: number | null)
   return same ? known.rulesReadTimeMs : readTimeMs;
 }
 
-/** The record with what the exchange says of fee and hold; the listing's own fee stands where there is one. */
+/** The record with the exchange's fee and taker delay; a fee from the listing takes precedence. */
 export function withRules(
   market: Market,
   rules: {
@@ -102,7 +110,7 @@ export function withRules(
   return { ...read, rulesReadTimeMs: rulesReadTime(market, read, rules.readTimeMs) };
 }
 
-/** What a source says about the end of a market: the winning token, and when. */
+/** A source's statement about the end of a market: the winning token and the time. */
 export interface NamedWinner {
   readonly tokenId: string;
   readonly timeMs: number;
@@ -110,8 +118,8 @@ export interface NamedWinner {
 }
 
 /**
- * The record once the stream or the exchange named the winner.
- * @returns Null when the token is none of the market's.
+ * The record after the stream or the exchange named the winner.
+ * @returns Null when the token does not belong to the market.
  */
 export function withWinner(market: Market, named: NamedWinner): Market | null {
   const up = named.tokenId === market.yesTokenId;
@@ -119,7 +127,9 @@ export function withWinner(market: Market, named: NamedWinner): Market | null {
   const outcome: Outcome = up ? 'Up' : 'Down';
   const resolution = { status: 'resolved', outcome, payoutYes: up ? 1 : 0, resolvedBy: named.by } as const;
   return withComputed({
-    ...{ ...market, ...resolution },
-    ...{ resolvedTimeMs: named.timeMs, resolvedTimeSource: named.by },
+    ...market,
+    ...resolution,
+    resolvedTimeMs: named.timeMs,
+    resolvedTimeSource: named.by,
   });
 }

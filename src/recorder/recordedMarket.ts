@@ -6,17 +6,17 @@ import type { BookRecord, QuoteRecord, TradeRecord, TradeSide } from '../schema/
 import type { StoredBook } from '../store/queries/resume.ts';
 import { type FinishedAction, LOPSIDED_MS, MarketBook } from '../venues/polymarket/book/marketBook.ts';
 
-/** Trades remembered to recognise the venue's duplicates; it repeats frames within seconds. */
+/** Number of trades remembered to recognise duplicates; the venue repeats frames within seconds. */
 const TRADES_REMEMBERED_MAX = 2000;
 
-/** A book that is shown but not proven, since when, and with what its hash was tried. */
+/** A published but unproven book: since when, and with which hash inputs. */
 export interface Unproven {
   readonly sinceMs: number;
   readonly cause: GapCause;
   readonly inputs: string;
-  /** Frames that one socket had lost have come by the other since. */
+  /** Frames that one socket lost have since arrived on the other. */
   wasLate: boolean;
-  /** The other token's book had never come. */
+  /** The other token's book had never arrived. */
   readonly isOneSided: boolean;
 }
 
@@ -26,18 +26,18 @@ type LastShown = Pick<BookRecord, 'eventTimeMs' | 'trusted' | 'underlyingPrice' 
 
 type Stamped = { seq: number; underlyingPrice: number | null };
 
-/** One market being recorded: its record, its book, and what is needed to tell news from repetition. */
+/** One recorded market: its record, its book, and the state that distinguishes new data from repetitions. */
 export class RecordedMarket {
   market: Market;
   readonly book: MarketBook;
-  /** Receipt of the newest message; null before the first. */
+  /** Receive time of the newest message; null before the first. */
   lastReceivedTimeMs: number | null = null;
   unproven: Unproven | null = null;
-  /** Nothing of it was stored before this run, so what is proven first is the first there is; never so in imports. */
+  /** No earlier run stored any row of it, so the first proof here is the first ever; always false in imports. */
   isNew = false;
-  /** The price step that its record was last held against. */
+  /** The tick size with which the record was last compared. */
   #tickSize: string;
-  /** When a frame of this market last could not be read. */
+  /** Time of this market's last unreadable frame. */
   rejectedTimeMs: number | null = null;
   #yesBid: number | null = null;
   #yesAsk: number | null = null;
@@ -46,10 +46,10 @@ export class RecordedMarket {
   #quoteTrusted: boolean | null = null;
   #quotedTimeMs: number | null = null;
   #underlyingPrice: number | null = null;
-  /** The last row that was written as proven, and the last one at which both tokens had been named together. */
+  /** The last row written as proven, and the last one for which a frame had named both tokens. */
   #proven: RowTimes | null = null;
   #provenTogether: RowTimes | null = null;
-  /** What a gap begins with while nothing has been proven. */
+  /** The start of a gap while no row has been proven. */
   #first: RowTimes | null = null;
   #tradeTimeMs = 0;
   readonly #trades = new Set<string>();
@@ -69,8 +69,8 @@ export class RecordedMarket {
   }
 
   /**
-   * Restores what an earlier run stored: its last book, and the last row that was proven.
-   * @param proven Null: none was.
+   * Restores the last book and the last proven row that an earlier run stored.
+   * @param proven Null when no row was proven.
    */
   restore(last: StoredBook, proven: RowTimes | null): void {
     this.isNew = false;
@@ -82,27 +82,27 @@ export class RecordedMarket {
     this.lastReceivedTimeMs = last.receivedTimeMs;
   }
 
-  /** Notes a message of the venue. */
+  /** Records the times of a message from the venue. */
   received({ eventTimeMs, receivedTimeMs }: RowTimes): void {
     this.lastReceivedTimeMs = receivedTimeMs;
     this.#first ??= { eventTimeMs, receivedTimeMs };
   }
 
-  /** Notes a proven row that is being written. */
+  /** Records the times of a proven row that is being written. */
   proved({ eventTimeMs, receivedTimeMs }: RowTimes): void {
     const { yes, no } = this.book;
     this.#proven = { eventTimeMs, receivedTimeMs };
     if (yes.timeMs === no.timeMs) this.#provenTogether = this.#proven;
   }
 
-  /** The last row that was written as proven; null before the first. */
+  /** The last row written as proven; null before the first. */
   get provenRow(): RowTimes | null {
     return this.#proven;
   }
 
   /**
-   * The row a gap that is found now begins with: the last that was proven, or the first thing received; null before.
-   * Rows of one token alone prove nothing of the other.
+   * The row at which a gap detected now starts: the last proven one, or the first message received; null before it.
+   * Rows that name one token prove nothing about the other.
    */
   get gapStart(): RowTimes | null {
     const { yes, no } = this.book;
@@ -127,8 +127,8 @@ export class RecordedMarket {
   }
 
   /**
-   * The book as last shown, a view, and since when its best prices and its trust have been these; null before the first,
-   * `unfinished` while it is between two states.
+   * A live view of the last published book, with the time since which its best prices and trust are unchanged; null
+   * before the first book, `unfinished` between two states.
    */
   liveBook(): LastShown | 'unfinished' | null {
     const { eventTimeMs, waitingSinceMs, yes, no } = this.book;
@@ -145,7 +145,7 @@ export class RecordedMarket {
     };
   }
 
-  /** A quote when a best price of either token or the trust is news, else null. Written out: see `mapClobFrame`. */
+  /** A quote when a best price of either token or the trust changed, else null. Written out: see `mapClobFrame`. */
   quoteRecord(action: FinishedAction, { seq, underlyingPrice }: Stamped): QuoteRecord | null {
     const { yes, no } = this.book;
     const [yesBid, yesAsk, noBid, noAsk] = [yes.bids.best, yes.asks.best, no.bids.best, no.asks.best];
@@ -170,8 +170,8 @@ export class RecordedMarket {
   }
 
   /**
-   * The price step that the hashes of a proven book show, where the record has another; null where it is as recorded. A
-   * listing may be ahead of the book but never behind its hashes: only a finer step corrects it.
+   * The tick size that a proven book's hashes show, where the record has another; null where they agree. A
+   * listing may be ahead of the book but never behind its hashes: only a finer tick size corrects it.
    */
   provenTickSize(): number | null {
     const { context, yes, no } = this.book;
@@ -181,13 +181,13 @@ export class RecordedMarket {
     return ticks !== null && ticks < this.market.tickSize ? ticks : null;
   }
 
-  /** Names the other token of a market of which a recording had shown one alone. */
+  /** Names the other token of a market for which a recording had shown only one. */
   nameNoToken(tokenId: string): Market {
     this.book.no.tokenId = tokenId;
     return { ...this.market, noTokenId: tokenId };
   }
 
-  /** Has the book written as it stands: rows of it may have been lost on the way to the store. */
+  /** Forces a full book row, in case earlier rows were dropped. */
   rewrite(nowMs: number): void {
     this.#quoteTrusted = null;
     this.book.republish(nowMs);
@@ -203,7 +203,7 @@ export class RecordedMarket {
     this.#quoteTrusted = trusted;
   }
 
-  /** A trade that was not recorded yet, else null. */
+  /** The record of a trade; null for a trade already recorded. */
   tradeRecord(event: TokenTradeEvent, seq: number): TradeRecord | null {
     const outcome = event.tokenId === this.market.yesTokenId ? 'YES' : 'NO';
     const side: TradeSide = `${event.side}_${outcome}`;

@@ -26,8 +26,8 @@ const LAST_BOOK: StoredBook = {
   ...{ yes: { bids: none, asks: none }, no: { bids: none, asks: none } },
 };
 
-describe('since when a market is recorded', () => {
-  it('is the receipt of its first proven book, written once', () => {
+describe('the time since which a market is recorded', () => {
+  it('is the receive time of its first proven book, written once', () => {
     const at = setUp('clock');
     at.recorder.track(MARKET);
     at.wire.set({ side: 'BUY', price: 5100, size: 1_000_000 });
@@ -43,12 +43,12 @@ describe('since when a market is recorded', () => {
     expect(since(at)).toEqual([null, T0 + 520]);
   });
 
-  it('stays when the listing is read again', () => {
+  it('is unchanged when the listing is read again', () => {
     const known = { ...MARKET, recordedSinceMs: T0 };
     expect(mergeListing(known, MARKET).recordedSinceMs).toBe(T0);
   });
 
-  it('is not claimed of a market an earlier run has books of', () => {
+  it('is not set for a market with books of an earlier run', () => {
     const at = setUp('clock');
     at.recorder.resume(MARKET, { book: LAST_BOOK, proven: null });
     at.recorder.clobFrame(at.wire.snapshot(T0), T0);
@@ -56,14 +56,14 @@ describe('since when a market is recorded', () => {
     expect(at.recorder.recorded(MARKET.marketId)?.book.trusted).toBe(true);
   });
 
-  it('is claimed of one that an earlier run only listed', () => {
+  it('is set for a market that an earlier run only listed', () => {
     const at = setUp('clock');
     at.recorder.resume(MARKET);
     at.recorder.clobFrame(at.wire.snapshot(T0), T0);
     expect(since(at)).toEqual([T0]);
   });
 
-  it('is not claimed by an import, which may come after another of an earlier time', () => {
+  it('is not set by an import, because another import may hold earlier data', () => {
     const at = setUp('receipt');
     at.recorder.track(MARKET);
     at.recorder.clobFrame(at.wire.snapshot(T0), T0);
@@ -71,7 +71,7 @@ describe('since when a market is recorded', () => {
   });
 });
 
-it('is not lost to what the lifecycle finds out meanwhile', async () => {
+it('is not lost when the lifecycle updates the market', async () => {
   const at = setUpLifecycle();
   at.lifecycle.start([]);
   await at.clock.advance(2_000);

@@ -37,7 +37,7 @@ const sideOf = (wire: WireMarket, side: 'bids' | 'asks') =>
   Array.from({ length: wire[side].count }, (_, i) => [wire[side].prices[i]!, wire[side].sizes[i]!]);
 
 describe('Recorder', () => {
-  it('writes one book a venue action, each equal to the truth, however the action is split', () => {
+  it('writes one book per venue action, equal to the venue’s, however the action is split', () => {
     const change = fc.record({
       side: fc.constantFrom('BUY' as const, 'SELL' as const),
       off: fc.integer({ min: 0, max: 9 }),
@@ -69,7 +69,7 @@ describe('Recorder', () => {
     );
   });
 
-  it('writes a quote for a new best price only', () => {
+  it('writes a quote only for a new best price', () => {
     const { sink, recorder, wire } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
     for (const frame of wire.action(T0 + 1, [{ side: 'BUY', price: 4900, size: 7 * SHARE }]))
@@ -83,7 +83,7 @@ describe('Recorder', () => {
     ]);
   });
 
-  it('marks a book untrusted when a frame of an action is lost, and trusted again at the next books', () => {
+  it('marks a book untrusted after a lost frame, and trusted again at the next books', () => {
     const { sink, recorder, wire } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
     const [first] = wire.action(T0 + 1, [
@@ -98,7 +98,7 @@ describe('Recorder', () => {
     expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: T0 + 500 });
   });
 
-  it('ends a quiet action by timer when time goes by the clock', async () => {
+  it('ends a quiet action by timer when time passes by the clock', async () => {
     const { sink, clock, recorder, wire } = setUp('clock');
     recorder.clobFrame(wire.snapshot(T0), T0);
     const [first] = wire.action(T0 + 1, [
@@ -113,7 +113,7 @@ describe('Recorder', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('verifies a book whose trade message comes late, and stores a repeated trade once', () => {
+  it('verifies a book whose trade message is late, and stores a repeated trade once', () => {
     const { sink, recorder, wire } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
     const trade = wire.trade(T0 + 3, { price: 5000, size: 2 * SHARE });
@@ -132,10 +132,10 @@ describe('Recorder', () => {
     });
   });
 
-  it('proves a state when the message its hash was waiting for comes late', () => {
+  it('proves a state when a late message supplies the missing input of its hash', () => {
     const { sink, recorder, wire } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
-    // A trade at a price the action does not touch cannot be guessed: the state is shown, unproven.
+    // A trade at a price that the action does not touch is not among the guesses: the state is published unproven.
     const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
     for (const frame of wire.action(T0 + 3, [{ side: 'BUY', price: 4000, size: SHARE }]))
       recorder.clobFrame(frame, T0 + 3);
@@ -146,7 +146,7 @@ describe('Recorder', () => {
     expect(sink.books).toHaveLength(2);
   });
 
-  it('proves a trade’s books by its message, though the tick changes before the next action', () => {
+  it('proves a trade’s books by its message, even if the tick size changes before the next action', () => {
     const { sink, recorder, wire } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
     const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
@@ -162,11 +162,11 @@ describe('Recorder', () => {
     expect(sink.books.map(({ trusted }) => trusted)).toEqual([true, true, true]);
   });
 
-  it('follows a tick change into the hash, and into the record of the market', () => {
+  it('applies a tick size change to the hash and to the market’s record', () => {
     const { sink, recorder, wire } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
     wire.tickSize = '0.001';
-    // The changes hashed with the new tick come before its message.
+    // Changes hashed with the new tick size arrive before its message.
     for (const frame of wire.action(T0 + 3, [{ side: 'BUY', price: 4910, size: SHARE }]))
       recorder.clobFrame(frame, T0 + 3);
     recorder.finishQuiet(T0 + 30);
@@ -182,7 +182,7 @@ describe('Recorder', () => {
     expect(sink.markets.map(({ tickSize }) => tickSize)).toEqual([100, 10]);
   });
 
-  it('knows a trade of the other token in the hash by either side of its price', () => {
+  it('recognises the other token’s trade in the hash by either side of its price', () => {
     for (const inHash of ['0.400', '0.600']) {
       const { sink, recorder, wire } = setUp();
       recorder.clobFrame(wire.snapshot(T0), T0);
@@ -198,7 +198,7 @@ describe('Recorder', () => {
     }
   });
 
-  it('keeps two actions of one millisecond apart when the books of a trade stand between them', () => {
+  it('separates two actions of one millisecond by the books of a trade between them', () => {
     const { sink, recorder, wire } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
     const trade = wire.trade(T0 + 3, { price: 5000, size: 2 * SHARE });
@@ -228,12 +228,12 @@ describe('Recorder', () => {
     recorder.clobFrame(wire.snapshot(T0 + 50), T0 + 900);
     const end = { endTimeMs: T0 + 50, endReceivedMs: T0 + 900, repairedBy: 'snapshot' };
     expect(sink.gaps.at(-1)).toMatchObject({ startTimeMs: T0, startReceivedMs: T0, ...end });
-    // The levels did not change: no second book row, but the trust is news.
+    // The levels are unchanged, so there is no second book row, only a quote for the trust.
     expect(sink.books).toHaveLength(1);
     expect(sink.quotes.at(-1)).toMatchObject({ trusted: true });
   });
 
-  it('stamps the last spot price, and none when it is older than ten seconds', () => {
+  it('stamps the last spot price unless it is older than ten seconds', () => {
     const { sink, recorder, wire } = setUp();
     const spot = { kind: 'underlying', ticker: 'BTC', source: 'binance_spot' } as const;
     recorder.underlying({ ...spot, price: 97_000.12, eventTimeMs: T0, receivedTimeMs: T0 });
@@ -249,25 +249,22 @@ describe('Recorder', () => {
     ['live, on time', 5_000, {}, [[97_000, T0 - 5_000]], 97_000],
     ['live, late', 5_001, {}, [], null],
     ['sent with the subscription', 5_001, { isHistory: true } as const, [[97_000, T0 - 5_001]], null],
-  ])(
-    'a spot price that came %s: stored, and used as far as it says something',
-    (_, lagMs, more, used, beside) => {
-      const { sink, recorder, wire } = setUp('clock');
-      const heard: [number, number][] = [];
-      recorder.onUnderlying = ({ price, eventTimeMs }) => heard.push([price, eventTimeMs]);
-      const spot = { kind: 'underlying', ticker: 'BTC', source: 'binance_spot', price: 97_000 } as const;
-      recorder.underlying({ ...spot, eventTimeMs: T0 - lagMs, receivedTimeMs: T0, ...more });
-      recorder.clobFrame(wire.snapshot(T0), T0);
-      expect(sink.underlyings).toHaveLength(1);
-      expect(heard).toEqual(used);
-      expect(sink.books.at(-1)?.underlyingPrice).toBe(beside);
-      // A live late price makes the market's books untrusted; what a subscription brings does not.
-      expect(sink.books.at(-1)?.trusted).toBe(lagMs <= 5_000 || 'isHistory' in more);
-      recorder.close();
-    },
-  );
+  ])('stores a spot price that arrived %s, and uses it only if current', (_, lagMs, more, used, beside) => {
+    const { sink, recorder, wire } = setUp('clock');
+    const heard: [number, number][] = [];
+    recorder.onUnderlying = ({ price, eventTimeMs }) => heard.push([price, eventTimeMs]);
+    const spot = { kind: 'underlying', ticker: 'BTC', source: 'binance_spot', price: 97_000 } as const;
+    recorder.underlying({ ...spot, eventTimeMs: T0 - lagMs, receivedTimeMs: T0, ...more });
+    recorder.clobFrame(wire.snapshot(T0), T0);
+    expect(sink.underlyings).toHaveLength(1);
+    expect(heard).toEqual(used);
+    expect(sink.books.at(-1)?.underlyingPrice).toBe(beside);
+    // A live late price makes the market's books untrusted; history sent on subscription does not.
+    expect(sink.books.at(-1)?.trusted).toBe(lagMs <= 5_000 || 'isHistory' in more);
+    recorder.close();
+  });
 
-  it('keeps event times monotonic and refuses changes older than the book', async () => {
+  it('keeps event times monotonic and ignores changes older than the book', async () => {
     const { sink, recorder, wire, metrics } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
     const [late] = wire.action(T0 - 10, [{ side: 'BUY', price: 4900, size: 5 }]);
@@ -277,7 +274,7 @@ describe('Recorder', () => {
     expect(await metrics.registry.metrics()).toContain('underround_book_events_ignored_total{why="stale"} 1');
   });
 
-  it('sets aside a frame whose time is in microseconds, and goes on recording the market', async () => {
+  it('sets aside a frame with a time in microseconds, and continues to record the market', async () => {
     const { sink, recorder, wire, metrics } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
     const [right] = wire.action(T0 + 1, [{ side: 'BUY', price: 4900, size: 5 }]);
@@ -293,7 +290,7 @@ describe('Recorder', () => {
     );
   });
 
-  it('takes no trade of a token that is not of its market', async () => {
+  it('ignores a trade of a token of another market', async () => {
     const { sink, recorder, wire, metrics } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
     const trade = wire.trade(T0 + 1, { price: 4900, size: SHARE });
@@ -325,13 +322,13 @@ describe('Recorder', () => {
 
   it.each([
     ['not JSON', '<html>'],
-    ['no object', '[1]'],
+    ['not an object', '[1]'],
     [
       'a price above 1',
       '{"event_type":"last_trade_price","market":"0x1","asset_id":"1","timestamp":"1","side":"BUY","price":"1.5","size":"1"}',
     ],
     [
-      'a time that is none',
+      'an invalid time',
       '{"event_type":"book","market":"0x1","asset_id":"1","timestamp":"soon","hash":"1","bids":[],"asks":[]}',
     ],
   ])('sets aside and counts a frame with %s', async (_, frame) => {
@@ -349,7 +346,7 @@ describe('Recorder', () => {
     expect(await metrics.registry.metrics()).not.toContain('underround_frames_rejected_total{');
   });
 
-  it('stores the winner the stream names, once, and tells of it', () => {
+  it('stores the winner named by the stream once, and reports it', () => {
     const { sink, recorder, resolved } = setUp();
     const named = (winning_asset_id: string) =>
       JSON.stringify({

@@ -19,70 +19,70 @@ import type { StoredBook } from '../store/queries/resume.ts';
 import { ACTION_QUIET_MS, type Applied, type FinishedAction } from '../venues/polymarket/book/marketBook.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import { BookTrust, CLOB_FEED } from './bookTrust.ts';
-import { Gaps } from './gaps.ts';
-import type { Adoption } from './import/unknownMarkets.ts';
+import { GapTracker } from './gapTracker.ts';
+import type { Adoption } from './import/unlistedMarketAdopter.ts';
 import { marketOfLostFrame } from './lostFrame.ts';
 import { withWinner } from './marketMerge.ts';
-import { RecentSnapshots } from './recentSnapshots.ts';
+import { RecentSnapshotCounter } from './recentSnapshotCounter.ts';
 import { RecordedMarket } from './recordedMarket.ts';
 import { recorderCounters } from './recorderCounters.ts';
 import { Sequence } from './sequence.ts';
-import { UnderlyingPrices } from './underlyingPrices.ts';
-import { FeedLags } from './watchdog/feedLags.ts';
+import { UnderlyingPriceCache } from './underlyingPriceCache.ts';
+import { FeedLagMonitor } from './watchdog/feedLagMonitor.ts';
 
-/** An ended market stays subscribed this long unless it resolves first: trading goes on for tens of seconds. */
+/** How long an ended, unresolved market stays subscribed: trading continues for tens of seconds. */
 export const SUBSCRIBED_AFTER_END_MS = 300_000;
-/** How far back a run may have received rows of a market of which it stored none; generous, since there are none. */
+/** How long before its end a run may have received rows of a market that has none stored; deliberately generous. */
 const NEVER_STORED_MS = 60_000;
 
 const PERP_FEED = 'bybit.rest';
 
-export interface RecorderOptions {
+interface RecorderOptions {
   sink: RecordSink;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
-  /** `receipt`: time passes as frames say (imports, history); `clock`: quiet actions also end by timer. */
+  /** `receipt`: time passes by the frames (imports, history); `clock`: quiet actions also end by timer. */
   timeBy: 'receipt' | 'clock';
 }
 
 /**
- * Turns what venues send into what is stored: raw frame -> action -> book -> records. Live feeds, imports and
+ * Turns venue data into stored records: raw frame -> action -> book -> records. Live feeds, imports and
  * generated history all pass through here.
  */
 export class Recorder {
-  readonly gaps: Gaps;
+  readonly gaps: GapTracker;
   readonly trust: BookTrust;
-  /** Null for recordings: who made them may have had any clock. */
-  readonly lags: FeedLags | null;
-  readonly recent = new RecentSnapshots();
-  /** Told of every price of an underlying, repeated ones too. */
+  /** Null for recordings, whose clocks are unknown. */
+  readonly lags: FeedLagMonitor | null;
+  readonly recent = new RecentSnapshotCounter();
+  /** Called with every price of an underlying, including repeated ones. */
   onUnderlying: ((event: UnderlyingEvent) => void) | null = null;
-  /** Told of a market whose winner the venue's stream named; its record is written already. */
+  /** Called with a market whose winner the venue's stream named, after its record is written. */
   onResolved: ((market: Market) => void) | null = null;
   readonly #options: RecorderOptions;
   readonly #sequence = new Sequence();
-  readonly #prices = new UnderlyingPrices();
+  readonly #prices = new UnderlyingPriceCache();
   readonly #markets = new Map<string, RecordedMarket>();
   readonly #byToken = new Map<string, RecordedMarket>();
   readonly #waiting = new Set<RecordedMarket>();
   readonly #perpUpdateIds = new Map<string, number>();
   #timer: Timer | null = null;
-  /** A book we asked for is being applied. */
+  /** True while a requested book is being applied. */
   #asked = false;
   readonly #counters;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
     const { sink, log, metrics } = options;
-    this.gaps = new Gaps({ sink, log, metrics, nextSeq: () => this.#nextSeq() });
-    this.lags = options.timeBy === 'clock' ? new FeedLags(options) : null;
+    this.gaps = new GapTracker({ sink, log, metrics, nextSeq: () => this.#nextSeq() });
+    this.lags = options.timeBy === 'clock' ? new FeedLagMonitor(options) : null;
     const isLate = (market: Market) => this.lags !== null && this.lags.lateFor(market) !== null;
     this.trust = new BookTrust({ gaps: this.gaps, metrics, isLate });
     this.#counters = recorderCounters(metrics);
   }
 
-  /** Starts recording a market, or takes over a newer version of its record. Equal versions write nothing. */
+  /** Starts recording a market, or replaces its record with a newer version. Equal versions write nothing. */
   track(market: Market): void {
     const known = this.#markets.get(market.marketId);
     if (known !== undefined && JSON.stringify(known.market) === JSON.stringify(market)) return;
@@ -92,8 +92,8 @@ export class Recorder {
   }
 
   /**
-   * Claims a market that an earlier run stored, with the last book and the last proven row that it stored: nothing of
-   * it is written again.
+   * Continues a market of an earlier run from its last stored book and last proven row. No row is written
+   * again.
    */
   resume(market: Market, last: { book: StoredBook; proven: RowTimes | null } | null = null): void {
     if (this.#markets.has(market.marketId)) return;
@@ -101,15 +101,15 @@ export class Recorder {
     if (last !== null) this.#markets.get(market.marketId)?.restore(last.book, last.proven);
   }
 
-  /** Writes the records of all markets followed once more: the store has lost some. */
+  /** Writes the records of all followed markets again, because the store has lost some. */
   writeMarketsAgain(): void {
     for (const { market } of this.#markets.values())
       this.#options.sink.market({ ...market, seq: this.#nextSeq() });
   }
 
   /**
-   * The process did not run since `lastAliveTimeMs`: a gap of every market it followed, and their trust is gone. Each
-   * begins with the last proven row of its own that was stored: what came after it may be lost with the process.
+   * Opens a gap of every followed market for the time since `lastAliveTimeMs`, and makes their books untrusted. Each gap
+   * starts at the market's last stored proven row: later rows may be lost with the process.
    */
   wasDown(lastAliveTimeMs: number, nowMs: number): void {
     for (const recorded of this.#markets.values()) {
@@ -120,16 +120,16 @@ export class Recorder {
     }
   }
 
-  /** Opens a gap of a market whose feed has lost something: its book waits for new snapshots. */
+  /** Opens a gap of a market whose feed has lost data: its book waits for new snapshots. */
   lose(recorded: RecordedMarket, gap: Parameters<BookTrust['open']>[1]): void {
-    // What is whole of the running action counts as received before.
+    // The completed part of the running action was received before the loss.
     recorded.book.finishQuiet();
     this.trust.open(recorded, gap);
     recorded.book.disconnect(gap.knownTimeMs);
   }
 
-  /** Opens a gap of a market whose book may be wrong: the next announced hashes prove it, or none. */
-  doubt(recorded: RecordedMarket, gap: Parameters<BookTrust['open']>[1]): void {
+  /** Opens a gap of a market whose book may be wrong, until the next announced hashes verify. */
+  distrust(recorded: RecordedMarket, gap: Parameters<BookTrust['open']>[1]): void {
     recorded.book.finishQuiet();
     this.trust.open(recorded, gap);
     recorded.book.distrust(gap.knownTimeMs);
@@ -148,12 +148,12 @@ export class Recorder {
     return this.#markets.get(marketId) ?? null;
   }
 
-  /** The market one of whose outcomes this token is. */
+  /** The market this token belongs to. */
   ofToken(tokenId: string): RecordedMarket | null {
     return this.#byToken.get(tokenId) ?? null;
   }
 
-  /** Stops recording a market; what waits is finished first. */
+  /** Stops recording a market, after finishing its waiting action. */
   untrack(marketId: string): void {
     const recorded = this.#markets.get(marketId);
     if (recorded === undefined) return;
@@ -166,9 +166,9 @@ export class Recorder {
   }
 
   /**
-   * One text frame of the market channel, be it live, recorded or simulated. What is not understood is set aside, counted
-   * and logged, and a gap of the market it names.
-   * @param adopt For events of markets nobody has listed: the market to record them in, once enough is known of it.
+   * Processes one text frame of the market channel: live, recorded or simulated. A malformed frame is set aside, counted
+   * and logged, and opens a gap of the market that it names.
+   * @param adopt Called for events of unlisted markets; returns the market to record once enough is known of it.
    * @returns Whether the frame was understood.
    */
   clobFrame(
@@ -178,7 +178,7 @@ export class Recorder {
   ): boolean {
     try {
       const events = mapClobFrame(text, receivedTimeMs);
-      // Receipt is when we came to read the frame: after a stall of ours the rest of an action looks late.
+      // The receive time is when the frame was read: after a stall of ours, the rest of an action looks late.
       this.finishQuiet(receivedTimeMs, events[0]?.marketId);
       for (const event of events) {
         if (adopt === null || this.#markets.has(event.marketId)) this.clobEvent(event);
@@ -195,7 +195,7 @@ export class Recorder {
     return true;
   }
 
-  /** Records a market without a listing, and the events that were held back until it was known. */
+  /** Records a market without a listing, with the events that were held back until it was known. */
   #adopt(adoption: Adoption | null): void {
     if (adoption === null) return;
     const { marketId, yesTokenId } = adoption.market;
@@ -237,7 +237,7 @@ export class Recorder {
     else if (event.kind === 'market_resolved') this.#resolved(recorded.market, event);
   }
 
-  /** The feed of these tokens is gone: their books are untrusted until the next snapshots. */
+  /** The feed of these tokens is lost: their books are untrusted until the next snapshots. */
   disconnect(tokenIds: readonly string[], receivedTimeMs: number, cause: GapCause = 'disconnected'): void {
     for (const recorded of new Set(tokenIds.map((tokenId) => this.#byToken.get(tokenId)))) {
       if (recorded === undefined || recorded.lastReceivedTimeMs === null) continue;
@@ -245,15 +245,15 @@ export class Recorder {
     }
   }
 
-  /** Takes over a market's books as the venue answered them when asked; the caller has judged that they are newer. */
-  askedBooks(recorded: RecordedMarket, books: readonly BookSnapshotEvent[]): void {
+  /** Applies a market's books from an answer of the venue; the caller has checked that they are newer. */
+  applyRequestedBooks(recorded: RecordedMarket, books: readonly BookSnapshotEvent[]): void {
     this.#asked = true;
     for (const event of books) this.#applied(recorded, recorded.book.applySnapshot(event));
     recorded.book.finishQuiet();
     this.#asked = false;
   }
 
-  /** Price points that come late are written, but nothing is decided or priced by them. */
+  /** Writes a price point; a late one is not used for pricing or decisions. */
   underlying(event: UnderlyingEvent): void {
     const isHistory = event.isHistory === true;
     const isLateNews = this.lags !== null && !isHistory && isLate(event);
@@ -263,13 +263,13 @@ export class Recorder {
     this.#options.sink.underlying({ ...event, seq: this.#nextSeq() });
   }
 
-  /** Takes note of a price that is not to be written, as one an earlier run stored; false where it was known. */
+  /** Restores a price that an earlier run stored, without writing it; returns false if it was known. */
   resumePrice(event: UnderlyingEvent): boolean {
     this.onUnderlying?.(event);
     return this.#prices.update(event);
   }
 
-  /** An equal update id means that nothing changed: no row. */
+  /** An unchanged update id means an unchanged book: no row. */
   perpDepth(event: PerpDepthEvent): void {
     if (this.#perpUpdateIds.get(event.ticker) === event.updateId) return;
     this.#perpUpdateIds.set(event.ticker, event.updateId);
@@ -277,7 +277,7 @@ export class Recorder {
     this.#options.sink.perpDepth({ ...event, seq: this.#nextSeq() });
   }
 
-  /** Ends the actions that have been quiet long enough at `nowMs`, of all markets but one; Infinity ends all. */
+  /** Ends the actions of all markets but one that are quiet long enough at `nowMs`; Infinity ends all. */
   finishQuiet(nowMs: number, butMarketId?: string): void {
     for (const recorded of this.#waiting) {
       if (recorded.market.marketId === butMarketId) continue;
@@ -292,7 +292,7 @@ export class Recorder {
   close(): void {
     this.#timer?.cancel();
     this.finishQuiet(Number.POSITIVE_INFINITY);
-    // A live feed's next start finds the loss; a recording has no further frames.
+    // A live feed's next start detects the loss; a recording has no further frames.
     if (this.#options.timeBy === 'receipt') this.trust.due(Number.POSITIVE_INFINITY);
   }
 
@@ -334,7 +334,7 @@ export class Recorder {
     if (market.noTokenId !== UNKNOWN) this.#byToken.set(market.noTokenId, recorded);
   }
 
-  /** Counts new data only: a repetition of known data is late by nature, and harmless. */
+  /** Counts new data only: a repetition of known data is always late, and harmless. */
   #noteLag({ market, book }: RecordedMarket, event: ClobEvent): void {
     if (this.lags === null || (event.kind !== 'book_change' && event.kind !== 'trade')) return;
     if (event.eventTimeMs < book.eventTimeMs) return;
@@ -367,17 +367,17 @@ export class Recorder {
     const quote = recorded.quoteRecord(action, { seq: this.#nextSeq(), underlyingPrice });
     if (trusted && (quote !== null || action.changed)) recorded.proved(action);
     if (quote !== null) sink.quote(quote);
-    // A change of trust alone is a quote, not a book: every book row is a change of its levels.
+    // A change of trust alone is a quote, not a book: every book row is a change of levels.
     if (!action.changed) return;
     sink.book(recorded.bookRecord(action, { seq: this.#nextSeq(), underlyingPrice }));
     this.recent.add(action.receivedTimeMs);
   }
 
-  /** A frame of a market's book or trades could not be read: what it said is lost. */
+  /** Opens a gap for an unreadable frame of a market's book or trades, whose content is lost. */
   #lostTo(text: string, receivedTimeMs: number): void {
     const recorded = this.#markets.get(marketOfLostFrame(text) ?? '');
     if (recorded === undefined || recorded.lastReceivedTimeMs === null) return;
-    this.doubt(recorded, { cause: 'frame_rejected', knownTimeMs: receivedTimeMs });
+    this.distrust(recorded, { cause: 'frame_rejected', knownTimeMs: receivedTimeMs });
     recorded.rejectedTimeMs = receivedTimeMs;
   }
 
@@ -385,7 +385,7 @@ export class Recorder {
     const { clock, timeBy } = this.#options;
     if (timeBy !== 'clock' || this.#timer !== null || this.#waiting.size === 0) return;
     this.#timer = clock.after(ACTION_QUIET_MS, () => {
-      // One turn later: what lies in the sockets already is read first.
+      // Runs one turn later, after data that is already in the sockets.
       this.#timer = clock.after(0, () => {
         this.#timer = null;
         this.finishQuiet(clock.now());
@@ -395,7 +395,7 @@ export class Recorder {
   }
 }
 
-/** The start of a market's gap where no row of it was stored. */
+/** The start of a market's gap when none of its rows was stored. */
 export function neverStored(lastAliveTimeMs: number): RowTimes {
   const timeMs = lastAliveTimeMs - NEVER_STORED_MS;
   return { eventTimeMs: timeMs, receivedTimeMs: timeMs };

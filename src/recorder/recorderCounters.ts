@@ -1,6 +1,5 @@
 import type { Metrics } from '../runtime/metrics.ts';
 
-/** What the recorder counts. */
 export function recorderCounters(metrics: Metrics) {
   return {
     rejected: metrics.counter('underround_frames_rejected_total', 'Frames set aside as not understood', [

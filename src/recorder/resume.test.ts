@@ -41,7 +41,7 @@ function bookRowOf(row: ProvenRow) {
   return { ...row, ...state, ...Object.fromEntries(empty) };
 }
 
-/** Resumes on a store that holds these records. */
+/** Resumes on a store with these records. */
 async function resume(
   markets: readonly Market[],
   gaps: readonly Gap[],
@@ -69,11 +69,11 @@ async function resume(
   return { followed, recorder, gaps: sink.gaps };
 }
 
-it('records the time nobody was there as a gap of each market it goes on with', async () => {
+it('records the downtime as a gap of each market that it continues', async () => {
   const last = { marketId: MARKET.marketId, eventTimeMs: NOW - 8_100, receivedTimeMs: NOW - 8_000 };
   const { followed, recorder, gaps } = await resume([MARKET], [], { proven: [last] });
   expect(followed).toEqual([MARKET]);
-  // The run was alive for three more seconds, but whatever it received in them was lost with it.
+  // The run lived three seconds longer, but everything it received in them was lost with it.
   const bounds = { startTimeMs: NOW - 8_100, startReceivedMs: NOW - 8_000, endTimeMs: null };
   expect(gaps).toMatchObject([
     { marketId: MARKET.marketId, cause: 'process_down', ...bounds, knownTimeMs: NOW },
@@ -81,12 +81,12 @@ it('records the time nobody was there as a gap of each market it goes on with', 
   expect(recorder.gaps.isOpen(MARKET.marketId)).toBe(true);
 });
 
-it('begins it a minute before the end of the last run where no row of a market was stored', async () => {
+it('starts the gap a minute before the last run’s end if no row of a market was stored', async () => {
   const { gaps } = await resume([MARKET], []);
   expect(gaps).toMatchObject([{ startTimeMs: DOWN_SINCE - 60_000, startReceivedMs: DOWN_SINCE - 60_000 }]);
 });
 
-it('records it of markets whose window had ended, as long as they were subscribed', async () => {
+it('records the downtime for ended markets that were still subscribed', async () => {
   const ended = (secondsAgo: number) => ({
     ...{ ...MARKET, marketId: `0x${secondsAgo}`, slug: `${secondsAgo}`, status: 'closed' as const },
     endTimeMs: DOWN_SINCE - secondsAgo * 1_000,
@@ -95,7 +95,7 @@ it('records it of markets whose window had ended, as long as they were subscribe
   expect(gaps).toMatchObject([{ marketId: '0x299', cause: 'process_down' }]);
 });
 
-it('moves the start of an open gap back to the last proven row that was stored', async () => {
+it('moves the start of an open gap back to the last stored proven row', async () => {
   const gap = openGap(MARKET.marketId);
   const row = (beforeMs: number) => ({
     ...{ marketId: MARKET.marketId, eventTimeMs: gap.startTimeMs - beforeMs },
@@ -107,14 +107,14 @@ it('moves the start of an open gap back to the last proven row that was stored',
   expect(gaps).toMatchObject([{ ...gap, ...bounds }]);
 });
 
-it('ends the gaps of markets that nobody follows any more, and leaves the others open', async () => {
+it('closes the gaps of markets that are not followed any more, and keeps the others open', async () => {
   const { recorder, gaps } = await resume([MARKET], [openGap('0xover'), openGap(MARKET.marketId)]);
   expect(gaps).toMatchObject([{ marketId: '0xover', endTimeMs: NOW, repairedBy: null }]);
   expect(recorder.gaps.isOpen(MARKET.marketId)).toBe(true);
   expect((await resume([], [openGap('0xover')])).gaps).toHaveLength(1);
 });
 
-it('records it of markets too that ended so long ago that nobody follows them', async () => {
+it('records the downtime also for markets that ended too long ago to be followed', async () => {
   const DAY_MS = 86_400_000;
   const ended = (hoursAgo: number, status: Market['status'] = 'open') => {
     const endTimeMs = NOW - hoursAgo * 3_600_000;
@@ -132,7 +132,7 @@ it('records it of markets too that ended so long ago that nobody follows them', 
   ]);
 });
 
-it('does not follow markets of imports, which no listing knows', async () => {
+it('does not follow markets of imports, which have no listing', async () => {
   const { followed, recorder } = await resume([{ ...MARKET, slug: UNKNOWN, status: 'closed' }], []);
   expect(followed).toEqual([]);
   expect(recorder.market(MARKET.marketId)).toBeNull();

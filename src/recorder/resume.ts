@@ -14,14 +14,14 @@ import {
 import { loadRecentBooks } from '../store/queries/resume.ts';
 import { neverStored, type Recorder, SUBSCRIBED_AFTER_END_MS } from './recorder.ts';
 
-/** Markets that ended longer ago are not followed to their outcome any more. */
+/** The outcome of markets that ended longer ago is not followed any more. */
 const LOOK_BACK_MS = 86_400_000;
-/** What `/health` counts. */
+/** The period that `/health` counts. */
 const RECENT_MS = 300_000;
 
 /**
- * Takes up where the run before stopped: its markets, their last books, its open gaps, the prices that strikes are made
- * of; and records as a gap the time nobody was there. No feed may be connected yet.
+ * Continues where the previous run stopped: its markets, their last books, its open gaps, and the prices from which
+ * strikes are computed. Records the downtime as a gap. Must run before any feed is connected.
  * @returns The markets that are still open or whose outcome the listing has not confirmed.
  */
 export async function resumeRecording(options: {
@@ -38,7 +38,7 @@ export async function resumeRecording(options: {
   const followedAfterMs = nowMs - LOOK_BACK_MS;
   const subscribedThen = (lastAliveTimeMs ?? Number.POSITIVE_INFINITY) - SUBSCRIBED_AFTER_END_MS;
   const endAfterMs = Math.min(followedAfterMs, subscribedThen);
-  // Markets of imports without a listing have no slug to ask the venue by.
+  // Markets of imports without a listing have no slug with which to ask the venue.
   const stored = (await resumedMarkets(store, { endAfterMs })).filter(({ slug }) => slug !== UNKNOWN);
   const markets = stored.filter(
     ({ confirmedTimeMs, endTimeMs }) =>
@@ -54,7 +54,7 @@ export async function resumeRecording(options: {
   ]);
   const lastBooks = new Map(books.map((book) => [book.marketId, book]));
   for (const { marketId, status, endTimeMs } of stored) {
-    // Those that are followed get theirs below, and it ends with their book.
+    // Followed markets get their gap below, and it ends with their book.
     if (endTimeMs > followedAfterMs || status === 'resolved' || lastAliveTimeMs === null) continue;
     const start = proven.get(marketId) ?? neverStored(lastAliveTimeMs);
     const gap = { marketId, start, cause: 'process_down', feed: 'underround', knownTimeMs: nowMs } as const;
@@ -69,7 +69,7 @@ export async function resumeRecording(options: {
   }
   for (const gap of gaps) {
     recorder.gaps.resume(gap, proven.get(gap.marketId) ?? null);
-    // Its market is over and forgotten: nothing would end it later.
+    // The market has ended and is not followed: nothing would close its gap later.
     if (recorder.market(gap.marketId) === null) recorder.gaps.abandon(gap.marketId, nowMs);
   }
   const prices = await resumedPrices(store, { fromMs: nowMs - PRICE_TAPE_MS, toMs: nowMs });
@@ -81,7 +81,7 @@ export async function resumeRecording(options: {
   return markets;
 }
 
-/** So that a restart does not look like a service without data. */
+/** Counts recent books, so that a restart does not look like a service without data. */
 async function countRecent(
   { store, recorder, log }: Parameters<typeof resumeRecording>[0],
   nowMs: number,
@@ -91,7 +91,7 @@ async function countRecent(
     for (const { timeMs, books } of recent) recorder.recent.add(timeMs, books);
   };
   if (store.waiting?.isEmpty ?? true) return await count();
-  // Counted once, when they are all in the engine: it alone knows which of them it had.
+  // Counted once all rows are in the engine: only the engine knows which rows it already had.
   const failed = (error: unknown) => log.warn({ err: error }, 'recording.recent_not_counted');
   void store.writer.recovered?.then(count).catch(failed);
 }

@@ -1,8 +1,8 @@
-/** Sequence numbers a millisecond can hold before they run ahead of the clock. */
+/** Sequence numbers per millisecond before they run ahead of the clock. */
 const PER_MILLISECOND = 4096;
 
 /**
- * Numbers records in order of arrival. A number starts from the wall clock, so numbers keep rising over restarts
+ * Numbers records in order of arrival. Numbers derive from the wall clock, so they keep rising over restarts
  * without reading the store, and stay exact in a double until 2039.
  */
 export class Sequence {

@@ -1,4 +1,4 @@
-/** Works through keyed items one at a time; an item that waits already is replaced, not doubled. */
+/** Processes keyed items one at a time; a waiting item with the same key is replaced. */
 export class SerialQueue<T> {
   readonly #waiting = new Map<string, T>();
   readonly #waitingMax: number;
@@ -11,7 +11,7 @@ export class SerialQueue<T> {
     this.#work = options.work;
   }
 
-  /** @returns False when too many wait: then it is left out. */
+  /** @returns False when too many items wait: then the item is dropped. */
   add(key: string, item: T): boolean {
     if (this.#waiting.size >= this.#waitingMax && !this.#waiting.has(key)) return false;
     this.#waiting.set(key, item);

@@ -4,7 +4,7 @@ import { MemorySink } from '../../test/support/memorySink.ts';
 import { book as bookOf } from '../../test/support/records.ts';
 import { Bus } from '../bus/bus.ts';
 import { PublishingSink } from '../bus/publishingSink.ts';
-import { Strikes } from '../lifecycle/strikes.ts';
+import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { silentLogger } from '../runtime/log.ts';
@@ -29,13 +29,13 @@ const FEEDS = {
 } as const;
 
 /** A recorder over simulated venues, the detectors behind it, and everything recorded. */
-function simulate(options: { seed: string; chancesPerHour: number; density: number }) {
+function simulate(options: { seed: string; opportunitiesPerHour: number; density: number }) {
   const clock = new FakeClock(START);
   const common = { clock, log: silentLogger, metrics: new Metrics() };
   const bus = new Bus(common);
   const sink = new MemorySink();
   const recorder = new Recorder({ ...common, sink: new PublishingSink(sink, bus), timeBy: 'receipt' });
-  const strikes = new Strikes({ candles: null, ...common });
+  const strikes = new StrikeFinder({ candles: null, ...common });
   const router = new FrameRouter({ recorder, log: silentLogger, strikes });
   const detections: Detection[] = [];
   const host = new DetectorHost({
@@ -110,7 +110,7 @@ function standing({ host }: Simulation): string[] {
 }
 
 test('the board is what the detectors say of the records from scratch, on a stream with every kind of chance', () => {
-  const simulation = simulate({ seed: '11', chancesPerHour: 240, density: 0.02 });
+  const simulation = simulate({ seed: '11', opportunitiesPerHour: 240, density: 0.02 });
   let [frames, compared, stood] = [0, 0, 0];
   for (const nowMs of simulation.play(START + 10 * MINUTE)) {
     if (++frames % 1_997 !== 0) continue;
@@ -129,7 +129,7 @@ test('the board is what the detectors say of the records from scratch, on a stre
 });
 
 test('cheap pairs are found where they are planted, at the books that were trusted, once a market', () => {
-  const simulation = simulate({ seed: '12', chancesPerHour: 120, density: 0.02 });
+  const simulation = simulate({ seed: '12', opportunitiesPerHour: 120, density: 0.02 });
   for (const _ of simulation.play(START + 12 * MINUTE));
   simulation.close();
   const { detections, sink } = simulation;
@@ -145,7 +145,7 @@ test('cheap pairs are found where they are planted, at the books that were trust
 });
 
 test('a consistent venue, whose actions come in pieces, never shows a logical chance', () => {
-  const simulation = simulate({ seed: '13', chancesPerHour: 0, density: 0.1 });
+  const simulation = simulate({ seed: '13', opportunitiesPerHour: 0, density: 0.1 });
   let frames = 0;
   for (const _ of simulation.play(START + 6 * MINUTE)) {
     if (++frames % 1_000 === 0) simulation.sink.books.length = 0;

@@ -1,7 +1,7 @@
 import { isLate } from '../core/lateness.ts';
 import { SecondPrices } from '../core/pricing/secondPrices.ts';
 import { VolatilityEstimator } from '../core/pricing/volatilityEstimator.ts';
-import { UNDERLYING_AGE_MAX_MS } from '../recorder/underlyingPrices.ts';
+import { UNDERLYING_AGE_MAX_MS } from '../recorder/underlyingPriceCache.ts';
 import type { UnderlyingEvent, UnderlyingSource } from '../schema/events.ts';
 import { FeedBasis } from './feedBasis.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A market's book on the wire. One engine action is several level changes that become one or more frames,
- * and every one of those frames announces the hash and best prices of the state AFTER THE WHOLE ACTION.
+ * A market's book on the wire. One action of the engine is several level changes that become one or more frames.
+ * Each of these frames announces the hash and best prices of the state AFTER THE WHOLE ACTION.
  */
 
 import type { Random } from '../core/random.ts';
@@ -15,7 +15,7 @@ export interface LevelSet {
   readonly size: number;
 }
 
-/** A print of one token; `price` and `side` (the taker's) are that token's. */
+/** A trade of one token; `price` and `side` (the taker's) are those of that token. */
 export interface Print {
   readonly isUp: boolean;
   readonly side: 'BUY' | 'SELL';
@@ -26,23 +26,23 @@ export interface Print {
 
 export interface WireFrame {
   readonly text: string;
-  /** Sent only to sockets that asked for the custom features. */
+  /** Sent only to sockets that requested the custom features. */
   readonly custom: boolean;
 }
 
 const MISSING_QUOTE_FRAMES = 0.1;
 const TWICE_SENT_CHANGES = 0.01;
 const SPLIT_ACTIONS = 0.7;
-/** Where an action is not split to single levels, this many share a frame. */
+/** Levels per frame when an action is not split into single levels. */
 const LEVELS_PER_FRAME = 12;
 
 export class WireBook {
   readonly ladder = new Ladder();
-  /** Down quoted apart from Up: the venue keeps one book, but its two halves have been seen to disagree for seconds. */
+  /** Down quoted apart from Up: the venue keeps one book, but its two halves have disagreed for seconds. */
   #parted: PartedDown | null = null;
   readonly #facts: MarketFacts;
   readonly #random: Random;
-  /** Smallest price step in thousandths: 10, later 1. */
+  /** Tick size in thousandths: 10, later 1. */
   tick: 10 | 1 = 10;
   #lastTradePrice = '0.500';
   #changedMs: number;
@@ -54,8 +54,8 @@ export class WireBook {
   }
 
   /**
-   * Lets Down stand apart from Up: asks begin at `ask`, and no bid reaches it. Both halves go out whole.
-   * @param ask Thousandths; null mends it.
+   * Quotes Down apart from Up: its asks start at `ask`, above all of its bids. Sends both books whole.
+   * @param ask Thousandths; null ends the difference.
    */
   part(offer: { ask: number; size: number } | null, timestampMs: number): WireFrame[] {
     this.#changedMs = Math.max(this.#changedMs, timestampMs);
@@ -73,7 +73,7 @@ export class WireBook {
 
   /**
    * Applies one action and renders its frames in wire order.
-   * @param timestampMs The venue's time; made to not go back.
+   * @param timestampMs The venue's time; it never decreases in the frames.
    * @param prints Trades that caused the action: their price enters the hash before they are announced.
    */
   apply(sets: readonly LevelSet[], timestampMs: number, prints: readonly Print[] = []): WireFrame[] {
@@ -91,7 +91,7 @@ export class WireBook {
     return frames;
   }
 
-  /** The two frames of a change of tick, one per token. */
+  /** The two frames of a tick size change, one per token. */
   refineTick(timestampMs: number): WireFrame[] {
     const before = this.tickText;
     this.tick = 1;
@@ -104,7 +104,7 @@ export class WireBook {
     }));
   }
 
-  /** @param initial Snapshots after subscribing also carry tick and last trade. */
+  /** @param initial Snapshots after subscribing also carry tick size and last trade price. */
   bookFrame(isUp: boolean, initial: boolean): string {
     const { bids, asks } = this.#json(isUp);
     const token = isUp ? this.#facts.upToken : this.#facts.downToken;
@@ -211,7 +211,7 @@ export class WireBook {
         `"price":"${PRICE_TEXT[print.price]}","size":"${sizeText(print.size)}","fee_rate_bps":"0","side":"${print.side}",` +
         `"timestamp":"${this.#changedMs}","transaction_hash":"${print.transactionHash}","event_type":"last_trade_price"}`,
     }));
-    // The venue does not promise which comes first.
+    // The venue does not promise which is first.
     if (this.#random.chance(0.7)) frames.push(...trades, ...books);
     else frames.push(...books, ...trades);
   }

@@ -1,4 +1,4 @@
-/** One-minute candles of a spot market, from which the longer ones are folded. Times are Unix milliseconds. */
+/** One-minute candles of a spot market, which are combined into longer ones. Times are Unix milliseconds. */
 export interface Candle {
   startMs: number;
   open: number;
@@ -17,7 +17,7 @@ const KEPT_MINUTES = 5 * 24 * 60;
 export class CandleStore {
   readonly #minutes: Candle[] = [];
 
-  /** Enters a price at a time; times must not go back. */
+  /** Records a price at a time; times must not decrease. */
   record(timeMs: number, price: number): void {
     const candle = this.#minuteOf(timeMs, price);
     candle.high = Math.max(candle.high, price);
@@ -32,13 +32,13 @@ export class CandleStore {
     last.trades++;
   }
 
-  /** The candle a minute of which starts at `startMs`; null outside what is kept. */
+  /** The candle of the minute that starts at `startMs`; null outside the kept period. */
   minute(startMs: number): Candle | null {
     const first = this.#minutes[0];
     return (first && this.#minutes[(startMs - first.startMs) / MINUTE_MS]) ?? null;
   }
 
-  /** Candles of `lengthMs` that start in [fromMs, toMs], oldest first; the last may still be forming. */
+  /** Candles of `lengthMs` that start in [fromMs, toMs], oldest first; the last may still be open. */
   range(lengthMs: number, fromMs: number, toMs: number): Candle[] {
     const folded: Candle[] = [];
     for (const minute of this.#minutes) {
@@ -62,7 +62,7 @@ export class CandleStore {
     const startMs = Math.floor(timeMs / MINUTE_MS) * MINUTE_MS;
     const last = this.#minutes.at(-1);
     if (last?.startMs === startMs) return last;
-    // A minute opens where the one before it closed, as on a market that never shuts.
+    // A minute opens at the close of the previous one, as on a market that never closes.
     const open = last?.close ?? price;
     const candle: Candle = { startMs, open, high: open, low: open, close: price, volume: 0, trades: 0 };
     this.#minutes.push(candle);

@@ -1,6 +1,6 @@
 /** The order book's REST interface: books, a market's winner, the time. */
 import { z } from 'zod';
-import type { Faults } from './faults.ts';
+import type { FaultState } from './faultState.ts';
 import { json, type Reply, text } from './httpReply.ts';
 import type { SimulatedMarket } from './markets.ts';
 import type { VenueModel } from './model.ts';
@@ -9,7 +9,7 @@ const NO_BOOK = { error: 'No orderbook exists for the requested token id' };
 const MAX_BOOKS = 500;
 const bookRequests = z.array(z.object({ token_id: z.string() })).max(MAX_BOOKS);
 
-export interface ClobRequest {
+interface ClobRequest {
   readonly method: string;
   /** Below `/clob`. */
   readonly path: string;
@@ -18,8 +18,8 @@ export interface ClobRequest {
   readonly nowMs: number;
 }
 
-/** @returns Null where the venue has no such route. */
-export function clobReply(model: VenueModel, faults: Faults, request: ClobRequest): Reply | null {
+/** @returns Null when the venue has no such route. */
+export function clobReply(model: VenueModel, faults: FaultState, request: ClobRequest): Reply | null {
   const { method, path, query, body, nowMs } = request;
   if (path === '/time') return text(String(Math.floor(nowMs / 1000)));
   if (path === '/book') {
@@ -34,7 +34,7 @@ export function clobReply(model: VenueModel, faults: Faults, request: ClobReques
   return json(kind === 'markets' ? clobMarket(market, nowMs) : compactMarket(market, nowMs));
 }
 
-function manyBooks(model: VenueModel, faults: Faults, body: string): Reply {
+function manyBooks(model: VenueModel, faults: FaultState, body: string): Reply {
   const asked = bookRequests.safeParse(parsed(body));
   if (!asked.success) return json({ error: 'Invalid payload' }, 400);
   const books = asked.data
@@ -43,7 +43,7 @@ function manyBooks(model: VenueModel, faults: Faults, body: string): Reply {
   return text(`[${books.join(',')}]`);
 }
 
-function restBook(model: VenueModel, faults: Faults, tokenId: string): string | null {
+function restBook(model: VenueModel, faults: FaultState, tokenId: string): string | null {
   if (faults.settledTokens.has(tokenId)) return null;
   const market = model.registry.byId(tokenId);
   const live = market && model.bookOf(market);
@@ -108,7 +108,7 @@ function parsed(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    // Not JSON: the schema refuses it like any other wrong payload.
+    // Not JSON: the schema rejects it like any other wrong payload.
     return null;
   }
 }

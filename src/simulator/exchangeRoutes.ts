@@ -1,10 +1,10 @@
 /** The REST interfaces of the two exchanges: Bybit's perpetual depth and Binance's spot candles. */
 import { TICKERS, type Ticker } from '../schema/market.ts';
 import type { Candle } from './candles.ts';
-import type { Faults } from './faults.ts';
+import type { FaultState } from './faultState.ts';
 import { json, type Reply, text } from './httpReply.ts';
 import type { VenueModel } from './model.ts';
-import { PERP_SYMBOLS } from './perp.ts';
+import { PERP_SYMBOLS } from './perpExchange.ts';
 import { SPOT_SYMBOLS } from './spotFrames.ts';
 
 const INTERVALS_MS: Readonly<Record<string, number>> = {
@@ -23,10 +23,10 @@ interface ExchangeRequest {
   readonly nowMs: number;
 }
 
-/** @returns Null where the venue has no such route. */
+/** @returns Null when the venue has no such route. */
 export function perpReply(
   model: VenueModel,
-  faults: Faults,
+  faults: FaultState,
   { path, query, nowMs }: ExchangeRequest,
 ): Reply | null {
   if (path === '/v5/market/time') {
@@ -39,7 +39,7 @@ export function perpReply(
     });
   }
   if (path !== '/v5/market/orderbook') return null;
-  const refusal = faults.takePerpRefusal();
+  const refusal = faults.consumePerpRefusal();
   const envelope = { result: {}, retExtInfo: {}, time: Math.floor(nowMs) };
   if (refusal === 'too_many') return json({ retCode: 10006, retMsg: 'Too many visits!', ...envelope });
   if (refusal) return { status: 403, body: 'access too frequent', contentType: 'text/plain' };
@@ -50,7 +50,7 @@ export function perpReply(
   return text(model.perp.answer(ticker, nowMs));
 }
 
-/** @returns Null where the venue has no such route. */
+/** @returns Null when the venue has no such route. */
 export function spotReply(model: VenueModel, { path, query, nowMs }: ExchangeRequest): Reply | null {
   if (path === '/api/v3/time') return json({ serverTime: Math.floor(nowMs) });
   if (path !== '/api/v3/klines') return null;
@@ -61,7 +61,7 @@ export function spotReply(model: VenueModel, { path, query, nowMs }: ExchangeReq
   return json(candlesOf(model, ticker, { query, lengthMs }).map((candle) => klineRow(candle, lengthMs)));
 }
 
-/** With a start: the earliest candles from there on; without one: the newest. */
+/** With a start time: the earliest candles from it on; without one: the newest. */
 function candlesOf(
   model: VenueModel,
   ticker: Ticker,
@@ -76,7 +76,7 @@ function candlesOf(
 
 export function klineRow(candle: Candle, lengthMs: number): unknown[] {
   const { startMs, open, high, low, close, volume, trades } = candle;
-  // The exchange prices in cents, and prints eight decimals.
+  // The exchange quotes in cents and prints eight decimals.
   const price = (value: number) => (Math.round(value * 100) / 100).toFixed(8);
   const half = volume / 2;
   return [

@@ -1,4 +1,4 @@
-/** What a share of Up is worth to makers who see the spot price a little late. */
+/** The value of a share of Up to makers who see the spot price a little late. */
 import { probabilityUp } from '../core/pricing/probability.ts';
 import type { Ticker } from '../schema/market.ts';
 import type { SimulatedMarket } from './markets.ts';
@@ -6,10 +6,10 @@ import { type PriceBoard, TWAP_SECONDS } from './prices.ts';
 
 /** Daily windows are decided by the one-minute candle that begins at their end. */
 export const DAILY_CANDLE_MS = 60_000;
-/** Price steps old enough that book and spot are 0.3-0.4 s apart once the wait for the next quote is added. */
+/** Age of the spot price for makers: with the wait for the next quote, book and spot are 0.3-0.4 s apart. */
 const REACTION_MS = 100;
 
-/** P(Up), 0..1, as of `nowMs`; the payout once the outcome is known. */
+/** P(Up), 0..1, as of `nowMs`; the payout when the outcome is known. */
 export function fairUp(
   { facts, fate }: SimulatedMarket,
   { prices, nowMs }: { prices: PriceBoard; nowMs: number },
@@ -25,7 +25,7 @@ export function fairUp(
   const isAveraged = eventType !== '1h' && eventType !== 'daily_up_down';
   if (untilStart > 0) {
     if (!isAveraged) return 0.5;
-    // Part of the strike's average is known already; the rest is expected at today's price.
+    // Part of the strike's average is known already; the rest is expected at the current price.
     const inside = meanSoFar(prices, ticker, untilStart);
     const expected = (inside * (TWAP_SECONDS - untilStart) + spot * untilStart) / TWAP_SECONDS;
     const averaged = { twapSeconds: TWAP_SECONDS, insideMean: 0 };
@@ -39,8 +39,8 @@ export function fairUp(
 }
 
 /**
- * Mean over the part of a TWAP that has passed. The running second has no point yet: the price now stands for it, or
- * the value would jump twice a second.
+ * Mean over the elapsed part of a TWAP. The current second has no point yet, so the current price is used for it;
+ * otherwise the value would jump twice a second.
  */
 function meanSoFar(prices: PriceBoard, ticker: Ticker, secondsLeft: number): number {
   const points = TWAP_SECONDS - Math.ceil(secondsLeft);

@@ -1,6 +1,6 @@
 /**
- * Gamma's objects with the oddities of the real ones: JSON inside strings, two date formats, numbers that are
- * absent in part of the markets, prices frozen long before the end, and undocumented event metadata with holes.
+ * Gamma's objects with the peculiarities of the real ones: JSON inside strings, two date formats, numbers that some
+ * markets lack, prices frozen long before the end, and undocumented, incomplete event metadata.
  */
 import { DateTime } from 'luxon';
 import type { EventType, Ticker } from '../schema/market.ts';
@@ -17,12 +17,12 @@ const SERIES_IDS: Record<EventType, Record<Ticker, string>> = {
   '4h': { BTC: '10331', ETH: '10332', SOL: '10326' },
   daily_up_down: { BTC: '41', ETH: '40', SOL: '10086' },
 };
-/** Final prices come minutes after resolution. */
+/** Final prices appear minutes after the resolution. */
 const FINAL_PRICE_DELAY_MS = 200_000;
 
 export type GammaObject = Record<string, unknown>;
 
-/** Question, description and source as the venue words them. */
+/** Question, description and source in the venue's words. */
 export function describeMarket(facts: MarketFacts): {
   question: string;
   description: string;
@@ -48,7 +48,7 @@ export function describeMarket(facts: MarketFacts): {
   return { question: `${name} Up or Down - ${span}`, description, source };
 }
 
-/** The market object as Gamma answers it at `nowMs`. */
+/** The market object that Gamma returns at `nowMs`. */
 export function gammaMarket({ facts, fate }: SimulatedMarket, nowMs: number): GammaObject {
   const { habits, window } = facts;
   const { question, description, source } = describeMarket(facts);
@@ -98,7 +98,7 @@ export function gammaMarket({ facts, fate }: SimulatedMarket, nowMs: number): Ga
   };
 }
 
-/** The event object; `withMarkets` false is the short form inside a market. */
+/** The event object; `withMarkets` false gives the short form inside a market. */
 export function gammaEvent(market: SimulatedMarket, nowMs: number, withMarkets = true): GammaObject {
   const { facts, fate } = market;
   const { question, description, source } = describeMarket(facts);
@@ -153,7 +153,7 @@ function metadata({ facts, fate }: SimulatedMarket, nowMs: number): GammaObject 
   return shown;
 }
 
-/** When Gamma begins to show a market's strike and its final price, where it ever does. */
+/** When Gamma begins to show a market's strike and its final price, if it ever does. */
 export function statementTimesMs(facts: MarketFacts): [strikeMs: number, finalMs: number] {
   const { eventType, habits, window } = facts;
   // A day's strike is the close of the minute that begins at its start.
@@ -176,7 +176,7 @@ function numbers(facts: MarketFacts, lastTradePrice: string, volume: number): Ga
     });
   if (!missing.has('liquidity'))
     Object.assign(shown, { liquidity: String(liquidity), liquidityNum: liquidity, liquidityClob: liquidity });
-  // Cached by the venue long before the end: never a price source.
+  // The venue caches these long before the end: never a price source.
   if (!missing.has('bestBid')) Object.assign(shown, { bestBid: 0.5, bestAsk: 0.51 });
   if (!missing.has('lastTradePrice')) shown.lastTradePrice = Number(lastTradePrice);
   return shown;

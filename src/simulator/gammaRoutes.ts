@@ -1,5 +1,5 @@
 /** Gamma's REST interface: events, markets, and the refusals in front of them. */
-import type { Faults, RefusedAnswer } from './faults.ts';
+import type { FaultState, RefusedAnswer } from './faultState.ts';
 import { type GammaObject, gammaEvent, gammaMarket } from './gammaObjects.ts';
 import { json, type Reply } from './httpReply.ts';
 import type { SimulatedMarket } from './markets.ts';
@@ -9,13 +9,13 @@ import { lastYearEvent, reverseOutcomes, stripNumbers, zombieEvent } from './odd
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 500;
 
-/** @param path Below `/gamma`. @returns Null where the venue has no such route. */
+/** @param path Below `/gamma`. @returns Null when the venue has no such route. */
 export function gammaReply(
   model: VenueModel,
-  faults: Faults,
+  faults: FaultState,
   request: { path: string; query: URLSearchParams; nowMs: number },
 ): Reply | null {
-  const refusal = faults.takeGammaRefusal();
+  const refusal = faults.consumeGammaRefusal();
   if (refusal) return refused(refusal);
   const { path, query, nowMs } = request;
   const shape = (event: GammaObject) => bent(event, faults);
@@ -35,7 +35,7 @@ export function gammaReply(
 
 function listEvents(
   model: VenueModel,
-  faults: Faults,
+  faults: FaultState,
   { query, nowMs }: { query: URLSearchParams; nowMs: number },
 ): GammaObject[] {
   const events = listMarkets(model, { query, nowMs }).map((market) => gammaEvent(market, nowMs));
@@ -54,7 +54,7 @@ function listMarkets(
   model: VenueModel,
   { query, nowMs }: { query: URLSearchParams; nowMs: number },
 ): SimulatedMarket[] {
-  // Today's documentation: `closed` defaults to false.
+  // According to the current documentation, `closed` defaults to false.
   const closed = query.get('closed') === 'true';
   const endMinMs = dateOf(query.get('end_date_min')) ?? 0;
   const endMaxMs = dateOf(query.get('end_date_max')) ?? Number.POSITIVE_INFINITY;
@@ -86,14 +86,14 @@ function present(markets: (SimulatedMarket | null)[]): SimulatedMarket[] {
   return [...new Set(markets.filter((market) => market !== null))];
 }
 
-function marketWithEvent(market: SimulatedMarket, faults: Faults, nowMs: number): GammaObject {
+function marketWithEvent(market: SimulatedMarket, faults: FaultState, nowMs: number): GammaObject {
   const events = [gammaEvent(market, nowMs, false)];
   const event = bent({ markets: [{ ...gammaMarket(market, nowMs), events }] }, faults);
   return (event.markets as GammaObject[])[0] as GammaObject;
 }
 
-/** The listing faults apply to every market object inside an event. */
-function bent(event: GammaObject, faults: Faults): GammaObject {
+/** Applies the listing faults to every market object inside an event. */
+function bent(event: GammaObject, faults: FaultState): GammaObject {
   let markets = event.markets as GammaObject[];
   if (faults.reversedOutcomes) markets = markets.map(reverseOutcomes);
   if (faults.missingFields) markets = markets.map(stripNumbers);

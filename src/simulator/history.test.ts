@@ -17,14 +17,14 @@ function model(seed: string): VenueModel {
 }
 
 describe('history', () => {
-  it('is the same to the byte for the same seed, and another for another', () => {
+  it('is byte-identical for the same seed and different for another', () => {
     const options = { endTimeMs: START + 5 * MINUTE_MS };
     const first = digest(generateHistory(model('7'), options));
     expect(digest(generateHistory(model('7'), options))).toBe(first);
     expect(digest(generateHistory(model('8'), options))).not.toBe(first);
   });
 
-  it('goes on the same whether simulated time runs in one piece or in twenty-millisecond ones', () => {
+  it('is the same whether simulated time runs in one piece or in steps of 20 ms', () => {
     const run = (stepMs: number) => {
       const played = model('9');
       const sum = createHash('sha256');
@@ -42,7 +42,7 @@ describe('history', () => {
     expect(run(20)).toBe(run(3 * MINUTE_MS));
   });
 
-  it('comes in the order received and starts each market with its listing and its books', () => {
+  it('is in receive order and starts each market with its listing and its books', () => {
     const known = new Set<string>();
     const feeds = new Map<string, number>();
     let lastMs = 0;
@@ -70,7 +70,7 @@ describe('history', () => {
     expect(feeds.get('bybit.rest')).toBe(3 * 160);
   });
 
-  it('makes perpetual books of 50 levels a side, one tick wide, with rising update ids that sometimes stand', () => {
+  it('has perpetual books of 50 levels a side, one tick wide, with rising, sometimes repeated update ids', () => {
     const played = model('7');
     const answers = Array.from({ length: 400 }, (_, i) => {
       played.advance(START + i * 200, {

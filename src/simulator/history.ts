@@ -1,4 +1,4 @@
-/** Recorded frames of a stretch of simulated time, made as fast as the machine can, in the order received. */
+/** Recorded frames of a period of simulated time, generated at full speed, in receive order. */
 import type { Ticker } from '../schema/market.ts';
 import { TICKERS } from '../schema/market.ts';
 import { gammaEvent } from './gammaObjects.ts';
@@ -15,26 +15,26 @@ export type RecordedFeed =
   | 'bybit.rest';
 
 export interface RecordedFrame {
-  /** Unix milliseconds; never falls from one frame to the next. */
+  /** Unix milliseconds; never decreases from one frame to the next. */
   readonly receivedTimeMs: number;
   readonly feed: RecordedFeed;
   readonly frame: string;
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly endTimeMs: number;
-  /** How often each perpetual's depth is polled; default 1.5 s. */
+  /** Interval between polls of each perpetual's depth; default 1.5 s. */
   readonly perpPeriodMs?: number;
   readonly tickers?: readonly Ticker[];
 }
 
 const PERP_PERIOD_MS = 1500;
-/** How much simulated time is made at once: bounds the frames held in memory. */
+/** Simulated time generated at once: bounds the frames in memory. */
 const SLICE_MS = 500;
 
 /**
- * Advances the model to `endTimeMs`, yielding what a recorder would have received: market listings, book
- * snapshots as each window enters play, every frame after that, prices, and perpetual depth.
+ * Advances the model to `endTimeMs` and yields the frames that a recorder would have received: market listings, book
+ * snapshots when each window starts, every later frame, prices, and perpetual depth.
  */
 export function* generateHistory(
   model: VenueModel,
@@ -46,7 +46,7 @@ export function* generateHistory(
   for (let fromMs = model.nowMs; fromMs < endTimeMs; ) {
     const toMs = Math.min(endTimeMs, fromMs + SLICE_MS, nextPollMs);
     model.advance(toMs, sink);
-    yield* sink.take();
+    yield* sink.drain();
     if (toMs >= nextPollMs) {
       for (const ticker of tickers) {
         yield {
@@ -61,11 +61,11 @@ export function* generateHistory(
   }
 }
 
-/** What a recorder receives of every market in play when it begins at the model's present: its listing and its books. */
+/** The listing and books of every open market, which a recorder receives when it starts at the model's current time. */
 export function inPlayFrames(model: VenueModel): RecordedFrame[] {
   const sink = new RecordingSink(model);
   for (const market of model.playing) sink.entered(Math.floor(model.nowMs), market);
-  return sink.take();
+  return sink.drain();
 }
 
 class RecordingSink implements VenueSink {
@@ -76,10 +76,10 @@ class RecordingSink implements VenueSink {
     this.#model = model;
   }
 
-  take(): RecordedFrame[] {
-    const taken = this.#frames;
+  drain(): RecordedFrame[] {
+    const drained = this.#frames;
     this.#frames = [];
-    return taken;
+    return drained;
   }
 
   clob(atMs: number, _market: SimulatedMarket | null, frame: string): void {

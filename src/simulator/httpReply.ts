@@ -1,4 +1,4 @@
-/** One HTTP answer of the stand-in venues. */
+/** One HTTP answer of the simulated venues. */
 export interface Reply {
   readonly status: number;
   /** Sent as JSON unless `contentType` says otherwise. */

@@ -1,14 +1,14 @@
 /**
  * One market's book, kept once: a bid for Up at p is an ask for Down at 1 - p with the same size. Prices are
- * thousandths of a dollar (1..999), sizes hundredths of a share. The wire text of all four sides is kept up
- * to date by splicing, because a hash is due after every action and would otherwise cost a whole rendering.
+ * thousandths of a dollar (1..999), sizes hundredths of a share. The wire text of all four sides is updated by
+ * splicing: a hash is due after every action, and rendering the whole text each time would be too slow.
  */
 import { InvalidInputError } from '../runtime/errors.ts';
 
 export type LadderSide = 'bid' | 'ask';
 
-/** Price 0 and 1 stand for "no bid" and "no ask", as the venue itself writes them. */
-export const NO_BID = 0;
+/** Prices 0 and 1 mean "no bid" and "no ask", as in the venue's own format. */
+const NO_BID = 0;
 export const NO_ASK = 1000;
 const PRICE_STEPS = 1000;
 
@@ -21,11 +21,11 @@ export function sizeText(size: number): string {
   return String(size / 100);
 }
 
-/** One side of Up with its mirror on Down. Both list worst first, so element n of one mirrors element n of the other. */
+/** One side of Up and its mirror on Down. Both list worst first, so element n of one mirrors element n of the other. */
 class SideText {
   up = '';
   down = '';
-  /** Characters each level takes, comma included; a price and its mirror have equally many digits. */
+  /** Characters of each level, comma included; a price and its mirror have equally many digits. */
   readonly #lengths = new Uint8Array(PRICE_STEPS + 1);
   readonly #ascending: boolean;
 
@@ -81,8 +81,8 @@ export class Ladder {
   }
 
   /**
-   * Sets one level of Up (and so of Down); 0 removes it.
-   * @throws {InvalidInputError} If the price is no whole number in 1..999: the wire text would be corrupted.
+   * Sets one level of Up and the mirrored one of Down; 0 removes it.
+   * @throws {InvalidInputError} If the price is not an integer in 1..999, which would corrupt the wire text.
    */
   set(side: LadderSide, price: number, size: number): void {
     if (!Number.isInteger(price) || price <= NO_BID || price >= NO_ASK) {
@@ -101,7 +101,7 @@ export class Ladder {
     }
   }
 
-  /** Prices of a side that hold a size, lowest first. */
+  /** Prices of a side with a size, lowest first. */
   prices(side: LadderSide): number[] {
     const sizes = side === 'bid' ? this.#bids : this.#asks;
     const found: number[] = [];

@@ -1,4 +1,4 @@
-/** Market-channel frames about markets as such: listed and resolved. */
+/** Market-channel frames about listed and resolved markets. */
 
 import type { Random } from '../core/random.ts';
 import { describeMarket, marketTags } from './gammaObjects.ts';
@@ -35,7 +35,7 @@ export function newMarketFrame(facts: MarketFacts, timestampMs: number): string 
   });
 }
 
-/** The channel is platform-wide: most listings are of markets nobody here follows. */
+/** The channel covers the whole platform: most listings belong to markets that nobody here follows. */
 export function foreignMarketFrame(random: Random, timestampMs: number): string {
   const number = random.below(1_000_000);
   return listingFrame({

@@ -1,6 +1,6 @@
 /**
- * Which markets the stand-in venue lists. A market's identity and habits depend on the seed and its slug
- * alone, so they are the same whoever asks first. Prices in USD, times in Unix milliseconds.
+ * The markets that the simulated venue lists. A market's identity and habits depend only on the seed and its slug,
+ * so they do not depend on the order of requests. Prices in USD, times in Unix milliseconds.
  */
 
 import { Random } from '../core/random.ts';
@@ -17,10 +17,10 @@ import {
 const HOUR_MS = 3_600_000;
 /** The venue lists a window 23.85-23.9 h before it opens. */
 const LISTED_AHEAD_MS = 23.9 * HOUR_MS;
-/** How long an ended market stays findable. */
+/** How long an ended market can still be found. */
 const KEPT_MS = 48 * HOUR_MS;
 
-/** What never changes about a market. */
+/** Constant facts of a market. */
 export interface MarketFacts {
   readonly ticker: Ticker;
   readonly eventType: EventType;
@@ -35,20 +35,20 @@ export interface MarketFacts {
   readonly habits: MarketHabits;
 }
 
-/** Odd ways of the venue, drawn once per market at the shares measured. Delays count from the window's end. */
-export interface MarketHabits {
+/** Peculiarities of the venue, drawn once per market with the measured shares. Delays count from the window's end. */
+interface MarketHabits {
   readonly resolvedDelayMs: number;
-  /** `market_resolved` never comes for one market in five. */
+  /** `market_resolved` is never sent for one market in five. */
   readonly resolvedFrameMissing: boolean;
   readonly closedDelayMs: number;
-  /** When Gamma shows the market final. */
+  /** Delay until Gamma shows the market as final. */
   readonly finalDelayMs: number;
   readonly emptiedDelayMs: number;
   readonly strikeDelayMs: number;
   readonly strikeMissing: boolean;
   readonly finalPriceMissing: boolean;
   readonly refinesTick: boolean;
-  /** A market is two-sided while the measured share of such markets is above this. */
+  /** A market is two-sided while the measured share of two-sided markets is above this. */
   readonly oneSidedDraw: number;
   readonly missing: ReadonlySet<'volume' | 'liquidity' | 'bestBid' | 'lastTradePrice'>;
   readonly hasFraction: boolean;
@@ -56,16 +56,16 @@ export interface MarketHabits {
   readonly liquidity: number;
 }
 
-/** What becomes of a market. Null means not known yet. */
-export interface MarketFate {
+/** The changing state and outcome of a market. Null means not known yet. */
+interface MarketFate {
   strike: number | null;
   finalPrice: number | null;
   outcome: Outcome | null;
   /** 1, 0, or 0.5 for a tied daily window. */
   payoutUp: number | null;
-  /** Gamma answers it as closed and final. */
+  /** Gamma shows it as closed and final. */
   isFinal: boolean;
-  /** The order book is gone for good. */
+  /** The order book is permanently removed. */
   isSettled: boolean;
   tickText: string;
   lastTradePrice: string;
@@ -91,7 +91,7 @@ export class MarketRegistry {
   readonly #bySlug = new Map<string, SimulatedMarket>();
   readonly #byId = new Map<string, SimulatedMarket>();
 
-  /** @param startMs Markets that ended before this were never there. */
+  /** @param startMs Markets that ended before this time never existed. */
   constructor(seed: string, startMs: number) {
     this.#seed = seed;
     this.#startMs = startMs;
@@ -109,7 +109,7 @@ export class MarketRegistry {
     return market;
   }
 
-  /** A market that is listed at `nowMs`, by the slug the venue uses today; null when there is none. */
+  /** A market listed at `nowMs`, by the slug that the venue uses today; null when there is none. */
   bySlug(slug: string, nowMs: number): SimulatedMarket | null {
     const parsed = parseSlug(slug);
     const window = parsed?.windows[0];
@@ -118,7 +118,7 @@ export class MarketRegistry {
     return market.facts.slug === slug && this.#isListed(market, nowMs) ? market : null;
   }
 
-  /** By condition id or token, among markets that have been asked for or played. */
+  /** A market by condition id or token, among those that were requested or simulated. */
   byId(id: string): SimulatedMarket | null {
     return this.#byId.get(id) ?? null;
   }

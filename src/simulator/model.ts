@@ -1,7 +1,7 @@
 /**
- * The stand-in venues as a model: prices, markets, books and relays in simulated time, without any wire.
- * History generates from it at full speed and the live server goes on from the same instance, so that
- * prices and books are continuous. The same seed, start and calls give the same frames, byte for byte.
+ * The simulated venues as a model: prices, markets, books and relays in simulated time, without a network.
+ * History is generated from it at full speed, and the live server continues with the same instance, so that
+ * prices and books are continuous. The same seed, start and calls produce the same frames, byte for byte.
  */
 
 import { Random } from '../core/random.ts';
@@ -11,36 +11,41 @@ import { MINUTE_MS } from './candles.ts';
 import { DAILY_CANDLE_MS } from './fairValue.ts';
 import { statementTimesMs } from './gammaObjects.ts';
 import { foreignMarketFrame, newMarketFrame, resolvedFrame } from './lifecycleFrames.ts';
-import { type LatencyRange, LiveMarket, RECORDED_LATENCY_MS, type VenueContext } from './market.ts';
+import {
+  type LatencyRange,
+  MarketSimulation,
+  RECORDED_LATENCY_MS,
+  type VenueContext,
+} from './marketSimulation.ts';
 import { type MarketFacts, MarketRegistry, type SimulatedMarket } from './markets.ts';
-import { PerpBooks } from './perp.ts';
+import { PerpExchange } from './perpExchange.ts';
 import { PriceBoard, STEP_MS, TWAP_SECONDS } from './prices.ts';
 import { exact, Relay, type RelayPoint } from './relay.ts';
 import { Schedule } from './schedule.ts';
 import { SpotTape, type SpotTrade } from './spotTape.ts';
 
-/** Where the model's frames go. Times are Unix milliseconds of arrival at a recorder. */
+/** Receives the model's frames. Times are Unix milliseconds of arrival at a recorder. */
 export interface VenueSink {
-  /** A market-channel frame; `market` is null for platform-wide ones, `custom` ones need the custom feature. */
+  /** A market-channel frame; `market` is null for platform-wide ones; `custom` ones need the custom feature. */
   clob(atMs: number, market: SimulatedMarket | null, frame: string, custom: boolean): void;
   relay(atMs: number, point: RelayPoint): void;
   spot(atMs: number, trade: SpotTrade): void;
-  /** A window and its book enter play (one window ahead of its start), or Gamma shows a market final. */
+  /** A window and its book are opened (one window ahead of its start), or Gamma shows a market as final. */
   entered(atMs: number, market: SimulatedMarket): void;
   final(atMs: number, market: SimulatedMarket): void;
-  /** Gamma shows more of a market than before: its strike, or its final price. */
+  /** Gamma shows another fact of a market: its strike or its final price. */
   stated(atMs: number, market: SimulatedMarket): void;
 }
 
-export interface ModelOptions {
+interface ModelOptions {
   readonly seed: string;
-  /** Simulated time begins here; rounded down to a whole second. */
+  /** Start of simulated time; rounded down to a whole second. */
   readonly startTimeMs: number;
   /** 1 = the venue's own rate of book changes; trades and quotes keep their rate. */
   readonly density?: number;
-  /** Times an hour that each market's two tokens together cost less than they pay; none unless said. */
-  readonly chancesPerHour?: number;
-  /** How long before it is sent a book frame is stamped; as long as in the recordings unless said. */
+  /** How often per hour each market's two tokens together cost less than they pay; default never. */
+  readonly opportunitiesPerHour?: number;
+  /** Delay from a book frame's timestamp to its sending; by default as in the recordings. */
   readonly latencyMs?: LatencyRange;
   readonly tickers?: readonly Ticker[];
   readonly eventTypes?: readonly EventType[];
@@ -51,13 +56,13 @@ export class VenueModel {
   readonly startTimeMs: number;
   readonly prices: PriceBoard;
   readonly registry: MarketRegistry;
-  readonly perp: PerpBooks;
+  readonly perp: PerpExchange;
   readonly schedule: Schedule;
   density: number;
-  /** Added to every book timestamp from now on (milliseconds). */
+  /** Added to every later book timestamp (milliseconds). */
   stampOffsetMs = 0;
   #sink: VenueSink = SILENT_SINK;
-  readonly #live = new Map<SimulatedMarket, LiveMarket>();
+  readonly #live = new Map<SimulatedMarket, MarketSimulation>();
   readonly #playing = new Set<SimulatedMarket>();
   readonly #context: VenueContext;
   readonly #relay: Relay;
@@ -70,7 +75,7 @@ export class VenueModel {
     this.schedule = new Schedule(this.startTimeMs);
     this.prices = new PriceBoard(this.seed, this.startTimeMs);
     this.registry = new MarketRegistry(this.seed, this.startTimeMs);
-    this.perp = new PerpBooks(this.seed, this.prices);
+    this.perp = new PerpExchange(this.seed, this.prices);
     this.#platform = new Random(`${this.seed}/platform`);
     this.#relay = new Relay(this.seed, {
       prices: this.prices,
@@ -82,7 +87,7 @@ export class VenueModel {
       schedule: this.schedule,
       prices: this.prices,
       density: () => this.density,
-      chancesPerHour: () => options.chancesPerHour ?? 0,
+      opportunitiesPerHour: () => options.opportunitiesPerHour ?? 0,
       latencyMs: options.latencyMs ?? RECORDED_LATENCY_MS,
       stampOffsetMs: () => this.stampOffsetMs,
       emit: (atMs, market, frame) => this.#sink.clob(Math.floor(atMs), market, frame.text, frame.custom),
@@ -105,24 +110,24 @@ export class VenueModel {
     return this.schedule.nowMs;
   }
 
-  /** Markets whose books are in play: those that ended stay until they are settled. */
+  /** Markets with open books; ended markets stay until they are settled. */
   get playing(): Iterable<SimulatedMarket> {
     return this.#playing;
   }
 
-  /** Runs simulated time up to and including `toMs`; how it is cut into calls makes no difference. */
+  /** Runs simulated time up to and including `toMs`; the division into calls makes no difference. */
   advance(toMs: number, sink: VenueSink): void {
     this.#sink = sink;
     this.schedule.advance(toMs);
     this.#sink = SILENT_SINK;
   }
 
-  /** The book of a listed market; null once settled. Books of windows far ahead are made when asked for. */
-  bookOf(market: SimulatedMarket): LiveMarket | null {
+  /** The book of a listed market; null once settled. Books of distant windows are created on request. */
+  bookOf(market: SimulatedMarket): MarketSimulation | null {
     if (market.fate.isSettled) return null;
     const known = this.#live.get(market);
     if (known) return known;
-    const made = new LiveMarket(market, this.#context);
+    const made = new MarketSimulation(market, this.#context);
     this.#live.set(market, made);
     return made;
   }
@@ -144,7 +149,7 @@ export class VenueModel {
 
   #startSeries(ticker: Ticker, eventType: EventType): void {
     const current = windowAt(eventType, this.startTimeMs);
-    // The first step, at the very start, comes before any market looks at prices.
+    // The first step, at the very start, runs before any market reads prices.
     this.schedule.at(this.startTimeMs, (atMs) => {
       this.#enter(this.registry.ofWindow(ticker, eventType, current), atMs);
       this.#enter(this.registry.ofWindow(ticker, eventType, nextWindow(eventType, current)), atMs);
@@ -224,7 +229,7 @@ export class VenueModel {
     fate.outcome = isTie ? null : close >= strike ? 'Up' : 'Down';
   }
 
-  /** The price that decides an edge of a window: an average for short windows, a candle's close for hours and days. */
+  /** The price that decides one end of a window: an average for short windows, a candle's close for hours and days. */
   #decidingPrice({ ticker, eventType }: MarketFacts, edgeMs: number): number {
     if (!isByCandle(eventType)) return exact(this.prices.meanOf(ticker, TWAP_SECONDS));
     const minuteMs = eventType === '1h' ? edgeMs - MINUTE_MS : edgeMs;
@@ -243,7 +248,7 @@ function isByCandle(eventType: EventType): boolean {
   return eventType === '1h' || eventType === 'daily_up_down';
 }
 
-/** One millisecond after the edge, when the prices of that instant are in. */
+/** One millisecond after the end, when the prices of that instant exist. */
 function decidedAtMs(eventType: EventType, edgeMs: number): number {
   return edgeMs + 1 + (eventType === 'daily_up_down' ? DAILY_CANDLE_MS : 0);
 }

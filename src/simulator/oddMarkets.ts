@@ -1,4 +1,4 @@
-/** Gamma objects that a collector must not take for today's market, and well-meant ones in odd dress. */
+/** Gamma objects that a collector must not mistake for today's market, and valid ones in unusual formats. */
 import { DateTime } from 'luxon';
 import { Random } from '../core/random.ts';
 import type { GammaObject } from './gammaObjects.ts';
@@ -19,8 +19,8 @@ export function zombieEvent(seed: string, nowMs: number): GammaObject {
 }
 
 /**
- * What an hourly slug without its year answers: last year's market, under the very slug asked for.
- * @returns Null for slugs of another form.
+ * The answer to an hourly slug without a year: last year's market, under the requested slug.
+ * @returns Null for slugs of another format.
  */
 export function lastYearEvent(slug: string): GammaObject | null {
   const match = /^(?:bitcoin|ethereum|solana)-up-or-down-([a-z]+)-(\d{1,2})-(\d{1,2}(?:am|pm))-et$/.exec(
@@ -34,7 +34,7 @@ export function lastYearEvent(slug: string): GammaObject | null {
   return deadEvent(new Random(`last-year/${slug}`), { slug, startMs, endMs: startMs + 3_600_000 });
 }
 
-/** Outcomes and tokens in the other order; labels still say which is which. */
+/** Reverses outcomes and tokens; the labels still identify them. */
 export function reverseOutcomes(market: GammaObject): GammaObject {
   const reversed = (value: unknown) => JSON.stringify((JSON.parse(String(value)) as unknown[]).reverse());
   return {
@@ -47,7 +47,7 @@ export function reverseOutcomes(market: GammaObject): GammaObject {
 
 const OPTIONAL_NUMBERS = /^(volume|liquidity|bestBid|bestAsk|lastTradePrice|spread|rewards|maker|taker)/;
 
-/** Without any number the venue may leave out. */
+/** Removes every number that the venue may omit. */
 export function stripNumbers(market: GammaObject): GammaObject {
   return Object.fromEntries(Object.entries(market).filter(([name]) => !OPTIONAL_NUMBERS.test(name)));
 }

@@ -1,4 +1,4 @@
-/** A market whose two tokens are quoted apart for a moment, so that both together cost less than they pay. */
+/** A market whose two tokens are briefly quoted apart, so that both together cost less than they pay. */
 
 import type { Random } from '../core/random.ts';
 import { type Ladder, NO_ASK, PRICE_TEXT, sizeText } from './ladder.ts';
@@ -10,7 +10,7 @@ export interface PartedDown {
   readonly asks: string;
 }
 
-/** Down with an offer below all others, and without the bids it would cross. */
+/** Down with one ask below all others, and without the bids it would cross. */
 export function partedDown(ladder: Ladder, { ask, size }: { ask: number; size: number }): PartedDown {
   const { bids, asks } = ladder.json(false);
   const below = JSON.parse(bids).filter(
@@ -19,18 +19,18 @@ export function partedDown(ladder: Ladder, { ask, size }: { ask: number; size: n
   const offers = JSON.parse(asks).filter(
     (one: { price: string }) => Math.round(Number(one.price) * NO_ASK) > ask,
   );
-  // Worst first, as the venue lists asks.
+  // Worst first, in the venue's order of asks.
   offers.push({ price: PRICE_TEXT[ask], size: sizeText(size) });
   return { bids: JSON.stringify(below), asks: JSON.stringify(offers) };
 }
 
-/** Cents a pair is cheaper than 1 before fees: about 3.5 of them are fees where the price is in the middle. */
+/** Discount of a pair to 1 before fees, in cents; fees take about 3.5 of them at prices near one half. */
 const DISCOUNT_CENTS = { low: 4, high: 7 };
 const MID_MIN = 150;
 /** Shares offered, in hundredths. */
 const OFFER = { low: 500, high: 20_000 };
 
-/** An offer of Down that makes the pair cheap; null where the book leaves no room for one. */
+/** An ask of Down that makes the pair cheap; null when the book has no room for one. */
 export function cheapOffer(ladder: Ladder, random: Random): { ask: number; size: number } | null {
   const { bestAsk, bestBid, isTwoSided } = ladder;
   const mid = (bestAsk + bestBid) / 2;

@@ -13,7 +13,7 @@ describe('price paths', () => {
     if (at % 1000 === 0) points.push(board.point('BTC'));
   }
 
-  it('move at 20-80 % a year, with points on the second of which 2-3 % repeat', () => {
+  it('have 20-80 % annual volatility, and one-second points of which 2-3 % repeat', () => {
     const moves = points.slice(1).map((point, i) => Math.log(point / points[i]!));
     const perSecond = Math.sqrt(moves.reduce((sum, move) => sum + move * move, 0) / moves.length);
     expect(perSecond * Math.sqrt(31_536_000)).toBeGreaterThan(0.2);
@@ -29,7 +29,7 @@ describe('price paths', () => {
     expect(board.meanOf('BTC', 60)).toBeCloseTo(expected, 6);
   });
 
-  it('fold into hours that open where the hour before closed, also before the start', () => {
+  it('combine into hours that open at the previous close, even before the start', () => {
     const hours = board.candles('BTC').range(3_600_000, START - 24 * 3_600_000, START + 3_600_000);
     expect(hours.length).toBe(25);
     for (const [i, hour] of hours.slice(1).entries()) {
@@ -41,7 +41,7 @@ describe('price paths', () => {
 });
 
 describe('chance and time', () => {
-  it('draws the distributions asked for', () => {
+  it('draws the requested distributions', () => {
     const random = new Random('draws');
     const normals = Array.from({ length: 20_000 }, () => random.normal());
     const mean = normals.reduce((sum, value) => sum + value, 0) / normals.length;
@@ -53,7 +53,7 @@ describe('chance and time', () => {
     expect(random.hex(64)).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('runs tasks in order of time, equal times as they came, late ones at once', () => {
+  it('runs tasks in order of time, equal times in order of insertion, late ones at once', () => {
     const schedule = new Schedule(100);
     const ran: string[] = [];
     const note = (name: string) => (atMs: number) => void ran.push(`${name}@${atMs}`);

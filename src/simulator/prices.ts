@@ -1,7 +1,7 @@
 /**
- * The simulated underlying: one spot path per ticker (20-80 % annual volatility that wanders, rare jumps,
- * moves shared between the three), stepped every 100 ms, and the Chainlink-like one-second points and TWAP60
- * that decide windows. Figures: market statistics of 2026-03 to 2026-10.
+ * The simulated underlying: one spot path per ticker (20-80 % annual volatility that varies, rare jumps, moves
+ * shared between the three), in steps of 100 ms, with the Chainlink-like one-second points and TWAP60 that
+ * decide windows. Figures: market statistics of 2026-03 to 2026-10.
  */
 import { YEAR_SECONDS } from '../core/pricing/probability.ts';
 import { Random } from '../core/random.ts';
@@ -11,7 +11,7 @@ import { CandleStore, MINUTE_MS } from './candles.ts';
 export const STEP_MS = 100;
 /** The venue's averaging window since 2026-08: TWAP60. */
 export const TWAP_SECONDS = 60;
-/** Longer than the longest daily window (25 h), so that every strike of a window in play is known. */
+/** Longer than the longest daily window (25 h), so that every strike of an open window is known. */
 const WARM_UP_MS = 27 * 3_600_000;
 const RECENT_STEPS = 64;
 const RECENT_SECONDS = 400;
@@ -19,7 +19,7 @@ const VOLATILITY = { low: 0.2, high: 0.8, median: 0.42, spread: 0.35, halfLifeSe
 const SHARED_MOVE = 0.8;
 const JUMPS_PER_DAY = 4;
 const JUMP_MEDIAN = 0.0012;
-/** Chainlink's point repeats the one before in 2-3 % of seconds. */
+/** Chainlink's point repeats the previous one in 2-3 % of seconds. */
 const REPEATED_POINT = 0.025;
 
 const LISTED: Record<Ticker, { price: number; volatilityScale: number }> = {
@@ -29,7 +29,7 @@ const LISTED: Record<Ticker, { price: number; volatilityScale: number }> = {
 };
 
 /** One ticker's path. */
-class Path {
+class PricePath {
   spot: number;
   volatility: number;
   readonly candles = new CandleStore();
@@ -47,7 +47,7 @@ class Path {
     this.volatility = VOLATILITY.median * this.#scale;
   }
 
-  /** Moves the price on by `seconds`; `shared` is the standard normal move all tickers have in common. */
+  /** Advances the price by `seconds`; `shared` is the standard normal move that all tickers have in common. */
   step(timeMs: number, seconds: number, shared: number): void {
     const random = this.#random;
     const pull = (Math.LN2 * seconds) / VOLATILITY.halfLifeSeconds;
@@ -66,7 +66,7 @@ class Path {
     this.candles.record(timeMs, this.spot);
   }
 
-  /** The price some 100 ms steps ago; at most 6.3 s. */
+  /** The price a number of 100 ms steps ago; at most 6.3 s. */
   lagged(steps: number): number {
     if (this.#steps === 0) return this.spot;
     const back = Math.min(steps, this.#steps - 1, RECENT_STEPS - 1);
@@ -93,19 +93,23 @@ class Path {
 }
 
 export class PriceBoard {
-  readonly #paths: Record<Ticker, Path>;
+  readonly #paths: Record<Ticker, PricePath>;
   readonly #shared: Random;
   readonly #startMs: number;
 
-  /** @param startMs When the venue's time starts: a whole second. The past before it is coarser, by minutes. */
+  /** @param startMs Start of the venue's time: a whole second. Earlier prices have a resolution of minutes. */
   constructor(seed: string, startMs: number) {
     this.#shared = new Random(`${seed}/path`);
     this.#startMs = startMs;
-    this.#paths = { BTC: new Path(seed, 'BTC'), ETH: new Path(seed, 'ETH'), SOL: new Path(seed, 'SOL') };
+    this.#paths = {
+      BTC: new PricePath(seed, 'BTC'),
+      ETH: new PricePath(seed, 'ETH'),
+      SOL: new PricePath(seed, 'SOL'),
+    };
     this.#warmUp();
   }
 
-  /** Moves every ticker on by one 100 ms step; a whole second also makes its points. */
+  /** Advances every ticker by one step of 100 ms; at whole seconds also adds their points. */
   step(timeMs: number): void {
     const shared = this.#shared.normal();
     for (const ticker of TICKERS) {
@@ -122,7 +126,7 @@ export class PriceBoard {
     return this.#paths[ticker].lagged(Math.round(lagMs / STEP_MS));
   }
 
-  /** Of log prices, per square root of a second. */
+  /** Standard deviation of log prices, per square root of a second. */
   sigma(ticker: Ticker): number {
     return this.#paths[ticker].volatility / Math.sqrt(YEAR_SECONDS);
   }
@@ -141,7 +145,7 @@ export class PriceBoard {
     return this.#paths[ticker].candles;
   }
 
-  /** TWAP60 at a moment before the venue's start, as good as minutes give it. */
+  /** TWAP60 at a time before the venue's start, approximated from minutes. */
   pastTwap(ticker: Ticker, timeMs: number): number {
     const minute = this.#paths[ticker].candles.minute(timeMs - MINUTE_MS);
     return minute ? (minute.open + minute.close) / 2 : this.spot(ticker);
@@ -149,7 +153,7 @@ export class PriceBoard {
 
   #warmUp(): void {
     const first = Math.floor((this.#startMs - WARM_UP_MS) / MINUTE_MS) * MINUTE_MS;
-    // Ten-second steps give a past minute a body and wicks.
+    // Ten-second steps give each past minute a body and wicks.
     for (let timeMs = first; timeMs < this.#startMs - 1000 * TWAP_SECONDS; timeMs += 10_000) {
       this.#stepAll(timeMs, 10);
     }

@@ -15,17 +15,17 @@ describe('the only side of Up that is quoted', () => {
 
   test.each([
     ['both, in an open window', { ...early, fair: 0.7, before: null }, null],
-    ['bids alone, with Up all but decided', { ...early, fair: 0.81, before: null }, 'bid'],
-    ['offers alone, with Down all but decided', { ...early, fair: 0.19, before: null }, 'ask'],
-    ['bids alone, with a little less', { ...early, fair: 0.71, before: 'bid' }, 'bid'],
-    ['both, with the window open again', { ...early, fair: 0.69, before: 'bid' }, null],
+    ['bids only, with Up nearly decided', { ...early, fair: 0.81, before: null }, 'bid'],
+    ['asks only, with Down nearly decided', { ...early, fair: 0.19, before: null }, 'ask'],
+    ['bids only, slightly below that', { ...early, fair: 0.71, before: 'bid' }, 'bid'],
+    ['both, with the outcome open again', { ...early, fair: 0.69, before: 'bid' }, null],
     [
-      'both, with all decided, of a market that stays two-sided',
+      'both, with the outcome decided, in a market that stays two-sided',
       { ...early, draw: 0, fair: 0.9, before: null },
       null,
     ],
     ['one side, in the last seconds of an open window', { ...late, fair: 0.52, before: null }, 'bid'],
-    ['the side there was, with Down a little ahead', { ...late, fair: 0.46, before: 'bid' }, 'bid'],
+    ['the same side, with Down slightly ahead', { ...late, fair: 0.46, before: 'bid' }, 'bid'],
     ['the other side, with Down well ahead', { ...late, fair: 0.44, before: 'bid' }, 'ask'],
   ] as const)('is %s', (_, state, side) => {
     expect(onlySide(state)).toBe(side);
@@ -40,19 +40,19 @@ describe('the only side of Up that is quoted', () => {
     ['bid', 1, 10, { bid: 990, ask: null }],
     ['bid', 1, 1, { bid: 999, ask: null }],
     ['ask', 0, 1, { bid: null, ask: 1 }],
-  ] as const)('%s at a worth of %d and a tick of %i thousandths is quoted at what that is worth', (...of) => {
+  ] as const)('quotes a lone %s for a value of %d and a tick of %i thousandths at that value', (...of) => {
     const [side, fair, tick, target] = of;
     expect(oneSidedTarget(side, fair, tick)).toEqual(target);
   });
 });
 
-test('what Up is worth runs on within a second of the final average, while the price stays', () => {
+test('changes the value of Up continuously within a second of the final average, at a constant price', () => {
   const board = new PriceBoard('worth', START);
   const registry = new MarketRegistry('worth', START);
   const market = registry.ofWindow('BTC', '5m', nextWindow('5m', windowAt('5m', START)));
   const { endTimeMs } = market.facts.window;
   for (let atMs = START; atMs <= endTimeMs - 3_000; atMs += STEP_MS) board.step(atMs);
-  // Undecided: a strike a little above the mean of what has passed and what the price now promises.
+  // Undecided: the strike is slightly above the mean of the elapsed seconds and the current price for the rest.
   const expected = (57 * board.meanOf('BTC', 57) + 3 * board.spot('BTC')) / 60;
   market.fate.strike = expected * (1 + 0.02 * board.sigma('BTC'));
   const worth = Array.from({ length: 100 }, (_, i) =>

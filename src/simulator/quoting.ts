@@ -1,27 +1,27 @@
-/** How makers and takers change a book: pure functions from a ladder and a wish to the levels that change. */
+/** How makers and takers change a book: pure functions from a ladder and a target to the changed levels. */
 
 import type { Random } from '../core/random.ts';
 import type { LevelSet, Print, WireBook } from './book.ts';
 import { type Ladder, type LadderSide, NO_ASK } from './ladder.ts';
 import { CENT, changeDepth, levelSize, orderSize, quietSize, twoSidedShare } from './shape.ts';
 
-/** Best prices wanted, in thousandths; null empties the side. */
+/** Target best prices in thousandths; null empties the side. */
 export interface Target {
   readonly bid: number | null;
   readonly ask: number | null;
 }
 
 const MIN_PRICE = CENT;
-/** Below the tick of one cent, quotes stand this close to the touch, and old ones are taken away beyond twice as far. */
+/** With a tick below one cent, quotes are this close to the best price, and old ones beyond twice that are removed. */
 const FINE_BAND = 10;
 const LEVELS_A_TAKER_WALKS = 4;
-/** How far from one half Up is worth when offers of the favourite may go, and when they come back. */
+/** Distance of Up's value from one half at which asks of the favourite disappear, and at which they return. */
 const DECIDED = { goes: 0.3, returns: 0.2 };
 const NEARLY_OVER_SECONDS = 20;
-/** A lone side stays where it is until the other token is the favourite by this much. */
+/** A lone side stays until the other token is the favourite by this much. */
 const FAVOURITE_BY = 0.05;
 
-/** A fresh book nobody has traded in: every cent filled, two cents wide round one half. */
+/** A fresh book before any trade: every cent filled, with a spread of two cents around one half. */
 export function quietLevels(random: Random): LevelSet[] {
   const sets: LevelSet[] = [];
   for (let p = MIN_PRICE; p < NO_ASK; p += CENT) {
@@ -30,7 +30,7 @@ export function quietLevels(random: Random): LevelSet[] {
   return sets;
 }
 
-/** A book in play, every cent filled up to the touch. */
+/** A book of an open window, every cent filled up to the best prices. */
 export function filledLevels(random: Random, target: Target): LevelSet[] {
   const sets: LevelSet[] = [];
   for (let p = MIN_PRICE; p < NO_ASK; p += CENT) {
@@ -44,9 +44,9 @@ export function filledLevels(random: Random, target: Target): LevelSet[] {
 }
 
 /**
- * The only side of Up that is quoted, or null. Nobody offers the favourite once the outcome is all but known, or in the
- * last seconds; a window that is open again gets its offers back.
- * @param before The same at the last quote. @param draw The market's own, 0..1: it is two-sided where this is below the share.
+ * The only side of Up that is quoted, or null. Nobody offers the favourite when the outcome is nearly decided, or in the
+ * last seconds; when the outcome is open again, the offers return.
+ * @param before The result of the last quote. @param draw Of the market, 0..1: it is two-sided while below the share.
  */
 export function onlySide({
   fair,
@@ -67,7 +67,7 @@ export function onlySide({
   return fair >= 0.5 ? 'bid' : 'ask';
 }
 
-/** Quotes of one side alone, at what Up is worth less a cent: a lone bid far above it would be money for nothing. */
+/** A quote on one side only, at Up's value minus a cent: a lone bid far above it would be a gift to takers. */
 export function oneSidedTarget(side: LadderSide, fair: number, tick: number): Target {
   if (side === 'bid') return { bid: loneBid(fair, tick), ask: null };
   return { bid: null, ask: NO_ASK - loneBid(1 - fair, tick) };
@@ -78,7 +78,7 @@ function loneBid(worth: number, tick: number): number {
   return Math.min(NO_ASK - tick, Math.max(CENT, bid));
 }
 
-/** The changes that move the touch to `target`: what stands in the way goes, what is missing behind is filled. */
+/** The changes that move the best prices to `target`: removes levels in the way and fills missing levels behind. */
 export function requoteLevels(
   ladder: Ladder,
   target: Target,
@@ -94,7 +94,7 @@ export function requoteLevels(
     ...missing(ladder, 'bid', { best: target.bid, ...options }),
     ...missing(ladder, 'ask', { best: target.ask, ...options }),
   ];
-  // Either order happens at the venue; the second shows a crossed book until the action is whole.
+  // Both orders occur at the venue; the second shows a crossed book until the action is complete.
   return random.chance(0.7) ? [...removed, ...added] : [...added, ...removed];
 }
 
@@ -181,12 +181,12 @@ function anyCent(side: LadderSide, best: number, random: Random): number {
   return side === 'bid' ? best - depth : best + depth;
 }
 
-/** What a taker's order does: levels eaten best first, one print a level. Nine of ten orders buy. */
-export function takenLevels(book: WireBook, random: Random): { sets: LevelSet[]; prints: Print[] } {
+/** The effect of a taker's order: consumes levels best first, with one print per level. Nine of ten orders buy. */
+export function consumedLevels(book: WireBook, random: Random): { sets: LevelSet[]; prints: Print[] } {
   const { ladder } = book;
   const isBuy = random.chance(0.9);
   const wishesUp = random.chance(0.5);
-  // Buying Up and selling Down both eat asks of Up.
+  // Buying Up and selling Down both consume asks of Up.
   let side: LadderSide = isBuy === wishesUp ? 'ask' : 'bid';
   let eaten = side === 'ask' ? ladder.bestAsk : ladder.bestBid;
   if (eaten === 0 || eaten === NO_ASK) {
@@ -214,7 +214,7 @@ export function takenLevels(book: WireBook, random: Random): { sets: LevelSet[];
     });
     const rests = size === standing && wanted > 0 && prints.length === 1 && random.chance(0.3);
     if (rests) {
-      // The taker's rest is shown on the other side before the eaten level is taken away: crossed in between.
+      // The taker's rest appears on the other side before the consumed level is removed: crossed in between.
       sets.unshift({ side: side === 'ask' ? 'bid' : 'ask', price, size: wanted });
       break;
     }

@@ -1,6 +1,6 @@
 /**
- * The venue's price streams as its relay sends them: 1.1-2.2 s late, with seconds lost and now and then minutes
- * of silence. Binance prices come 0.8 s late on the same relay.
+ * The venue's price streams as sent by its relay: 1.1-2.2 s late, with lost seconds and occasional minutes
+ * of silence. Binance prices arrive 0.8 s late on the same relay.
  */
 
 import { Random } from '../core/random.ts';
@@ -13,7 +13,7 @@ export type RelayTopic = 'crypto_prices' | 'crypto_prices_chainlink' | 'crypto_p
 export interface RelayPoint {
   readonly topic: RelayTopic;
   readonly ticker: Ticker;
-  /** The second the price is of, Unix milliseconds. */
+  /** The second of the price, Unix milliseconds. */
   readonly timestampMs: number;
   readonly value: number;
 }
@@ -32,7 +32,7 @@ export function relaySymbol(topic: RelayTopic, ticker: Ticker): string {
   return topic === 'crypto_prices' ? SYMBOLS[ticker].binance : SYMBOLS[ticker].chainlink;
 }
 
-/** One update as the relay writes it. */
+/** One update in the relay's format. */
 export function relayFrame(point: RelayPoint, sentMs: number): string {
   const rest = point.topic === 'crypto_prices_twap_sixty' ? `,"window_s":${TWAP_SECONDS}` : '';
   return (
@@ -66,7 +66,7 @@ export class Relay {
     this.#emit = options.emit;
   }
 
-  /** To be called once a second, after the points of that second exist. */
+  /** Call it once a second, after the points of that second exist. */
   second(nowMs: number): void {
     for (const ticker of TICKERS) {
       if (this.#random.chance(SILENCES_PER_SECOND)) {
@@ -99,7 +99,7 @@ function cents(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** Nine decimals: what the strike and the close are stated with. */
+/** Rounds to nine decimals, the precision of strike and close. */
 export function exact(value: number): number {
   return Math.round(value * 1e9) / 1e9;
 }

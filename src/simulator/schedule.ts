@@ -1,5 +1,5 @@
-/** Something that will happen in simulated time. */
-export type Task = (atMs: number) => void;
+/** An action at a simulated time. */
+type Task = (atMs: number) => void;
 
 interface Entry {
   readonly atMs: number;
@@ -8,8 +8,8 @@ interface Entry {
 }
 
 /**
- * Simulated time: tasks run in order of time, equal times in the order they were put in. How far each call
- * advances makes no difference to what runs when, so history at full speed and live play are the same run.
+ * Simulated time: tasks run in order of time, and in order of insertion for equal times. The length of each advance
+ * does not change the order, so history at full speed and live operation produce the same run.
  */
 export class Schedule {
   readonly #heap: Entry[] = [];
@@ -28,12 +28,12 @@ export class Schedule {
     return this.#heap.length;
   }
 
-  /** A time in the past runs at once, on the next advance. */
+  /** Schedules a task; a time in the past runs at the next advance. */
   at(atMs: number, run: Task): void {
     this.#push({ atMs: Math.max(atMs, this.#nowMs), order: this.#order++, run });
   }
 
-  /** Runs everything due up to and including `toMs`. */
+  /** Runs every task due up to and including `toMs`. */
   advance(toMs: number): void {
     for (;;) {
       const first = this.#heap[0];

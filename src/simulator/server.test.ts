@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { seriesSlug, slugOf, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
-import type { Fault } from './faults.ts';
+import type { Fault } from './faultState.ts';
 import { VenueModel } from './model.ts';
 import { VenueServer } from './server.ts';
 
@@ -27,7 +27,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** A client that keeps what it hears; time moves only when the test says so. */
+/** A client that stores the received texts; time advances only when the test says so. */
 class Peer {
   readonly heard: string[] = [];
   readonly socket: WebSocket;
@@ -44,14 +44,14 @@ class Peer {
     this.socket.on('error', () => {});
   }
 
-  /** Waits for the real network, bounded by the test's own limit. */
+  /** Waits for the real network, limited by the test's own timeout. */
   async until(isDone: () => boolean): Promise<void> {
     while (!isDone()) await new Promise<void>((resolve) => setImmediate(resolve));
   }
 
   async say(message: unknown): Promise<void> {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
-    // A ping is answered after everything sent before it has been read.
+    // The answer to a ping proves that everything sent before it has been read.
     const pongs = this.pongs;
     this.socket.ping();
     await this.until(() => this.pongs > pongs);
@@ -106,7 +106,7 @@ describe('gamma', () => {
   const events = async (query: string) =>
     (await get('UNDERROUND_GAMMA_URL', `/events?${query}`)).body as Record<string, unknown>[];
 
-  it('answers slugs of every kind of window, repeated, with JSON inside strings', async () => {
+  it('answers repeated slugs of every kind of window, with JSON inside strings', async () => {
     const slugs = (['5m', '15m', '1h', '4h', 'daily_up_down'] as const).map((kind) =>
       slugOf('BTC', kind, windowAt(kind, START)),
     );
@@ -118,7 +118,7 @@ describe('gamma', () => {
     expect(market!.eventStartTime).toMatch(/^2026-11-2\dT\d\d:\d\d:00Z$/);
   });
 
-  it('lists a series inside bounds of its end, pages it, and turns it round', async () => {
+  it('lists a series within bounds of its end, in pages and in reverse', async () => {
     const series = `series_slug=${seriesSlug('ETH', '15m')}&closed=false`;
     const range = `${series}&end_date_min=2026-11-20T15:00:00Z&end_date_max=2026-11-20T17:00:00Z`;
     const all = await events(range);
@@ -134,7 +134,7 @@ describe('gamma', () => {
     ).toEqual([]);
   });
 
-  it('answers one slug, a market by condition, and 404 for what it does not know', async () => {
+  it('answers one slug, a market by condition id, and 404 for unknown ones', async () => {
     const { facts } = current();
     expect((await get('UNDERROUND_GAMMA_URL', `/events/slug/${facts.slug}`)).body).toMatchObject({
       slug: facts.slug,
@@ -144,7 +144,7 @@ describe('gamma', () => {
     expect((await get('UNDERROUND_GAMMA_URL', '/events/slug/btc-updown-5m-1')).status).toBe(404);
   });
 
-  it('shows a market final with its outcome after the end', async () => {
+  it('shows a market as final with its outcome after the end', async () => {
     const market = current();
     await clock.advance(4 * 60_000 + 400_000);
     const [event] = await events(`slug=${market.facts.slug}&closed=true`);
@@ -185,7 +185,7 @@ describe('gamma', () => {
 });
 
 describe('order book', () => {
-  it('sends the snapshot as an array after 0.2 s, worst levels first, then changes that build on it', async () => {
+  it('sends the snapshot as an array after 0.2 s, worst levels first, then changes to it', async () => {
     const { peer, market } = await follow();
     const books = JSON.parse(peer.heard[0]!) as Record<string, unknown>[];
     expect(books).toMatchObject([
@@ -227,7 +227,7 @@ describe('order book', () => {
     expect(peer.heard.length).toBe(heard + 1);
   });
 
-  it('answers books over REST equal to the stream, and 404 once settled', async () => {
+  it('answers REST books equal to the stream, and 404 once settled', async () => {
     const { facts } = current();
     const post = (ids: string[]) => ({
       method: 'POST',
@@ -250,7 +250,7 @@ describe('order book', () => {
     expect((await get('UNDERROUND_CLOB_URL', '/books', { method: 'POST', body: '{' })).status).toBe(400);
   });
 
-  it('closes with 1000 when everything subscribed is settled', async () => {
+  it('closes with 1000 when every subscribed token is settled', async () => {
     const { peer } = await follow();
     for (let i = 0; i < 9; i++) {
       await clock.advance(50_000);
@@ -264,7 +264,7 @@ describe('order book', () => {
 });
 
 describe('faults of the order book', () => {
-  it('duplicates, loses, freezes, stalls and closes on request', async () => {
+  it('duplicates, loses, freezes and stalls frames, and closes, on request', async () => {
     const { peer, market } = await follow();
     const flow = async () => {
       const from = peer.heard.length;
@@ -291,7 +291,7 @@ describe('faults of the order book', () => {
     expect(peer.closed).toEqual({ code: 1013, reason: 'slow consumer: send buffer full' });
   });
 
-  it('answers PING late or, half open, not at all', async () => {
+  it('answers PING late, or not at all when half open', async () => {
     const { peer } = await follow();
     server.fault({ fault: 'pong_delay', delayMs: 11_000 });
     await peer.say('PING');
@@ -308,7 +308,7 @@ describe('faults of the order book', () => {
     expect(peer.socket.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('skews its clock and changes the tick in mid-window', async () => {
+  it('skews its clock and changes the tick size within a window', async () => {
     const { peer, market } = await follow();
     server.fault({ fault: 'clock_skew', offsetMs: 1500 });
     server.fault({ fault: 'tick_change', marketId: market.facts.conditionId });
@@ -364,7 +364,7 @@ describe('prices', () => {
     expect((await get('UNDERROUND_SPOT_REST_URL', '/api/v3/klines?symbol=X&interval=1h')).status).toBe(400);
   });
 
-  it('relays price topics with their filters, recent points first', async () => {
+  it('relays price topics with their filters, after recent points', async () => {
     const peer = await connect('UNDERROUND_RTDS_URL');
     await peer.say({
       action: 'subscribe',
@@ -399,7 +399,7 @@ describe('prices', () => {
     }
   });
 
-  it('streams Coinbase tickers with rising sequence, and drops who does not subscribe', async () => {
+  it('streams Coinbase tickers with a rising sequence, and drops connections without a subscription', async () => {
     const peer = await connect('UNDERROUND_SPOT_FALLBACK_WS_URL');
     const idle = await connect('UNDERROUND_SPOT_FALLBACK_WS_URL');
     await peer.say({ type: 'subscribe', product_ids: ['BTC-USD'], channels: ['ticker', 'heartbeat'] });

@@ -1,6 +1,6 @@
 /**
- * Every venue the service reads, on one loopback port. The server drives a model with the clock it is given:
- * a model that history has been made with goes on where history ended.
+ * All venues that the service reads, on one loopback port. The server advances a model with the given clock; a model
+ * that has generated history continues where the history ended.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,39 +9,39 @@ import { WebSocketServer } from 'ws';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import { clobReply } from './clobRoutes.ts';
-import { ClobSockets, type WireObserver } from './clobSockets.ts';
+import { ClobSocketServer, type WireObserver } from './clobSocketServer.ts';
+import { DelayedFrameQueue } from './delayedFrameQueue.ts';
 import { perpReply, spotReply } from './exchangeRoutes.ts';
-import { type Fault, Faults, faultSchema } from './faults.ts';
+import { type Fault, FaultState, faultSchema } from './faultState.ts';
 import { gammaReply } from './gammaRoutes.ts';
 import { json, type Reply } from './httpReply.ts';
-import { LateFrames } from './lateFrames.ts';
-import type { LiveMarket } from './market.ts';
+import type { MarketSimulation } from './marketSimulation.ts';
 import type { VenueModel, VenueSink } from './model.ts';
-import { RelaySockets } from './relaySockets.ts';
-import { BinanceSockets, CoinbaseSockets } from './spotSockets.ts';
+import { RelaySocketServer } from './relaySocketServer.ts';
+import { BinanceSocketServer, CoinbaseSocketServer } from './spotSocketServers.ts';
 
-/** The steps of live time: frames are sent up to this long after the moment they state. */
+/** Step of live time: frames are sent up to this long after their time. */
 const STEP_MS = 20;
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
-export interface VenueServerOptions {
+interface VenueServerOptions {
   readonly model: VenueModel;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observer?: WireObserver;
-  /** Milliseconds between two steps of live time; default 20. Smaller ones delay frames less and cost more CPU. */
+  /** Milliseconds between two steps of live time; default 20. Smaller steps delay frames less and cost more CPU. */
   readonly stepMs?: number;
 }
 
 export class VenueServer {
   readonly model: VenueModel;
-  readonly faults = new Faults();
+  readonly faults = new FaultState();
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #clob: ClobSockets;
-  readonly #relay: RelaySockets;
-  readonly #binance: BinanceSockets;
-  readonly #coinbase: CoinbaseSockets;
+  readonly #clob: ClobSocketServer;
+  readonly #relay: RelaySocketServer;
+  readonly #binance: BinanceSocketServer;
+  readonly #coinbase: CoinbaseSocketServer;
   readonly #webSockets = new WebSocketServer({ noServer: true, autoPong: false, perMessageDeflate: false });
   readonly #http: Server;
   readonly #sink: VenueSink;
@@ -53,13 +53,13 @@ export class VenueServer {
     this.#stepMs = stepMs;
     this.#clock = clock;
     this.#logger = logger;
-    this.#clob = new ClobSockets({ model, faults: this.faults, clock, observer: observer ?? null });
-    this.#relay = new RelaySockets(model);
-    this.#binance = new BinanceSockets(model);
-    this.#coinbase = new CoinbaseSockets(clock);
+    this.#clob = new ClobSocketServer({ model, faults: this.faults, clock, observer: observer ?? null });
+    this.#relay = new RelaySocketServer(model);
+    this.#binance = new BinanceSocketServer(model);
+    this.#coinbase = new CoinbaseSocketServer(clock);
     this.#http = createServer((request, response) => void this.#answer(request, response));
     this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
-    const [lateRelay, lateSpot] = [new LateFrames(clock), new LateFrames(clock)];
+    const [lateRelay, lateSpot] = [new DelayedFrameQueue(clock), new DelayedFrameQueue(clock)];
     this.#sink = {
       clob: (_atMs, market, frame, custom) => this.#clob.deliver(market, frame, custom),
       relay: (atMs, point) =>
@@ -75,7 +75,7 @@ export class VenueServer {
     };
   }
 
-  /** Listens on 127.0.0.1 and starts live time. @returns The port. @throws If the port is taken. */
+  /** Listens on 127.0.0.1 and starts live time. @returns The port. @throws If the port is in use. */
   async start(port = 0): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       this.#http.once('error', reject);
@@ -103,7 +103,7 @@ export class VenueServer {
     await new Promise<void>((resolve) => this.#http.close(() => resolve()));
   }
 
-  /** The environment that points the service at this server. */
+  /** The environment variables that point the service at this server. */
   urls(): Record<string, string> {
     const http = `http://127.0.0.1:${this.port}`;
     const webSocket = `ws://127.0.0.1:${this.port}`;
@@ -119,7 +119,7 @@ export class VenueServer {
     };
   }
 
-  /** Switches a fault on or off; see `faultSchema`. */
+  /** Sets or clears a fault; see `faultSchema`. */
   fault(fault: Fault): void {
     this.#logger.info({ event: 'simulator.fault', ...fault }, 'fault switched');
     if (fault.fault === 'close') this.#clob.closeAll(fault.code);
@@ -130,8 +130,8 @@ export class VenueServer {
     else this.faults.set(fault);
   }
 
-  /** Acts on a market's book with the model's next step. */
-  #play(marketId: string, act: (live: LiveMarket, atMs: number) => void): void {
+  /** Runs an action on a market's book in the model's next step. */
+  #play(marketId: string, act: (live: MarketSimulation, atMs: number) => void): void {
     const market = this.model.registry.byId(marketId);
     const live = market && this.model.bookOf(market);
     if (!live) return;

@@ -1,5 +1,5 @@
 /**
- * What a book looks like: sizes by distance from the touch, spreads, trades. All figures are market
+ * The shape of a book: sizes by distance from the best price, spreads, trades. All figures are market
  * statistics of 2025-12 to 2026-10; prices in thousandths of a dollar, sizes in hundredths of a share.
  */
 
@@ -10,13 +10,13 @@ export const CENT = 10;
 const WHOLE_SIZES = 0.13;
 const QUIET_MEDIAN = 1314;
 
-/** Shares of a book nobody has traded in yet. */
+/** Size of a level in a book without trades. */
 export function quietSize(random: Random): number {
   return rounded(random.lognormal(QUIET_MEDIAN, 0.15), random);
 }
 
 /**
- * @param depth Distance from the touch, in thousandths.
+ * @param depth Distance from the best price, in thousandths.
  * @param price Of the outcome being bid for: 10 is one cent, where lottery bids are large.
  */
 export function levelSize(random: Random, depth: number, price: number): number {
@@ -35,7 +35,7 @@ function rounded(shares: number, random: Random): number {
   return random.chance(WHOLE_SIZES) ? Math.round(bounded) * 100 : Math.round(bounded * 100);
 }
 
-/** Spread in ticks: one in 60-80 % of the time, sometimes two to four. */
+/** Spread in ticks: one in 60-80 % of cases, sometimes two to four. */
 export function spreadTicks(random: Random, isFineTick: boolean): number {
   if (isFineTick) return 1 + random.below(6);
   const draw = random.next();
@@ -44,25 +44,25 @@ export function spreadTicks(random: Random, isFineTick: boolean): number {
   return draw < 0.98 ? 3 : 4;
 }
 
-/** How far from the touch a change that is not about the touch falls, in levels; nine of ten are not at it. */
+/** Distance of a maker's change from the best price, in levels; nine of ten changes are not at it. */
 export function changeDepth(random: Random): number {
   if (random.chance(0.07)) return 0;
   return 1 + Math.floor(random.exponential(14));
 }
 
-/** Hundredths of a share one order asks for: median 8 shares, prints with a 99th percentile of about 270. */
+/** Size of one order in hundredths of a share: median 8 shares, prints with a 99th percentile of about 270. */
 export function orderSize(random: Random): number {
   const shares = Math.min(Math.max(random.lognormal(8.2, 1.65), 0.05), 5000);
   return random.chance(0.4) ? Math.max(100, Math.round(shares) * 100) : Math.round(shares * 100);
 }
 
-/** Changes of sizes a second at density 1, before they clump behind moves of the touch. */
+/** Changes of sizes per second at density 1, before they cluster after moves of the best price. */
 const CHANGES_PER_SECOND: Record<Ticker, Record<EventType, number>> = {
   BTC: { '5m': 275, '15m': 205, '1h': 138, '4h': 80, daily_up_down: 57 },
   ETH: { '5m': 172, '15m': 138, '1h': 86, '4h': 52, daily_up_down: 29 },
   SOL: { '5m': 150, '15m': 115, '1h': 69, '4h': 40, daily_up_down: 23 },
 };
-/** A book whose window has not opened hardly changes. */
+/** A book hardly changes before its window opens. */
 const QUIET_CHANGES_PER_SECOND = 1.5;
 
 export function changesPerSecond(ticker: Ticker, eventType: EventType, isOpen: boolean): number {
@@ -79,8 +79,8 @@ const ORDERS_PER_MINUTE: Record<EventType, number> = {
 const TICKER_SHARE: Record<Ticker, number> = { BTC: 1, ETH: 0.35, SOL: 0.2 };
 
 /**
- * Taker orders a minute: falling through the window, and quickly once the outcome is all but decided.
- * @param elapsed Share of the window gone, 0..1. @param mid Of Up, 0..1000; null while one-sided.
+ * Taker orders per minute: they decrease through the window, and quickly once the outcome is nearly decided.
+ * @param elapsed Elapsed share of the window, 0..1. @param mid Of Up, 0..1000; null while one-sided.
  */
 export function ordersPerMinute(market: {
   ticker: Ticker;

@@ -1,13 +1,13 @@
-/** Spot trades as Binance and Coinbase write them. */
+/** Spot trades in the formats of Binance and Coinbase. */
 import type { Ticker } from '../schema/market.ts';
 import type { SpotTrade } from './spotTape.ts';
 
 export const SPOT_SYMBOLS: Record<Ticker, string> = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
-export type TradeStream = 'trade' | 'aggTrade';
-/** Coinbase quotes dollars, not tethers: a basis of a few basis points. */
+type TradeStream = 'trade' | 'aggTrade';
+/** Coinbase quotes in dollars, not tethers: a basis of a few basis points. */
 const COINBASE_BASIS = -0.0002;
 
-/** Combined-stream form; `raw` is the same message as `/ws/` streams send it. */
+/** The format of combined streams; `rawTradeFrame` is the same message in the format of `/ws/` streams. */
 export function spotTradeFrame(trade: SpotTrade, stream: TradeStream): string {
   return `{"stream":"${SPOT_SYMBOLS[trade.ticker].toLowerCase()}@${stream}","data":${rawTradeFrame(trade, stream)}}`;
 }

@@ -1,4 +1,4 @@
-/** Trades of the spot market: about 35 a second for BTC, fewer for the others, in bursts round the path. */
+/** Trades of the spot market: about 35 a second for BTC, fewer for the others, in bursts around the path. */
 
 import { Random } from '../core/random.ts';
 import type { Ticker } from '../schema/market.ts';
@@ -19,12 +19,12 @@ export interface SpotTrade {
 
 const TRADES_PER_SECOND: Record<Ticker, number> = { BTC: 35, ETH: 18, SOL: 9 };
 const SIZE_MEDIAN: Record<Ticker, number> = { BTC: 0.004, ETH: 0.08, SOL: 1.5 };
-/** Thin traffic still tells the price about once a second. */
+/** With low density, trades still show the price about once a second. */
 const MIN_TRADES_PER_SECOND = 1;
 const HALF_SPREAD = 0.000001;
 const LATENCY_MS = { low: 4, high: 18 };
 
-interface TapeOptions {
+interface SpotTapeOptions {
   readonly prices: PriceBoard;
   readonly schedule: Schedule;
   readonly tickers: readonly Ticker[];
@@ -33,10 +33,10 @@ interface TapeOptions {
 }
 
 export class SpotTape {
-  readonly #options: TapeOptions;
+  readonly #options: SpotTapeOptions;
   readonly #seed: string;
 
-  constructor(seed: string, options: TapeOptions) {
+  constructor(seed: string, options: SpotTapeOptions) {
     this.#seed = seed;
     this.#options = options;
   }

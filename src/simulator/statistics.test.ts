@@ -45,7 +45,7 @@ function quantile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))] as number;
 }
 
-/** One token's book as a reader of the wire keeps it, knowing nothing of the simulator's own. */
+/** One token's book from a reader of the wire that does not know the simulator's own book. */
 class ReadBook {
   readonly bids = new Map<number, string>();
   readonly asks = new Map<number, string>();
@@ -73,7 +73,7 @@ class ReadBook {
   }
 }
 
-describe('one BTC 5m window in play at full rate', () => {
+describe('one open BTC 5m window at full rate', () => {
   const seen = {
     frames: 0,
     actions: 0,
@@ -93,19 +93,19 @@ describe('one BTC 5m window in play at full rate', () => {
     Object.assign(seen, reader.seen);
   });
 
-  it('sends 350-956 price_change frames a second, about one and a half an action', () => {
+  it('sends 350-956 price_change frames a second, about 1.5 per action', () => {
     expect(seen.frames / SECONDS).toBeGreaterThan(350);
     expect(seen.frames / SECONDS).toBeLessThan(956);
     expect(seen.frames / seen.actions).toBeGreaterThan(1.1);
     expect(seen.frames / seen.actions).toBeLessThan(2);
   });
 
-  it('announces the hash and best prices of the state after the whole action, for both tokens, always', () => {
+  it('always announces the hash and best prices of the state after the whole action, for both tokens', () => {
     expect(seen.wrong).toEqual([]);
     expect(seen.hashes).toBeGreaterThan(2 * 10_000);
   });
 
-  it('shows states between the frames of an action that differ from what is announced', () => {
+  it('shows intermediate states within an action that differ from the announced one', () => {
     expect(seen.transient).toBeGreaterThan(10);
   });
 
@@ -115,7 +115,7 @@ describe('one BTC 5m window in play at full rate', () => {
   });
 });
 
-/** Groups frames into actions and checks each one's end state by the venue's recipe. */
+/** Groups frames into actions and checks each action's end state with the venue's recipe. */
 class WireReader {
   readonly seen = {
     frames: 0,
@@ -171,7 +171,7 @@ class WireReader {
     }
   };
 
-  /** Closes the open action: its last frame is in. Trades show in the hash before they are told of. */
+  /** Closes the open action after its last frame. Trades enter the hash before they are announced. */
   finish(): void {
     const open = this.#open;
     this.#open = null;
@@ -301,13 +301,13 @@ describe('a day of BTC 5m windows', () => {
     expect(day.mirrorErrors).toBe(0);
   });
 
-  it('quotes a spread of one tick in 60-83 % of moments', () => {
+  it('quotes a spread of one tick 60-83 % of the time', () => {
     const share = day.spreads.filter((spread) => spread <= 10).length / day.spreads.length;
     expect(share).toBeGreaterThan(0.6);
     expect(share).toBeLessThan(0.83);
   });
 
-  it('trades 10-70 times a minute, nine in ten buying, median 8 shares and a 99th percentile in the hundreds', () => {
+  it('trades 10-70 times a minute, nine in ten buys, median 8 shares, 99th percentile in the hundreds', () => {
     const perMinute = day.sizes.length / (24 * 60);
     expect(perMinute).toBeGreaterThan(10);
     expect(perMinute).toBeLessThan(70);
@@ -326,13 +326,13 @@ describe('a day of BTC 5m windows', () => {
     [45, 0.631],
     [30, 0.468],
     [20, 0.079],
-  ])('with %i seconds left a share of %f is quoted on both sides', (left, share) => {
+  ])('quotes both sides with %i seconds left in a share of %f', (left, share) => {
     const samples = day.twoSided.get(left)!;
     const seen = samples.reduce((sum, value) => sum + value, 0) / samples.length;
     expect(Math.abs(seen - share)).toBeLessThan(0.1);
   });
 
-  it('resolves 115-155 s late, not at all in one of five, and is final at Gamma within 5 minutes', () => {
+  it('resolves after 115-155 s, not at all in one of five, and is final at Gamma within 5 minutes', () => {
     expect(Math.min(...day.resolved)).toBeGreaterThanOrEqual(115);
     expect(Math.max(...day.resolved)).toBeLessThanOrEqual(155);
     const share = day.resolved.length / day.ends.length;
@@ -342,7 +342,7 @@ describe('a day of BTC 5m windows', () => {
     expect(Math.max(...day.finals)).toBeLessThanOrEqual(300);
   });
 
-  it('ends Up in about half of the windows, and a close is the next strike', () => {
+  it('ends Up in about half of the windows, with each close as the next strike', () => {
     const up = day.ends.filter(({ fate }) => fate.outcome === 'Up').length / day.ends.length;
     expect(Math.abs(up - 0.5)).toBeLessThan(0.1);
     const byStart = new Map(day.ends.map((market) => [market.facts.window.startTimeMs, market]));
@@ -354,14 +354,14 @@ describe('a day of BTC 5m windows', () => {
     for (const [close, strike] of pairs) expect(strike).toBe(close);
   });
 
-  it('moves as much in five minutes as real windows do', () => {
+  it('moves as much in five minutes as real windows', () => {
     const moves = day.ends.map(({ fate }) => 1e4 * Math.abs(fate.finalPrice! / fate.strike! - 1));
     expect(quantile(moves, 0.5)).toBeGreaterThan(3);
     expect(quantile(moves, 0.5)).toBeLessThan(13);
     expect(quantile(moves, 0.99)).toBeLessThan(120);
   });
 
-  it('is calibrated: windows end Up as often as their mid said 55 s before', () => {
+  it('is calibrated: windows end Up as often as their mid 55 s before implied', () => {
     const known = day.ends.filter((market) => day.mids.has(market));
     const bias = known.reduce((sum, m) => sum + day.mids.get(m)! - (m.fate.payoutUp ?? 0), 0) / known.length;
     const brier =
@@ -381,7 +381,7 @@ describe('a day of BTC 5m windows', () => {
     }
   });
 
-  it('leaves numbers out of Gamma objects at about the shares measured', () => {
+  it('omits numbers from Gamma objects at about the measured shares', () => {
     const objects = day.ends.map((market) => gammaMarket(market, START + 25 * HOUR_MS));
     const missing = (name: string) => objects.filter((object) => !(name in object)).length / objects.length;
     expect(missing('volume')).toBeGreaterThan(0.08);
@@ -391,8 +391,8 @@ describe('a day of BTC 5m windows', () => {
   });
 });
 
-/** In cents, of the mid or of the best price of a lone side. `docs/DEMO.md` states recorded and simulated quantiles. */
-describe('how far the price of Up moves in BTC 5m windows', () => {
+/** In cents, of the mid, or of the best price of a lone side. `docs/DEMO.md` lists recorded and simulated quantiles. */
+describe('the size of moves of Up’s price in BTC 5m windows', () => {
   const STEP_MS = 100;
   const LENGTHS = [300, 1_000, 5_000] as const;
   const simulated = new Map<string, number[]>();
@@ -442,7 +442,7 @@ describe('how far the price of Up moves in BTC 5m windows', () => {
     }
   }
 
-  it.skipIf(recordingsAbsent).each(LENGTHS)('over %i ms as in recorded trades', (lengthMs) => {
+  it.skipIf(recordingsAbsent).each(LENGTHS)('over %i ms matches recorded trades', (lengthMs) => {
     const [recorded, made] = [recordedChanges(lengthMs), changesIn('begins', lengthMs)];
     expect(recorded.length).toBeGreaterThan(1_000);
     expect(made.length).toBeGreaterThan(10_000);
@@ -453,30 +453,27 @@ describe('how far the price of Up moves in BTC 5m windows', () => {
     expect(quantileOf(made, 1)).toBeLessThan(2.5 * quantileOf(recorded, 1));
   });
 
-  it.skipIf(recordingsAbsent)(
-    'as much as a real day of prices made its windows move, near their end too',
-    () => {
-      const windows = fairCentsOfRealWindows();
-      for (const lengthMs of [1_000, 5_000]) {
-        for (const [phase, over, upTo] of [
-          ['over 120', 120, 300],
-          ['over 60', 60, 120],
-          ['over 20', 20, 60],
-        ] as const) {
-          const real = changesOf(windows, { seconds: lengthMs / 1000, over, upTo });
-          const made = changesIn(phase, lengthMs);
-          const label = `${phase} s left, ${lengthMs} ms`;
-          expect(real.length, label).toBeGreaterThan(9_000);
-          for (const share of [0.99, 0.999]) {
-            expect(quantileOf(made, share), label).toBeLessThan(2 * quantileOf(real, share));
-            expect(quantileOf(made, share), label).toBeGreaterThan(quantileOf(real, share) / 3);
-          }
+  it.skipIf(recordingsAbsent)('matches the windows of a real day of prices, including near their end', () => {
+    const windows = fairCentsOfRealWindows();
+    for (const lengthMs of [1_000, 5_000]) {
+      for (const [phase, over, upTo] of [
+        ['over 120', 120, 300],
+        ['over 60', 60, 120],
+        ['over 20', 20, 60],
+      ] as const) {
+        const real = changesOf(windows, { seconds: lengthMs / 1000, over, upTo });
+        const made = changesIn(phase, lengthMs);
+        const label = `${phase} s left, ${lengthMs} ms`;
+        expect(real.length, label).toBeGreaterThan(9_000);
+        for (const share of [0.99, 0.999]) {
+          expect(quantileOf(made, share), label).toBeLessThan(2 * quantileOf(real, share));
+          expect(quantileOf(made, share), label).toBeGreaterThan(quantileOf(real, share) / 3);
         }
       }
-    },
-  );
+    }
+  });
 
-  it('never from one end to the other at once while the outcome is open', () => {
+  it('never spans the whole range at once while the outcome is open', () => {
     expect(quantileOf(changesIn('over 120', 300), 1)).toBeLessThan(20);
     expect(quantileOf(changesIn('over 60', 300), 1)).toBeLessThan(30);
     expect(quantileOf(changesIn('over 20', 300), 1)).toBeLessThan(40);

@@ -36,7 +36,7 @@ export class BookText {
   print(book: LiveBook, ticker: string): Buffer {
     const printer = this.#printer(ticker);
     printer.print(this.#row.of(book), '');
-    return printer.takeForGood().subarray(1);
+    return printer.finishView().subarray(1);
   }
 
   #printer(ticker: string): SnapshotPrinter {

@@ -11,7 +11,7 @@ import { DirectSocketDriver } from './venueSocket.ts';
 
 const why = opensslAbsent === null ? '' : ` (skipped: ${opensslAbsent})`;
 
-describe.skipIf(opensslAbsent)(`a certificate that nobody vouches for${why}`, () => {
+describe.skipIf(opensslAbsent)(`an untrusted certificate${why}`, () => {
   let venue: WebhookReceiver;
   let metrics: Metrics;
   const shared = () => ({
@@ -27,7 +27,7 @@ describe.skipIf(opensslAbsent)(`a certificate that nobody vouches for${why}`, ()
     await venue.close();
   });
 
-  test('is refused over HTTP, also when the environment switches verification off', async () => {
+  test('is refused over HTTP, even when the environment turns verification off', async () => {
     const client = new HttpClient(shared());
     await expect(client.get(venue.url())).rejects.toThrow('self-signed certificate');
     expect([venue.connections, venue.received]).toEqual([1, []]);
@@ -35,7 +35,7 @@ describe.skipIf(opensslAbsent)(`a certificate that nobody vouches for${why}`, ()
   });
 
   test.each(['direct', 'thread'])(
-    'is refused over WebSocket (%s), also when the environment switches verification off',
+    'is refused over WebSocket (%s), even when the environment turns verification off',
     async (kind) => {
       const unused = { keepAlive: null, silenceLimitMs: null, onOpen: () => {}, onFrame: () => {} };
       const url = venue.url().replace('https:', 'wss:');
@@ -43,7 +43,7 @@ describe.skipIf(opensslAbsent)(`a certificate that nobody vouches for${why}`, ()
       const sockets = kind === 'thread' ? thread : new DirectSocketDriver(new FakeClock());
       const socket = new ReconnectingSocket({ ...shared(), ...unused, sockets, url });
       await until(() => metrics.venueFeeds.rows().some(({ failures }) => failures > 0));
-      // Later releases of Node add what to try next.
+      // Later releases of Node append advice to the message.
       expect(metrics.venueFeeds.rows()[0]?.lastFailure?.cause).toMatch(/^self-signed certificate\b/);
       expect(venue.received).toEqual([]);
       await socket.close();

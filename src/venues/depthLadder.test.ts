@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { VenueMessageError } from '../runtime/errors.ts';
 import { type DepthLevel, DepthSide } from './depthLadder.ts';
 
-/** A small seeded generator, so that a failure can be repeated. */
+/** A small seeded generator, so that a failure can be reproduced. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -14,7 +14,7 @@ function seeded(seed: number): () => number {
 test.each([
   ['bids', 7],
   ['asks', 8],
-] as const)('%s agree with a sorted map over 5,000 random changes (seed %i)', (side, seed) => {
+] as const)('%s equal a sorted map over 5,000 random changes (seed %i)', (side, seed) => {
   const random = seeded(seed);
   const ladder = new DepthSide(side);
   const model = new Map<number, DepthLevel>();
@@ -34,7 +34,7 @@ test.each([
 });
 
 test.each([[['1e3', '1']], [['-1', '1']], [['', '1']], [['1', 'NaN']], [['0x1', '1']]] as [DepthLevel][])(
-  'refuses %j',
+  'rejects %j',
   (level) => {
     expect(() => new DepthSide('bids').apply([level])).toThrow(VenueMessageError);
   },

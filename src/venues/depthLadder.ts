@@ -3,12 +3,12 @@ import { VenueMessageError } from '../runtime/errors.ts';
 /** A level as a perpetual or spot venue writes it: decimal strings [price, size]. */
 export type DepthLevel = readonly [string, string];
 
-/** The most levels a side that leave this folder. */
+/** Most levels per side in a published book. */
 export const DEPTH_LEVELS_MAX = 50;
 
 const DECIMAL = /^\d{1,15}(\.\d{1,15})?$/;
 
-/** One side of a venue's book, best first. Levels keep the venue's own text; only their order is computed. */
+/** One side of a venue's book, best first. Levels keep the venue's own text; numbers serve only to order them. */
 export class DepthSide {
   readonly #prices: number[] = [];
   readonly #levels: DepthLevel[] = [];
@@ -29,7 +29,7 @@ export class DepthSide {
 
   /**
    * Sets levels to absolute sizes; a size of zero removes the level.
-   * @throws {VenueMessageError} When a price or size is no plain decimal.
+   * @throws {VenueMessageError} When a price or size is not a plain decimal.
    */
   apply(changes: readonly DepthLevel[]): void {
     for (const level of changes) {
@@ -61,7 +61,7 @@ export class DepthSide {
     }
   }
 
-  /** Where the price stands, or would stand. */
+  /** Index of the price, or the index at which to insert it. */
   #indexOf(price: number): number {
     let low = 0;
     let high = this.#prices.length;

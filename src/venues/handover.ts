@@ -1,32 +1,32 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { VenueSocketOptions } from './venueSocket.ts';
 
-/** What an event occupies beside its text. */
+/** Estimated memory of an event in addition to its text. */
 const EVENT_BYTES = 100;
-/** A turn that brings more sends several batches, so that reading stops soon after the limit is met. */
+/** A turn with more bytes is sent as several batches, so that reading stops soon after the limit is reached. */
 const BATCH_BYTES_MAX = 256 * 1024;
 
-/** What the main thread asks of the receive thread, by number of the connection. */
+/** Commands of the main thread to the receive thread, by connection number. */
 export type SocketCommand =
   | { readonly do: 'connect'; readonly id: number; readonly options: VenueSocketOptions }
   | { readonly do: 'send'; readonly id: number; readonly text: string }
   | { readonly do: 'close' | 'terminate'; readonly id: number }
   | { readonly do: 'resume' };
 
-/** What happened on a connection, with its wall time. Tuples, because member names would be copied with each. */
+/** Events of a connection, with their wall time. Tuples, because member names would be copied with each one. */
 export type SocketEvent =
   | readonly ['open', id: number, timeMs: number]
   | readonly ['frame', id: number, timeMs: number, text: string, bytes: number]
   | readonly ['closed', id: number, timeMs: number, cause: string];
 
-/** What one turn of the receive thread brought, in order. */
+/** The events of one turn of the receive thread, in order. */
 export interface SocketBatch {
   readonly events: readonly SocketEvent[];
-  /** What the batch counts for in `WaitingBytes`. */
+  /** The size with which `WaitingBytes` counts the batch. */
   readonly bytes: number;
 }
 
-/** What the receive thread starts with. */
+/** Start settings of the receive thread. */
 export interface ReceiveThreadSettings {
   readonly port: MessagePort;
   readonly shared: SharedArrayBuffer;
@@ -35,13 +35,13 @@ export interface ReceiveThreadSettings {
 
 const [WAITING, PAUSED] = [0, 1];
 
-/** Bytes that were sent to the main thread and wait there, counted in memory that both threads share. */
+/** Bytes sent to the main thread and not processed yet, counted in memory that both threads share. */
 export class WaitingBytes {
   readonly shared: SharedArrayBuffer;
   readonly #maxBytes: number;
   readonly #counts: Int32Array;
 
-  /** @param maxBytes Reading is to stop beyond it, and to go on from half of it; below 2^30. */
+  /** @param maxBytes Reading stops above this and resumes at half of it; below 2^30. */
   constructor(maxBytes: number, shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)) {
     this.#maxBytes = maxBytes;
     this.shared = shared;
@@ -52,20 +52,20 @@ export class WaitingBytes {
     return Atomics.load(this.#counts, WAITING);
   }
 
-  /** Whether reading has been stopped and nobody has been asked to go on. */
+  /** Reading is stopped and nobody has requested it to resume. */
   get isPaused(): boolean {
     return Atomics.load(this.#counts, PAUSED) === 1;
   }
 
-  /** @returns Whether to stop reading now: the other side will see it, and ask to go on. */
+  /** @returns Whether to stop reading now: the other side will see it and request to resume. */
   add(bytes: number): boolean {
     if (Atomics.add(this.#counts, WAITING, bytes) + bytes <= this.#maxBytes) return false;
     Atomics.store(this.#counts, PAUSED, 1);
-    // All may have been taken before the mark could be seen; whoever removes the mark acts on it.
+    // The other side may have processed everything before it saw the mark; the side that removes the mark acts on it.
     return !this.#mayResume() || Atomics.exchange(this.#counts, PAUSED, 0) === 0;
   }
 
-  /** @returns Whether to ask the other side to read on. */
+  /** @returns Whether to request the other side to resume reading. */
   subtract(bytes: number): boolean {
     Atomics.sub(this.#counts, WAITING, bytes);
     return this.#mayResume() && Atomics.exchange(this.#counts, PAUSED, 0) === 1;
@@ -76,7 +76,7 @@ export class WaitingBytes {
   }
 }
 
-/** Collects what one turn of the receive thread brings and sends it in one message. */
+/** Collects the events of one turn of the receive thread and sends them in one message. */
 export class BatchSender {
   readonly #port: MessagePort;
   readonly #waiting: WaitingBytes;
@@ -91,7 +91,7 @@ export class BatchSender {
   }
 
   add(event: SocketEvent, bytes: number): void {
-    // After all sockets that have something to read in this turn.
+    // Runs after every socket with data has been read in this turn.
     if (this.#events.length === 0) setImmediate(() => this.#send());
     this.#events.push(event);
     this.#bytes += bytes + EVENT_BYTES;

@@ -29,7 +29,7 @@ function connect(options: { retries?: number } = {}): void {
   client = new HttpClient({ feed: 'test', clock, random: () => 0, log, metrics, ...options });
 }
 const get = (path = '/a?b=1') => client.get(venue.httpUrl + path);
-/** Settles to the error, so that a rejection while the clock moves is not unhandled. */
+/** Resolves to the error, so that a rejection while the clock advances is not unhandled. */
 const failing = (answer: Promise<JsonAnswer>) =>
   answer.then(
     () => null,
@@ -37,7 +37,7 @@ const failing = (answer: Promise<JsonAnswer>) =>
   );
 
 describe('HttpClient', () => {
-  test('reads JSON as a browser would ask for it, with times', async () => {
+  test('requests JSON with a browser’s headers and returns receive time and round trip', async () => {
     connect();
     venue.answer = (_request, response) => void clock.advance(35).then(() => response.end('[1]'));
     expect(await get()).toEqual({ body: [1], receivedTimeMs: clock.now(), roundTripMs: 35 });
@@ -45,7 +45,7 @@ describe('HttpClient', () => {
     expect(venue.requests[0]!.headers['user-agent']).toMatch(/^Mozilla\/5\.0 /);
   });
 
-  test('is listed with its newest answer and its last failure', async () => {
+  test('lists the feed with its newest answer and last failure', async () => {
     connect();
     await get();
     const row = { feed: 'test', kind: 'requests', connections: 1, lastMessageMs: clock.now() };
@@ -57,7 +57,7 @@ describe('HttpClient', () => {
     expect(metrics.venueFeeds.rows()).toMatchObject([{ ...row, up: 0, failures: 1, lastFailure }]);
   });
 
-  test('begins connections to one host at once, whatever the first one comes to', async () => {
+  test('opens several connections to one host at once, without waiting for the first', async () => {
     connect({ retries: 0 });
     const silent = createServer();
     const accepted: Socket[] = [];
@@ -82,7 +82,7 @@ describe('HttpClient', () => {
     expect(venue.requests[0]!.headers['content-type']).toBe('application/json');
   });
 
-  test('uses its connections again', async () => {
+  test('reuses its connections', async () => {
     connect();
     const ports = new Set<number | undefined>();
     venue.answer = (request, response) => {
@@ -93,7 +93,7 @@ describe('HttpClient', () => {
     expect(ports.size).toBeLessThanOrEqual(4);
   });
 
-  test('404 is an answer: there is no such thing', async () => {
+  test('returns a null body for 404', async () => {
     connect();
     venue.answerJson({ error: 'slug not found' }, 404);
     expect((await get()).body).toBeNull();
@@ -124,7 +124,7 @@ describe('HttpClient', () => {
     expect((error as Error).message).toMatch(message);
   });
 
-  test('a body longer than 16 MiB is not read to its end', async () => {
+  test('stops reading a body longer than 16 MiB', async () => {
     connect();
     let sent = 0;
     venue.answer = (_request, response) => {
@@ -139,7 +139,7 @@ describe('HttpClient', () => {
     expect(sent).toBeLessThan(100);
   });
 
-  test('a broken connection and a half answer are transport failures', async () => {
+  test('reports a broken connection and a partial answer as transport failures', async () => {
     connect();
     venue.answer = (request) => request.socket.destroy();
     expect(await failing(get())).toBeInstanceOf(TransportError);
@@ -150,7 +150,7 @@ describe('HttpClient', () => {
     expect(await failing(get())).toBeInstanceOf(TransportError);
   });
 
-  test('an answer that does not come, or does not end, is given up after 10 s', async () => {
+  test('gives up after 10 s when the answer does not start or does not end', async () => {
     connect();
     for (const begin of [false, true]) {
       venue.answer = (_request, response) => void (begin && response.write('[1'));
@@ -167,7 +167,7 @@ describe('HttpClient', () => {
     }
   });
 
-  test('tries again as often as it was told, ever later, and says so each time', async () => {
+  test('retries as often as configured, with growing delays, and logs each retry', async () => {
     connect({ retries: 3 });
     venue.answerJson('bad gateway', 502);
     const answer = failing(get());
@@ -184,7 +184,7 @@ describe('HttpClient', () => {
     ]);
   });
 
-  test('waits as long as Retry-After says, then gets its answer', async () => {
+  test('waits for Retry-After and then returns the answer', async () => {
     connect({ retries: 2 });
     venue.answerJson('slow down', 429, { 'retry-after': '3' });
     const answer = get();
@@ -200,7 +200,7 @@ describe('HttpClient', () => {
   test.each([
     ['longer than we wait', { 'retry-after': '31' }, 31_000],
     ['without a time', {}, null],
-  ])('429 %s is the caller’s to handle', async (_shows, headers, retryAfterMs) => {
+  ])('leaves a 429 %s to the caller', async (_shows, headers, retryAfterMs) => {
     connect({ retries: 2 });
     venue.answerJson('slow down', 429, headers as Record<string, string>);
     const error = await failing(get());
@@ -209,14 +209,14 @@ describe('HttpClient', () => {
     expect(venue.requests).toHaveLength(1);
   });
 
-  test('a refusal is not tried again', async () => {
+  test('does not retry a refusal', async () => {
     connect({ retries: 5 });
     venue.answerJson('no', 403);
     expect(await failing(get())).toMatchObject({ status: 403 });
     expect(venue.requests).toHaveLength(1);
   });
 
-  test('close() ends a request and a wait', async () => {
+  test('close() ends a request and a pending retry', async () => {
     connect({ retries: 5 });
     venue.answer = () => {};
     const hanging = failing(get());
@@ -227,7 +227,7 @@ describe('HttpClient', () => {
   });
 });
 
-test('Retry-After holds seconds or a date', () => {
+test('parses a Retry-After in seconds or as a date', () => {
   connect();
   const now = Date.parse('2026-11-20T12:00:00Z');
   expect(retryAfterOf('120', now)).toBe(120_000);

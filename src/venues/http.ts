@@ -14,13 +14,13 @@ const BODY_BYTES_MAX = 16 * 1024 * 1024;
 const EXCERPT_LENGTH = 200;
 const KEEP_ALIVE_MS = 30_000;
 const RETRY: BackoffLimits = { firstMs: 300, maxMs: 10_000 };
-/** A venue that wants a longer pause than this gets its caller's next round instead of a waiting request. */
+/** Longest `Retry-After` to wait for; a longer one is left to the caller's next round. */
 const RETRY_AFTER_HONOURED_MS = 30_000;
 
-/** A refusal with what the venue said, for callers that can tell its kinds apart. */
+/** A refusal with the venue's text, for callers that handle kinds of refusal differently. */
 export class HttpRefusedError extends VenueRefusedError {
   readonly status: number;
-  /** The first part of the answer's body. */
+  /** The start of the answer's body. */
   readonly excerpt: string;
 
   constructor(message: string, facts: { status: number; excerpt: string; retryAfterMs: number | null }) {
@@ -30,7 +30,7 @@ export class HttpRefusedError extends VenueRefusedError {
   }
 }
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   /** Name in logs and metrics, e.g. `polymarket.gamma`. */
   readonly feed: string;
   readonly clock: Clock;
@@ -40,18 +40,18 @@ export interface HttpClientOptions {
   /** Sockets kept open to one host. */
   readonly connections?: number;
   readonly timeoutMs?: number;
-  /** How often a request that failed in transport, or was told to come back soon, is sent again. */
+  /** How many times a request is repeated after a transport failure or a short `Retry-After`. */
   readonly retries?: number;
 }
 
 export interface JsonAnswer {
-  /** Null stands for 404: the venue knows no such thing. */
+  /** Null means 404: the venue does not know the object. */
   readonly body: unknown;
   readonly receivedTimeMs: number;
   readonly roundTripMs: number;
 }
 
-/** Asks one venue for JSON over kept-alive connections; every way to fail is one typed error. */
+/** Requests JSON from one venue over keep-alive connections; each kind of failure is one typed error. */
 export class HttpClient {
   readonly #options: HttpClientOptions;
   readonly #timeoutMs: number;
@@ -66,15 +66,16 @@ export class HttpClient {
     this.#agent = new Agent({
       connections: options.connections ?? 4,
       connect: VERIFIED,
-      // Otherwise requests wait for the first connection's handshake, which decides on the protocol for all.
+      // With HTTP/2 allowed, requests wait for the first connection's handshake, which chooses the protocol for all.
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Our clock, not the library's, ends a slow request.
+      // Our clock ends a slow request, not the library's.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
     this.#state = options.metrics.venueFeeds.join({
-      ...{ feed: options.feed, kind: 'requests' },
+      feed: options.feed,
+      kind: 'requests',
       sinceMs: options.clock.now(),
     });
     this.#requests = options.metrics.counter(
@@ -85,20 +86,20 @@ export class HttpClient {
   }
 
   /**
-   * @throws {VenueRefusedError} 4xx but 404: blocked country, missing rights, too many requests (`retryAfterMs`).
+   * @throws {VenueRefusedError} 4xx except 404: blocked country, missing rights, too many requests (`retryAfterMs`).
    * @throws {TransportError} Network failure, timeout, 5xx.
-   * @throws {VenueMessageError} The answer is no JSON, or too long.
+   * @throws {VenueMessageError} The answer is not JSON, or too long.
    */
   get(url: string): Promise<JsonAnswer> {
     return this.#retrying('GET', url, null);
   }
 
-  /** Sends `body` as JSON; fails as `get` does. Only for requests that may be sent twice. */
+  /** Sends `body` as JSON; fails as `get` does. Only for requests that are safe to repeat. */
   post(url: string, body: unknown): Promise<JsonAnswer> {
     return this.#retrying('POST', url, JSON.stringify(body));
   }
 
-  /** Aborts what is under way and closes the connections. */
+  /** Aborts requests in flight and closes the connections. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#options.metrics.venueFeeds.leave(this.#state);
@@ -218,7 +219,7 @@ function bodyOf({ feed, url, status, headers, text, receivedTimeMs }: WholeAnswe
   }
 }
 
-/** Milliseconds of a Retry-After header, which holds seconds or a date; null when there is none to read. */
+/** Milliseconds of a Retry-After header, in seconds or as a date; null when absent or unreadable. */
 export function retryAfterOf(header: string | string[] | undefined, nowMs: number): number | null {
   const text = Array.isArray(header) ? header[0] : header;
   if (text === undefined) return null;
@@ -227,7 +228,7 @@ export function retryAfterOf(header: string | string[] | undefined, nowMs: numbe
   return Number.isNaN(date) ? null : Math.max(0, date - nowMs);
 }
 
-/** When to send again what failed with `error`; null = not at all. */
+/** Delay before the failed request is repeated; null for not at all. */
 function retryDelayMs(error: unknown, backoffMs: number): number | null {
   if (error instanceof TransportError) return backoffMs;
   if (!(error instanceof VenueRefusedError) || error.retryAfterMs === null) return null;

@@ -35,7 +35,7 @@ describe('identifyFrame', () => {
 describe.skipIf(recordingsAbsent)('recorded frames (skipped where the recordings are absent)', () => {
   const origins = (frames: readonly string[]) => [...new Set(frames.map(identifyFrame))];
 
-  test('every recording is one venue’s', () => {
+  test('identifies one venue per recording', () => {
     const binance = (kind: string) =>
       recordingLines(`binance/hftbacktest-${kind}-btcusdt-2024-08-08/btcusdt_20240808.gz`)
         .filter((_line, index) => index % 10 === 0)

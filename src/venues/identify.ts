@@ -1,5 +1,5 @@
-/** Where a recorded frame comes from; what no mapper reads is `unknown`. */
-export const FRAME_ORIGINS = [
+/** Source of a recorded frame; `unknown` if no mapper reads it. */
+const FRAME_ORIGINS = [
   'polymarket.clob',
   'polymarket.rtds',
   'bybit.ws',
@@ -10,7 +10,7 @@ export const FRAME_ORIGINS = [
 ] as const;
 export type FrameOrigin = (typeof FRAME_ORIGINS)[number];
 
-/** Texts of the market channel that are no JSON objects; its mapper ignores them. */
+/** Texts of the market channel that are not JSON objects; its mapper ignores them. */
 const CLOB_TEXTS: ReadonlySet<string> = new Set([
   'PONG',
   'NO NEW ASSETS',
@@ -23,7 +23,7 @@ const COINBASE_TYPES = /^(ticker|match|last_match|heartbeat|subscriptions|subscr
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Tells from its shape which venue sent a frame whose recorder did not say. */
+/** Detects from a frame's shape which venue sent it, for recordings that do not say. */
 export function identifyFrame(text: string): FrameOrigin {
   if (CLOB_TEXTS.has(text)) return 'polymarket.clob';
   const message = firstObject(text);
@@ -47,13 +47,13 @@ function originOf(message: Fields): FrameOrigin {
 function isBinance(message: Fields): boolean {
   if (typeof message.e === 'string') return BINANCE_EVENTS.test(message.e) && typeof message.s === 'string';
   const snapshot = 'lastUpdateId' in message && Array.isArray(message.bids);
-  // The spot book ticker names no event type.
+  // The spot book ticker has no event type.
   return (
     snapshot || (['u', 's', 'b', 'B', 'a', 'A'].every((key) => key in message) && Number.isInteger(message.u))
   );
 }
 
-/** The message, or the first of a list of them: the market channel sends both. */
+/** The message, or the first one of a list: the market channel sends both. */
 function firstObject(text: string): Fields | null {
   try {
     const parsed: unknown = JSON.parse(text);

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { VenueMessageError } from '../runtime/errors.ts';
 
-/** @throws {VenueMessageError} When the text is no JSON. */
+/** @throws {VenueMessageError} When the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -10,7 +10,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** @throws {VenueMessageError} When the value is not of the shape; says where. */
+/** @throws {VenueMessageError} When the value does not match the shape; the text names the fields. */
 export function parseShape<T>(shape: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = shape.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -41,7 +41,7 @@ function connect(url: string, options: Partial<VenueSocketOptions> = {}) {
         isOpen = true;
       },
       onFrame: (text, receivedTimeMs) => {
-        // Frames that wait behind this one must not be delivered before it is done.
+        // Frames that wait behind this one must not be delivered before it is processed.
         thread.receiveWaiting();
         frames.push({ text: text.trim(), receivedTimeMs });
       },
@@ -52,7 +52,7 @@ function connect(url: string, options: Partial<VenueSocketOptions> = {}) {
 
 const counted = async (name: string) =>
   (await metrics.registry.getSingleMetric(name)!.get()).values.find(({ labels }) => !('le' in labels))?.value;
-/** A built module's file, as an import names it. */
+/** The file of a built module, as an import specifier. */
 const built = (name: string) => JSON.stringify(builtEntry(name));
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
@@ -63,14 +63,14 @@ describe('while the main thread is blocked', () => {
   });
   afterEach(() => venue.stop());
 
-  test('frames are stamped when they are received, and wait in their order', async () => {
+  test('frames are stamped on receipt and wait in order', async () => {
     start();
     connect(venue.url);
     await until(() => isOpen);
     const sending = venue.send(20);
     venue.blockUntilRead(20);
     expect(frames).toEqual([]);
-    // The last one may not have been handed over yet, all before it have.
+    // The last frame may still be on its way between the threads; all earlier ones have arrived.
     thread.receiveWaiting();
     expect(frames.length).toBeGreaterThanOrEqual(19);
     const times = await sending;
@@ -82,7 +82,7 @@ describe('while the main thread is blocked', () => {
     }
   });
 
-  test('the metrics say how long frames waited for it', async () => {
+  test('the metrics show how long frames waited for it', async () => {
     start();
     connect(venue.url);
     await until(() => isOpen);
@@ -97,7 +97,7 @@ describe('while the main thread is blocked', () => {
     expect(text).toContain('\nunderround_feed_handover_waiting_bytes 0\n');
   });
 
-  test('keep-alives go out', async () => {
+  test('keep-alives are sent', async () => {
     start();
     connect(venue.url, { keepAlive: { text: 'PING', answer: 'PONG', periodMs: 20, answerLimitMs: null } });
     await until(() => isOpen);
@@ -106,7 +106,7 @@ describe('while the main thread is blocked', () => {
     expect(closed).toEqual([]);
   });
 
-  test('reading stops at a limit and goes on once half of it is delivered: nothing is lost', async () => {
+  test('reading stops at a limit and resumes when half of it is delivered, without loss', async () => {
     const waitingBytesMax = 1_000_000;
     start({ waitingBytesMax });
     connect(venue.url);
@@ -141,7 +141,7 @@ describe('a receive thread that ends by itself', () => {
     await venue.stop();
   });
 
-  /** The built thread, which throws when it is asked to send `crash`. */
+  /** The built thread, modified to throw when it should send `crash`. */
   function crashingEntry(): string {
     const file = join(temporaryDirectory(), 'crashing.mjs');
     writeFileSync(
@@ -165,7 +165,7 @@ describe('a receive thread that ends by itself', () => {
     });
   }
 
-  test('has its connections reported lost, is logged and counted, and is replaced', async () => {
+  test('is logged, counted and replaced, and its connections are reported lost', async () => {
     venue.latest.socket.send('before');
     await until(() => frames.length === 1);
     socket.send('crash');
@@ -180,7 +180,7 @@ describe('a receive thread that ends by itself', () => {
     expect(frames.map(({ text }) => text)).toEqual(['before', 'after']);
   });
 
-  test('leaves attempts to connect without a hope until it is replaced', async () => {
+  test('fails connection attempts until it is replaced', async () => {
     socket.send('crash');
     await until(() => downs.length === 1);
     connect(venue.wsUrl);
@@ -189,7 +189,7 @@ describe('a receive thread that ends by itself', () => {
   });
 });
 
-test('a thread that ends at once is replaced later each time, up to half a minute', async () => {
+test('replaces a thread that ends at once with growing delays, up to half a minute', async () => {
   const clock = new FakeClock();
   const entry = join(temporaryDirectory(), 'ending.mjs');
   writeFileSync(entry, `throw new Error('broken');`);
@@ -203,7 +203,7 @@ test('a thread that ends at once is replaced later each time, up to half a minut
   }
 });
 
-test('once closed, its connections are gone, and it opens no other', async () => {
+test('closes its connections and opens no others after close()', async () => {
   const venue = await LocalVenue.start();
   start();
   connect(venue.wsUrl);
@@ -217,7 +217,7 @@ test('once closed, its connections are gone, and it opens no other', async () =>
   await venue.stop();
 });
 
-test('an open connection does not keep the process running', async () => {
+test('does not keep the process running for an open connection', async () => {
   const venue = await LocalVenue.start();
   start();
   const script = `

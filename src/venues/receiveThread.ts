@@ -13,16 +13,16 @@ import {
 } from './handover.ts';
 import type { SocketDriver, VenueSocket, VenueSocketEvents, VenueSocketOptions } from './venueSocket.ts';
 
-/** Frames may wait for the main thread up to this size: half a minute and more of the busiest hours recorded. */
+/** Bytes of frames that may wait for the main thread: over half a minute of the busiest hours recorded. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 const HEAP_MB_MAX = 256;
 const RESTART: BackoffLimits = { firstMs: 200, maxMs: 30_000 };
-/** A thread that lived this long starts the back-off again. */
+/** A thread that ran this long resets the back-off. */
 const STABLE_AFTER_MS = 60_000;
 const DELAY_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 
 export interface ReceiveThreadOptions {
-  /** The system's clock: the thread reads no other. */
+  /** The system clock: the thread reads no other. */
   readonly clock: Clock;
   /** 0 <= x < 1, for the jitter of restarts. */
   readonly random: () => number;
@@ -40,10 +40,10 @@ interface Thread {
 }
 
 /**
- * Makes and reads connections in one thread of their own, so that receive times are true however busy the main thread
- * is. Events of all connections are delivered in the order in which they happened. When more waits than the limit, the
- * thread stops reading all of its connections until half of it has been delivered. Should the thread end, all of its
- * connections are reported closed and another one is started.
+ * Opens and reads connections in a separate thread, so that receive times are right however busy the main thread is.
+ * Events of all connections are delivered in the order in which they happened. When more bytes wait than the limit, the
+ * thread stops reading all of its connections until half of them have been delivered. If the thread ends, all of its
+ * connections are reported closed and a new thread is started.
  */
 export class ReceiveThread implements SocketDriver {
   readonly #options: ReceiveThreadOptions;
@@ -86,12 +86,12 @@ export class ReceiveThread implements SocketDriver {
     return this.#thread?.waiting.bytes ?? 0;
   }
 
-  /** Whether the thread has stopped reading until more has been delivered. */
+  /** Whether the thread has stopped reading until more bytes are delivered. */
   get isPaused(): boolean {
     return this.#thread?.waiting.isPaused ?? false;
   }
 
-  /** Starts the thread before it is first needed. */
+  /** Starts the thread before the first connection needs it. */
   start(): void {
     if (this.#isClosed || this.#thread !== null || this.#restart !== null) return;
     const { clock, entry = builtEntry('venues/receiveWorker') } = this.#options;
@@ -99,15 +99,17 @@ export class ReceiveThread implements SocketDriver {
     const { port1: port, port2 } = new MessageChannel();
     const waiting = new WaitingBytes(waitingBytesMax);
     const workerData: ReceiveThreadSettings = { port: port2, shared: waiting.shared, waitingBytesMax };
-    // Environment and options are the process's: settings of TLS and DNS hold for sockets as they do for requests.
+    // Environment and options are inherited: TLS and DNS settings apply to sockets as they do to requests.
     const worker = new Worker(entry, {
-      ...{ workerData, transferList: [port2], name: 'feeds' },
+      workerData,
+      transferList: [port2],
+      name: 'feeds',
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
     const thread: Thread = { worker, port, waiting, startedAt: clock.monotonic() };
     this.#thread = thread;
     port.on('message', (batch: SocketBatch) => this.#deliver(thread, batch));
-    // A service without anything else to do ends.
+    // The thread alone does not keep the process running.
     port.unref();
     worker.unref();
     let failure: unknown = null;
@@ -125,7 +127,7 @@ export class ReceiveThread implements SocketDriver {
     });
     this.#sockets.set(id, socket);
     this.start();
-    // Without a thread, until it is restarted, an attempt fails at once: whoever wants the connection tries again.
+    // Until the thread is restarted, a connection attempt fails at once and the caller retries.
     if (this.#thread === null) queueMicrotask(() => this.#close(socket, 'the receive thread has ended'));
     else this.#post({ do: 'connect', id, options });
     return socket;
@@ -135,7 +137,7 @@ export class ReceiveThread implements SocketDriver {
     if (this.#thread !== null && !this.#isDelivering) this.#drain(this.#thread);
   }
 
-  /** Ends the thread and with it every connection; nothing is called any more. */
+  /** Ends the thread and all connections; no callback runs afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#restart?.cancel();
@@ -162,11 +164,11 @@ export class ReceiveThread implements SocketDriver {
   #deliver(thread: Thread, { events, bytes }: SocketBatch): void {
     const [oldest] = events;
     const waitedMs = oldest === undefined ? 0 : this.#options.clock.now() - oldest[2];
-    // A wall clock that is set back makes no wait negative.
+    // A wall clock that was set back would make the wait negative.
     this.#delays.observe(Math.max(0, waitedMs) / 1000);
     this.#isDelivering = true;
     try {
-      for (const event of events) this.#tell(event);
+      for (const event of events) this.#dispatch(event);
     } finally {
       this.#isDelivering = false;
     }
@@ -175,8 +177,8 @@ export class ReceiveThread implements SocketDriver {
     this.#post({ do: 'resume' });
   }
 
-  /** Events of connections that were given up meanwhile reach nobody. */
-  #tell(event: SocketEvent): void {
+  /** Events of connections terminated in the meantime are dropped. */
+  #dispatch(event: SocketEvent): void {
     const socket = this.#sockets.get(event[1]);
     if (socket === undefined) return;
     if (event[0] === 'open') socket.events.onOpen();
@@ -191,7 +193,7 @@ export class ReceiveThread implements SocketDriver {
     if (this.#sockets.delete(socket.id)) socket.events.onClosed(cause, this.#options.clock.now());
   }
 
-  /** What the thread received before its end is delivered first. */
+  /** First delivers everything the thread received before it ended. */
   #ended(thread: Thread, error: unknown): void {
     if (thread !== this.#thread) return;
     const { clock, log, random } = this.#options;

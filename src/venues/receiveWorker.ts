@@ -1,4 +1,4 @@
-/** Entry of the receive thread: reads all connections to venues, so that no work of the service delays their receive times. */
+/** Entry of the receive thread: reads all venue connections, so that busy service code cannot delay receive times. */
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../runtime/clock.ts';
 import { BatchSender, type ReceiveThreadSettings, type SocketCommand, WaitingBytes } from './handover.ts';

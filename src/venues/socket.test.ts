@@ -68,7 +68,7 @@ describe('ReconnectingSocket', () => {
     expect(await counted('underround_venue_received_bytes_total')).toBe(6);
   });
 
-  test('is listed with its newest data and its last failure, until it is closed', async () => {
+  test('lists the socket with its newest data and last failure until it is closed', async () => {
     const state = () => metrics.venueFeeds.rows();
     open({ group: 'BTC-5m' });
     const row = { feed: 'test', group: 'BTC-5m', kind: 'socket', connections: 1 };
@@ -89,7 +89,7 @@ describe('ReconnectingSocket', () => {
     expect(state()).toEqual([]);
   });
 
-  test('sends PING each period and stays while it is answered', async () => {
+  test('sends PING each period and stays connected while it is answered', async () => {
     open();
     await connected(1);
     for (let i = 1; i <= 5; i++) {
@@ -100,7 +100,7 @@ describe('ReconnectingSocket', () => {
     expect(downs).toEqual([]);
   });
 
-  test('an unanswered PING ends the connection after its limit, and subscriptions are sent again', async () => {
+  test('reconnects and subscribes again after an unanswered PING', async () => {
     open();
     await connected(1);
     venue.latest.answersPing = false;
@@ -114,7 +114,7 @@ describe('ReconnectingSocket', () => {
     expect(venue.latest.received).toEqual(['subscribe']);
   });
 
-  test('silence counts data only: PONG does not keep a stalled connection', async () => {
+  test('ends a stalled connection that sends only PONG', async () => {
     open({ silenceLimitMs: 25_000 });
     await connected(1);
     await clock.advance(10_000);
@@ -127,7 +127,7 @@ describe('ReconnectingSocket', () => {
     expect(downs).toMatchObject([{ cause: 'no data for 25000 ms' }]);
   });
 
-  test('backs off by doubling up to a bound, between half and all of the step', async () => {
+  test('doubles the back-off up to a limit, with jitter between half and all of the delay', async () => {
     venue.refuseUpgrade = 502;
     const delays: number[] = [];
     const log = { ...silentLogger, warn: (line: { retryDelayMs: number }) => delays.push(line.retryDelayMs) };
@@ -142,7 +142,7 @@ describe('ReconnectingSocket', () => {
   });
 
   test.each([401, 403, 451])(
-    'a handshake refused with %i is tried again rarely, and said clearly',
+    'retries a handshake refused with %i rarely and logs the refusal',
     async (status) => {
       venue.refuseUpgrade = status;
       const lines: unknown[][] = [];
@@ -159,7 +159,7 @@ describe('ReconnectingSocket', () => {
     },
   );
 
-  test('a connection that held starts the back-off anew', async () => {
+  test('resets the back-off after a lasting connection', async () => {
     open();
     for (let i = 1; i <= 3; i++) {
       await connected(i);
@@ -197,7 +197,7 @@ describe('ReconnectingSocket', () => {
     silent.close();
   });
 
-  test('nobody there: the failure is the cause, and no down is told before an up', async () => {
+  test('reports a failed connection as the cause, without onDown before an open', async () => {
     const lines: { cause: string }[] = [];
     const log = { ...silentLogger, warn: (line: { cause: string }) => lines.push(line) };
     const gone = await LocalVenue.start();
@@ -209,7 +209,7 @@ describe('ReconnectingSocket', () => {
     expect(downs).toEqual([]);
   });
 
-  test('close() tells the venue, not the owner, and leaves no timer', async () => {
+  test('close() closes the socket without calling onDown and leaves no timer', async () => {
     open({ silenceLimitMs: 60_000 });
     await connected(1);
     await socket!.close();

@@ -6,9 +6,9 @@ import type { VenueFeed } from '../runtime/venueFeedRegistry.ts';
 import type { SocketDriver, VenueSocket, VenueSocketOptions } from './venueSocket.ts';
 
 const RETRY: BackoffLimits = { firstMs: 500, maxMs: 30_000 };
-/** A venue that says no (blocked country, missing rights) is asked again, but rarely. */
+/** Back-off after a refusal (blocked country, missing rights): retries are rare. */
 const RETRY_REFUSED: BackoffLimits = { firstMs: 60_000, maxMs: 600_000 };
-/** A connection that lived this long starts the back-off anew. */
+/** A connection that lasted this long resets the back-off. */
 const STABLE_AFTER_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -18,11 +18,11 @@ export interface Disconnect {
 }
 
 export interface ReconnectingSocketOptions extends VenueSocketOptions {
-  /** Where connections are made and read. */
+  /** Opens and reads the connections. */
   readonly sockets: SocketDriver;
   /** Name in logs and metrics, e.g. `polymarket.clob`. */
   readonly feed: string;
-  /** Tells sockets of one feed apart in logs. */
+  /** Distinguishes sockets of one feed in logs. */
   readonly group?: string;
   readonly clock: Clock;
   /** 0 <= x < 1, for the jitter of the back-off. */
@@ -31,16 +31,16 @@ export interface ReconnectingSocketOptions extends VenueSocketOptions {
   readonly metrics: Metrics;
   /** Called on every new connection, before any frame: send the subscriptions. */
   readonly onOpen: (send: (text: string) => void) => void;
-  /** Every text frame, keep-alive answers too, with the time at which its driver read it. */
+  /** Receives every text frame, including keep-alive answers, with the time at which its driver read it. */
   readonly onFrame: (text: string, receivedTimeMs: number) => void;
   readonly onUp?: () => void;
   /** The connection was up and is lost; not called by `close()`. */
   readonly onDown?: (disconnect: Disconnect) => void;
-  /** Causes after which the venue is left alone as if it had refused, unless more is wanted of it. */
+  /** Causes that delay the next attempt like a refusal, unless `tryAgain` is called. */
   readonly isOver?: (cause: string) => boolean;
 }
 
-/** A connection that comes back after each loss, with bounded back-off and jitter. */
+/** A connection that is reopened after each loss, with bounded back-off and jitter. */
 export class ReconnectingSocket {
   readonly #options: ReconnectingSocketOptions;
   readonly #counters;
@@ -50,7 +50,7 @@ export class ReconnectingSocket {
   #attempt = 0;
   #openedAt = 0;
   #retry: Timer | null = null;
-  /** The venue said no: it is asked again, but rarely. */
+  /** The venue refused the connection: retries are rare. */
   #refused = false;
   /** Resolves `close()`. */
   #onEnded: (() => void) | null = null;
@@ -59,7 +59,9 @@ export class ReconnectingSocket {
     this.#options = options;
     const { metrics, feed, group = null } = options;
     this.#state = metrics.venueFeeds.join({
-      ...{ feed, group, kind: 'socket' },
+      feed,
+      group,
+      kind: 'socket',
       sinceMs: options.clock.now(),
     });
     const counter = (name: string, help: string) => metrics.counter(name, help, ['feed']).labels({ feed });
@@ -76,19 +78,19 @@ export class ReconnectingSocket {
     return this.#up;
   }
 
-  /** Sends when connected; otherwise drops: `onOpen` sends whatever a new connection needs. */
+  /** Sends while connected; otherwise drops the text: `onOpen` sends everything a new connection needs. */
   send(text: string): void {
     if (this.#up) this.#socket?.send(text);
   }
 
-  /** Connects at once if it waits to try again; a venue that refused (403, 429, 451) keeps its pause. */
+  /** Connects at once if it waits for a retry; after a refusal (403, 429, 451) the pause stays. */
   tryAgain(): void {
     if (this.#retry === null || this.#refused) return;
     this.#retry.cancel();
     this.#connect();
   }
 
-  /** Gives a connection up that is open but of no use, and makes a new one at once; `onDown` is told. */
+  /** Replaces an open but useless connection at once; calls `onDown`. */
   reconnect(cause: string): void {
     if (!this.#up || this.#socket === null) return;
     this.#socket.terminate();
@@ -96,7 +98,7 @@ export class ReconnectingSocket {
     this.tryAgain();
   }
 
-  /** Ends for good; resolves when the connection is gone, at the latest after a second. */
+  /** Closes for good; resolves when the connection has ended, after a second at most. */
   close(): Promise<void> {
     const { clock, metrics } = this.#options;
     metrics.venueFeeds.leave(this.#state);
@@ -156,7 +158,7 @@ export class ReconnectingSocket {
     this.#options.onFrame(text, receivedTimeMs);
   }
 
-  /** Drops the connection, reports the loss once, and plans the next attempt. */
+  /** Drops the connection, reports the loss once and schedules the next attempt. */
   #lose(cause: string, lostTimeMs: number): void {
     const { clock, feed, group, log, onDown, random, isOver } = this.#options;
     const wasUp = this.#up;

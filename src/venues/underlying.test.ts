@@ -68,7 +68,7 @@ describe('UnderlyingSource', () => {
     expect(sockets.connections).toHaveLength(2);
   });
 
-  test('asks the primary for the trades of all tickers and leaves the fallback alone', async () => {
+  test('subscribes to the trades of all tickers on the primary, without the fallback', async () => {
     start();
     await until(() => binance.connections.length === 1);
     expect(binance.latest.path).toBe('/stream?streams=btcusdt@trade/ethusdt@trade/solusdt@trade');
@@ -84,7 +84,7 @@ describe('UnderlyingSource', () => {
     });
   });
 
-  test('starts the fallback after 5 s without a price, stops it once the primary has been back for 5 s', async () => {
+  test('starts the fallback after 5 s without a price, stops it 5 s after the primary is back', async () => {
     start();
     await until(() => binance.connections.length === 1);
     await trade('61000');
@@ -111,14 +111,14 @@ describe('UnderlyingSource', () => {
     expect(coinbase.connections).toHaveLength(1);
   });
 
-  test('a primary that cannot be reached is replaced too', async () => {
+  test('starts the fallback for a primary that cannot be reached', async () => {
     binance.refuseUpgrade = 451;
     start();
     await clock.advance(5_000);
     await until(() => coinbase.connections.length === 1);
   });
 
-  test('with the primary off the fallback runs at once; with both off nothing does', async () => {
+  test('runs the fallback at once with the primary off, and nothing with both off', async () => {
     start({ spotWsUrl: null });
     await until(() => coinbase.connections.length === 1);
     await source.close();
@@ -127,7 +127,7 @@ describe('UnderlyingSource', () => {
     expect(coinbase.connections).toHaveLength(1);
   });
 
-  test('sets broken frames aside, counts them and goes on; every frame is shown before', async () => {
+  test('sets malformed frames aside, counts them and continues; onFrame receives every frame first', async () => {
     const frames: string[] = [];
     start({ onFrame: (frame) => frames.push(frame) });
     await until(() => binance.connections.length === 1);
@@ -140,7 +140,7 @@ describe('UnderlyingSource', () => {
     expect(rejected.values).toEqual([{ labels: { feed: 'binance' }, value: 1 }]);
   });
 
-  test('a primary silent for 30 s with its socket open is connected anew', async () => {
+  test('reconnects a primary that is silent for 30 s with its socket open', async () => {
     start({ spotFallbackWsUrl: null });
     await until(() => binance.connections.length === 1);
     await trade('61000');

@@ -10,18 +10,18 @@ import { CoinbaseFeed } from './coinbase/feed.ts';
 import { mapCoinbaseFrame } from './coinbase/mapper.ts';
 import type { SocketDriver } from './venueSocket.ts';
 
-/** The primary counts as lost after so long without a price, whatever its socket says. */
+/** The primary counts as lost after this long without a price, even if its socket is open. */
 const PRIMARY_SILENCE_LIMIT_MS = 5_000;
-/** The fallback goes once the primary has been back for so long: a primary that comes and goes does not toggle it. */
+/** The primary must deliver prices this long before the fallback stops, or a flapping primary would toggle it. */
 const PRIMARY_STABLE_AFTER_MS = 5_000;
-const LOOK_PERIOD_MS = 1_000;
+const CHECK_PERIOD_MS = 1_000;
 
 type PriceMapper = (frame: string, receivedTimeMs: number) => readonly UnderlyingEvent[];
 
 export interface UnderlyingSourceOptions {
-  /** Binance base URL; null = off, then the fallback runs alone. */
+  /** Binance base URL; null turns it off, and then the fallback runs alone. */
   readonly spotWsUrl: string | null;
-  /** Coinbase URL; null = off. */
+  /** Coinbase URL; null turns it off. */
   readonly spotFallbackWsUrl: string | null;
   readonly tickers: readonly Ticker[];
   readonly sockets: SocketDriver;
@@ -30,11 +30,11 @@ export interface UnderlyingSourceOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly onEvent: (event: UnderlyingEvent) => void;
-  /** Every frame before it is mapped. */
+  /** Receives every frame before it is mapped. */
   readonly onFrame?: (frame: string, receivedTimeMs: number) => void;
 }
 
-/** Prices of the underlying: Binance, and Coinbase while Binance gives none. Both may speak during a change-over. */
+/** Prices of the underlying: from Binance, and from Coinbase while Binance delivers none. Both overlap at a switch. */
 export class UnderlyingSource {
   readonly #options: UnderlyingSourceOptions;
   readonly #rejected;
@@ -42,7 +42,7 @@ export class UnderlyingSource {
   readonly #watch: Timer;
   #fallback: CoinbaseFeed | null = null;
   #lastPrimaryAt: number;
-  /** Since when the primary has given prices without a pause; null while it gives none. */
+  /** Since when the primary has delivered prices without a pause; null while it delivers none. */
   #primarySince: number | null = null;
 
   constructor(options: UnderlyingSourceOptions) {
@@ -58,7 +58,7 @@ export class UnderlyingSource {
       spotWsUrl === null
         ? null
         : new BinanceFeed({ ...options, url: spotWsUrl, onFrame: this.#mapped('binance', mapBinanceFrame) });
-    this.#watch = every(clock, LOOK_PERIOD_MS, () => this.#look());
+    this.#watch = every(clock, CHECK_PERIOD_MS, () => this.#checkPrimary());
     if (!this.#primary) this.#startFallback('the primary is off');
   }
 
@@ -68,7 +68,7 @@ export class UnderlyingSource {
     this.#fallback = null;
   }
 
-  #look(): void {
+  #checkPrimary(): void {
     if (!this.#primary) return;
     this.#options.sockets.receiveWaiting();
     const now = this.#options.clock.monotonic();
@@ -84,13 +84,13 @@ export class UnderlyingSource {
     const { spotFallbackWsUrl, log } = this.#options;
     if (this.#fallback || spotFallbackWsUrl === null) return;
     log.warn({ feed: 'coinbase', cause }, 'underlying fallback started');
-    const unheard = new Set<Ticker>();
+    const firstPending = new Set<Ticker>();
     const map: PriceMapper = (frame, receivedTimeMs) =>
       mapCoinbaseFrame(frame, receivedTimeMs).map((event) =>
-        unheard.delete(event.ticker) ? { ...event, isHistory: true } : event,
+        firstPending.delete(event.ticker) ? { ...event, isHistory: true } : event,
       );
-    // The first message of each product answers the subscription with its last trade, however old.
-    const onConnect = () => this.#options.tickers.forEach((ticker) => void unheard.add(ticker));
+    // The first message of each product answers the subscription with the last trade, however old.
+    const onConnect = () => this.#options.tickers.forEach((ticker) => void firstPending.add(ticker));
     const onFrame = this.#mapped('coinbase', map);
     this.#fallback = new CoinbaseFeed({ ...this.#options, url: spotFallbackWsUrl, onFrame, onConnect });
   }
@@ -102,7 +102,7 @@ export class UnderlyingSource {
     this.#fallback = null;
   }
 
-  /** Maps a feed's frames; what is not as the protocol says is set aside and counted. */
+  /** Maps a feed's frames; frames that do not match the protocol are set aside and counted. */
   #mapped(feed: 'binance' | 'coinbase', map: PriceMapper): (frame: string, receivedTimeMs: number) => void {
     const { clock, log, onEvent, onFrame } = this.#options;
     return (frame, receivedTimeMs) => {

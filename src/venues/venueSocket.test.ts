@@ -14,7 +14,7 @@ import {
 } from './venueSocket.ts';
 
 let venue: LocalVenue;
-/** Everything a connection reported, in order, without times. */
+/** Every event that a connection reported, in order, without times. */
 let events: string[];
 let times: number[];
 let sockets: VenueSocket[];
@@ -24,7 +24,7 @@ beforeEach(async () => {
   [events, times, sockets] = [[], [], []];
 });
 afterEach(async () => {
-  // The end of one that a test leaves open is no event of the next test.
+  // The end of a connection that one test left open must not count as an event of the next test.
   for (const socket of sockets) socket.terminate();
   await venue.stop();
 });
@@ -73,7 +73,7 @@ describe.each(DRIVERS)('a connection that is read %s', (_, make) => {
   });
   afterEach(() => stop());
 
-  test('reports its opening, its frames and its end in order, with wall times', async () => {
+  test('reports its open, frames and close in order, with wall times', async () => {
     const beforeMs = systemClock.now();
     connect(driver);
     await until(() => venue.connections.length === 1);
@@ -89,7 +89,7 @@ describe.each(DRIVERS)('a connection that is read %s', (_, make) => {
     expect(times.at(-1)).toBeLessThanOrEqual(systemClock.now());
   });
 
-  test('sends texts, and passes on no binary frames', async () => {
+  test('sends texts and ignores binary frames', async () => {
     const socket = connect(driver);
     await happened(1);
     socket.send('one');
@@ -102,7 +102,7 @@ describe.each(DRIVERS)('a connection that is read %s', (_, make) => {
     expect(events).toEqual(['open', 'text of 4']);
   });
 
-  test('is ended by close() with the protocol’s handshake, and reports it', async () => {
+  test('ends after close() with the protocol’s handshake and reports it', async () => {
     const socket = connect(driver);
     await happened(1);
     socket.close();
@@ -111,7 +111,7 @@ describe.each(DRIVERS)('a connection that is read %s', (_, make) => {
     await until(() => venue.latest.closed);
   });
 
-  test('reports nothing after terminate(), not even frames on their way', async () => {
+  test('reports nothing after terminate(), not even frames in flight', async () => {
     const socket = connect(driver);
     await happened(1);
     venue.latest.socket.send('on its way');
@@ -138,7 +138,7 @@ describe.each(DRIVERS)('a connection that is read %s', (_, make) => {
     expect(events).toEqual([`connect ECONNREFUSED ${new URL(url).host}`]);
   });
 
-  test('is given up when PING stays unanswered', async () => {
+  test('ends when PING stays unanswered', async () => {
     const keepAlive = { text: 'PING', answer: 'PONG', periodMs: 20, answerLimitMs: 50 };
     connect(driver, { keepAlive });
     await happened(1);
@@ -148,14 +148,14 @@ describe.each(DRIVERS)('a connection that is read %s', (_, make) => {
     await until(() => venue.latest.closed);
   });
 
-  test('is given up when it brings no data', async () => {
+  test('ends when it delivers no data', async () => {
     connect(driver, { silenceLimitMs: 30 });
     await happened(2);
     expect(events).toEqual(['open', 'no data for 30 ms']);
     await until(() => venue.latest.closed);
   });
 
-  test('is ended by a frame that is too long', async () => {
+  test('ends after a frame that is too long', async () => {
     connect(driver);
     await happened(1);
     venue.latest.socket.send('x'.repeat(FRAME_BYTES_MAX + 1));
@@ -167,7 +167,7 @@ describe.each(DRIVERS)('a connection that is read %s', (_, make) => {
 describe('a connection whose reading is paused', () => {
   const keepAlive = { text: 'PING', answer: 'PONG', periodMs: 10_000, answerLimitMs: 25_000 };
 
-  test('is not given up for silence, and has all limits begin again when it is read on', async () => {
+  test('does not end for silence, and restarts all limits when reading resumes', async () => {
     const clock = new FakeClock();
     const socket = connect(new DirectSocketDriver(clock), { keepAlive, silenceLimitMs: 30_000 });
     await happened(1);
@@ -184,7 +184,7 @@ describe('a connection whose reading is paused', () => {
     expect(events).toEqual(['open', 'meanwhile of 9', 'no data for 30000 ms']);
   });
 
-  test('goes on sending keep-alives', async () => {
+  test('continues to send keep-alives', async () => {
     const clock = new FakeClock();
     const socket = new DirectSocketDriver(clock).connect(
       { url: venue.wsUrl, keepAlive, silenceLimitMs: null },

@@ -3,53 +3,53 @@ import type { Clock, Timer } from '../runtime/clock.ts';
 import { VERIFIED } from './verified.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** The longest frame seen is a batch of 400 whole books at about 4 KB each. */
+/** The longest frame seen is a batch of 400 whole books of about 4 KB each. */
 export const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface KeepAlive {
-  /** Text frame to send, and the one that answers it; the answer counts as life, not as data. */
+  /** The text frame to send and its answer; the answer proves life but is not data. */
   readonly text: string;
   readonly answer: string;
   readonly periodMs: number;
-  /** A connection without any frame for so long after an unanswered `text` is dead; null where the venue need not answer. */
+  /** Close after this long without any frame since an unanswered `text`; null where the venue need not answer. */
   readonly answerLimitMs: number | null;
 }
 
-/** Plain data: it is sent to the receive thread. */
+/** Plain data, because it is sent to the receive thread. */
 export interface VenueSocketOptions {
   readonly url: string;
   readonly keepAlive: KeepAlive | null;
-  /** A connection without a data frame for so long is given up: venues stall with the socket open. Null: never. */
+  /** Close after this long without a data frame, since venues stall with the socket open; null: never. */
   readonly silenceLimitMs: number | null;
 }
 
-/** Called in the order in which things happened on the connection. */
+/** Called in the order in which events happened on the connection. */
 export interface VenueSocketEvents {
   onOpen(): void;
-  /** A text frame, keep-alive answers too. @param receivedTimeMs Wall time at which it was read. */
+  /** A text frame or keep-alive answer. @param receivedTimeMs Wall time at which it was read. */
   onFrame(text: string, receivedTimeMs: number, bytes: number): void;
-  /** The last call: never connected, lost, given up, or ended as `close` asked. */
+  /** The last call: the connection failed, was lost, was given up, or ended after `close`. */
   onClosed(cause: string, closedTimeMs: number): void;
 }
 
-/** One connection to a venue, from the attempt to its end; it does not come back. */
+/** One connection to a venue, from the attempt to its end; it does not reconnect. */
 export interface VenueSocket {
   /** Sends a text frame; drops it unless the connection is open. */
   send(text: string): void;
   /** Ends the connection by the protocol's handshake; `onClosed` follows. */
   close(): void;
-  /** Drops the connection at once; nothing is called any more. */
+  /** Drops the connection at once; no callback runs afterwards. */
   terminate(): void;
 }
 
-/** Where connections to venues are made and read. */
+/** Opens and reads connections to venues. */
 export interface SocketDriver {
   connect(options: VenueSocketOptions, events: VenueSocketEvents): VenueSocket;
-  /** Delivers every frame that has been received and waits: to be called before silence is judged. */
+  /** Delivers every received frame that still waits; call it before judging silence. */
   receiveWaiting(): void;
 }
 
-/** Makes and reads connections in the thread and by the clock of the caller. */
+/** Opens and reads connections in the caller's thread, on the caller's clock. */
 export class DirectSocketDriver implements SocketDriver {
   readonly #clock: Clock;
 
@@ -61,11 +61,11 @@ export class DirectSocketDriver implements SocketDriver {
     return new DirectSocket(options, events, this.#clock);
   }
 
-  /** Nothing waits: frames are delivered as they are read. */
+  /** No frame ever waits: each is delivered when it is read. */
   receiveWaiting(): void {}
 }
 
-/** A WebSocket with a limit on connecting, keep-alive, and a watch over the age of the data. */
+/** A WebSocket with a connect timeout, keep-alive, and a limit on the age of the data. */
 export class DirectSocket implements VenueSocket {
   readonly #options: VenueSocketOptions;
   readonly #events: VenueSocketEvents;
@@ -75,10 +75,10 @@ export class DirectSocket implements VenueSocket {
   #isOver = false;
   #isPaused = false;
   #lastDataAt = 0;
-  /** When the oldest keep-alive that no frame has followed was sent. */
+  /** Send time of the oldest keep-alive after which no frame has arrived. */
   #unansweredSince: number | null = null;
   #keepAliveTimer: Timer | null = null;
-  /** Limits the connecting, then the silence. */
+  /** The connect timeout, then the silence limit. */
   #limitTimer: Timer | null;
 
   constructor(options: VenueSocketOptions, events: VenueSocketEvents, clock: Clock) {
@@ -125,13 +125,13 @@ export class DirectSocket implements VenueSocket {
     this.#socket.terminate();
   }
 
-  /** Stops reading; the venue waits once the buffers in between are full. The age of the data is not watched meanwhile. */
+  /** Stops reading; the venue waits once the buffers in between are full. The silence limit is suspended meanwhile. */
   pause(): void {
     this.#isPaused = true;
     if (this.#isOpen) this.#socket.pause();
   }
 
-  /** Reads again. Data that arrived during the pause is still unread, so every time limit restarts. */
+  /** Resumes reading. Data that arrived during the pause is still unread, so every time limit restarts. */
   resume(): void {
     this.#isPaused = false;
     if (!this.#isOpen) return;
@@ -176,12 +176,12 @@ export class DirectSocket implements VenueSocket {
   }
 
   #watchSilence(limitMs: number): void {
-    const look = () => {
+    const check = () => {
       const left = this.#isPaused ? limitMs : this.#lastDataAt + limitMs - this.#clock.monotonic();
       if (left <= 0) return this.#giveUp(`no data for ${limitMs} ms`);
-      this.#limitTimer = this.#clock.after(left, look);
+      this.#limitTimer = this.#clock.after(left, check);
     };
-    this.#limitTimer = this.#clock.after(limitMs, look);
+    this.#limitTimer = this.#clock.after(limitMs, check);
   }
 
   #giveUp(cause: string): void {

@@ -4,7 +4,7 @@ import { marketIdOf, WINDOW_MS, writeSeries } from '../support/backtestData.ts';
 import { type BacktestRig, openBacktestRig } from '../support/backtestRig.ts';
 import { oneClock } from '../support/gaps.ts';
 
-/** Within every tier's history. */
+/** Within the history window of every tier. */
 const START = Math.floor((systemClock.now() - 86_400_000) / WINDOW_MS) * WINDOW_MS;
 const MARKETS = 48;
 const UNIVERSE = { ticker: 'BTC', event_type: '5m' };
@@ -56,7 +56,7 @@ async function backtestOf(threshold: number) {
 }
 
 describe('a backtest', () => {
-  test('trap 7: unresolved, silent and lost markets are in the universe, and said to be left out', async () => {
+  test('trap 7: includes unresolved, silent and lost markets in the universe and reports them as skipped', async () => {
     const { status, job } = await rig.submit('/v1/backtest', BODY, key);
     expect([status, job.status, job.error]).toEqual([201, 'complete', null]);
     const { result } = job;
@@ -66,7 +66,7 @@ describe('a backtest', () => {
     expect(result.coverage).toBeLessThan(0.96);
   });
 
-  test('adds up', async () => {
+  test('has totals that equal the sums of its trades', async () => {
     const { result } = (await rig.submit('/v1/backtest', BODY, key)).job;
     expect(result.trades_total).toBeGreaterThan(3);
     expect(result.trades).toHaveLength(result.trades_total);
@@ -82,7 +82,7 @@ describe('a backtest', () => {
     }
   });
 
-  test('says how far chance could have moved it, from 30 traded markets on', async () => {
+  test('has confidence intervals from 30 traded markets on', async () => {
     const result = await backtestOf(0.9);
     expect(result.markets_traded).toBeGreaterThanOrEqual(30);
     for (const name of ['total_pnl', 'win_rate', 'sharpe_per_market']) {
@@ -96,7 +96,7 @@ describe('a backtest', () => {
     expect([few.intervals, few.sharpe_ratio]).toEqual([null, null]);
   });
 
-  test('asks for a strike only where the strategy does', async () => {
+  test('requires a strike only if the strategy does', async () => {
     const { job } = await rig.submit('/v1/backtest', { ...BODY, strategy: SIGMA }, key);
     expect(job.error).toBeNull();
     expect(job.result.markets_skipped).toEqual([
@@ -106,7 +106,7 @@ describe('a backtest', () => {
     ]);
   });
 
-  test('takes the newest markets of a half-open range', async () => {
+  test('selects the newest markets of a half-open range', async () => {
     const end = new Date(START + 20 * WINDOW_MS).toISOString();
     const { job } = await rig.submit('/v1/backtest', { ...BODY, end, market_limit: 4 }, key);
     const ids = job.result.trades.map(({ market_id }: { market_id: string }) => market_id);
@@ -133,12 +133,12 @@ describe('a backtest', () => {
       },
       'none of 1 markets could be replayed: 1 gap',
     ],
-  ])('%s is a failed job that says so, never a 0', async (_what, more, error) => {
+  ])('fails the job with the reason, never with a result of 0, for %s', async (_what, more, error) => {
     const { job } = await rig.submit('/v1/backtest', { ...BODY, ...more }, key);
     expect(job).toMatchObject({ status: 'failed', error, result: null });
   });
 
-  test('the same receipt is the same bytes, also after a restart', async () => {
+  test('returns the same bytes for the same receipt, even after a restart', async () => {
     const first = await rig.submit('/v1/backtest', BODY, key);
     const again = await rig.submit('/v1/backtest', BODY, key);
     await rig.restart();
@@ -157,7 +157,7 @@ describe('the request of a job', () => {
   test.each([
     ['a backtest', '/v1/backtest', { ...BODY, ...range }],
     ['a sweep over two axes', '/v1/backtest/sweep', { ...axes, ...range }],
-  ])('posted again gives the same bytes: %s', async (_what, path, body) => {
+  ])('gives the same bytes when posted again: %s', async (_what, path, body) => {
     const first = await rig.submit(path, body, key);
     const { request } = JSON.parse(first.raw);
     expect(request).toMatchObject({ ...body, start: range.start.replace('Z', '+00:00') });
@@ -171,7 +171,7 @@ describe('the request of a job', () => {
 });
 
 describe('a sweep', () => {
-  test('trap 11: tells the number of trials and what they make of the best', async () => {
+  test('trap 11: reports the number of trials and deflates the best result by it', async () => {
     const { status, job } = await rig.submit('/v1/backtest/sweep', SWEEP, key);
     expect([status, job.status, job.error]).toEqual([201, 'complete', null]);
     const { result } = job;
@@ -192,7 +192,7 @@ describe('a sweep', () => {
     expect(result.sharpe_variance).toBeGreaterThanOrEqual(1 / (n - 1));
   });
 
-  test('counts what its user tried before on the universe, and answers the same when it is repeated', async () => {
+  test('counts the user’s earlier trials on the universe, and returns the same result when repeated', async () => {
     const own = await rig.key('premium', 'searcher@example.com');
     const wide = (await rig.submit('/v1/backtest/sweep', SWEEP, own)).job.result;
     await rig.submit('/v1/backtest', BODY, own);
@@ -203,7 +203,7 @@ describe('a sweep', () => {
     expect(again.job.result).toEqual(near.job.result);
   });
 
-  test('a cell is the backtest of its values', async () => {
+  test('a cell equals the backtest with its values', async () => {
     const y_axis = { param: 'latency_ms', start: 0, end: 3_000, steps: 4 };
     const { result } = (await rig.submit('/v1/backtest/sweep', { ...SWEEP, y_axis }, key)).job;
     expect(result.y_axis.values).toEqual([0, 1_000, 2_000, 3_000]);
@@ -221,7 +221,7 @@ describe('a sweep', () => {
     }
   });
 
-  test('a cell of another size is dealt on books as deep as its own backtest reads them', async () => {
+  test('a cell of another size is filled on books as deep as in its own backtest', async () => {
     const x_axis = { param: 'size_usd', start: 50, end: 1_250, steps: 3 };
     const { result } = (await rig.submit('/v1/backtest/sweep', { ...SWEEP, x_axis }, key)).job;
     expect(result.x_axis.values).toEqual([50, 650, 1_250]);
@@ -232,7 +232,7 @@ describe('a sweep', () => {
     }
   });
 
-  test('a value the strategy cannot have is an error of its cell, not of the sweep', async () => {
+  test('reports an invalid value as an error of its cell, not of the sweep', async () => {
     const x_axis = { param: 'threshold', start: 0.5, end: 1.5, steps: 3 };
     const { result } = (await rig.submit('/v1/backtest/sweep', { ...SWEEP, x_axis }, key)).job;
     expect(result.cells[0].map(({ error }: { error: string | null }) => error)).toEqual([
@@ -244,7 +244,7 @@ describe('a sweep', () => {
     expect(result.warnings).toContain('1 of 3 cells could not be tried');
   });
 
-  test('few markets for many cells are shared by the threads, with the same bytes', async () => {
+  test('shares few markets with many cells between threads, with the same bytes', async () => {
     const x_axis = { param: 'threshold', start: 0.1, end: 0.9, steps: 200 };
     const few = { ...SWEEP, x_axis, market_limit: 1 };
     const first = await rig.submit('/v1/backtest/sweep', few, key);

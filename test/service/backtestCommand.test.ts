@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.dispose());
 
-/** Runs the command beside the engine that is running. */
+/** Runs the command while the engine is running. */
 function backtest(body: unknown, ...more: string[]): Promise<string> {
   const file = join(temporaryDirectory(), 'spec.json');
   writeFileSync(file, JSON.stringify(body));
@@ -28,7 +28,7 @@ function backtest(body: unknown, ...more: string[]): Promise<string> {
 }
 
 describe.skipIf(commandAbsent)(`underround backtest ${commandAbsent ? '(skipped: not built)' : ''}`, () => {
-  test('prints the result as JSON, and the same as a table', async () => {
+  test('prints the result as JSON or as a table', async () => {
     const end = new Date(START + 6 * WINDOW_MS + 1).toISOString();
     const result = JSON.parse(await backtest({ ...BODY, end }, '--json'));
     expect(result).toMatchObject({ markets_total: 6, markets_skipped: [] });
@@ -38,7 +38,7 @@ describe.skipIf(commandAbsent)(`underround backtest ${commandAbsent ? '(skipped:
     expect(line('total P&L')).toMatch(new RegExp(`^total P&L +${result.total_pnl.toFixed(2)} USD$`));
   });
 
-  test('a sweep is a grid with its trials and warnings', async () => {
+  test('prints a sweep as a grid with its trials and warnings', async () => {
     const x_axis = { param: 'threshold', start: 0.3, end: 0.6, steps: 4 };
     const grid = await backtest({ ...BODY, x_axis });
     expect(grid).toMatch(/^threshold +0\.3 +0\.4 +0\.5 +0\.6$/m);
@@ -49,7 +49,7 @@ describe.skipIf(commandAbsent)(`underround backtest ${commandAbsent ? '(skipped:
 
   test.each([
     [
-      'a threshold that is none',
+      'an invalid threshold',
       { ...BODY, strategy: { ...BODY.strategy, threshold: 2 } },
       /strategy\.threshold_entry\.threshold: Input should be less than or equal to 1/,
     ],
@@ -58,7 +58,7 @@ describe.skipIf(commandAbsent)(`underround backtest ${commandAbsent ? '(skipped:
       { ...BODY, universe: { ticker: 'ETH', event_type: '1h' } },
       /no ETH 1h market ended in the range asked for/,
     ],
-  ])('%s is one line and exit 1', async (_what, body, line) => {
+  ])('prints one line and exits with 1 for %s', async (_what, body, line) => {
     await expect(backtest(body)).rejects.toThrow(line);
   });
 });

@@ -10,7 +10,7 @@ const BODY = {
   universe: { ticker: 'BTC', event_type: '5m' },
 };
 const axis = (steps: number) => ({ param: 'threshold', start: 0.1, end: 0.9, steps });
-/** Never buys, so that every cell goes through every quote of a series of its own: many times the work of the other. */
+/** Never buys, so that each cell reads every quote of a separate series: many times the work of the other sweep. */
 const LONG_SERIES = { ticker: 'ETH', event_type: '5m' } as const;
 const LONG = {
   universe: LONG_SERIES,
@@ -48,7 +48,7 @@ const remove = (url: string, headers: object) =>
 const status = async (id: string, headers: object) =>
   (await get(`/v1/backtest/${id}`, headers)).json<Job>().status;
 
-test('a job waits until what was received is stored', async () => {
+test('a job waits until all received data is stored', async () => {
   const key = await rig.key('premium', email);
   const { stored } = rig;
   let onStored = () => {};
@@ -75,7 +75,7 @@ describe('caps', () => {
   test.each([
     ['free', 1, 5],
     ['pro', 2, 20],
-  ] as const)('%s: %d at once, %d markets', async (tier, jobs, markets) => {
+  ] as const)('%s: %d concurrent jobs, %d markets', async (tier, jobs, markets) => {
     const key = await rig.key(tier, email);
     const over = await post('/v1/backtest', { ...BODY, market_limit: markets + 1 }, key);
     expect([over.statusCode, over.json()]).toEqual([
@@ -89,7 +89,7 @@ describe('caps', () => {
     expect(statuses).toEqual([...Array(jobs).fill(201), 429]);
   });
 
-  test('429 says when to come back', async () => {
+  test('a 429 has a Retry-After', async () => {
     const key = await rig.key('free', email);
     const [, refused] = await Promise.all([post('/v1/backtest', BODY, key), post('/v1/backtest', BODY, key)]);
     expect(refused.json()).toEqual({
@@ -98,7 +98,7 @@ describe('caps', () => {
     expect(refused.headers['retry-after']).toBe('5');
   });
 
-  test('markets left out of the body are as many as the tier allows', async () => {
+  test('the default number of markets is the tier’s maximum', async () => {
     const key = await rig.key('free', email);
     const { status: answered, job } = await rig.submit('/v1/backtest', BODY, key);
     expect([answered, job.result.markets_total]).toEqual([201, 5]);
@@ -107,13 +107,13 @@ describe('caps', () => {
   test.each([
     ['free', 4, 'Tier free does not include this endpoint'],
     ['pro', 101, '101 cells; your tier allows 100 in a sweep'],
-  ] as const)('a sweep of %s with %d cells', async (tier, steps, detail) => {
+  ] as const)('tier %s is refused a sweep with %d cells', async (tier, steps, detail) => {
     const key = await rig.key(tier, email);
     const refused = await post('/v1/backtest/sweep', { ...BODY, x_axis: axis(steps) }, key);
     expect([refused.statusCode, refused.json()]).toEqual([403, { detail }]);
   });
 
-  test('history before the tier’s window', async () => {
+  test('a start before the tier’s history window is refused', async () => {
     const key = await rig.key('free', email);
     const refused = await post('/v1/backtest', { ...BODY, start: '2026-01-01' }, key);
     expect(refused.statusCode).toBe(403);
@@ -122,7 +122,7 @@ describe('caps', () => {
 });
 
 describe('jobs', () => {
-  test('are found where Location says, listed without results, and another user’s are not there', async () => {
+  test('are found at their Location, listed without results, and invisible to other users', async () => {
     const key = await rig.key('premium', email);
     const other = await rig.key('premium', `other.${email}`);
     const made = await post('/v1/backtest?wait_for_result=1', BODY, key);
@@ -146,7 +146,7 @@ describe('jobs', () => {
     expect((await get('/v1/backtest', other)).json().jobs).toEqual([]);
   });
 
-  test('a cancelled job stops, stays cancelled, and makes room', async () => {
+  test('a cancelled job stops, stays cancelled, and frees its slot', async () => {
     const key = await rig.key('premium', email);
     const { job_id: id } = (await post('/v1/backtest/sweep', LONG, key)).json<Job>();
     await eventually('running', async () => (await status(id, key)) === 'running');
@@ -158,7 +158,7 @@ describe('jobs', () => {
     expect(await status(id, key)).toBe('cancelled');
   });
 
-  test('one user’s long sweep does not hold up another’s backtest', async () => {
+  test('one user’s long sweep does not delay another’s backtest', async () => {
     const [busy, quick] = [await rig.key('premium', email), await rig.key('free', `quick.${email}`)];
     const { job_id: id } = (await post('/v1/backtest/sweep', LONG, busy)).json<Job>();
     await eventually('running', async () => (await status(id, busy)) === 'running');
@@ -168,7 +168,7 @@ describe('jobs', () => {
     await remove(`/v1/backtest/${id}`, busy);
   });
 
-  test('one user’s many jobs leave a place for another’s first, at once', async () => {
+  test('one user’s many jobs leave a free slot for another’s first job', async () => {
     const [busy, quick] = [await rig.key('premium', email), await rig.key('free', `quick.${email}`)];
     const { stored } = rig;
     let release = () => {};
@@ -191,7 +191,7 @@ describe('jobs', () => {
     expect(await status(first, quick)).toBe('complete');
   });
 
-  test('a job that ran when the service ended starts again and completes', async () => {
+  test('a job interrupted by a restart starts again and completes', async () => {
     const key = await rig.key('premium', email);
     const short = { ...LONG, x_axis: { ...LONG.x_axis, steps: 1_000 } };
     const { job_id: id } = (await post('/v1/backtest/sweep', short, key)).json<Job>();
@@ -238,7 +238,7 @@ describe('a body', () => {
       { start: '2026-11-20T02:00:00Z', end: '2026-11-20T01:00:00Z' },
       'start must not be after end',
     ],
-  ])('%s that is malformed is 400', async (_what, more, detail) => {
+  ])('a malformed value for %s is a 400', async (_what, more, detail) => {
     const refused = await post('/v1/backtest', { ...BODY, ...more }, await rig.key('premium', email));
     expect([refused.statusCode, refused.json()]).toEqual([400, { detail }]);
   });

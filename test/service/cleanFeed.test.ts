@@ -4,7 +4,7 @@ import { runClean } from '../support/cleanFeed.ts';
 vi.mock('ws', async () => ({ WebSocket: (await import('../support/memorySockets.ts')).MemoryWebSocket }));
 
 describe('the watchdog over a clean feed', () => {
-  it('opens no gap and calls no book untrusted in five minutes at 900 frames a second', async () => {
+  it('opens no gap and marks no book untrusted in five minutes at 900 frames a second', async () => {
     const run = await runClean({ minutes: 5 });
     expect(run.framesPerSecond).toBeGreaterThanOrEqual(900);
     expect(run.gaps).toEqual([]);
@@ -12,7 +12,7 @@ describe('the watchdog over a clean feed', () => {
     expect(run.wrong).toEqual([]);
   });
 
-  it('opens no gap in a quiet night: one slow series, a second between its frames', async () => {
+  it('opens no gap in a quiet night, with one slow series and a second between its frames', async () => {
     const run = await runClean({
       minutes: 20,
       density: 0.005,

@@ -19,7 +19,7 @@ interface Snapshot {
   trusted: boolean;
 }
 
-/** A market whose window stays in play, once the service has recorded some of its changes. */
+/** A market of a window that stays open, after the service has recorded some of its changes. */
 async function marketInPlay(service: RunningService): Promise<string> {
   const [kind = '5m'] = await kindsInPlay(1);
   const slug = slugOf('BTC', kind, windowAt(kind, Date.now()));
@@ -37,7 +37,7 @@ async function snapshots(service: RunningService, marketId: string): Promise<Sna
     .snapshots;
 }
 
-/** The gaps of a cause; a machine that stalls may open others, of a feed that is silent. */
+/** The gaps of one cause; a machine that stalls may open others for a silent feed. */
 async function gapsBy(service: RunningService, marketId: string, cause: string) {
   const { gaps } = await service.get<{
     gaps: { cause: string; end: string | null; repaired_by: string | null }[];
@@ -45,7 +45,7 @@ async function gapsBy(service: RunningService, marketId: string, cause: string) 
   return gaps.filter((gap) => gap.cause === cause);
 }
 
-/** Every row is a change: equal neighbours would be the same change stored twice. */
+/** Every row is a change: equal neighbours would be one change stored twice. */
 function expectNoDuplicates(rows: readonly Snapshot[]): void {
   const ladders = rows.map(({ yes_bids, yes_asks }) => JSON.stringify([yes_bids, yes_asks]));
   expect(ladders.filter((ladder, i) => i > 0 && ladder === ladders[i - 1])).toEqual([]);
@@ -59,7 +59,7 @@ describe.skipIf(commandAbsent)('the service when processes die (skipped without 
   });
   afterAll(() => venues.stop());
 
-  it('after kill -9 records the loss as a gap, goes on without duplicates, and stops cleanly', async () => {
+  it('records the loss after kill -9 as a gap, continues without duplicates, and stops cleanly', async () => {
     const dataDir = temporaryDirectory();
     const first = await startService(dataDir, venues);
     const marketId = await marketInPlay(first);
@@ -71,7 +71,7 @@ describe.skipIf(commandAbsent)('the service when processes die (skipped without 
       const rows = await snapshots(second, marketId);
       return rows.length > before.length + 5 && rows;
     });
-    // What had been readable is still there, in the same order.
+    // Rows that were readable before are still there, in the same order.
     expect(after.slice(0, before.length)).toEqual(before);
     expectNoDuplicates(after);
     const gaps = await eventually('a closed gap', async () => {
@@ -89,7 +89,7 @@ describe.skipIf(commandAbsent)('the service when processes die (skipped without 
     await third.stop();
   });
 
-  it('goes on when the engine dies under it, and loses nothing', async () => {
+  it('continues without loss when its engine is killed', async () => {
     const service = await startService(temporaryDirectory(), venues);
     const marketId = await marketInPlay(service);
     const before = await snapshots(service, marketId);

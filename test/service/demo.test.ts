@@ -32,7 +32,7 @@ async function readiness(url: string): Promise<{ degraded: string[] }> {
   return (await (await fetch(`${url}/readyz`)).json()) as { degraded: string[] };
 }
 
-/** Answers of the API to the demo's own key. */
+/** A function that sends requests to the API with the demo's own key. */
 function askingWith(demo: RunningCommand) {
   const [, key] = /key +(\S+)/.exec(demo.out()) ?? [];
   return async <T>(path: string) => {
@@ -41,7 +41,7 @@ function askingWith(demo: RunningCommand) {
   };
 }
 
-/** Rows and gaps of a market that was open through all of the history. */
+/** Rows and gaps of a market that was open during the whole history. */
 async function recordedRows(demo: RunningCommand, beforeMs: number) {
   const ask = askingWith(demo);
   const listed = '/v1/markets?ticker=BTC&event_type=daily_up_down&status=open&limit=10';
@@ -55,7 +55,7 @@ async function recordedRows(demo: RunningCommand, beforeMs: number) {
 }
 
 describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () => {
-  it('records history, goes live, and prints curl lines that work as they stand', async () => {
+  it('records history, goes live, and prints curl lines that work unchanged', async () => {
     const environment = { UNDERROUND_DATA_DIR: path.join(temporaryDirectory(), 'data') };
     const dataDir = path.join(temporaryDirectory(), 'shown');
     const demo = await startCommand(['demo', '--hours', '0.3', '--data-dir', dataDir], environment);
@@ -105,18 +105,18 @@ describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () =
     expect(visits.map(({ status }) => status)).toEqual([200, 403]);
     await historyRecorded(demo.url);
     const { rows, times, gaps } = await recordedRows(demo, startedMs);
-    // All of it, the older part and the newest minutes, each row once.
+    // All rows, of the older part and of the newest minutes, each one once.
     expect(Math.min(...times)).toBeLessThan(startedMs - 29 * 60_000);
     expect(times.some((time) => time > startedMs - 9 * 60_000)).toBe(true);
     expect(new Set(rows).size).toBe(rows.length);
-    // The only gap is the one in which nothing recorded: between the history's end and the service's first book.
+    // The only gap is the time without a recorder: between the history's end and the service's first book.
     expect(gaps.filter(({ start }) => Date.parse(start) < startedMs - 60_000)).toEqual([]);
     expect((await ask('/v1/markets?limit=1')).headers.get('x-history-recorded')).toBeNull();
     expect(`${demo.log()}${demo.out().replace(/.*sign-in\?link=.*/, '')}`).not.toContain(link);
     expect(await demo.stop()).toBe(0);
   });
 
-  it('stops at once on Ctrl-C while it records history; the next start after a stop or a kill records all of it again', async () => {
+  it('stops at once on Ctrl-C while recording history, which the next start records again completely', async () => {
     const environment = { UNDERROUND_DATA_DIR: path.join(temporaryDirectory(), 'data') };
     const first = await startCommand(['demo', '--hours', '0.5'], environment);
     const ended = once(first.child, 'exit');
@@ -132,12 +132,12 @@ describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () =
     await historyRecorded(last.url);
     const { rows, times } = await recordedRows(last, startedMs);
     expect(new Set(rows).size).toBe(rows.length);
-    // Nothing of the demos before, whose history began earlier.
+    // No rows of the earlier demos, whose history began earlier.
     expect(Math.min(...times)).toBeGreaterThan(startedMs - 16 * 60_000);
     expect(await last.stop()).toBe(0);
   });
 
-  it('refuses to empty a directory that no demo made', async () => {
+  it('refuses to empty a directory not created by a demo', async () => {
     const dataDir = path.join(temporaryDirectory(), 'data');
     const { mkdirSync, writeFileSync } = await import('node:fs');
     mkdirSync(`${dataDir}-demo`);

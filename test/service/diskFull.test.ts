@@ -5,7 +5,7 @@ import { eventually, startService, startVenues } from '../support/runningService
 
 const DISK_MIB = 96;
 
-/** Reads of the store, of memory and of the control database. */
+/** Reads from the store, from memory and from the control database. */
 const reads = (marketId: string) => [
   '/health',
   '/v1/markets?limit=5',
@@ -16,40 +16,43 @@ const reads = (marketId: string) => [
 ];
 
 describe('a service on a full disk', () => {
-  it.skipIf(!mayMount('tmpfs'))('answers, says why it is not ready, and is back with the space', async () => {
-    const disk = limitedDisk('tmpfs', DISK_MIB);
-    const venues = await startVenues();
-    const service = await startService(join(disk.path, 'data'), venues);
-    const call = async (path: string) => {
-      const headers = { authorization: `Bearer ${service.key}` };
-      const answer = await fetch(service.url + path, { headers });
-      return { status: answer.status, body: await answer.text() };
-    };
-    const marketId = await eventually('a market', async () => {
-      const { body } = await call('/v1/markets?limit=1');
-      return /"market_id": ?"(0x[0-9a-f]+)"/.exec(body)?.[1];
-    });
-    const statuses = async () => {
-      const answers = await Promise.all(reads(marketId).map(call));
-      return answers.map(({ status }) => status);
-    };
-    const allGood = reads(marketId).map(() => 200);
-    expect(await statuses()).toEqual(allGood);
-    await eventually('a service that is ready', async () => (await call('/readyz')).status === 200);
+  it.skipIf(!mayMount('tmpfs'))(
+    'answers requests, reports why it is not ready, and recovers when space is free',
+    async () => {
+      const disk = limitedDisk('tmpfs', DISK_MIB);
+      const venues = await startVenues();
+      const service = await startService(join(disk.path, 'data'), venues);
+      const call = async (path: string) => {
+        const headers = { authorization: `Bearer ${service.key}` };
+        const answer = await fetch(service.url + path, { headers });
+        return { status: answer.status, body: await answer.text() };
+      };
+      const marketId = await eventually('a market', async () => {
+        const { body } = await call('/v1/markets?limit=1');
+        return /"market_id": ?"(0x[0-9a-f]+)"/.exec(body)?.[1];
+      });
+      const statuses = async () => {
+        const answers = await Promise.all(reads(marketId).map(call));
+        return answers.map(({ status }) => status);
+      };
+      const allGood = reads(marketId).map(() => 200);
+      expect(await statuses()).toEqual(allGood);
+      await eventually('a service that is ready', async () => (await call('/readyz')).status === 200);
 
-    disk.fill();
-    const ready = await eventually('a service that is not ready', async () => {
-      const answer = await call('/readyz');
-      return answer.status === 503 ? answer.body : null;
-    });
-    expect(ready).toMatch(/the disk has \d+ MiB free, the reserve is 16 MiB: only the journal is written/);
-    expect(await statuses()).toEqual(allGood);
-    expect((await call('/metrics')).body).toContain('underround_disk_guard 1');
+      disk.fill();
+      const ready = await eventually('a service that is not ready', async () => {
+        const answer = await call('/readyz');
+        return answer.status === 503 ? answer.body : null;
+      });
+      expect(ready).toMatch(/the disk has \d+ MiB free, the reserve is 16 MiB: only the journal is written/);
+      expect(await statuses()).toEqual(allGood);
+      expect((await call('/metrics')).body).toContain('underround_disk_guard 1');
 
-    disk.free();
-    await eventually('a service that is ready', async () => (await call('/readyz')).status === 200);
-    expect(await statuses()).toEqual(allGood);
-    expect(await service.stop()).toBe(0);
-    await venues.stop();
-  });
+      disk.free();
+      await eventually('a service that is ready', async () => (await call('/readyz')).status === 200);
+      expect(await statuses()).toEqual(allGood);
+      expect(await service.stop()).toBe(0);
+      await venues.stop();
+    },
+  );
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.dispose());
 
-/** Runs the command beside the engine that is running. */
+/** Runs the command while the engine is running. */
 const run = (...words: string[]) => underround(['export', ...words, '--data-dir', store.dataDir], {});
 
 describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: not built)' : ''}`, () => {
@@ -32,7 +32,7 @@ describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: n
     expect(existsSync(`${out}.part`)).toBe(false);
   });
 
-  test('CSV of a range', async () => {
+  test('prints CSV of a range', async () => {
     const lines = (
       await run('perp_depth', '--ticker', 'BTC', '--format', 'csv', '--end', '2020-01-01')
     ).split('\n');
@@ -51,12 +51,12 @@ describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: n
       ['perp_depth', '--ticker', 'BTC', '--start', '2026-02-01', '--end', '2026-01-01'],
       '--start must not be after --end',
     ],
-  ])('%j is one line and exit 1', async (words, line) => {
+  ])('prints one line and exits with 1 for %j', async (words, line) => {
     const refused = await run(...words).catch((error) => error);
     expect([refused.code, refused.stderr]).toEqual([1, `underround: ${line}\n`]);
   });
 
-  test('a market that was not recorded is one line after the data directory, and exit 1', async () => {
+  test('reports an unrecorded market in one line after the data directory, and exits with 1', async () => {
     const refused = await run('trades', '--market-id', '0xdead').catch((error) => error);
     const lines = [`data directory ${store.dataDir}`, 'no market 0xdead was recorded'];
     const said = lines.map((line) => `underround: ${line}\n`).join('');

@@ -19,16 +19,16 @@ const SCRIPTED_FAULTS = [
 ];
 const STEP_MS = 20;
 const RIGHT_WITHIN_MS = 1_000;
-/** Long enough for the rates to be known. */
+/** Long enough for the frame rates to be known. */
 const WARM_UP_MS = 12_000;
 
 let venue: WatchedVenue;
 afterEach(() => venue?.stop());
 
-/** The markets in play or next, as far as they are recorded. */
+/** The current and next markets that are being recorded. */
 const live = () => venue.entered.filter(({ facts }) => facts.window.endTimeMs > venue.clock.now());
 
-/** Plays the fault out; when each market's gap was first seen, since its beginning. */
+/** Plays the whole fault; returns when each market's gap was first seen, since the start of the fault. */
 async function play(fault: ScriptedFault): Promise<Map<SimulatedMarket, number>> {
   const seen = new Map<SimulatedMarket, number>();
   const until = Math.max(fault.lastsMs, fault.gap?.withinMs ?? 0);
@@ -50,7 +50,7 @@ async function play(fault: ScriptedFault): Promise<Map<SimulatedMarket, number>>
   return seen;
 }
 
-/** Every market is right, at one moment or another, within a second from now, or what the fault gives. */
+/** Checks that every market is right at some time within a second from now, or within the fault's own limit. */
 async function rightAgain({ rightWithinMs = RIGHT_WITHIN_MS }: ScriptedFault): Promise<void> {
   const wrong = new Set(live());
   for (let leftMs = rightWithinMs; leftMs >= 0 && wrong.size > 0; leftMs -= STEP_MS) {
@@ -84,9 +84,9 @@ describe('scripted faults', () => {
       expect(gap, `${eventType}: ${JSON.stringify(gaps.map(({ cause }) => cause))}`).toBeDefined();
       expect(causes).toContain(gap?.cause);
       expect(seen.get(market), eventType).toBeLessThanOrEqual(withinMs);
-      // The last good receipt lies before the loss was noticed, and the gap is over once the book is right.
+      // The gap starts before the loss was noticed, and is closed once the book is right.
       expect(gap?.startTimeMs).toBeLessThanOrEqual(begunMs + (seen.get(market) ?? 0));
-      // It came to be known in this fault, however far it reaches back.
+      // The gap became known during this fault, however early it starts.
       if (gap?.cause !== 'clock_step') expect(gap?.knownTimeMs).toBeGreaterThanOrEqual(begunMs);
     }
     for (const gap of gaps) {

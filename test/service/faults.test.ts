@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Fault } from '../../src/simulator/faults.ts';
+import type { Fault } from '../../src/simulator/faultState.ts';
 import type { VenueServer } from '../../src/simulator/server.ts';
 import { slugOf, windowAt } from '../../src/venues/polymarket/lifecycle/windows.ts';
 import { commandAbsent } from '../support/builtCommand.ts';
@@ -33,7 +33,7 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     await venues.stop();
   });
 
-  /** A market whose window stays in play. */
+  /** A market of a window that stays open. */
   const lastingMarket = async (running: RunningService): Promise<Market> => {
     const [kind = '5m'] = await kindsInPlay(1);
     const slug = slugOf('BTC', kind, windowAt(kind, Date.now()));
@@ -50,7 +50,7 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
       /listing\.failed|retry/,
     ],
     ['HTML from the listing', { fault: 'gamma_answer', answer: 'html', count: 3 }, /listing\.failed/],
-  ])('says so and goes on after %s', async (_, fault, line) => {
+  ])('logs the problem and continues after %s', async (_, fault, line) => {
     venues.fault(fault);
     service = await startService(temporaryDirectory(), venues);
     const running = service;
@@ -60,7 +60,7 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     await eventually('markets in the end', async () => (await markets(running)).length >= 30);
   });
 
-  it('stores no zombie and no namesake of last year', async () => {
+  it('stores no zombie market and none of last year with the same slug', async () => {
     venues.fault({ fault: 'zombie_market', on: true });
     venues.fault({ fault: 'last_year_slug', on: true });
     service = await startService(temporaryDirectory(), venues);
@@ -74,7 +74,7 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     }
   });
 
-  it('takes reversed outcomes and missing numbers as they are', async () => {
+  it('accepts reversed outcomes and missing numbers', async () => {
     venues.fault({ fault: 'reversed_outcomes', on: true });
     venues.fault({ fault: 'missing_fields', on: true });
     service = await startService(temporaryDirectory(), venues);
@@ -94,7 +94,7 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     });
   });
 
-  it('polls on after the perpetual venue says 10006', async () => {
+  it('continues polling after the perpetual venue answers 10006', async () => {
     venues.fault({ fault: 'perp_answer', answer: 'too_many', count: 4 });
     service = await startService(temporaryDirectory(), venues);
     const running = service;
@@ -122,7 +122,7 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     expect(gap).toMatchObject({ feed: 'polymarket.clob', repaired_by: 'snapshot' });
   });
 
-  it('lists prices that come late, and trusts no book beside them until they are on time', async () => {
+  it('reports late prices as degraded, and trusts no book until they are on time', async () => {
     service = await startService(temporaryDirectory(), venues);
     const running = service;
     const market = await lastingMarket(running);
@@ -147,7 +147,7 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     expect(degraded).toContainEqual(
       expect.stringMatching(/^late_feed polymarket\.rtds (?:[789]|\d{2,})\.\d s$/),
     );
-    // The newest stored row may be from before the gap.
+    // The newest stored row may be older than the gap.
     await eventually('an untrusted book', async () => {
       const { snapshots } = await running.get<{ snapshots: { trusted: boolean }[] }>(
         `/v1/snapshots?market_id=${market.market_id}&limit=1&order=desc`,
@@ -159,7 +159,7 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     expect((await ready()).degraded).toEqual([]);
   });
 
-  it('opens a gap when connections stay open and bring nothing, closes it when they do again, and weighs it', async () => {
+  it('opens a gap for silent open connections, closes it when data returns, and counts it in coverage', async () => {
     service = await startService(temporaryDirectory(), venues);
     const running = service;
     const market = await lastingMarket(running);

@@ -23,7 +23,7 @@ function recording(dir: string): string {
 }
 
 describe.skipIf(commandAbsent)('underround import (skipped without a build)', () => {
-  it('stores a recording beside a running service, which serves it; a second time it is left out', async () => {
+  it('stores a recording next to a running service, which serves it, and skips it the second time', async () => {
     const dir = temporaryDirectory();
     const dataDir = path.join(dir, 'data');
     const file = recording(dir);
@@ -55,7 +55,7 @@ describe.skipIf(commandAbsent)('underround import (skipped without a build)', ()
     await venues.stop();
   });
 
-  it('says when nothing of a file could be recorded', async () => {
+  it('reports a file without any recordable frame', async () => {
     const dir = temporaryDirectory();
     const file = path.join(dir, 'nothing.jsonl');
     writeFileSync(file, 'PONG');
@@ -65,7 +65,7 @@ describe.skipIf(commandAbsent)('underround import (skipped without a build)', ()
     );
   });
 
-  it('serves the gap of a damaged recording, and one token alone as a book that is not trusted', async () => {
+  it('serves the gap of a damaged recording, and a single token as an untrusted book', async () => {
     const dir = temporaryDirectory();
     const dataDir = path.join(dir, 'data');
     const environment = { UNDERROUND_DATA_DIR: dataDir, UNDERROUND_LOG_LEVEL: 'error' };
@@ -93,7 +93,7 @@ describe.skipIf(commandAbsent)('underround import (skipped without a build)', ()
     expect((await get(`/v1/gaps?market_id=${MARKET.marketId}`)).gaps).toMatchObject([
       { cause: 'frame_rejected', start: '2026-11-20T12:00:10.000+00:00' },
     ]);
-    // The rest of the recording, four seconds, is lost.
+    // The last four seconds of the recording are lost.
     expect(await get(`/v1/markets/${MARKET.marketId}`)).toMatchObject({
       ...{ coverage: 0, polymarket_url: null, tick_size: 0.01 },
     });

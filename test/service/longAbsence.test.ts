@@ -8,11 +8,11 @@ vi.mock('ws', async () => ({ WebSocket: (await import('../support/memorySockets.
 const STEP_MS = 20;
 const AWAY_MS = 170_000;
 const BACK_WITHIN_MS = 1_000;
-/** Moments within the rhythm of the tries. */
+/** Offsets within the retry period. */
 const PHASES_MS = [0, 1_300, 2_900, 4_100];
 
 let venue: WatchedVenue;
-/** Tokens of the books asked for on open connections. */
+/** Tokens of the books requested on open connections. */
 let asked: string[];
 beforeEach(() => {
   asked = [];
@@ -71,8 +71,8 @@ const ABSENCES: readonly Absence[] = [
   },
 ];
 
-describe.each(ABSENCES)('$name away for minutes', ({ begin, end }) => {
-  it.each(PHASES_MS)('is right within a second of its return (%i ms later)', async (phaseMs) => {
+describe.each(ABSENCES)('$name lost for minutes', ({ begin, end }) => {
+  it.each(PHASES_MS)('is right within a second of its return (offset %i ms)', async (phaseMs) => {
     venue = new WatchedVenue({ density: 0.02 });
     await venue.settle();
     begin();
@@ -82,7 +82,7 @@ describe.each(ABSENCES)('$name away for minutes', ({ begin, end }) => {
   });
 });
 
-it('asks a venue that is gone for many markets together no more often than for ten', async () => {
+it('sends a lost venue no more requests for many markets than for ten', async () => {
   const eventTypes = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
   venue = new WatchedVenue({ density: 0.02, tickers: ['BTC', 'ETH', 'SOL'], eventTypes });
   await venue.settle();
@@ -93,10 +93,10 @@ it('asks a venue that is gone for many markets together no more often than for t
   asked = [];
   const connectionsBefore = venue.network.links.length;
   await venue.clock.advance(seconds * 1000);
-  // A market is asked for on two connections at most.
+  // A market is requested on two connections at most.
   expect(asked.length).toBeLessThanOrEqual(2 * 10 * seconds);
   expect(asked.length).toBeGreaterThan(5 * seconds);
-  // One series every three seconds.
+  // One series per three seconds.
   expect(venue.network.links.length - connectionsBefore).toBeLessThanOrEqual(2 * (seconds / 3 + 1));
   expect(venue.network.links.length).toBeGreaterThan(connectionsBefore);
 });

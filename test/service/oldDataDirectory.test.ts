@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
 
 const FIXTURE = join(import.meta.dirname, '../fixtures/dataDirectory/187b58b');
-/** Under this key the fixture's webhook secret is encrypted; README.md beside it says how it was made. */
+/** The key that encrypts the fixture's webhook secret; the README.md next to it describes how it was made. */
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
 
 interface ExpectedTable {
@@ -21,7 +21,7 @@ interface ExpectedTable {
 }
 
 interface Expected {
-  /** Rows of each table, those that waited in the journal included, and the sum of their hashes. */
+  /** Row count of each table, including rows waiting in the journal, and the sum of their hashes. */
   readonly tables: Readonly<Record<string, ExpectedTable>>;
   readonly waitingRows: number;
   readonly key: readonly [string, string];
@@ -36,7 +36,7 @@ interface Expected {
 
 const expected = JSON.parse(readFileSync(`${FIXTURE}.json`, 'utf8')) as Expected;
 
-/** A copy of the data directory that commit 187b58b left behind when it was killed. */
+/** A copy of the data directory left by commit 187b58b when it was killed. */
 function oldDataDirectory(): string {
   const dataDir = temporaryDirectory();
   execFileSync('tar', ['-xzf', `${FIXTURE}.tar.gz`, '-C', dataDir]);
@@ -44,7 +44,7 @@ function oldDataDirectory(): string {
 }
 
 describe('a data directory of an earlier release', () => {
-  it('has every row it had, those that waited in the journal included', async () => {
+  it('keeps every row, including those waiting in the journal', async () => {
     const { store, dispose } = await openTestStore({ dataDir: oldDataDirectory() });
     await store.writer.flush();
     const found: Record<string, unknown> = {};
@@ -60,44 +60,41 @@ describe('a data directory of an earlier release', () => {
     await dispose();
   });
 
-  it.skipIf(commandAbsent)(
-    'serves its key, job, strategy, webhook and an audit chain that verifies',
-    async () => {
-      const dataDir = oldDataDirectory();
-      const environment = {
-        UNDERROUND_DATA_DIR: dataDir,
-        UNDERROUND_SECRET_KEY: SECRET_KEY,
-        UNDERROUND_RATE_LIMITS: 'off',
-        ...VENUES_OFF,
-      };
-      const audit = JSON.parse(await underround(['audit', 'verify', '--json'], environment));
-      expect(audit).toMatchObject({ ok: true, rows: expected.auditRows.length, fault: null });
+  it.skipIf(commandAbsent)('serves its key, job, strategy and webhook, and a valid audit chain', async () => {
+    const dataDir = oldDataDirectory();
+    const environment = {
+      UNDERROUND_DATA_DIR: dataDir,
+      UNDERROUND_SECRET_KEY: SECRET_KEY,
+      UNDERROUND_RATE_LIMITS: 'off',
+      ...VENUES_OFF,
+    };
+    const audit = JSON.parse(await underround(['audit', 'verify', '--json'], environment));
+    expect(audit).toMatchObject({ ok: true, rows: expected.auditRows.length, fault: null });
 
-      const service = await startCommand(['serve'], environment);
-      const get = async (path: string, key: readonly string[] = expected.demoKey) => {
-        const answer = await fetch(service.url + path, {
-          headers: { authorization: `Bearer ${key.join('')}` },
-        });
-        return {
-          status: answer.status,
-          body: (await answer.json()) as { rows: { hash: string }[]; positions: object[] },
-        };
-      };
-      expect((await get('/v1/markets?limit=1', expected.key)).status).toBe(200);
-      const job = await get(`/v1/backtest/${expected.job.job_id}`);
-      expect(job.body).toMatchObject({ status: 'complete', result: expected.job.result });
-      // Its job was stored before requests were answered.
-      expect(job.body).toMatchObject({
-        request: { end: expect.any(String), market_limit: expect.any(Number) },
+    const service = await startCommand(['serve'], environment);
+    const get = async (path: string, key: readonly string[] = expected.demoKey) => {
+      const answer = await fetch(service.url + path, {
+        headers: { authorization: `Bearer ${key.join('')}` },
       });
-      const positions = await get(`/v1/paper/strategies/${expected.strategyId}/positions`);
-      expect(positions.body.positions).toMatchObject([{ position_id: expected.position.position_id }]);
-      const { body } = await get(`/v1/arb/audit?limit=100&until=${encodeURIComponent(formatTime(4e12))}`);
-      const hashes = body.rows.map(({ hash }) => hash);
-      expect(hashes).toEqual(expected.auditRows.map(({ hash }) => hash));
-      const webhooks = JSON.parse(await underround(['webhooks', 'list', '--json'], environment));
-      expect(JSON.stringify(webhooks)).toContain(expected.webhookId);
-      expect(await service.stop()).toBe(0);
-    },
-  );
+      return {
+        status: answer.status,
+        body: (await answer.json()) as { rows: { hash: string }[]; positions: object[] },
+      };
+    };
+    expect((await get('/v1/markets?limit=1', expected.key)).status).toBe(200);
+    const job = await get(`/v1/backtest/${expected.job.job_id}`);
+    expect(job.body).toMatchObject({ status: 'complete', result: expected.job.result });
+    // The job was stored before requests were kept in its answer.
+    expect(job.body).toMatchObject({
+      request: { end: expect.any(String), market_limit: expect.any(Number) },
+    });
+    const positions = await get(`/v1/paper/strategies/${expected.strategyId}/positions`);
+    expect(positions.body.positions).toMatchObject([{ position_id: expected.position.position_id }]);
+    const { body } = await get(`/v1/arb/audit?limit=100&until=${encodeURIComponent(formatTime(4e12))}`);
+    const hashes = body.rows.map(({ hash }) => hash);
+    expect(hashes).toEqual(expected.auditRows.map(({ hash }) => hash));
+    const webhooks = JSON.parse(await underround(['webhooks', 'list', '--json'], environment));
+    expect(JSON.stringify(webhooks)).toContain(expected.webhookId);
+    expect(await service.stop()).toBe(0);
+  });
 });

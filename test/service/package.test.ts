@@ -22,7 +22,7 @@ const { version, optionalDependencies } = JSON.parse(
 describe.skipIf(absent)(`the installed package${absent ? ` (skipped: ${absent})` : ''}`, () => {
   const own = installed ?? fail();
   const run = promisify(execFile);
-  // The linked command runs in the first Node of the path: the one that runs this.
+  // The linked command runs in the first Node of PATH: the one that runs this test.
   const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
   const environment = () => ({
     PATH,
@@ -30,7 +30,7 @@ describe.skipIf(absent)(`the installed package${absent ? ` (skipped: ${absent})`
     ...VENUES_OFF,
   });
 
-  it('brings no package of the dashboard or of development, and nothing of the workspaces', () => {
+  it('contains no package of the dashboard or of development, and none of the workspaces', () => {
     const names = readdirSync(join(own.folder, 'node_modules'));
     const unwanted = [
       'react',
@@ -46,7 +46,7 @@ describe.skipIf(absent)(`the installed package${absent ? ` (skipped: ${absent})`
     expect(names.filter((name) => unwanted.includes(name))).toEqual([]);
   });
 
-  it('runs by its link, by a link to that, by its absolute path and by npx', async () => {
+  it('runs through its link, a link to that link, its absolute path and npx', async () => {
     const elsewhere = temporaryDirectory();
     const env = { ...process.env, PATH };
     const link = join(elsewhere, 'anyName');
@@ -76,7 +76,7 @@ describe.skipIf(absent)(`the installed package${absent ? ` (skipped: ${absent})`
     ]);
   });
 
-  it('serve runs without chdb where CLICKHOUSE_URL names a server', async () => {
+  it('serve runs without chdb when CLICKHOUSE_URL names a server', async () => {
     const service = await startProgram([own.command, 'serve'], {
       ...environment(),
       CLICKHOUSE_URL: await startStandInServer(),
@@ -85,7 +85,7 @@ describe.skipIf(absent)(`the installed package${absent ? ` (skipped: ${absent})`
     expect(await service.stop()).toBe(0);
   });
 
-  it('demo runs with chdb, answers /health and gives the dashboard', async () => {
+  it('demo runs with chdb, answers /health and serves the dashboard', async () => {
     addFromCheckout(own, 'chdb');
     const demo = await startProgram([own.command, 'demo', '--hours', '0.05'], {
       ...environment(),
@@ -105,7 +105,7 @@ function fail(): never {
   throw new Error('skipped');
 }
 
-/** The checkout's own engine behind a TCP port: to the service it is a ClickHouse server. @returns Its URL. */
+/** The checkout's own engine behind a TCP port, which the service uses as a ClickHouse server. @returns Its URL. */
 async function startStandInServer(): Promise<string> {
   const directory = temporaryDirectory();
   const socket = join(directory, 'engine.sock');
@@ -127,6 +127,6 @@ async function startStandInServer(): Promise<string> {
   });
   await Promise.race([once(host.stdout, 'data'), ended]);
   if (!existsSync(socket)) throw new Error('the stand-in for a ClickHouse server did not start');
-  // With credentials, as a server wants them.
+  // With credentials, which a server requires.
   return `http://underround:secret@127.0.0.1:${(door.address() as { port: number }).port}`;
 }

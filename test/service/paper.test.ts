@@ -14,18 +14,18 @@ const STRATEGIES = {
   'holds down': holds('buy_no'),
   'waits for the end': { type: 'time_before_resolution', minutes_before: 1.5, side: 'buy_yes' },
   'reverts to the mean': { type: 'mean_reversion', lookback: 20, z_threshold: 1 },
-  'deals all the time': {
+  'trades all the time': {
     ...{ ...deals, side: 'buy_yes' },
     entry: [{ metric: 'token_price', operator: 'below', value: 0.97 }],
     take_profit: [{ metric: 'token_price', operator: 'above', value: 0.001 }],
   },
-  'deals by the book': {
+  'trades by the book': {
     ...{ ...deals, side: 'buy_no' },
     entry: [{ metric: 'imbalance', operator: 'crosses_above', value: 0 }],
     stop_loss: [{ metric: 'spread', operator: 'above', value: 0.02 }],
     take_profit: [{ metric: 'imbalance', operator: 'crosses_below', value: 0 }],
   },
-  'deals by the model': {
+  'trades by the model': {
     ...{ ...deals, side: 'buy_no' },
     entry: [{ metric: 'model_probability', operator: 'above', value: 0.02 }],
     take_profit: [{ metric: 'underlying_distance_sigma', operator: 'crosses_above', value: 0 }],
@@ -33,7 +33,7 @@ const STRATEGIES = {
   },
 };
 
-/** Strategies made in the middle of the first window, by name. */
+/** Strategies created in the middle of the first window, by name. */
 async function begin(seed: string) {
   const rig = new LiveRig({ seed, startMs: at(1) });
   onTestFinished(async () => {
@@ -53,7 +53,7 @@ async function begin(seed: string) {
 }
 
 describe('a live service against the simulated venues', () => {
-  test('strategies enter, are paid out, balance, and deal as the recording says', async () => {
+  test('strategies enter, are paid out, balance, and fill as in the recording', async () => {
     const { rig, trader, ids, positions } = await begin('live');
     await rig.play(at(3));
     const first = rig.inPlay().facts.conditionId;
@@ -90,7 +90,7 @@ describe('a live service against the simulated venues', () => {
     expect(compared.baseline).toMatchObject({ status: 'complete', trades: baseline.trades_total });
   });
 
-  test('a restart in the middle of a window loses and doubles nothing; what was resolved meanwhile is paid out', async () => {
+  test('a restart within a window loses and repeats no position, and pays out markets resolved meanwhile', async () => {
     const { rig, trader, ids, positions } = await begin('restarted');
     await rig.play(at(8.5));
     const all = async () =>
@@ -110,7 +110,7 @@ describe('a live service against the simulated venues', () => {
       );
       const down = gaps.filter(({ cause }) => cause === 'process_down').at(-1)!;
       expect(down).toBeDefined();
-      // What was dealt by the last good receipt stands; nothing was dealt after it.
+      // Fills up to the last proven row are kept; none follow it.
       const isKept = ({ opened_at, closed_at }: { opened_at: string; closed_at: string | null }) =>
         opened_at <= down.start && (closed_at === null || closed_at <= down.start);
       for (const [name, stood] of before) expect(stood.filter(isKept), name).toEqual(stood);
@@ -120,13 +120,13 @@ describe('a live service against the simulated venues', () => {
 
     const open = (positionsOf: Awaited<ReturnType<typeof all>>) =>
       [...positionsOf.values()].flat().filter(({ closed_at }) => closed_at === null).length;
-    // Back within the same window.
+    // Returns within the same window.
     const within = await restart(20_000);
     expect(within.after).toEqual(within.before);
     expect(open(within.before)).toBeGreaterThan(2);
 
     await rig.play(at(13));
-    // Gone until long after the window was resolved.
+    // Returns long after the window was resolved.
     const beyond = await restart(12 * MINUTE_MS);
     expect(open(beyond.before)).toBeGreaterThan(2);
     for (const [name, stood] of beyond.before) {
@@ -151,6 +151,6 @@ describe('a live service against the simulated venues', () => {
       const { differing } = await trader.divergence(id);
       expect([name, differing]).toEqual([name, []]);
     }
-    expect((await positions('deals all the time')).length).toBeGreaterThan(30);
+    expect((await positions('trades all the time')).length).toBeGreaterThan(30);
   });
 });

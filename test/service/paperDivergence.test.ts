@@ -15,7 +15,7 @@ import { marketOf, recordedEventsOf, recordedFirst } from '../support/paperRig.t
 import { eventually } from '../support/runningService.ts';
 import { laterTape, randomTape, START_MS } from '../support/tapes.ts';
 
-/** The first is over when the strategy is made, in the middle of the second; of one the recorder missed a part. */
+/** OVER has ended when the strategy is created, in the middle of BEGUN; the recorder missed a part of MISSED. */
 const [OVER, BEGUN, MISSED, LAST] = [0, 1, 3, 4];
 const DEALER: Strategy = {
   ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 20 },
@@ -58,11 +58,11 @@ async function ask(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object
   return response.json();
 }
 
-/** Windows one after another, each told when the one before is over. */
+/** Consecutive windows, each published after the previous one has ended. */
 function tapes(): MarketTape[] {
   let afterSeq = 0;
   return Array.from({ length: LAST + 1 }, (_, at) => {
-    // Prices of the ticker would be told to the next market too, and its own time come before.
+    // Prices of the ticker would reach the next market too, and its own time would come earlier.
     const drawn = { ...randomTape(`window ${at}`, { books: 600, levels: 6, gaps: false }), prices: null };
     const laterMs = at * WINDOW_MS;
     const tape = laterTape(drawn, { marketId: marketIdOf(at), laterMs, afterSeq });
@@ -71,7 +71,7 @@ function tapes(): MarketTape[] {
   });
 }
 
-/** @param recordedFrom Share of the tape before which nothing was recorded, though it was told. */
+/** @param recordedFrom Share of the tape that was published without being recorded. */
 async function tell(tape: MarketTape, { from = 0, to = 1, recordedFrom = 0 } = {}): Promise<void> {
   const sink = recordedFirst(rig.store.store.writer, bus);
   const told = recordedEventsOf(tape);
@@ -86,7 +86,7 @@ async function tell(tape: MarketTape, { from = 0, to = 1, recordedFrom = 0 } = {
   await Promise.all([trading.settled(), rig.store.store.writer.flush()]);
 }
 
-test('paper is held against its baseline and the recording, position by position', async () => {
+test('compares paper trading with its baseline and the recording, position by position', async () => {
   const all = tapes();
   await tell(all[OVER]!);
   clock.nowMs = START_MS + WINDOW_MS;
@@ -127,7 +127,7 @@ test('paper is held against its baseline and the recording, position by position
     return now.window.status === 'complete' && now;
   });
   const { result } = await ask('GET', `/v1/backtest/${report.window.backtest_id}`);
-  // Not the one it came into midway.
+  // Without the window in which the strategy started midway.
   expect(result.markets_total).toBe(3);
   expect(report.live.trades).toBe(positions.length - inMarket(BEGUN).length);
   expect(report.same).toBe(inMarket(BEGUN + 1).length + inMarket(LAST).length);

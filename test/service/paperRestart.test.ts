@@ -6,7 +6,7 @@ import { eventually, type RunningService, startService, startVenues } from '../s
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { Trader } from '../support/trader.ts';
 
-/** Buys once; what is held is held to the end. */
+/** Buys once and keeps the position until the end. */
 const HOLDS = { type: 'threshold_entry', threshold: 0.97, direction: 'below' };
 
 function asks({ url, key }: RunningService) {
@@ -28,7 +28,7 @@ describe.skipIf(commandAbsent)('paper trading when its process is killed (skippe
   });
   afterAll(() => venues.stop());
 
-  it('what is held after kill -9 and a restart is what was held, once', async () => {
+  it('holds the same positions, once each, after kill -9 and a restart', async () => {
     const dataDir = temporaryDirectory();
     const first = await startService(dataDir, venues);
     const trader = new Trader(asks(first));
@@ -40,7 +40,7 @@ describe.skipIf(commandAbsent)('paper trading when its process is killed (skippe
       const positions = await Promise.all(made.map(({ paper_strategy_id: id }) => trader.positions(id)));
       return positions.every(({ length }) => length > 0) && positions;
     });
-    // The gap of a kill begins with the last row that was stored: each market needs one from after it was bought.
+    // A kill's gap starts with the last stored row: each market needs one from after its fill.
     for (const { market_id: marketId, opened_at: openedAt } of held.flat()) {
       const start = new Date(Date.parse(openedAt) + 1_000).toISOString();
       await eventually(`a row of ${marketId} after ${start}`, async () => {
@@ -52,7 +52,7 @@ describe.skipIf(commandAbsent)('paper trading when its process is killed (skippe
     const killedMs = venues.model.nowMs;
 
     const second = await startService(dataDir, venues);
-    // The window in which they bought may have ended meanwhile; the next one is followed all along.
+    // The window of the fills may have ended meanwhile; the next one is followed completely.
     const next = nextWindow('5m', windowAt('5m', killedMs));
     const { conditionId } = venues.model.registry.ofWindow('BTC', '5m', next).facts;
     await eventually('the time nobody was there as a gap', async () => {

@@ -13,7 +13,7 @@ const absent = postgres.absent ?? (commandAbsent ? 'needs `npm run build`' : nul
 describe.skipIf(absent)(
   `accounts of a running service in PostgreSQL${absent ? ` (skipped: ${absent})` : ''}`,
   () => {
-    it('two servers and the command line share them; what a command answers holds on both', async () => {
+    it('are shared by two servers and the command line, and a command’s changes apply on both', async () => {
       const databaseUrl = await postgres.createDatabase();
       const [one, two] = [temporaryDirectory(), temporaryDirectory()];
       const environment = (dataDir: string) => ({

@@ -60,7 +60,7 @@ async function replay(
   return { rig, client };
 }
 
-/** Everything to the end, as fast as it comes. */
+/** Replays everything to the end, at full speed. */
 async function whole(query: string, command: object = SUBSCRIBE): Promise<Message[]> {
   const { client } = await replay(`${query}&speed=0`, command);
   expect(await client.closed).toEqual({ code: 1000, reason: 'replay is over' });
@@ -74,7 +74,7 @@ const seen = (messages: readonly Message[]) =>
   ]);
 
 describe('/v1/replay', () => {
-  test('begins with the books there were, then tells each change and what was known of it then', async () => {
+  test('starts with the existing books, then sends each change with the trust known at that time', async () => {
     const messages = await whole(START);
     expect(messages[0]).toEqual({
       type: 'ack',
@@ -97,7 +97,7 @@ describe('/v1/replay', () => {
     expect(messages.at(-2)).toEqual({ type: 'market', market_id: A, status: 'resolved', outcome: 'Up' });
   });
 
-  test('a snapshot is that of /v1/snapshots, mirrored or not', async () => {
+  test('sends the same snapshots as /v1/snapshots, mirrored or not', async () => {
     const messages = await whole(START, { type: 'subscribe', tickers: ['ETH'] });
     const app = testApi({ store: opened.store });
     const { snapshots } = (await app.inject({ url: `/v1/snapshots?market_id=${B}`, headers: KEY })).json();
@@ -113,7 +113,7 @@ describe('/v1/replay', () => {
     );
   });
 
-  test('a range leaves out what was before and after; what was open at its start is told', async () => {
+  test('limits the replay to a range, and sends gaps open at its start', async () => {
     const messages = await whole(`start=${iso(9_000)}&end=${iso(20_000)}`);
     expect(seen(messages.slice(1))).toEqual([
       ['snapshot', 'A', 3],
@@ -124,11 +124,11 @@ describe('/v1/replay', () => {
     ]);
   });
 
-  test('without a start everything is played', async () => {
+  test('replays everything without a start', async () => {
     expect(seen(await whole('')).filter(([type]) => type === 'snapshot')).toHaveLength(4);
   });
 
-  test('series play together, in the order of arrival', async () => {
+  test('replays several series together, in order of arrival', async () => {
     const messages = await whole(START, { type: 'subscribe', event_types: ['5m', '15m'] });
     const snapshots = seen(messages).filter(([type]) => type === 'snapshot');
     expect(snapshots.map(([, market, size]) => `${market}${size}`)).toEqual([
@@ -136,7 +136,7 @@ describe('/v1/replay', () => {
     ]);
   });
 
-  test('goes on behind a cursor', async () => {
+  test('continues after a cursor', async () => {
     const messages = await whole(START);
     const [, , third] = messages.filter(({ type }) => type === 'snapshot');
     const rest = await whole(START, { ...SUBSCRIBE, resume: third?.cursor });
@@ -145,7 +145,7 @@ describe('/v1/replay', () => {
     expect(await whole(START, { ...SUBSCRIBE, resume: first?.cursor })).toEqual(messages);
   });
 
-  test('at a speed: each as long after the start as it was received, divided by it', async () => {
+  test('at a speed, sends each message at its receive offset divided by the speed', async () => {
     const { rig, client } = await replay(`${START}&speed=4`, { ...SUBSCRIBE, tickers: ['ETH'] });
     const { clock } = rig;
     const pings = clock.waiting;
@@ -169,14 +169,14 @@ describe('/v1/replay', () => {
     [{ ...SUBSCRIBE, resume: 'x' }, 'resume is not a cursor of this stream'],
     [{ ...SUBSCRIBE, resume: '0123456789ab.1.1' }, 'resume is not a cursor of this stream'],
     [{ type: 'subscribe', tickers: ['DOGE'] }, 'unknown ticker DOGE'],
-  ])('%j is an error, and another command may follow', async (command, detail) => {
+  ])('answers %j with an error, and accepts another command', async (command, detail) => {
     const { client } = await replay(`${START}&speed=0`, command);
     expect(await client.next('error')).toEqual({ type: 'error', detail });
     await client.ask(SUBSCRIBE);
     await client.closed;
   });
 
-  test('a second subscription is an error', async () => {
+  test('answers a second subscription with an error', async () => {
     const { client } = await replay(`${START}&speed=1`);
     await client.next('ack');
     client.send(SUBSCRIBE);
@@ -186,7 +186,7 @@ describe('/v1/replay', () => {
     ]);
   });
 
-  test('a client that leaves ends its replay', async () => {
+  test('ends the replay of a disconnected client', async () => {
     const rig = await new StreamRig().start({ store: opened.store });
     const idle = rig.clock.waiting;
     const client = await rig.connect('plus', `/v1/replay?${START}&speed=1`);
@@ -199,7 +199,7 @@ describe('/v1/replay', () => {
   });
 });
 
-test('a client that takes its time is waited for, and misses nothing', async () => {
+test('waits for a slow client, which misses nothing', async () => {
   const C = `0x${'cc'.repeat(32)}`;
   const COUNT = 3000;
   list(C, { ticker: 'SOL' });
@@ -216,7 +216,7 @@ test('a client that takes its time is waited for, and misses nothing', async () 
   const { rig, client } = await replay(`${START}&speed=0`, { type: 'subscribe', market_ids: [C] });
   await client.next('ack');
   client.socket.pause();
-  // Until what is under way fills every buffer and nothing more is sent.
+  // Until data in flight fills every buffer and nothing more is sent.
   const sent = async () => Number(/stream="replay"\} (\d+)/.exec(await sentBytes(rig))?.[1] ?? 0);
   for (let still = 0, before = -1; still < 200; ) {
     const now = await sent();
@@ -244,13 +244,13 @@ describe('its handshake', () => {
     ['speed=1001', 'plus', 422, expect.any(Array)],
     ['start=2026-02-01&end=2026-01-01', 'premium', 400, 'start must not be after end'],
     ['start=2020-01-01', 'plus', 403, expect.stringContaining('the earliest allowed time is')],
-  ])('?%s with tier %s is %i', async (query, tier, status, detail) => {
+  ])('answers ?%s with tier %s with %i', async (query, tier, status, detail) => {
     const rig = await new StreamRig().start({ store: opened.store });
     const refused = await rig.refusal(`/v1/replay?${query}`, { authorization: `Bearer ${tier}` });
     expect(refused).toMatchObject({ status, body: { detail } });
   });
 
-  test('a tier has so many at once', async () => {
+  test('limits concurrent replays by tier', async () => {
     const rig = await new StreamRig().start({ store: opened.store });
     for (let i = 0; i < 5; i++) await rig.connect('plus', '/v1/replay');
     const refused = await rig.refusal('/v1/replay', { authorization: 'Bearer plus' });

@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { WriterRig } from '../support/writerRig.ts';
 
 const SEGMENTS = 500;
-/** How long ago the process was killed. */
+/** Time since the process was killed. */
 const AGE_MS = 600_000;
 
 describe.skipIf(commandAbsent)('a restart with 500 waiting segments (skipped without a build)', () => {
@@ -20,7 +20,7 @@ describe.skipIf(commandAbsent)('a restart with 500 waiting segments (skipped wit
   });
   afterAll(() => venues.stop());
 
-  it('takes up the recording before it brings them in, and stores every row once', async () => {
+  it('resumes the recording before it stores them, and stores every row once', async () => {
     const killedMs = systemClock.now() - AGE_MS;
     const rig = await WriterRig.make({ dataDir: temporaryDirectory(), startMs: killedMs - SEGMENTS * 1_000 });
     rig.engine.answer = () => new StoreUnavailableError('away');

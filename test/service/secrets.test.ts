@@ -16,7 +16,7 @@ function* filesBelow(directory: string): Generator<[string, Buffer]> {
 }
 
 describe.skipIf(commandAbsent)('secrets (needs `npm run build`)', () => {
-  it('keys, passwords and sessions stand in no log, file, metric or refusal of a running service', async () => {
+  it('keys, passwords and sessions appear in no log, file, metric or refusal of a running service', async () => {
     const dataDir = temporaryDirectory();
     const environment = { UNDERROUND_DATA_DIR: dataDir, UNDERROUND_LOG_LEVEL: 'trace', ...VENUES_OFF };
     const service = await startCommand(['serve'], environment);
@@ -41,7 +41,7 @@ describe.skipIf(commandAbsent)('secrets (needs `npm run build`)', () => {
       return { status: answer.status, text, set };
     };
 
-    // What must stay secret, gathered as it comes about.
+    // Collects the secrets as they are created.
     const password = 'canary-password-7Qx2';
     const secondPassword = 'canary-password-8Ry3';
     const wrongPassword = 'canary-password-wrong';
@@ -61,7 +61,7 @@ describe.skipIf(commandAbsent)('secrets (needs `npm run build`)', () => {
     const bearer = { authorization: `Bearer ${made.key}` };
     expect((await ask('GET', '/v1/markets', undefined, bearer)).status).toBe(200);
 
-    // Everywhere a secret can be put wrongly.
+    // Every place in which a secret could be sent by mistake.
     for (const broken of [
       { email: 'op@example.com', password: wrongPassword },
       { email: password, password },
@@ -121,7 +121,7 @@ describe.skipIf(commandAbsent)('secrets (needs `npm run build`)', () => {
     const metrics = (await ask('GET', '/metrics')).text;
     const places = new Map<string, string | Buffer>([
       ['standard error', service.log()],
-      // The setup link is shown there, once.
+      // The setup link is printed there once.
       ['standard output', service.out().replace(`?setup=${setup}`, '')],
       ['refusals', refusals.join('\n')],
       ['metrics', metrics],
@@ -132,14 +132,14 @@ describe.skipIf(commandAbsent)('secrets (needs `npm run build`)', () => {
     places.set('standard error after the end', service.log());
     for (const [path, bytes] of filesBelow(dataDir)) places.set(`${path} after the end`, bytes);
 
-    // The search itself finds what is there: the address is, in the database.
+    // Proves that the search works: the email address is found, in the database.
     expect([...places.values()].some((place) => place.includes('op@example.com'))).toBe(true);
     expect(service.log()).toContain('http.request');
     expect(refusals.length).toBeGreaterThan(15);
     expect(new Set(canaries).size).toBe(10);
     for (const canary of canaries) {
       expect(canary.length).toBeGreaterThan(15);
-      // A part that gives it away counts too: of a key what follows the prefix that is shown.
+      // A partial secret counts too: for a key, the part after its public prefix.
       const core = canary.startsWith('svc_') ? canary.slice(13) : canary;
       const found = [...places].filter(([, place]) => place.includes(core)).map(([place]) => place);
       expect(found, canary).toEqual([]);

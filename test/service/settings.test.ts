@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const NEXT = 'name another with --data-dir or UNDERROUND_DATA_DIR';
 
-/** A path below a directory that holds nothing else. */
+/** A path below an otherwise empty directory. */
 function missing(): { parent: string; dataDir: string } {
   const parent = temporaryDirectory();
   return { parent, dataDir: join(parent, 'data') };
@@ -21,7 +21,7 @@ async function takenPort(): Promise<number> {
   return (holder.address() as AddressInfo).port;
 }
 
-/** A refusal to start: exit status 1 and these lines on standard error, nothing on standard output. */
+/** Expects a refused start: exit status 1, these lines on standard error, nothing on standard output. */
 async function expectRefusal(words: string[], environment: Record<string, string>, lines: readonly string[]) {
   await expect(underround(words, environment)).rejects.toMatchObject({
     code: 1,
@@ -32,7 +32,7 @@ async function expectRefusal(words: string[], environment: Record<string, string
 
 describe.skipIf(commandAbsent)('settings (skipped without a build)', () => {
   describe.each(['serve', 'demo'])('%s', (command) => {
-    it('names every variable and file that cannot be used before it makes anything', async () => {
+    it('names every invalid variable and file before it creates anything', async () => {
       const { parent, dataDir } = missing();
       const environment = {
         UNDERROUND_DATA_DIR: dataDir,
@@ -57,7 +57,7 @@ describe.skipIf(commandAbsent)('settings (skipped without a build)', () => {
       expect(readdirSync(parent)).toEqual(['tiers.json']);
     });
 
-    it('names ports that are taken, and the data directory, before it makes anything', async () => {
+    it('names ports in use and an invalid data directory before it creates anything', async () => {
       const { parent } = missing();
       const [port, metrics] = [await takenPort(), await takenPort()];
       writeFileSync(join(parent, 'file'), '');
@@ -85,7 +85,7 @@ describe.skipIf(commandAbsent)('settings (skipped without a build)', () => {
     });
   });
 
-  it('demo refuses a --data-dir that holds something else, and leaves it', async () => {
+  it('demo refuses a --data-dir with other content, and leaves it unchanged', async () => {
     const { dataDir } = missing();
     mkdirSync(join(dataDir, 'photographs'), { recursive: true });
     await expectRefusal(['demo', '--data-dir', dataDir], { UNDERROUND_PORT: '0' }, [
@@ -99,7 +99,7 @@ describe.skipIf(commandAbsent)('settings (skipped without a build)', () => {
     ['--hours', 'x', '0 to 48'],
     ['--hours', '', '0 to 48'],
     ['--density', '2', '0.001 to 1'],
-  ])('demo names %s %j', async (option, value, range) => {
+  ])('demo rejects %s %j', async (option, value, range) => {
     const { parent, dataDir } = missing();
     const words = ['demo', option, value, '--data-dir', dataDir];
     await expectRefusal(words, {}, [`${option} ${JSON.stringify(value)} must be a number from ${range}`]);
@@ -107,7 +107,7 @@ describe.skipIf(commandAbsent)('settings (skipped without a build)', () => {
   });
 
   it.each([['--help'], ['--version'], ['serve', '--help'], ['keys', 'list', '--help']])(
-    '%s %s judges no settings and makes no data directory',
+    '%s %s checks no settings and creates no data directory',
     async (...words) => {
       const { parent, dataDir } = missing();
       const environment = { UNDERROUND_DATA_DIR: dataDir, UNDERROUND_PORT: 'banana' };

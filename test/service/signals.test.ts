@@ -10,12 +10,12 @@ import { eventually, type RunningService, startService, startVenues } from '../s
 import { StreamClient } from '../support/streams.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
-/** Best asks in thousandths. At fee rate 0.07 the first pair leaves 3.5 cents, the second costs half a cent too much. */
+/** Best asks in thousandths. At fee rate 0.07 the first pair gains 3.5 cents; the second loses half a cent. */
 const CHEAP = { upAsk: 460, downAsk: 470 };
 const DEAR = { upAsk: 480, downAsk: 490 };
 const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
 
-/** Of a pair at 0.46 and 0.47, the lowest of the cheap ones. */
+/** Fee of a pair at 0.46 and 0.47, the cheapest of the cheap pairs. */
 const PAIR_FEE = 0.07 * (0.46 * 0.54 + 0.47 * 0.53);
 
 interface Row {
@@ -43,7 +43,7 @@ describe.skipIf(commandAbsent)('signals of a running service (skipped without a 
     await venues.stop();
   });
 
-  /** Windows that begin later, so that none of them ends meanwhile and no model prices them. */
+  /** Windows that begin later, so that none ends during the test and no model prices them. */
   const following = (eventType: EventType) =>
     TICKERS.map((ticker) => {
       const window = nextWindow(eventType, windowAt(eventType, venues.model.nowMs));
@@ -53,7 +53,7 @@ describe.skipIf(commandAbsent)('signals of a running service (skipped without a 
   const quote = (markets: readonly SimulatedMarket[], asks: typeof CHEAP) => {
     for (const market of markets) venues.fault({ fault: 'quote_apart', marketId: idOf(market), ...asks });
   };
-  /** The service shows both best asks as the venue quotes them, in a book it trusts. */
+  /** Whether the service shows the venue's two best asks in a trusted book. */
   const isShown =
     (running: RunningService, { upAsk, downAsk }: typeof CHEAP) =>
     async (market: string) => {
@@ -68,7 +68,7 @@ describe.skipIf(commandAbsent)('signals of a running service (skipped without a 
       );
     };
 
-  it('makes one row and one push a market of asks 0.46 and 0.47, none of 0.48 and 0.49', async () => {
+  it('makes one row and one push per market for asks 0.46 and 0.47, none for 0.48 and 0.49', async () => {
     const running = service as RunningService;
     const [first = '1h', second = '4h'] = await kindsInPlay(2, ['1h', '4h', '15m', 'daily_up_down']);
     const [cheap, dear] = [following(first), following(second)];
@@ -92,12 +92,12 @@ describe.skipIf(commandAbsent)('signals of a running service (skipped without a 
     await shownAs(dear, DEAR);
     quote(cheap, CHEAP);
     await shownAs(cheap, CHEAP);
-    // The chance goes and comes again: it was told already.
+    // The opportunity disappears and returns: it was published already.
     quote(cheap, DEAR);
     await shownAs(cheap, DEAR);
     quote(cheap, CHEAP);
     await shownAs(cheap, CHEAP);
-    // What is told last is pushed last: after it nothing earlier is on its way.
+    // The last signal published is pushed last: after it, no earlier push is in flight.
     const last = dear.slice(0, 1);
     quote(last, CHEAP);
     const lastIds: unknown[] = last.map(idOf);
@@ -112,7 +112,7 @@ describe.skipIf(commandAbsent)('signals of a running service (skipped without a 
     expect(rows.map(({ market_id }) => market_id).sort()).toEqual(expected);
     for (const { direction, fill_price, expected_pnl_per_share } of logical) {
       expect(direction).toBe('BUY_BOTH');
-      // The levels behind 0.46 are bought as well where they still pay.
+      // Levels behind 0.46 are bought too while they still pay.
       expect(fill_price).toBeGreaterThanOrEqual(0.93);
       expect(fill_price).toBeLessThan(0.95);
       expect(expected_pnl_per_share).toBeGreaterThan(0);

@@ -14,7 +14,7 @@ interface Orderbook {
 }
 
 describe.skipIf(commandAbsent)('while the engine is stopped (skipped without a build)', () => {
-  it('the book of now and the next window are answered, and stored once it runs again', async () => {
+  it('serves the current book and the next window, and stores them when it runs again', async () => {
     const venues = await startVenues();
     onTestFinished(() => venues.stop());
     const service = await startService(temporaryDirectory(), venues);

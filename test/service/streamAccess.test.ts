@@ -32,7 +32,7 @@ const OPPORTUNITY: Opportunity = {
   ...{ model_yes_prob: 0.5, detected_at: '2026-11-20T12:00:00.000+00:00', polymarket_url: 'https://x' },
 };
 
-describe('a handshake that is refused is answered as any request', () => {
+describe('a refused handshake is answered like any request', () => {
   test.each([
     ['/v1/stream', {}, 401, 'Unknown API key'],
     ['/v1/stream?api_key=secret', {}, 401, 'Unknown API key'],
@@ -56,7 +56,7 @@ describe('a handshake that is refused is answered as any request', () => {
     ['pro', 2],
     ['plus', 5],
     ['premium', 20],
-  ] as const)('%s has %i connections at once', async (tier, most) => {
+  ] as const)('tier %s has %i concurrent connections', async (tier, most) => {
     const rig = await oneMarket();
     const clients = [];
     for (let i = 0; i < most; i++) clients.push(await rig.connect(tier));
@@ -71,7 +71,7 @@ describe('a handshake that is refused is answered as any request', () => {
     await rig.connect(tier);
   });
 
-  test('maintenance goes before the key, the rate before the tier', async () => {
+  test('checks maintenance before the key, and the rate before the tier', async () => {
     const rig = await oneMarket({ rateLimits: new RateLimits({ monotonic: () => 0 }) });
     expect(await rig.refusal('/v1/arb/ws', bearer('free'))).toMatchObject({ status: 403 });
     expect(await rig.refusal('/v1/arb/ws', bearer('free'))).toMatchObject({ status: 429 });
@@ -79,7 +79,7 @@ describe('a handshake that is refused is answered as any request', () => {
     expect(await rig.refusal('/v1/stream')).toMatchObject({ status: 503, headers: { 'retry-after': '30' } });
   });
 
-  test('one that succeeds carries what every answer does', async () => {
+  test('a successful handshake carries the headers of every answer', async () => {
     const rig = await oneMarket({
       dataSource: 'simulated',
       rateLimits: new RateLimits({ monotonic: () => 0 }),
@@ -95,7 +95,7 @@ describe('a handshake that is refused is answered as any request', () => {
     socket.terminate();
   });
 
-  test('several keys are none, whichever is good', async () => {
+  test('several keys are refused, even if one is valid', async () => {
     const rig = await oneMarket();
     const authorization = ['Bearer premium', 'Bearer wrong'];
     const socket = new WebSocket(`ws://${rig.url}/v1/stream`, { headers: { authorization } as never });
@@ -107,7 +107,7 @@ describe('a handshake that is refused is answered as any request', () => {
     ['Sec-WebSocket-Version', '99'],
     ['Sec-WebSocket-Version', undefined],
     ['Sec-WebSocket-Key', 'short'],
-  ])('a faulty %s (%s) with a good key is told so as any request would be', async (name, value) => {
+  ])('a malformed %s (%s) with a valid key is answered like any request', async (name, value) => {
     const lines: string[] = [];
     const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
     const rateLimits = new RateLimits({ monotonic: () => 0 });
@@ -129,14 +129,14 @@ describe('a handshake that is refused is answered as any request', () => {
     await eventually('access log', async () => lines.some((line) => line.includes('"status":400')));
   });
 
-  test('who asks for no upgrade is told to', async () => {
+  test('a request without an upgrade is answered with 426', async () => {
     const rig = await oneMarket();
     const answer = await fetch(`http://${rig.url}/v1/stream`, { headers: bearer('free') });
     expect([answer.status, answer.headers.get('upgrade')]).toEqual([426, 'websocket']);
     expect(await answer.json()).toEqual({ detail: 'This endpoint speaks WebSocket' });
   });
 
-  test('a key of the query is taken, and in no log line', async () => {
+  test('a key in the query is accepted and appears in no log line', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
     const rig = await oneMarket({ log });
@@ -151,7 +151,7 @@ describe('a handshake that is refused is answered as any request', () => {
 });
 
 describe('an open connection', () => {
-  test('ends when its key is gone, and frees its place', async () => {
+  test('ends when its key is revoked, and frees its slot', async () => {
     const rig = await oneMarket();
     const client = await rig.connect('free');
     expect(rig.watched.map(({ keyId }) => keyId)).toEqual(['key_free']);
@@ -161,7 +161,7 @@ describe('an open connection', () => {
     await rig.connect('free');
   });
 
-  test('ends with 1001 when the service stops, also where the client says nothing', async () => {
+  test('ends with 1001 when the service stops, even if the client sends nothing', async () => {
     const rig = await oneMarket();
     const [client, dead] = [await rig.connect(), await rig.connect()];
     dead.socket.pause();
@@ -172,13 +172,13 @@ describe('an open connection', () => {
     );
   });
 
-  test('too slow: costs a bounded buffer, hears of the newest alone, and ends with 1013 if it takes nothing', async () => {
+  test('when slow, has a bounded buffer, gets the newest books only, and ends with 1013 without reads', async () => {
     const rig = await oneMarket();
     const [slow, dead, good] = [await rig.connect(), await rig.connect(), await rig.connect()];
     for (const client of [slow, dead, good]) await client.ask({ type: 'subscribe', market_ids: [A] });
     slow.socket.pause();
     dead.socket.pause();
-    // Twice what the kernel's buffers of a connection hold.
+    // Twice the capacity of the kernel's buffers of a connection.
     let changes = 0;
     for (; changes < 1000; changes++) {
       rig.recorder.change(A, changes + 2, { levels: 400 });
@@ -204,7 +204,7 @@ describe('an open connection', () => {
     expect(BUFFERED_BYTES_MAX).toBeGreaterThan(PRESSURE_BYTES);
   });
 
-  test('that asks without reading ends with 1013', async () => {
+  test('ends with 1013 when it sends requests without reading', async () => {
     const rig = await oneMarket();
     const client = await rig.connect();
     client.socket.pause();
@@ -221,7 +221,7 @@ describe('an open connection', () => {
     expect(await client.closed).toMatchObject({ code: 1013 });
   });
 
-  test('whatever it sends, nothing breaks', async () => {
+  test('survives any input', async () => {
     const rig = await oneMarket();
     const client = await rig.connect();
     const words = [
@@ -259,7 +259,7 @@ describe('an open connection', () => {
 });
 
 describe('/v1/arb/ws', () => {
-  test('says ready with its filter, then every opportunity that passes it', async () => {
+  test('sends ready with its filter, then every opportunity that matches it', async () => {
     const rig = await oneMarket();
     const all = await rig.connect('plus', '/v1/arb/ws');
     const some = await rig.connect('premium', '/v1/arb/ws?ticker=ETH,BTC');

@@ -20,7 +20,7 @@ const bestBid = ({ yes_bids: bids }: Message) => (bids as { size: number }[])[0]
 const seen = (messages: readonly Message[]) => messages.map((one) => [one.market_id, bestBid(one)]);
 
 describe('/v1/stream', () => {
-  test('says ready, acknowledges, gives whole snapshots, then every change once', async () => {
+  test('sends ready, an acknowledgement, whole snapshots, then every change once', async () => {
     const rig = await threeMarkets();
     const client = await rig.connect('pro');
     expect(client.messages[0]).toEqual({
@@ -56,7 +56,7 @@ describe('/v1/stream', () => {
     expect(await client.rest()).toEqual([]);
   });
 
-  test('a subscription by event type, by market, of all types of a ticker; what is there already is not repeated', async () => {
+  test('subscribes by event type, by market or by ticker, without repeating subscribed books', async () => {
     const rig = await threeMarkets();
     const client = await rig.connect();
     await client.ask({ type: 'subscribe', event_types: ['5m'] });
@@ -68,7 +68,7 @@ describe('/v1/stream', () => {
     expect(seen([await client.next('snapshot')])).toEqual([[C, 30]]);
   });
 
-  test('unsubscribing ends a series, a market of a series, or a single market', async () => {
+  test('unsubscribes from a series, a market of a series, or a single market', async () => {
     const rig = await threeMarkets();
     const client = await rig.connect();
     await client.ask({ type: 'subscribe', tickers: ['BTC'], event_types: ['5m', '1h'], market_ids: [C] });
@@ -86,7 +86,7 @@ describe('/v1/stream', () => {
     expect(seen(await client.rest())).toEqual([[A, 41]]);
   });
 
-  test('a market taken out of its series is in it again when the series is named again', async () => {
+  test('resubscribes an unsubscribed market when its series is named again', async () => {
     const rig = await threeMarkets();
     const client = await rig.connect();
     await client.ask({ type: 'subscribe', tickers: ['BTC'] });
@@ -98,7 +98,7 @@ describe('/v1/stream', () => {
     expect(seen(await client.rest())).toEqual([[A, 40]]);
   });
 
-  test('markets found later join, and those that are over leave', async () => {
+  test('adds markets found later, and removes ended ones', async () => {
     const rig = await threeMarkets();
     const client = await rig.connect();
     await client.ask({ type: 'subscribe', tickers: ['SOL'] });
@@ -119,7 +119,7 @@ describe('/v1/stream', () => {
     });
   });
 
-  test('tells gaps; a snapshot has the trust of its moment', async () => {
+  test('sends gaps, and snapshots with their trust at that time', async () => {
     const rig = await threeMarkets();
     const [client, late] = [await rig.connect(), await rig.connect()];
     await client.ask({ type: 'subscribe', market_ids: [A] });
@@ -138,7 +138,7 @@ describe('/v1/stream', () => {
     const snapshot = await late.next('snapshot');
     expect(snapshot).toMatchObject({ trusted: false });
     expect(bestBid(snapshot)).toBe(1);
-    // Who comes within a gap is told of it behind the snapshot.
+    // A client that subscribes during a gap receives it after the snapshot.
     expect(await late.next('gap')).toMatchObject({ state: 'open', at: '2026-11-20T12:00:00.000+00:00' });
     rig.bus.publish('gap', oneClock({ ...gap, cause: 'silent_feed', endTimeMs: 1_795_176_001_000 }));
     for (const one of [client, late])
@@ -148,7 +148,7 @@ describe('/v1/stream', () => {
     expect((await after.rest()).map(({ type }) => type)).toEqual(['snapshot']);
   });
 
-  test('a gap that was over before it was found is told from its beginning', async () => {
+  test('sends a gap that ended before its detection from its start', async () => {
     const rig = await threeMarkets();
     const client = await rig.connect();
     await client.ask({ type: 'subscribe', market_ids: [A] });
@@ -163,7 +163,7 @@ describe('/v1/stream', () => {
     ]);
   });
 
-  test('a gap that opened before the stream was there is told to who comes, and ends once', async () => {
+  test('sends a gap older than the stream to new clients, and closes it once', async () => {
     const rig = new StreamRig();
     rig.recorder.list({ marketId: A });
     rig.recorder.change(A, 1, { trusted: false });
@@ -180,7 +180,7 @@ describe('/v1/stream', () => {
     expect(await client.rest()).toMatchObject([{ gap_id: 'gap_3', state: 'closed' }]);
   });
 
-  test('a book half applied is not shown, and comes when it is whole', async () => {
+  test('sends a half-applied book only when it is complete', async () => {
     const rig = await threeMarkets();
     const book = rig.recorder.books.get(A)!;
     rig.recorder.books.set(A, 'unfinished');
@@ -217,7 +217,7 @@ describe('/v1/stream', () => {
     ['{"type":"subscribe","tickers":["BTC"],"resume":"abc"}', 'resume is not a cursor of this stream'],
     ['{"type":"subscribe","tickers":["BTC"],"resume":7}', 'resume is not a cursor of this stream'],
     [`{"type":"${'x'.repeat(100)}"}`, `unknown type ${'x'.repeat(80)}...`],
-  ])('%.70s is an error and closes nothing', async (text, detail) => {
+  ])('answers %.70s with an error and stays open', async (text, detail) => {
     const rig = await threeMarkets();
     const client = await rig.connect();
     expect(await client.ask(text, 'error')).toEqual({ type: 'error', detail });
@@ -225,7 +225,7 @@ describe('/v1/stream', () => {
     expect(seen(await client.rest())).toEqual([[B, 2]]);
   });
 
-  test('a binary message is an error, one too large closes with 1009, one that is not UTF-8 with 1007', async () => {
+  test('answers a binary message with an error; too large closes with 1009, invalid UTF-8 with 1007', async () => {
     const rig = await threeMarkets();
     const client = await rig.connect();
     client.socket.send(Buffer.from([1, 2]), { binary: true });
@@ -237,7 +237,7 @@ describe('/v1/stream', () => {
     expect(await other.closed).toMatchObject({ code: 1007 });
   });
 
-  test('pings every 25 s, and parts from who answers none of two', async () => {
+  test('pings every 25 s, and closes a connection that leaves two unanswered', async () => {
     const rig = await threeMarkets();
     const [client, mute] = [await rig.connect(), await rig.connect()];
     (mute.socket as unknown as { _autoPong: boolean })._autoPong = false;

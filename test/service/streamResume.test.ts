@@ -15,14 +15,14 @@ async function newRig(): Promise<StreamRig> {
   return rig.start();
 }
 
-/** Ends the connection as a network would: nothing more arrives. */
+/** Ends the connection like a network failure: nothing more arrives. */
 async function cut(client: StreamClient): Promise<void> {
   client.socket.terminate();
   await client.closed;
 }
 
 describe('resuming by cursor', () => {
-  test('gives what was missed, no more and no less, however often and wherever the connection was lost', async () => {
+  test('sends exactly the missed messages, however often and wherever the connection was lost', async () => {
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.record({ do: fc.constant('change' as const), market: fc.nat(3) }) },
       {
@@ -40,7 +40,7 @@ describe('resuming by cursor', () => {
         const rig = await newRig();
         const late = `0x${'d'.repeat(64)}`;
         const ids = [...IDS, late];
-        /** By market: what was shown, and what the client has. */
+        /** By market: the published changes, and those that the client has. */
         const shown = new Map<string, number[]>(ids.map((id) => [id, []]));
         const got = new Map<string, number[]>(ids.map((id) => [id, []]));
         let cursor: unknown = null;
@@ -58,7 +58,7 @@ describe('resuming by cursor', () => {
           const resume = cursor === null ? {} : { resume: cursor };
           await client.ask({ type: 'subscribe', tickers: ['BTC'], ...resume });
         };
-        // Each has a book before anybody comes, so that the first snapshots can be cut between.
+        // Each market has a book before the first client, so that the first snapshots can be cut between.
         for (const id of IDS) rig.recorder.change(id, ++size);
         for (const id of IDS) shown.get(id)!.push(rig.recorder.books.size && size - 2 + IDS.indexOf(id));
         await connect();
@@ -72,7 +72,7 @@ describe('resuming by cursor', () => {
             shown.get(id)!.push(size);
           } else if (one.do === 'cut' && client !== null) {
             const all: Message[] = await (client as StreamClient).rest();
-            // What arrived of it: the rest was lost on the way.
+            // The part that arrived; the rest was lost on the way.
             take(all.slice(0, Math.floor(one.keep * (all.length + 1))));
             await cut(client);
             client = null;
@@ -87,7 +87,7 @@ describe('resuming by cursor', () => {
         take(await client!.rest());
         for (const id of ids) {
           const [all, seen] = [shown.get(id)!, got.get(id)!];
-          // From its first snapshot on, everything.
+          // Everything from its first snapshot on.
           expect(seen).toEqual(seen.length === 0 ? all.slice(0, 0) : all.slice(all.indexOf(seen[0]!)));
           expect(seen.length > 0).toBe(all.length > 0);
         }
@@ -97,7 +97,7 @@ describe('resuming by cursor', () => {
     );
   });
 
-  test('also what resolved a market meanwhile', async () => {
+  test('sends a resolution from the meantime as well', async () => {
     const rig = await newRig();
     const [marketId = ''] = IDS;
     rig.recorder.change(marketId, 1);
@@ -112,13 +112,13 @@ describe('resuming by cursor', () => {
     const missed = await again.rest();
     expect(missed.map(({ type }) => type)).toEqual(['snapshot', 'market']);
     expect(missed[1]).toMatchObject({ status: 'resolved', outcome: 'Down' });
-    // Who has no place to go on from gets what goes on.
+    // A client without a cursor starts with the current state.
     const fresh = await rig.connect();
     await fresh.ask({ type: 'subscribe', tickers: ['BTC'] });
     expect(await fresh.rest()).toEqual([]);
   });
 
-  test('after the retention, and after a restart, everything begins with snapshots', async () => {
+  test('starts with snapshots after the retention and after a restart', async () => {
     const rig = await newRig();
     const [first = '', second = ''] = IDS;
     rig.recorder.change(first, 1);
@@ -141,10 +141,10 @@ describe('resuming by cursor', () => {
   });
 
   test.each([
-    ['of a place that has not come', `${RUN}.zz.0`],
+    ['of a future position', `${RUN}.zz.0`],
     ['with one character changed', null],
     ['of a list', Buffer.from('0123456789ab:1:2').toString('base64url')],
-  ])('a cursor %s is an error and subscribes to nothing', async (_what, given) => {
+  ])('answers a cursor %s with an error and subscribes to nothing', async (_what, given) => {
     const rig = await newRig();
     rig.recorder.change(IDS[0]!, 1);
     const client = await rig.connect();

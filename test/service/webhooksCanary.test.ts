@@ -16,7 +16,7 @@ import {
 
 const REBINDINGS = 1_000;
 
-/** A canary listens on every address of this machine: whatever leads here is heard as a connection, before any TLS. */
+/** A canary listens on every address of this machine: each connection to it is counted, before any TLS. */
 describe.skipIf(opensslAbsent)(
   `a canary on this machine ${opensslAbsent ? '(skipped: no openssl)' : ''}`,
   () => {
@@ -63,7 +63,7 @@ describe.skipIf(opensslAbsent)(
       ...{ expiresMs: Number.MAX_SAFE_INTEGER, attempts: 0, step: 0, dueMs: 0, log: [] },
     };
 
-    it('is reached without the guard, so that silence proves something', async () => {
+    it('is reached without the guard, which proves that the test works', async () => {
       const agent = new Agent({ connect: { rejectUnauthorized: false } });
       for (const host of ['127.1', '0x7f000001', '[::1]', '[::ffff:127.0.0.1]', '0']) {
         const reply = await request(`https://${host}:${canary.port}/`, { dispatcher: agent });
@@ -87,7 +87,7 @@ describe.skipIf(opensslAbsent)(
       expect(canary.connections).toBe(0);
     });
 
-    it('is reached by none of them as what a name resolves to, alone or beside a public address', async () => {
+    it('is reached by none of them as the address of a name, alone or with a public address', async () => {
       const addresses = REFUSED_HOSTS.map((host) => hostOf(new URL(`https://${host}/`))).filter(
         (host) => !/[a-z]/i.test(host.replace(/^[0-9a-f:.]+$/i, '')),
       );
@@ -104,7 +104,7 @@ describe.skipIf(opensslAbsent)(
     });
 
     it(`is not reached by a name that answers differently a moment later, ${REBINDINGS} times`, async () => {
-      // Allowed for one address of this machine, so that connections do happen; a canary has the same port on another.
+      // One address of this machine is allowed, so that connections do happen; the canary uses the same port on another.
       const second = await new WebhookReceiver(certificate).listen('127.0.0.1');
       const allowed = await new WebhookReceiver(certificate).listen('127.0.0.9', second.port);
       let asked = 0;
@@ -113,7 +113,7 @@ describe.skipIf(opensslAbsent)(
       const outcomes = new Map<string, number>();
       for (let n = 0; n < REBINDINGS; n++) {
         const sender = senderOn(guard);
-        // Checked as at registration, then sent: the second look-up is another than the first.
+        // Checked as at registration, then sent: the second lookup has a different result.
         if (n % 3 === 0)
           await guard.checkRegistration(new URL(`https://rebind.test:${allowed.port}/`)).catch(() => null);
         const url = `https://rebind.test:${allowed.port}/`;
@@ -130,7 +130,7 @@ describe.skipIf(opensslAbsent)(
       await second.close();
     });
 
-    it('a redirect to it is not followed', async () => {
+    it('is not reached through a redirect', async () => {
       const allowed = await new WebhookReceiver(certificate).listen('127.0.0.9');
       const guard = new TargetGuard(new AddressPolicy(['127.0.0.9/32']), async () => ['127.0.0.9']);
       for (const status of [301, 302, 303, 307, 308]) {
@@ -145,7 +145,7 @@ describe.skipIf(opensslAbsent)(
       await allowed.close();
     });
 
-    it('public neighbours pass the check, up to the socket', async () => {
+    it('accepts neighbouring public addresses, up to the socket', async () => {
       const guard = new TargetGuard(new AddressPolicy([]), async () => ['93.184.215.14']);
       for (const host of PUBLIC_HOSTS) {
         const found = await guard.addresses(hostOf(parseTarget(`https://${host}/`)));
@@ -153,7 +153,7 @@ describe.skipIf(opensslAbsent)(
       }
     });
 
-    it('the socket is given the very addresses that were checked', async () => {
+    it('passes exactly the checked addresses to the socket', async () => {
       let asked = 0;
       const guard = new TargetGuard(new AddressPolicy(['127.0.0.0/8']), async () => {
         asked++;
@@ -174,7 +174,7 @@ describe.skipIf(opensslAbsent)(
       expect(socket.remoteAddress).toBe('127.0.0.1');
       expect(asked).toBe(1);
       socket.destroy();
-      // Node asks nobody about an address, so the connector must.
+      // Node resolves no literal address, so the connector must check it.
       await new Promise<void>((resolve) => void connect(canary.port, '127.0.0.1', resolve).end());
     });
   },

@@ -6,7 +6,7 @@ import { opensslAbsent } from '../support/webhookReceiver.ts';
 describe.skipIf(opensslAbsent)(
   `a sender that is killed ${opensslAbsent ? '(skipped: no openssl)' : ''}`,
   () => {
-    it('ten times loses nothing it accepted; copies share their id', async () => {
+    it('ten times loses no accepted delivery, and copies share their id', async () => {
       const script = await bundle('test/crash/crashingSender.ts');
       const result = await crashWebhooks({ kills: 10, script, random: Math.random });
       expect(result).toMatchObject({ kills: 10, lost: 0, mixedUp: 0, pending: 0 });

@@ -12,7 +12,7 @@ async function premium() {
 }
 
 describe('test events', () => {
-  it('are limited to ten a minute and user, whichever webhook they are for', async () => {
+  it('are limited to ten per minute and user, over all webhooks', async () => {
     const { browser, clock, signedUp, accounts } = await premium();
     const register = async (by: typeof browser) =>
       `/app/webhooks/${(await by.ask('POST', '/app/webhooks', { url: URL })).json().webhook_id}/test`;
@@ -55,7 +55,7 @@ describe('webhooks on the dashboard', () => {
     expect(secret).toBeDefined();
   });
 
-  it('no plain secret is in the database', async () => {
+  it('have no plain secret in the database', async () => {
     const { browser, accounts } = await premium();
     const { secret, webhook_id } = (await browser.ask('POST', '/app/webhooks', { url: URL })).json();
     const { secret: second } = (await browser.ask('POST', `/app/webhooks/${webhook_id}/rotate`)).json();
@@ -67,24 +67,21 @@ describe('webhooks on the dashboard', () => {
     }
   });
 
-  it.each(['free', 'pro', 'plus'] as const)(
-    'tier %s may not register, before anything else is looked at',
-    async (tier) => {
-      const { browser, accounts } = await premium();
-      const { webhook_id } = (await browser.ask('POST', '/app/webhooks', { url: URL })).json();
-      await accounts.users.setTier('a@example.com', tier);
-      for (const body of [{ url: URL }, { url: 'http://x' }, {}]) {
-        const refused = await browser.ask('POST', '/app/webhooks', body);
-        expect([refused.statusCode, refused.json()]).toEqual([
-          403,
-          { detail: `Tier ${tier} does not include this endpoint` },
-        ]);
-      }
-      expect(await browser.status('POST', `/app/webhooks/${webhook_id}/pause`)).toBe(200);
-      expect(await browser.status('POST', `/app/webhooks/${webhook_id}/resume`)).toBe(200);
-      expect(await browser.status('POST', `/app/webhooks/${webhook_id}/test`)).toBe(202);
-    },
-  );
+  it.each(['free', 'pro', 'plus'] as const)('refuse tier %s before any other check', async (tier) => {
+    const { browser, accounts } = await premium();
+    const { webhook_id } = (await browser.ask('POST', '/app/webhooks', { url: URL })).json();
+    await accounts.users.setTier('a@example.com', tier);
+    for (const body of [{ url: URL }, { url: 'http://x' }, {}]) {
+      const refused = await browser.ask('POST', '/app/webhooks', body);
+      expect([refused.statusCode, refused.json()]).toEqual([
+        403,
+        { detail: `Tier ${tier} does not include this endpoint` },
+      ]);
+    }
+    expect(await browser.status('POST', `/app/webhooks/${webhook_id}/pause`)).toBe(200);
+    expect(await browser.status('POST', `/app/webhooks/${webhook_id}/resume`)).toBe(200);
+    expect(await browser.status('POST', `/app/webhooks/${webhook_id}/test`)).toBe(202);
+  });
 
   it.each([
     ['http://hooks.example.com/', 'Value error, the URL must start with https://'],
@@ -106,7 +103,7 @@ describe('webhooks on the dashboard', () => {
       'https://inside.example/',
       'Value error, the URL leads to where nothing is sent: the host inside.example leads to an address that is private',
     ],
-  ])('the URL %s is refused', async (url, msg) => {
+  ])('reject the URL %s', async (url, msg) => {
     const { browser } = await premium();
     const refused = await browser.ask('POST', '/app/webhooks', { url });
     expect(refused.statusCode).toBe(422);
@@ -122,7 +119,7 @@ describe('webhooks on the dashboard', () => {
     [{ tickers: 'BTC' }, 'list_type'],
     [{ label: '' }, 'value_error'],
     [{ surprise: 1 }, 'extra_forbidden'],
-  ])('%j is refused', async (body, type) => {
+  ])('reject %j', async (body, type) => {
     const { browser } = await premium();
     const refused = await browser.ask('POST', '/app/webhooks', { url: URL, ...body });
     expect([refused.statusCode, refused.json().detail[0].type]).toEqual([422, type]);
@@ -167,7 +164,7 @@ describe('webhooks on the dashboard', () => {
   it.each([
     ...['pause', 'resume', 'rotate', 'test', 'redeliver'].map((verb) => ['POST', `/${verb}`] as const),
     ['DELETE', ''] as const,
-  ])('%s %s is heard by the sender at once', async (method, verb) => {
+  ])('%s %s reaches the sender at once', async (method, verb) => {
     const { browser, wakes } = await premium();
     const { webhook_id } = (await browser.ask('POST', '/app/webhooks', { url: URL })).json();
     expect(wakes()).toBe(0);
@@ -176,7 +173,7 @@ describe('webhooks on the dashboard', () => {
     expect(wakes()).toBe(1);
   });
 
-  it('are rotated a few times a day, and then the owner is told when again', async () => {
+  it('are rotated a few times a day, then refused with the next allowed time', async () => {
     const { browser } = await premium();
     const { webhook_id } = (await browser.ask('POST', '/app/webhooks', { url: URL })).json();
     const path = `/app/webhooks/${webhook_id}/rotate`;
@@ -191,7 +188,7 @@ describe('webhooks on the dashboard', () => {
     ]);
   });
 
-  it('of others are not there', async () => {
+  it('are invisible to other users', async () => {
     const { browser, signedUp } = await premium();
     const { webhook_id } = (await browser.ask('POST', '/app/webhooks', { url: URL })).json();
     const { delivery_id } = (await browser.ask('POST', `/app/webhooks/${webhook_id}/test`)).json();
@@ -216,7 +213,7 @@ describe('webhooks on the dashboard', () => {
     expect((await browser.ask('GET', path)).json().state).toBe('active');
   });
 
-  it('at most twenty', async () => {
+  it('are limited to twenty', async () => {
     const { browser } = await premium();
     const made = await Promise.all(
       Array.from({ length: 25 }, () => browser.status('POST', '/app/webhooks', { url: URL })),
@@ -227,7 +224,7 @@ describe('webhooks on the dashboard', () => {
 });
 
 describe('the delivery log', () => {
-  it('pages newest first, and what it shows can be sent again', async () => {
+  it('pages newest first, and listed deliveries can be sent again', async () => {
     const { browser, clock, accounts } = await premium();
     const { webhook_id } = (await browser.ask('POST', '/app/webhooks', { url: URL })).json();
     const path = `/app/webhooks/${webhook_id}`;

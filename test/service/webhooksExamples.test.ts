@@ -63,7 +63,7 @@ const sign = (body: string, { id = 'dl_1', timestamp = nowS(), secret = SECRET }
     'webhook-signature': `v1,${signature}`,
   };
 };
-/** Not the secret of the receiver. */
+/** A secret other than the receiver's. */
 const OTHER_SECRET = `whsec_${'B'.repeat(32)}`;
 
 async function holds(language: 'ts' | 'python'): Promise<void> {
@@ -93,9 +93,9 @@ async function holds(language: 'ts' | 'python'): Promise<void> {
     ['one of another delivery', { ...right, 'webhook-id': 'dl_2' }],
     ['an old one', old],
     ['an old one under a new time', { ...old, 'webhook-timestamp': right['webhook-timestamp'] }],
-    ['one of the future', sign(body, { timestamp: nowS() + 900 })],
-    ['a time that is no number', { ...right, 'webhook-timestamp': 'soon' }],
-    ['a time without end', { ...right, 'webhook-timestamp': '9'.repeat(400) }],
+    ['one with a future time', sign(body, { timestamp: nowS() + 900 })],
+    ['a time that is not a number', { ...right, 'webhook-timestamp': 'soon' }],
+    ['an infinite time', { ...right, 'webhook-timestamp': '9'.repeat(400) }],
     ['a signature beyond ASCII', { ...right, 'webhook-signature': 'v1,\u00e9\u00ff\u00b2' }],
     ['a time beyond ASCII', { ...right, 'webhook-timestamp': '\u00b2\u00b3' }],
     ['an id beyond ASCII', { ...right, 'webhook-id': 'dl_\u00e9' }],
@@ -114,7 +114,7 @@ async function holds(language: 'ts' | 'python'): Promise<void> {
 for (const language of ['ts', 'python'] as const) {
   const absent = process.env.CI === undefined ? ABSENT[language] : null;
   const why = absent === null ? '' : ` (skipped: ${absent})`;
-  test.skipIf(absent)(`the ${language} receiver of the docs verifies, refuses and drops copies${why}`, () =>
+  test.skipIf(absent)(`the ${language} receiver of the docs verifies, rejects and drops copies${why}`, () =>
     holds(language),
   );
 }

@@ -17,7 +17,7 @@ describe.skipIf(absent)('webhooks of a running service (skipped without a build 
   });
   afterAll(() => venues.stop());
 
-  it('registered on the command line get a test event, and again after the service was killed', async () => {
+  it('registered on the command line receive a test event, and another after the service was killed', async () => {
     const dataDir = temporaryDirectory();
     const certificate = makeCertificate();
     const receiver = await new WebhookReceiver(certificate).listen();
@@ -52,7 +52,7 @@ describe.skipIf(absent)('webhooks of a running service (skipped without a build 
     await eventually('the event that waited', async () =>
       receiver.received.some(({ headers }) => headers['webhook-id'] === waits),
     );
-    // The sender counts once it has the reply, which is after the receiver has the event.
+    // The sender counts after it has the reply, which is after the receiver has the event.
     await eventually('a delivery that is counted', async () => {
       const metrics = await (await fetch(`${second.url}/metrics`)).text();
       return metrics.includes('underround_webhook_attempts_total{outcome="delivered"}');

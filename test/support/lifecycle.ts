@@ -1,7 +1,7 @@
+import { CandleCache, type Candles } from '../../src/lifecycle/candleCache.ts';
 import type { Listings } from '../../src/lifecycle/discovery.ts';
 import { Lifecycle } from '../../src/lifecycle/lifecycle.ts';
-import { type Candles, StrikeCandles } from '../../src/lifecycle/strikeCandles.ts';
-import { Strikes } from '../../src/lifecycle/strikes.ts';
+import { StrikeFinder } from '../../src/lifecycle/strikeFinder.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
@@ -85,8 +85,8 @@ export function setUpLifecycle({
   const common = { clock, log: silentLogger, metrics };
   const recorder = new Recorder({ ...common, sink, timeBy: 'clock' });
   const random = () => 0.99;
-  const desk = candles && new StrikeCandles({ ...common, random, candles });
-  const strikes = new Strikes({ ...common, candles: desk });
+  const desk = candles && new CandleCache({ ...common, random, candles });
+  const strikes = new StrikeFinder({ ...common, candles: desk });
   recorder.onUnderlying = (event) => strikes.price(event);
   const winners = new Map<string, string>();
   const rules = new Map<string, ClobMarketRules>();

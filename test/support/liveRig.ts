@@ -11,7 +11,7 @@ import type { Backtests } from '../../src/backtest/backtests.ts';
 import { startBacktests } from '../../src/backtest/service.ts';
 import { Bus } from '../../src/bus/bus.ts';
 import { PublishingSink } from '../../src/bus/publishingSink.ts';
-import { Strikes } from '../../src/lifecycle/strikes.ts';
+import { StrikeFinder } from '../../src/lifecycle/strikeFinder.ts';
 import { FrameRouter, type RoutedFeed } from '../../src/recorder/import/frameRouter.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { resumeRecording } from '../../src/recorder/resume.ts';
@@ -86,7 +86,7 @@ export class LiveRig {
     const bus = new Bus(observed);
     const sink = new PublishingSink(store.store.writer, bus);
     const recorder = new Recorder({ ...observed, sink, timeBy: 'receipt' });
-    const strikes = new Strikes({ candles: null, ...observed });
+    const strikes = new StrikeFinder({ candles: null, ...observed });
     const router = new FrameRouter({ recorder, log: silentLogger, strikes });
     await resumeRecording({ store: store.store, recorder, clock, log: silentLogger });
     const config = { ...{ dataDir: this.#dataDir, clickhouseUrl: null, databaseUrl: null } };

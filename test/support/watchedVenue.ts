@@ -9,8 +9,8 @@ import type { Gap } from '../../src/schema/gap.ts';
 import type { EventType, Ticker } from '../../src/schema/market.ts';
 import type { GapRecord, RecordSink } from '../../src/schema/records.ts';
 import { clobReply } from '../../src/simulator/clobRoutes.ts';
-import { ClobSockets } from '../../src/simulator/clobSockets.ts';
-import { Faults } from '../../src/simulator/faults.ts';
+import { ClobSocketServer } from '../../src/simulator/clobSocketServer.ts';
+import { FaultState } from '../../src/simulator/faultState.ts';
 import { gammaEvent } from '../../src/simulator/gammaObjects.ts';
 import type { SimulatedMarket } from '../../src/simulator/markets.ts';
 import { VenueModel, type VenueSink } from '../../src/simulator/model.ts';
@@ -67,7 +67,7 @@ export interface WatchedVenueOptions {
 export class WatchedVenue {
   readonly clock: FakeClock;
   readonly model: VenueModel;
-  readonly faults = new Faults();
+  readonly faults = new FaultState();
   readonly network: MemoryNetwork;
   readonly sink = new GapSink();
   readonly metrics = new Metrics();
@@ -80,7 +80,7 @@ export class WatchedVenue {
   /** Distinct frames the venue has sent. */
   frames = 0;
   readonly #copies = new Map<string, BookSnapshotEvent>();
-  readonly #sockets: ClobSockets;
+  readonly #sockets: ClobSocketServer;
   readonly #timers: Timer[];
   readonly #venueSink: VenueSink;
   #isVenueStopped = false;
@@ -96,7 +96,7 @@ export class WatchedVenue {
       tickers: options.tickers ?? ['BTC'],
       eventTypes: options.eventTypes ?? ['5m', '15m', '1h', 'daily_up_down'],
     });
-    this.#sockets = new ClobSockets({ model: this.model, faults, clock });
+    this.#sockets = new ClobSocketServer({ model: this.model, faults, clock });
     this.network = new MemoryNetwork(clock, (socket) => this.#sockets.accept(socket));
     const common = { clock, random: () => 0.5, log: silentLogger, metrics };
     const sockets = new DirectSocketDriver(clock);

@@ -9,7 +9,7 @@ import type {
   UnderlyingRecord,
 } from '../../schema/records.ts';
 
-/** Passes records on and counts them, for commands that say what they recorded. */
+/** Passes records on and counts them, for commands that report what they recorded. */
 export class CountingSink implements RecordSink {
   readonly counts = { books: 0, quotes: 0, trades: 0, underlying: 0, perp_depth: 0, gaps: 0 };
   /** Markets whose record was written. */

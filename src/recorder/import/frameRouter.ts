@@ -12,9 +12,9 @@ import { mapGammaEvent, mapGammaMarket } from '../../venues/polymarket/gamma/map
 import { mapRtdsFrame } from '../../venues/polymarket/rtds/mapper.ts';
 import { mergeListing } from '../marketMerge.ts';
 import type { Recorder } from '../recorder.ts';
-import { UnknownMarkets } from './unknownMarkets.ts';
+import { UnlistedMarketAdopter } from './unlistedMarketAdopter.ts';
 
-/** Prices that decide an end of a window are looked for this long after it. */
+/** How long after a window's end to search for the prices that decide it. */
 const REVIEWED_AFTER_END_MS = 480_000;
 
 /** Finds strikes and closes in the prices of a recording. */
@@ -27,24 +27,24 @@ interface PriceReviewer {
 
 export type RoutedFeed = FrameOrigin | 'polymarket.gamma';
 
-/** Leads frames that were recorded or generated, of whatever venue, into the recorder, in their order. */
+/** Routes recorded or simulated frames of any venue to the recorder, in order. */
 export class FrameRouter {
-  /** Frames by feed, and those that were not understood. */
+  /** Number of frames by feed. */
   readonly counts = new Map<RoutedFeed, number>();
   rejected = 0;
   readonly #recorder: Recorder;
   readonly #log: Logger;
   readonly #strikes: PriceReviewer | null;
   #reviewedSecond = 0;
-  readonly #unknown = new UnknownMarkets();
-  /** Markets that were recorded without a listing. */
+  readonly #unlisted = new UnlistedMarketAdopter();
+  /** Markets recorded without a listing. */
   readonly #adopted = new Set<string>();
   readonly #bybit = new Map<Ticker, BybitDepthBook>();
   readonly #binance = new Map<Ticker, BinanceDepthBook>();
-  /** The futures symbol of the recording: its REST snapshot does not name one. */
+  /** The futures ticker of the recording: a REST snapshot does not name its symbol. */
   #binanceTicker: Ticker | null = null;
 
-  /** @param options.strikes Where the frames are all there is: finds strikes and closes in them as time passes. */
+  /** @param options.strikes Finds strikes and closes in the frames as time passes, where no other source exists. */
   constructor(options: { recorder: Recorder; log: Logger; strikes?: PriceReviewer }) {
     const { recorder, log, strikes = null } = options;
     this.#recorder = recorder;
@@ -53,10 +53,10 @@ export class FrameRouter {
     if (strikes !== null) recorder.onUnderlying = (event) => strikes.price(event);
   }
 
-  /** @param receivedTimeMs Unix milliseconds; time passes for waiting actions as it says. */
+  /** @param receivedTimeMs Unix milliseconds; waiting actions end by this time. */
   route(feed: RoutedFeed, frame: string, receivedTimeMs: number): void {
     this.counts.set(feed, (this.counts.get(feed) ?? 0) + 1);
-    // The recorder itself ends what the frames of books have left quiet.
+    // For frames of the market channel the recorder ends quiet actions itself.
     if (feed !== 'polymarket.clob') this.#recorder.finishQuiet(receivedTimeMs);
     try {
       this.#dispatch(feed, frame, receivedTimeMs);
@@ -68,11 +68,11 @@ export class FrameRouter {
   }
 
   /**
-   * The recording is over: markets that no listing named are recorded with what was seen of them, one token's book alone
-   * too, and get the span of the recording for a window.
+   * Ends the recording. Markets without a listing are recorded as seen, even with one token's book alone, and their
+   * window is the span of the recording.
    */
   finish(): void {
-    for (const { market, events } of this.#unknown.adoptOneSided()) {
+    for (const { market, events } of this.#unlisted.adoptOneSided()) {
       this.#adopted.add(market.marketId);
       this.#recorder.track(market);
       for (const event of events) this.#recorder.clobEvent(event);
@@ -87,18 +87,18 @@ export class FrameRouter {
     }
   }
 
-  /** Once a second of recorded time; windows that are long over or not open yet have nothing to find. */
+  /** Runs once per second of recorded time; skips windows that ended long ago or have not opened. */
   #review(nowMs: number): void {
     const second = Math.floor(nowMs / 1000);
     if (this.#strikes === null || second === this.#reviewedSecond) return;
     this.#reviewedSecond = second;
     for (const market of this.#recorder.markets()) {
       if (nowMs < market.startTimeMs || nowMs > market.endTimeMs + REVIEWED_AFTER_END_MS) continue;
-      this.#take(market, this.#strikes.review(market, nowMs));
+      this.#track(market, this.#strikes.review(market, nowMs));
     }
   }
 
-  #take(before: Market | null, after: Market): void {
+  #track(before: Market | null, after: Market): void {
     if (before === after) return;
     this.#recorder.track(after);
     this.#strikes?.note(before, after);
@@ -121,14 +121,14 @@ export class FrameRouter {
 
   #clob(frame: string, receivedTimeMs: number): void {
     const isUnderstood = this.#recorder.clobFrame(frame, receivedTimeMs, (event) => {
-      const adoption = this.#unknown.see(event);
+      const adoption = this.#unlisted.observe(event);
       if (adoption !== null) this.#adopted.add(adoption.market.marketId);
       return adoption;
     });
     if (!isUnderstood) this.rejected++;
   }
 
-  /** Listed events, or markets that name their event. */
+  /** Listed events, or markets that contain their event. */
   #gamma(raw: unknown, receivedTimeMs: number): void {
     for (const item of Array.isArray(raw) ? raw : [raw]) {
       const isEvent = typeof item === 'object' && item !== null && 'markets' in item;
@@ -136,7 +136,7 @@ export class FrameRouter {
       for (const result of results) {
         if (result.ok) {
           const known = this.#recorder.market(result.market.marketId);
-          this.#take(known, mergeListing(known, result.market));
+          this.#track(known, mergeListing(known, result.market));
         } else {
           this.rejected++;
           this.#log.warn(
@@ -148,7 +148,7 @@ export class FrameRouter {
     }
   }
 
-  /** Order books of the perpetuals; frames of other symbols and topics are left out. */
+  /** Order books of the perpetuals; frames of other symbols and topics are ignored. */
   #bybitStream(frame: string, receivedTimeMs: number): void {
     for (const ticker of TICKERS) {
       const book = this.#bybit.get(ticker) ?? new BybitDepthBook(bybitSymbol(ticker));
@@ -158,14 +158,14 @@ export class FrameRouter {
     }
   }
 
-  /** Spot trades are prices of the underlying; futures books are perpetual depth; the rest is left out. */
+  /** Spot trades become prices of the underlying, futures books perpetual depth; other messages are ignored. */
   #binanceFrame(frame: string, receivedTimeMs: number): void {
     const message = binanceMessageOf(frame) as Readonly<Record<string, unknown>>;
-    // Trades of futures look alike but for this field; they are no spot prices.
+    // Only spot trades have this field; futures trades are not spot prices.
     if ('M' in message)
       for (const event of mapBinanceFrame(frame, receivedTimeMs)) this.#recorder.underlying(event);
     const named = TICKERS.find((ticker) => binanceSymbol(ticker) === message.s);
-    // Only futures updates name the update before them, and only futures snapshots carry a time.
+    // Only futures updates name the previous update, and only futures snapshots carry a time.
     if (message.e === 'depthUpdate' && message.pu !== undefined && named !== undefined)
       this.#binanceTicker = named;
     else if (message.lastUpdateId === undefined || message.E === undefined) return;

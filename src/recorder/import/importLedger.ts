@@ -4,7 +4,7 @@ import { access, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** Which files have been imported into a data directory, by their content. */
+/** The files already imported into a data directory, identified by content. */
 export class ImportLedger {
   readonly #dir: string;
 

@@ -33,7 +33,7 @@ async function importAll(target: string, listed: readonly Market[] = []) {
   return { sink, router, frames };
 }
 
-/** Gaps as they were last written. */
+/** The newest version of each gap. */
 const gapsOf = (sink: MemorySink) => [...new Map(sink.gaps.map((gap) => [gap.gapId, gap])).values()];
 
 describe.skipIf(recordingsAbsent)('real recordings (skipped where they are absent)', () => {
@@ -48,7 +48,7 @@ describe.skipIf(recordingsAbsent)('real recordings (skipped where they are absen
     );
     expect(sink.gaps).toEqual([]);
     const market = sink.markets.at(-1);
-    // The tennis market's hashes verify at a step of 0.001 alone.
+    // The tennis market's hashes verify only with a tick size of 0.001.
     expect(market?.tickSize).toBe(frames.startsWith('ww-shan') ? 10 : 100);
     const last = sink.books.at(-1)!;
     for (const [token, book] of [
@@ -64,20 +64,20 @@ describe.skipIf(recordingsAbsent)('real recordings (skipped where they are absen
   });
 
   it.each(['bid-cancel-batch', 'crossed-fill'])(
-    '%s without any one of its changes, or with it garbled, opens the gap that the live feed would open',
+    '%s with any one of its changes missing or garbled opens the same gap as the live feed',
     async (name) => {
       const lines = recording(`polymarket/ww-shan-polyFIFA2026/${name}.jsonl`).trim().split('\n');
       const changes = lines.flatMap((line, at) => (line.includes('price_change') ? [at] : []));
       const dir = mkdtempSync(path.join(tmpdir(), 'underround-damaged-'));
       const file = path.join(dir, 'damaged.jsonl');
       for (const at of changes) {
-        // Nothing of what proves the book again.
+        // Stops before the frames that would prove the book again.
         const until = lines.slice(0, (changes.at(-1) ?? 0) + 1);
         const garbled = (line: string) => line.replaceAll('BUY', 'PURCHASE').replaceAll('SELL', 'SALE');
         for (const [cause, damaged] of [
           ['book_mismatch', until.toSpliced(at, 1)],
           ['frame_rejected', until.with(at, garbled(until[at] ?? ''))],
-          // The line itself is no JSON any more, so the frame lies in it as escaped text.
+          // The line itself is not valid JSON any more, so the frame appears in it as escaped text.
           ['frame_rejected', until.with(at, (until[at] ?? '').replace('}"', ''))],
         ] as const) {
           writeFileSync(file, damaged.join('\n'));
@@ -95,7 +95,7 @@ describe.skipIf(recordingsAbsent)('real recordings (skipped where they are absen
     },
   );
 
-  it('Binance futures depth rebuilds to its final top', async () => {
+  it('rebuilds Binance futures depth to its final best levels', async () => {
     const { sink, router } = await importAll(
       recordingPath('binance/hftbacktest-usdm-btcusdt-2024-08-08/btcusdt_20240808.gz'),
     );
@@ -107,11 +107,11 @@ describe.skipIf(recordingsAbsent)('real recordings (skipped where they are absen
     ]);
     expect(sink.depths.length).toBeGreaterThan(6500);
     expect(router.rejected).toBe(0);
-    // Trades of futures are no spot prices.
+    // Trades of futures are not spot prices.
     expect(sink.underlyings).toEqual([]);
   });
 
-  it('Binance spot trades are prices of the underlying, its depth no perpetual depth', async () => {
+  it('maps Binance spot trades to prices of the underlying and ignores spot depth', async () => {
     const { sink } = await importAll(
       recordingPath('binance/hftbacktest-spot-btcusdt-2024-08-08/btcusdt_20240808.gz'),
     );
@@ -119,7 +119,7 @@ describe.skipIf(recordingsAbsent)('real recordings (skipped where they are absen
     expect(sink.depths).toEqual([]);
   });
 
-  it('Bybit order books rebuild to their expected top', async () => {
+  it('rebuilds Bybit order books to their expected best levels', async () => {
     const { sink } = await importAll(recordingPath('bybit/linear-orderbook50-2026-03-13/frames.jsonl'));
     const expected = JSON.parse(recording('bybit/linear-orderbook50-2026-03-13/expected.json'));
     const last = sink.depths.at(-1)!;
@@ -132,7 +132,7 @@ describe.skipIf(recordingsAbsent)('real recordings (skipped where they are absen
     ]);
   });
 
-  it('Gamma objects become markets with their outcomes', async () => {
+  it('maps Gamma objects to markets with their outcomes', async () => {
     const lines = recording('polymarket/ligengxin96-2026-07-24/BTC-5m-markets-2026-07-24.jsonl.gz')
       .trim()
       .split('\n');
@@ -162,7 +162,7 @@ describe('importRecording', () => {
     return market;
   }
 
-  it('adopts a market without a listing: first token YES, everything else unknown', async () => {
+  it('adopts a market without a listing: the first token is YES, other fields are unknown', async () => {
     const market = wire();
     const frames = [
       market.snapshot(T0),
@@ -200,7 +200,7 @@ describe('importRecording', () => {
       { received_ms: T0 + 5, frame: half },
       { received_ms: T0 + 30, frame: 'PONG' },
     ];
-    // The snapshot was printed after the action: rewind it by printing a fresh market's.
+    // The snapshot was printed after the action: replace it by a fresh market's.
     lines[0]!.frame = wire().snapshot(T0);
     writeFileSync(path.join(dir, 'a.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n'));
     const { sink } = await importAll(dir);
@@ -233,7 +233,7 @@ describe('importRecording', () => {
       lines.map(([atMs, frame]) => JSON.stringify({ received_ms: atMs + 30, frame })).join('\n'),
     );
 
-  it('opens no gap of a whole recording, whose window is as long as it', async () => {
+  it('opens no gap for a complete recording, whose span is the window', async () => {
     write(frames());
     const { sink } = await importAll(dir);
     expect(sink.gaps).toEqual([]);
@@ -245,7 +245,7 @@ describe('importRecording', () => {
     });
   });
 
-  it('opens a gap where a frame is missing, from the last proven row to the next', async () => {
+  it('opens a gap for a missing frame, from the last proven row to the next', async () => {
     write(frames().toSpliced(5, 1));
     const { sink } = await importAll(dir);
     const start = { startTimeMs: T0 + 4_000, startReceivedMs: T0 + 4_030 };
@@ -253,7 +253,7 @@ describe('importRecording', () => {
     expect(gapsOf(sink)).toMatchObject([{ cause: 'book_mismatch', ...start, ...end }]);
   });
 
-  it('opens a gap where a frame cannot be read', async () => {
+  it('opens a gap for an unreadable frame', async () => {
     const lines = frames();
     write(lines.with(5, [T0 + 5_000, lines[5]?.[1].slice(0, -20) ?? '']));
     const { sink, router } = await importAll(dir);
@@ -262,7 +262,7 @@ describe('importRecording', () => {
     expect(gapsOf(sink)).toMatchObject([{ cause: 'frame_rejected', ...start, endTimeMs: T0 + 11_000 }]);
   });
 
-  it('opens a gap where a recording goes on with one token alone', async () => {
+  it('opens a gap when a recording continues with one token alone', async () => {
     const cut = frames().map(([atMs, frame], at): [number, string] => {
       const parsed = JSON.parse(frame);
       if (at < 5 || parsed.price_changes === undefined) return [atMs, frame];
@@ -273,7 +273,7 @@ describe('importRecording', () => {
     const { sink } = await importAll(dir);
     const bounds = { startTimeMs: T0 + 4_000, endTimeMs: T0 + 11_000 };
     expect(gapsOf(sink)).toMatchObject([{ cause: 'silent_market', ...bounds }]);
-    // Before the other token has been missing for half a second nothing tells that it is.
+    // Until the other token has been missing for half a second, nothing shows that it is.
     expect(sink.books.map(({ trusted }) => trusted)).toEqual([
       ...[true, true, true, true, true, true],
       ...[false, false, false, false, false, true],
@@ -282,8 +282,8 @@ describe('importRecording', () => {
 
   it.each([
     ['listed', true],
-    ['that no listing names', false],
-  ])('shows a market %s of which one token alone was recorded, untrusted', async (_, isListed) => {
+    ['without a listing', false],
+  ])('publishes a market %s untrusted when only one token was recorded', async (_, isListed) => {
     const one = frames().flatMap(([atMs, frame]): [number, string][] => {
       const parsed = JSON.parse(frame);
       const isOwn = ({ asset_id }: { asset_id: string }) => asset_id === MARKET.yesTokenId;
@@ -304,7 +304,7 @@ describe('importRecording', () => {
     expect(gapsOf(sink)).toMatchObject([{ cause: 'silent_market', startTimeMs: T0, endTimeMs: null }]);
   });
 
-  it('names the other token of a market when it comes after a thousand frames of one alone', async () => {
+  it('names a market’s other token when it appears after a thousand frames of the first', async () => {
     const market = wire();
     const [yes, no] = JSON.parse(market.snapshot(T0));
     const alone = Array.from({ length: 1_200 }, (_, at) => {
@@ -321,7 +321,7 @@ describe('importRecording', () => {
     expect(sink.books).toHaveLength(1_202);
   });
 
-  it('sets aside what no venue sends, and goes on', async () => {
+  it('sets aside frames that no venue sends, and continues', async () => {
     writeFileSync(path.join(dir, 'a.jsonl'), ['<html>', '{"what":"ever"}', wire().snapshot(T0)].join('\n'));
     const { sink, router, frames } = await importAll(dir);
     expect([frames, router.rejected, sink.books.length]).toEqual([3, 2, 1]);

@@ -5,8 +5,8 @@ import { readRecording } from './recordedFiles.ts';
 
 /**
  * Plays a recording into the recorder.
- * @param fallbackTimeMs Stands for the receipt of frames before the first that tells any time.
- * @returns Frames read.
+ * @param fallbackTimeMs Receive time of the frames before the first one with any time.
+ * @returns Number of frames read.
  */
 export async function importRecording(
   file: string,
@@ -19,7 +19,7 @@ export async function importRecording(
   let frames = 0;
   let lastTimeMs = fallbackTimeMs;
   for await (const { receivedTimeMs, frame } of readRecording(file)) {
-    // Where the recorder kept no receipt, the venue's own time stands in for it.
+    // Without a recorded receive time, the venue's own time replaces it.
     lastTimeMs = receivedTimeMs ?? venueTimeMs(frame) ?? lastTimeMs;
     router.route(feedOf(frame), frame, lastTimeMs);
     frames++;
@@ -28,17 +28,17 @@ export async function importRecording(
   return frames;
 }
 
-/** How many frames pass between two calls of `onProgress`. */
+/** Number of frames between two calls of `onProgress`. */
 const PROGRESS_FRAMES = 20_000;
 
 function feedOf(frame: string): RoutedFeed {
   if (frame.includes('"conditionId"') && frame.includes('"clobTokenIds"')) return 'polymarket.gamma';
   const origin = identifyFrame(frame);
-  // A frame of a book that cannot be read is a loss of its market, as it is live.
+  // An unreadable book frame is a loss of its market, as in a live feed.
   return origin === 'unknown' && marketOfLostFrame(frame) !== null ? 'polymarket.clob' : origin;
 }
 
-/** The time a frame carries, in whichever of the venues' spellings. */
+/** The time in a frame, in any venue's format. */
 function venueTimeMs(frame: string): number | null {
   const found = /"(?:timestamp|ts|E)\\?":\s*\\?"?(\d{13})\b/.exec(frame);
   return found === null ? null : Number(found[1]);

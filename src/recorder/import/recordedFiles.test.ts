@@ -37,7 +37,7 @@ describe('readRecording', () => {
       { receivedTimeMs: 1700000000123, frame: '{"a":1}' },
     ],
     [
-      'a wrapped text that is no JSON',
+      'a wrapped text that is not JSON',
       '{"received_ms": 5, "frame": "PONG"}',
       { receivedTimeMs: 5, frame: 'PONG' },
     ],
@@ -64,14 +64,14 @@ describe('readRecording', () => {
     ]);
   });
 
-  it('takes a document over several lines as one frame, and a torn one as its lines', async () => {
+  it('reads a document over several lines as one frame, and a truncated one line by line', async () => {
     expect(await read(write('a.json', '{\n "a": 1\n}\n'))).toEqual([
       { receivedTimeMs: null, frame: '{\n "a": 1\n}' },
     ]);
     expect(await read(write('b.json', '{\n "a": 1\n'))).toHaveLength(2);
   });
 
-  it('says which file is broken', async () => {
+  it('names the broken file', async () => {
     const file = write('a.gz', 'no gzip');
     await expect(read(file)).rejects.toThrow(InvalidInputError);
     await expect(read(file)).rejects.toThrow(`cannot read ${file}: incorrect header check`);
@@ -79,14 +79,14 @@ describe('readRecording', () => {
 });
 
 describe('recordingsUnder', () => {
-  it('lists recordings by name and leaves out what stands beside them', async () => {
+  it('lists recordings by name and leaves out other files', async () => {
     const files = ['b.jsonl', 'a.jsonl.gz'].map((name) => write(name, ''));
     for (const name of ['PROVENANCE.md', 'expected.json', 'picture.png']) write(name, '');
     expect(await recordingsUnder(dir)).toEqual(files.reverse());
     expect(await recordingsUnder(files[0]!)).toEqual([files[0]]);
   });
 
-  it('refuses what cannot be read or holds none', async () => {
+  it('rejects an unreadable path and a folder without recordings', async () => {
     await expect(recordingsUnder(path.join(dir, 'nope'))).rejects.toThrow(InvalidInputError);
     await expect(recordingsUnder(dir)).rejects.toThrow(
       `no recordings (.jsonl, .json, .txt, .log, .gz) under ${dir}`,

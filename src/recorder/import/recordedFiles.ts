@@ -5,21 +5,21 @@ import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import { InvalidInputError } from '../../runtime/errors.ts';
 
-/** A frame as some recorder wrote it down. */
+/** A frame in the format of any supported recorder. */
 export interface RecordedFrame {
-  /** Unix milliseconds; null where the recording does not say. */
+  /** Unix milliseconds; null where the recording has none. */
   readonly receivedTimeMs: number | null;
   readonly frame: string;
 }
 
 const NAMES = /\.(jsonl|ndjson|json|txt|log|gz)$/;
-/** Files that stand beside recordings and are none. */
+/** Files next to recordings that are not recordings. */
 const NOT_RECORDINGS = /^(expected.*\.json|package.*\.json|README.*|PROVENANCE.*)$/i;
-/** `1723161253937085768 {...}` and `1618677817.061845: {...}`: receipt in nanoseconds or seconds, then the frame. */
+/** `1723161253937085768 {...}` and `1618677817.061845: {...}`: receive time in nanoseconds or seconds, then the frame. */
 const PREFIXED = /^(\d{10,19})(\.\d+)?:? (?=[[{])/;
 
 /**
- * The recordings under a path, in the order of their names; a file stands for itself.
+ * The recordings under a path, sorted by name; a file returns itself.
  * @throws {InvalidInputError} When there is nothing to read.
  */
 export async function recordingsUnder(target: string): Promise<string[]> {
@@ -38,8 +38,8 @@ export async function recordingsUnder(target: string): Promise<string[]> {
 }
 
 /**
- * Reads a recording line by line: JSONL of `{received_ms, frame}` (or `recv_ms`), bare frames, or frames behind a
- * receipt time; gzip by name. A file that is one JSON document over several lines is one frame.
+ * Reads a recording line by line: JSONL of `{received_ms, frame}` (or `recv_ms`), bare frames, or frames after a
+ * receive time; gzip by file name. A file with one JSON document over several lines is one frame.
  */
 export async function* readRecording(file: string): AsyncGenerator<RecordedFrame> {
   const raw = createReadStream(file);
@@ -76,7 +76,7 @@ function parseLine(line: string): RecordedFrame {
   return wrapped ?? { receivedTimeMs: null, frame: line };
 }
 
-/** A `{received_ms, frame}` line; the frame is text, or the object itself. Some recorders call it `text`. */
+/** A `{received_ms, frame}` line; the frame is text or an object. Some recorders name it `text`. */
 function asWrapped(line: string): RecordedFrame | null {
   if (!/"(frame|text)"/.test(line)) return null;
   try {
@@ -93,7 +93,7 @@ function asWrapped(line: string): RecordedFrame | null {
   }
 }
 
-/** Digits of Unix seconds, milliseconds, microseconds or nanoseconds, told apart by their number. */
+/** Converts Unix seconds, milliseconds, microseconds or nanoseconds, distinguished by the number of digits. */
 function unixMs(digits: string, fraction: string): number {
   const unitsPerMs = 10 ** (digits.length - 13);
   return Math.floor(Number(digits + fraction) / unitsPerMs);

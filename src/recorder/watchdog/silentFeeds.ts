@@ -1,20 +1,20 @@
 import type { VenueFeedRegistry } from '../../runtime/venueFeedRegistry.ts';
 
-/** Feeds that always have something to say are silent after so long. */
+/** Feeds that always have data are silent after this long. */
 const SILENT_AFTER_MS = 10_000;
-/** Asked five times a second; other requests are sent only when something is wanted. */
+/** Polled five times a second; other feeds of requests are used only when needed. */
 const POLLED_FEED = 'bybit.rest';
 
 /** One line a feed that has brought nothing for too long, on any of its connections. */
 export function silentFeeds(feeds: VenueFeedRegistry, nowMs: number): string[] {
   const newest = new Map<string, number>();
   for (const { feed, kind, lastMessageMs, sinceMs } of feeds.rows()) {
-    const heardMs = lastMessageMs ?? sinceMs;
-    if (heardMs === null || (kind !== 'socket' && feed !== POLLED_FEED)) continue;
-    newest.set(feed, Math.max(newest.get(feed) ?? 0, heardMs));
+    const lastMessageAtMs = lastMessageMs ?? sinceMs;
+    if (lastMessageAtMs === null || (kind !== 'socket' && feed !== POLLED_FEED)) continue;
+    newest.set(feed, Math.max(newest.get(feed) ?? 0, lastMessageAtMs));
   }
   return [...newest]
-    .map(([feed, heardMs]) => [feed, nowMs - heardMs] as const)
+    .map(([feed, lastMessageAtMs]) => [feed, nowMs - lastMessageAtMs] as const)
     .filter(([, silentMs]) => silentMs >= SILENT_AFTER_MS)
     .map(([feed, silentMs]) => `silent_feed ${feed} ${(silentMs / 1000).toFixed(1)} s`);
 }

@@ -14,7 +14,7 @@ import { Watchdog, type WatchdogOptions, type WatchedFeed } from './watchdog.ts'
 
 const GROUP = 'BTC-5m';
 
-/** A watchdog over proven markets of one group, on a feed that is silent since `spokeAt`. */
+/** A watchdog over proven markets of one group, on a feed that has been silent since `spokeAt`. */
 function watch({ markets, rest }: { markets: readonly Market[]; rest: WatchdogOptions['rest'] }) {
   const clock = new FakeClock(MARKET.startTimeMs);
   const common = { clock, log: silentLogger, metrics: new Metrics() };
@@ -28,7 +28,7 @@ function watch({ markets, rest }: { markets: readonly Market[]; rest: WatchdogOp
     isUp: () => true,
     isDoubled: () => false,
     silentForMs: () => clock.monotonic() - line.spokeAt,
-    tend: () => undefined,
+    maintain: () => undefined,
   };
   const watchdog = new Watchdog({ ...common, recorder, feed, rest, random: () => 0.5 });
   const tokens = markets.flatMap(({ yesTokenId, noTokenId }) => [yesTokenId, noTokenId]);
@@ -47,7 +47,7 @@ function watch({ markets, rest }: { markets: readonly Market[]; rest: WatchdogOp
   return { clock, recorder, line, tokens };
 }
 
-test('a market asked for just before its gap is asked for again in the gap as soon as the venue allows', async () => {
+test('a market requested just before its gap is requested again in the gap as soon as allowed', async () => {
   const askedAt: number[] = [];
   const rest = {
     books: async () => {
@@ -61,11 +61,11 @@ test('a market asked for just before its gap is asked for again in the gap as so
   clock.stepWall(1_000);
   await clock.advance(200);
   expect(recorder.gaps.of(MARKET.marketId)?.cause).toBe('clock_step');
-  // A request every 250 ms at most, and the watchdog looks every 100 ms.
+  // At most one request every 250 ms, and a tick every 100 ms.
   expect(askedAt).toEqual([8_000, 8_300]);
 });
 
-test('when a feed speaks again after minutes, every market in a gap is asked for within a second', async () => {
+test('when a feed delivers again after minutes, every market in a gap is requested within a second', async () => {
   const markets = Array.from({ length: 30 }, (_, index) => ({
     ...MARKET,
     ...{ marketId: `0x${index}`, yesTokenId: `yes ${index}`, noTokenId: `no ${index}` },
@@ -75,7 +75,7 @@ test('when a feed speaks again after minutes, every market in a gap is asked for
   await clock.advance(130_000);
   line.resubscribed.length = 0;
   await clock.advance(1_000);
-  // They take turns while the feed is away.
+  // The markets take turns while the feed is down.
   expect(line.resubscribed.length).toBeLessThan(15);
   line.spokeAt = clock.monotonic();
   line.resubscribed.length = 0;
@@ -85,31 +85,28 @@ test('when a feed speaks again after minutes, every market in a gap is asked for
 
 const CAUSES: readonly GapCause[] = ['book_mismatch', 'crossed_book', 'frame_rejected', 'clock_step'];
 
-test.each(CAUSES)(
-  'a gap by %s during which the feed went is not closed before the feed is back',
-  async (cause) => {
-    const wire = new WireMarket();
-    wire.set({ side: 'BUY', price: 4_900, size: 1_000_000 });
-    let asked = 0;
-    const rest = {
-      books: async () => {
-        asked++;
-        const nowMs = clock.now();
-        return mapClobFrame(wire.snapshot(nowMs), nowMs) as BookSnapshotEvent[];
-      },
-    };
-    const { clock, recorder, tokens } = watch({ markets: [MARKET], rest });
-    const recorded = recorder.recorded(MARKET.marketId) as RecordedMarket;
-    await clock.advance(1_000);
-    recorder.doubt(recorded, { cause, knownTimeMs: clock.now() });
-    recorder.disconnect(tokens, clock.now());
-    await clock.advance(5_000);
-    // A book that was asked for says nothing of what changes until frames come again.
-    expect(recorder.gaps.of(MARKET.marketId)).toMatchObject({ cause, endTimeMs: null });
-    const askedBefore = asked;
-    recorder.clobFrame(wire.snapshot(clock.now()), clock.now());
-    await clock.advance(1_000);
-    expect(recorder.gaps.of(MARKET.marketId)).toBeNull();
-    expect(askedBefore).toBe(0);
-  },
-);
+test.each(CAUSES)('keeps a gap by %s open until a feed lost in the meantime is back', async (cause) => {
+  const wire = new WireMarket();
+  wire.set({ side: 'BUY', price: 4_900, size: 1_000_000 });
+  let asked = 0;
+  const rest = {
+    books: async () => {
+      asked++;
+      const nowMs = clock.now();
+      return mapClobFrame(wire.snapshot(nowMs), nowMs) as BookSnapshotEvent[];
+    },
+  };
+  const { clock, recorder, tokens } = watch({ markets: [MARKET], rest });
+  const recorded = recorder.recorded(MARKET.marketId) as RecordedMarket;
+  await clock.advance(1_000);
+  recorder.distrust(recorded, { cause, knownTimeMs: clock.now() });
+  recorder.disconnect(tokens, clock.now());
+  await clock.advance(5_000);
+  // A requested book proves nothing about later changes until frames arrive again.
+  expect(recorder.gaps.of(MARKET.marketId)).toMatchObject({ cause, endTimeMs: null });
+  const askedBefore = asked;
+  recorder.clobFrame(wire.snapshot(clock.now()), clock.now());
+  await clock.advance(1_000);
+  expect(recorder.gaps.of(MARKET.marketId)).toBeNull();
+  expect(askedBefore).toBe(0);
+});

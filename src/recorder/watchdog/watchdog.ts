@@ -4,56 +4,56 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Gap, GapCause } from '../../schema/gap.ts';
 import { CLOB_FEED } from '../bookTrust.ts';
 import type { Recorder } from '../recorder.ts';
-import { type Answer, type AskedBooks, BookAudit } from './watchdogAudit.ts';
-import { ClockWatch } from './watchdogClock.ts';
+import { type Answer, BookAudit, type BookSource } from './bookAudit.ts';
+import { ClockStepDetector } from './clockStepDetector.ts';
+import { FeedRevivalDetector } from './feedRevivalDetector.ts';
+import { TurnLimiter } from './turnLimiter.ts';
 import * as limit from './watchdogLimits.ts';
-import { WatchedMarket } from './watchdogMarket.ts';
-import { Revival } from './watchdogRevival.ts';
-import { Turns } from './watchdogTurns.ts';
+import { WatchdogMarket } from './watchdogMarket.ts';
 
-/** The feed as far as the watchdog needs it: `ClobFeed`. */
+/** The part of `ClobFeed` that the watchdog needs. */
 export interface WatchedFeed {
   subscribe(group: string, tokenIds: readonly string[]): void;
   unsubscribe(group: string, tokenIds: readonly string[]): void;
   resubscribe(group: string, tokenIds: readonly string[]): void;
   reconnect(group: string, cause: string): void;
   isUp(group: string): boolean;
-  /** Two connections bring the group, as long as both live. */
+  /** Whether two connections carry the group and both are up. */
   isDoubled(group: string): boolean;
   silentForMs(group: string): number;
-  tend(): void;
+  maintain(): void;
 }
 
 export interface WatchdogOptions {
   readonly recorder: Recorder;
   readonly feed: WatchedFeed;
-  readonly rest: AskedBooks | null;
+  readonly rest: BookSource | null;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Whether rows are being dropped because neither journal nor engine takes them. */
+  /** Whether rows are being dropped because neither journal nor engine accepts them. */
   readonly isDropping?: () => boolean;
 }
 
-/** Causes that say the feed itself did not bring what it should: only the feed can end them. */
+/** Causes in the feed itself: only data from the feed can end such a gap. */
 const FEED_CAUSES: readonly GapCause[] = ['silent_feed', 'silent_market', 'disconnected', 'process_down'];
 
 /**
- * Watches every subscribed market and its feed, opens gaps where trust is lost, and works at their repair. Silence
- * alone proves nothing: a market that has gone quiet is asked about, and only what the answer holds against us (or
+ * Watches every subscribed market and its feed, opens gaps where trust is lost, and repairs them. Silence alone
+ * proves nothing: the watchdog asks the venue about a quiet market, and only an answer that contradicts our book (or
  * no answer at all) makes a gap.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;
-  readonly #markets = new Map<string, WatchedMarket>();
+  readonly #markets = new Map<string, WatchdogMarket>();
   readonly #audit: BookAudit;
-  readonly #clockWatch: ClockWatch;
+  readonly #clockStepDetector: ClockStepDetector;
   readonly #silence;
   readonly #steps;
-  readonly #renewals = new Turns<WatchedMarket>(limit.LONG_RENEW_MS);
-  readonly #reconnections = new Turns<string>(limit.LONG_RECONNECT_MS);
-  readonly #revival = new Revival();
+  readonly #renewals = new TurnLimiter<WatchdogMarket>(limit.LONG_RENEW_MS);
+  readonly #reconnections = new TurnLimiter<string>(limit.LONG_RECONNECT_MS);
+  readonly #revival = new FeedRevivalDetector();
   #timer: Timer | null = null;
   #tickedAt: number;
   #wasDropping = false;
@@ -62,7 +62,7 @@ export class Watchdog {
     this.#options = options;
     const { clock, metrics } = options;
     this.#audit = new BookAudit({ ...options, onAnswer: (answer) => this.#answered(answer) });
-    this.#clockWatch = new ClockWatch(clock);
+    this.#clockStepDetector = new ClockStepDetector(clock);
     this.#tickedAt = clock.monotonic();
     this.#silence = metrics.gauge(
       'underround_silence_seconds',
@@ -88,7 +88,7 @@ export class Watchdog {
       const recorded = recorder.ofToken(tokenId);
       if (recorded === null || this.#markets.has(recorded.market.marketId)) continue;
       const now = { group, nowAt: clock.monotonic() };
-      this.#markets.set(recorded.market.marketId, new WatchedMarket(recorded, now));
+      this.#markets.set(recorded.market.marketId, new WatchdogMarket(recorded, now));
     }
   }
 
@@ -100,62 +100,62 @@ export class Watchdog {
     }
   }
 
-  /** Looks at everything once. */
+  /** Evaluates the clock, the store, the feed and every market once. */
   tick(): void {
     const { clock, recorder, feed } = this.#options;
-    // First: it delivers the frames that wait, before anything is judged by them.
-    feed.tend();
+    // First, because it delivers waiting frames before anything is judged by them.
+    feed.maintain();
     const [nowAt, nowMs] = [clock.monotonic(), clock.now()];
     const elapsedMs = nowAt - this.#tickedAt;
     this.#tickedAt = nowAt;
     recorder.trust.due(nowMs);
-    this.#lookAtClock(nowMs);
-    this.#lookAtStore(nowMs);
-    this.#lookAtFeed(nowAt);
-    this.#lookAtLags(nowMs);
+    this.#checkClock(nowMs);
+    this.#checkStore(nowMs);
+    this.#checkFeed(nowAt);
+    this.#checkLags(nowMs);
     for (const watched of this.#markets.values()) {
-      watched.listen(nowAt, elapsedMs);
+      watched.countFrames(nowAt, elapsedMs);
       const gap = recorder.gaps.of(watched.recorded.market.marketId);
-      if (gap === null) this.#look(watched, nowAt, nowMs);
-      else this.#mend(watched, gap, nowAt);
+      if (gap === null) this.#checkMarket(watched, nowAt, nowMs);
+      else this.#repair(watched, gap, nowAt);
       watched.startAtTick = watched.recorded.gapStart;
     }
     this.#measure(nowAt, nowMs);
     this.#audit.tick();
   }
 
-  /** A market without a gap: is it silent, and does the venue say why? */
-  #look(watched: WatchedMarket, nowAt: number, nowMs: number): void {
+  /** Checks a market without a gap: whether it is silent, and whether the venue can explain it. */
+  #checkMarket(watched: WatchdogMarket, nowAt: number, nowMs: number): void {
     if (watched.gapSince !== null) watched.leaveGap(nowAt);
     const { feed } = this.#options;
     const { market, unproven } = watched.recorded;
     const askMs = feed.isDoubled(watched.group) ? limit.UNPROVEN_ASK_TWIN_MS : limit.UNPROVEN_ASK_MS;
-    if (unproven !== null && nowMs - unproven.sinceMs >= askMs) this.#ask(watched, nowAt);
+    if (unproven !== null && nowMs - unproven.sinceMs >= askMs) this.#requestBook(watched, nowAt);
     if (market.status === 'resolved' || nowMs >= market.endTimeMs || watched.isSettled) return;
     if (watched.aheadSince !== null) {
       if (nowAt - watched.aheadSince >= limit.IN_FLIGHT_MS) this.#lost(watched);
       return;
     }
-    const lastAt = Math.max(watched.heardAt, watched.confirmedAt);
+    const lastAt = Math.max(watched.lastFrameAt, watched.confirmedAt);
     const suspectMs = watched.isBusy ? limit.BUSY_SUSPECT_MS : limit.QUIET_SUSPECT_MS;
     if (nowAt - lastAt < suspectMs) {
       if (nowAt - Math.max(watched.askedAt, watched.watchedAt) >= limit.AUDIT_PERIOD_MS)
-        this.#ask(watched, nowAt);
+        this.#requestBook(watched, nowAt);
       return;
     }
-    this.#ask(watched, nowAt);
+    this.#requestBook(watched, nowAt);
     if (!this.#audit.isAvailable || watched.isBlind) this.#probe(watched, nowAt - lastAt, nowAt);
   }
 
-  /** The venue does not answer questions: a subscription made anew shows whether the feed still works. */
-  #probe(watched: WatchedMarket, silentMs: number, nowAt: number): void {
+  /** Without answers from the venue, renews the subscription to find out whether the feed still works. */
+  #probe(watched: WatchdogMarket, silentMs: number, nowAt: number): void {
     const againMs = watched.isBusy ? limit.BUSY_SUSPECT_MS : limit.PROBE_AGAIN_MS;
-    if (watched.probedAt < watched.heardAt && nowAt - watched.probedAt >= againMs) {
+    if (watched.probedAt < watched.lastFrameAt && nowAt - watched.probedAt >= againMs) {
       watched.probedAt = nowAt;
       this.#renew(watched);
       return;
     }
-    const isUnanswered = watched.probedAt > watched.heardAt;
+    const isUnanswered = watched.probedAt > watched.lastFrameAt;
     const silenceMs = watched.isBusy ? limit.BUSY_SILENCE_MS : limit.QUIET_SILENCE_MS;
     if (isUnanswered && silentMs >= silenceMs) this.#lost(watched);
   }
@@ -170,7 +170,8 @@ export class Watchdog {
     if (!isBook || recorded.book.waitingSinceMs !== null) return;
     const gap = this.#options.recorder.gaps.of(recorded.market.marketId);
     if (gap !== null || recorded.unproven !== null) {
-      if (gap === null || this.#mayClose(watched, gap)) this.#options.recorder.askedBooks(recorded, books);
+      if (gap === null || this.#mayClose(watched, gap))
+        this.#options.recorder.applyRequestedBooks(recorded, books);
       return;
     }
     if (verdict === 'equal') {
@@ -179,12 +180,12 @@ export class Watchdog {
     } else watched.aheadSince ??= nowAt;
   }
 
-  /** Frames were lost: a gap from the last one on, of the whole group where all of it is silent. */
-  #lost(watched: WatchedMarket): void {
+  /** Frames were lost: opens a gap from the last one on, for the whole group if all of it is silent. */
+  #lost(watched: WatchdogMarket): void {
     const { feed, clock, recorder } = this.#options;
     const { group } = watched;
     const silentForMs = feed.silentForMs(group);
-    const isFeed = silentForMs >= clock.monotonic() - watched.heardAt - limit.TICK_MS;
+    const isFeed = silentForMs >= clock.monotonic() - watched.lastFrameAt - limit.TICK_MS;
     const nowMs = clock.now();
     const lost = [...this.#markets.values()].filter(
       (one) => one === watched || (isFeed && one.group === group),
@@ -195,21 +196,21 @@ export class Watchdog {
     }
   }
 
-  /** A market in a gap: asks for its books, on the socket and beside it, until they are proven. */
-  #mend(watched: WatchedMarket, gap: Gap, nowAt: number): void {
+  /** Requests the books of a market in a gap, on the socket and over REST, until they are proven. */
+  #repair(watched: WatchdogMarket, gap: Gap, nowAt: number): void {
     if (watched.gapSince === null) watched.enterGap(nowAt);
     const { recorder } = this.#options;
     if (gap.cause === 'store_down' && recorder.trust.isStoreDown) return;
-    // While messages come late no answer helps; where prices did, the book itself was never in doubt.
+    // While messages are late no answer helps. If prices were late, the book itself was never in doubt.
     const isLag = gap.cause === 'late_feed' || gap.cause === 'clock_step';
     if (isLag && recorder.lags?.lateFor(watched.recorded.market)) return;
     if (gap.cause === 'late_feed' && gap.feed !== CLOB_FEED) {
       watched.recorded.book.reannounce(this.#options.clock.now());
       if (!recorder.gaps.isOpen(gap.marketId)) return;
     }
-    if (this.#mayClose(watched, gap)) this.#ask(watched, nowAt);
+    if (this.#mayClose(watched, gap)) this.#requestBook(watched, nowAt);
     const { feed, clock } = this.#options;
-    // After its window a market's connection may rightly be ended, again and again.
+    // After its window the venue may close a market's connection repeatedly and rightly.
     if (gap.cause === 'clock_step' || clock.now() >= watched.recorded.market.endTimeMs) return;
     const sinceMs = nowAt - (watched.gapSince ?? nowAt);
     const isLong = sinceMs >= limit.LONG_GAP_MS && nowAt - this.#revival.at >= limit.RECONNECT_MS;
@@ -218,78 +219,78 @@ export class Watchdog {
     const isGroupSilent = feed.silentForMs(watched.group) >= limit.SNAPSHOT_PATIENCE_MS;
     const firstMs = gap.cause === 'silent_feed' ? 0 : limit.RECONNECT_MS;
     const mayReconnect = sinceMs >= firstMs && nowAt - watched.reconnectedAt >= limit.RECONNECT_MS;
-    if (isGroupSilent && mayReconnect && (!isLong || this.#reconnections.take(watched.group, nowAt))) {
+    if (isGroupSilent && mayReconnect && (!isLong || this.#reconnections.claim(watched.group, nowAt))) {
       for (const one of this.#markets.values()) if (one.group === watched.group) one.reconnectedAt = nowAt;
       watched.renewedAt = nowAt;
       feed.reconnect(watched.group, `silent for ${Math.round(feed.silentForMs(watched.group))} ms`);
       return;
     }
-    // What is under way already, or can be asked for beside the feed, is waited for.
+    // Waits for data that is in flight or can be requested outside the feed.
     const isComing =
       feed.isUp(watched.group) &&
       !isSilent &&
       (isFeedCause || (this.#audit.isAvailable && !watched.isLopsided));
     const patienceMs = isComing ? limit.SNAPSHOT_PATIENCE_MS : 0;
     if (sinceMs < patienceMs || nowAt - watched.renewedAt < limit.RENEW_MS) return;
-    if (isLong && !this.#renewals.take(watched, nowAt)) return;
+    if (isLong && !this.#renewals.claim(watched, nowAt)) return;
     watched.renewedAt = nowAt;
     this.#renew(watched);
   }
 
-  /** Whether a book that was asked for may end the gap: a feed that failed must have spoken again itself. */
-  #mayClose(watched: WatchedMarket, gap: Gap): boolean {
+  /** Whether a requested book may end the gap: a failed feed must first deliver frames again. */
+  #mayClose(watched: WatchdogMarket, gap: Gap): boolean {
     const { yes, no } = watched.recorded.book;
-    // A gap keeps its first cause, even across restarts, so the feed may have gone down since it was opened.
-    if (!yes.isHeardSinceReset || !no.isHeardSinceReset) return false;
-    if (FEED_CAUSES.includes(gap.cause)) return watched.isHeardInGap;
+    // A gap keeps its first cause, even across restarts, so the feed may have gone down after it was opened.
+    if (!yes.hasFramesSinceReset || !no.hasFramesSinceReset) return false;
+    if (FEED_CAUSES.includes(gap.cause)) return watched.hasFramesInGap;
     if (watched.isLopsided) return false;
     const { rejectedTimeMs } = watched.recorded;
     if (gap.cause !== 'frame_rejected' || rejectedTimeMs === null) return true;
     return this.#options.clock.now() - rejectedTimeMs >= limit.REJECTION_QUIET_MS;
   }
 
-  #ask(watched: WatchedMarket, nowAt: number): void {
+  #requestBook(watched: WatchdogMarket, nowAt: number): void {
     if (nowAt - watched.askedAt < limit.ASK_AGAIN_MS) return;
     watched.askedAt = nowAt;
-    this.#audit.want(watched.recorded);
+    this.#audit.request(watched.recorded);
   }
 
-  #renew({ group, recorded }: WatchedMarket): void {
+  #renew({ group, recorded }: WatchdogMarket): void {
     this.#options.feed.resubscribe(group, [recorded.market.yesTokenId, recorded.market.noTokenId]);
   }
 
-  /** After a step the times of what was received before and after cannot be told apart. */
-  #lookAtClock(nowMs: number): void {
-    const stepMs = this.#clockWatch.look();
+  /** After a clock step, receive times before and after it cannot be compared. */
+  #checkClock(nowMs: number): void {
+    const stepMs = this.#clockStepDetector.measureStep();
     if (stepMs === 0) return;
     this.#steps.inc();
     this.#options.log.warn({ stepMs: Math.round(stepMs) }, 'clock.stepped');
-    // The step came after the last tick: what was proven by then was received by the clock of before.
+    // The step came after the last tick: rows proven before that tick were received on the old clock.
     for (const { recorded, startAtTick: start } of this.#markets.values()) {
       if (recorded.market.endTimeMs <= nowMs || recorded.lastReceivedTimeMs === null) continue;
       const gap = { cause: 'clock_step', start, knownTimeMs: nowMs, feed: 'underround' } as const;
-      this.#options.recorder.doubt(recorded, gap);
+      this.#options.recorder.distrust(recorded, gap);
     }
   }
 
-  #lookAtStore(nowMs: number): void {
+  #checkStore(nowMs: number): void {
     const { isDropping, recorder } = this.#options;
     const dropping = isDropping?.() ?? false;
     if (!dropping && !this.#wasDropping) return;
     this.#wasDropping = recorder.trust.isStoreDown = dropping;
     for (const { recorded, startAtTick: start } of this.#markets.values()) {
       const gap = recorder.gaps.of(recorded.market.marketId);
-      // A row of after the last tick may have been dropped already.
+      // A row written after the last tick may have been dropped already.
       if (dropping && gap === null)
         recorder.trust.open(recorded, { cause: 'store_down', start, knownTimeMs: nowMs, feed: 'underround' });
       else if (dropping || gap?.cause !== 'store_down') continue;
-      // Publishes that the book is untrusted now; or the whole of it, to a store that has missed rows.
+      // Publishes the book as untrusted now, or the whole book to a store that has missed rows.
       recorded.rewrite(nowMs);
     }
   }
 
-  /** Markets of which a message, or a price of whose underlying, comes late are in a gap until all is on time again. */
-  #lookAtLags(nowMs: number): void {
+  /** Opens a gap for markets with a late message, or a late price of their underlying, until all is on time again. */
+  #checkLags(nowMs: number): void {
     const { recorder } = this.#options;
     const { lags } = recorder;
     if (lags === null) return;
@@ -304,18 +305,18 @@ export class Watchdog {
     }
   }
 
-  #lookAtFeed(nowAt: number): void {
+  #checkFeed(nowAt: number): void {
     const groups = new Set([...this.#markets.values()].map(({ group }) => group));
     const silentForMs = [...groups].map((group) => this.#options.feed.silentForMs(group));
-    this.#revival.look(Math.min(...silentForMs), nowAt);
+    this.#revival.update(Math.min(...silentForMs), nowAt);
   }
 
   #measure(nowAt: number, nowMs: number): void {
     let [busy, quiet] = [0, 0];
-    for (const { recorded, isBusy, heardAt } of this.#markets.values()) {
+    for (const { recorded, isBusy, lastFrameAt } of this.#markets.values()) {
       if (recorded.market.endTimeMs <= nowMs) continue;
-      if (isBusy) busy = Math.max(busy, nowAt - heardAt);
-      else quiet = Math.max(quiet, nowAt - heardAt);
+      if (isBusy) busy = Math.max(busy, nowAt - lastFrameAt);
+      else quiet = Math.max(quiet, nowAt - lastFrameAt);
     }
     this.#options.recorder.lags?.measure();
     this.#silence.set({ kind: 'busy' }, busy / 1000);

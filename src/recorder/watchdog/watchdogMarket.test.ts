@@ -6,9 +6,9 @@ import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { Recorder } from '../recorder.ts';
 import { TICK_MS } from './watchdogLimits.ts';
-import { WatchedMarket } from './watchdogMarket.ts';
+import { WatchdogMarket } from './watchdogMarket.ts';
 
-/** A market just subscribed, and frames of both its tokens at a rate. */
+/** A newly subscribed market, and a function that delivers frames of both tokens at a rate. */
 function watch() {
   const clock = new FakeClock();
   const common = { clock, log: silentLogger, metrics: new Metrics() };
@@ -16,9 +16,9 @@ function watch() {
   recorder.track(MARKET);
   const recorded = recorder.recorded(MARKET.marketId);
   if (recorded === null) throw new Error('not recorded');
-  const watched = new WatchedMarket(recorded, { group: 'g', nowAt: 0 });
+  const watched = new WatchdogMarket(recorded, { group: 'g', nowAt: 0 });
   let [nowAt, due] = [0, 0];
-  /** @param perSecond Frames naming both tokens. */
+  /** @param perSecond Frames that name both tokens. */
   const run = (forMs: number, perSecond: number) => {
     for (const endAt = nowAt + forMs; nowAt < endAt; ) {
       nowAt += TICK_MS;
@@ -27,7 +27,7 @@ function watch() {
       due -= came;
       recorded.book.yes.frames += came;
       recorded.book.no.frames += came;
-      watched.listen(nowAt, TICK_MS);
+      watched.countFrames(nowAt, TICK_MS);
     }
   };
   return { watched, run };
@@ -43,12 +43,12 @@ test.each([
   const { watched, run } = watch();
   run(forMs, perSecond);
   expect(watched.isBusy).toBe(isBusy);
-  // How long it has been silent says nothing against it.
+  // Later silence does not change the result.
   run(6_000, 0);
   expect(watched.isBusy).toBe(isBusy);
 });
 
-test('the books a subscription begins with, and a short burst with them, make no busy market', () => {
+test('a subscription’s first books and a short burst do not make a market busy', () => {
   const { watched, run } = watch();
   run(100, 10);
   run(400, 40);
@@ -56,7 +56,7 @@ test('the books a subscription begins with, and a short burst with them, make no
   expect(watched.isBusy).toBe(false);
 });
 
-test('a market that was busy is quiet again after its rate has fallen', () => {
+test('a busy market becomes quiet after its rate has fallen', () => {
   const { watched, run } = watch();
   run(10_000, 20);
   expect(watched.isBusy).toBe(true);

@@ -2,81 +2,81 @@ import type { RowTimes } from '../../schema/gap.ts';
 import { LOPSIDED_MS } from '../../venues/polymarket/book/marketBook.ts';
 import type { RecordedMarket } from '../recordedMarket.ts';
 
-/** Over how long a market's rate of frames is averaged; one watched for less, over that, but never over less than this. */
+/** Averaging period of a market's frame rate; for a newer market, its age, but at least `RATE_MS_MIN`. */
 const RATE_MS = 10_000;
 const RATE_MS_MIN = 4_000;
-/** A market with so many frames a second has never been silent for seconds by chance. */
+/** A market with this many frames a second has never been silent for seconds by chance. */
 const BUSY_FRAMES_PER_SECOND = 5;
 
-/** What the watchdog knows of one subscribed market. Monotonic milliseconds unless said otherwise. */
-export class WatchedMarket {
+/** The watchdog's state of one subscribed market. Times are monotonic milliseconds unless stated otherwise. */
+export class WatchdogMarket {
   readonly recorded: RecordedMarket;
   readonly group: string;
   readonly watchedAt: number;
-  /** When a frame last named the token that has been silent for longer, to the tick. */
-  heardAt: number;
-  /** When the venue last answered that the book had not changed. */
+  /** Time of the last frame for the token that has been silent longer, to the tick. */
+  lastFrameAt: number;
+  /** Time of the venue's last answer that the book is unchanged. */
   confirmedAt = Number.NEGATIVE_INFINITY;
-  /** When an answer first said that ours lacks something; null once frames came after it. */
+  /** Time of the first answer that shows data we lack; null once frames arrived after it. */
   aheadSince: number | null = null;
-  /** The last answer said nothing about the book. */
+  /** The last answer proved nothing about the book. */
   isBlind = false;
-  /** The venue has no book of a token: settled. */
+  /** The venue has no book of a token: the market is settled. */
   isSettled = false;
   askedAt = Number.NEGATIVE_INFINITY;
   probedAt = Number.NEGATIVE_INFINITY;
-  /** Since when the market is in a gap, as the watchdog saw it, and what it has done about it. */
+  /** Since when the watchdog has seen the market in a gap, and its last repair attempts. */
   gapSince: number | null = null;
   renewedAt = Number.NEGATIVE_INFINITY;
   reconnectedAt = Number.NEGATIVE_INFINITY;
-  /** The row a gap would have begun with at the last tick: good whatever went wrong since. */
+  /** The start of a gap as of the last tick: valid whatever has gone wrong since. */
   startAtTick: RowTimes | null = null;
   #rate = 0;
   #framesAtFirst = 0;
-  #rateWhenHeard = 0;
+  #rateAtLastFrame = 0;
   #framesAtGap: readonly [number, number] = [0, 0];
   readonly #frames: [number, number];
-  readonly #heardAt: [number, number];
+  readonly #lastFrameAt: [number, number];
 
   constructor(recorded: RecordedMarket, options: { group: string; nowAt: number }) {
     const { yes, no } = recorded.book;
     this.recorded = recorded;
     this.group = options.group;
-    this.watchedAt = this.heardAt = options.nowAt;
+    this.watchedAt = this.lastFrameAt = options.nowAt;
     this.#frames = [yes.frames, no.frames];
-    this.#heardAt = [options.nowAt, options.nowAt];
+    this.#lastFrameAt = [options.nowAt, options.nowAt];
   }
 
   get isBusy(): boolean {
-    return this.#rateWhenHeard >= BUSY_FRAMES_PER_SECOND;
+    return this.#rateAtLastFrame >= BUSY_FRAMES_PER_SECOND;
   }
 
-  /** One token has been heard of, the other has not for longer than ever by chance. */
+  /** One token has had frames, the other none for longer than ever by chance. */
   get isLopsided(): boolean {
-    return Math.abs(this.#heardAt[0] - this.#heardAt[1]) >= LOPSIDED_MS;
+    return Math.abs(this.#lastFrameAt[0] - this.#lastFrameAt[1]) >= LOPSIDED_MS;
   }
 
   /** Both tokens have been named by frames since the gap was opened. */
-  get isHeardInGap(): boolean {
+  get hasFramesInGap(): boolean {
     const { yes, no } = this.recorded.book;
     return yes.frames > this.#framesAtGap[0] && no.frames > this.#framesAtGap[1];
   }
 
-  /** Takes note of the frames since the last tick, `elapsedMs` ago. */
-  listen(nowAt: number, elapsedMs: number): void {
+  /** Counts the frames since the last tick, `elapsedMs` ago. */
+  countFrames(nowAt: number, elapsedMs: number): void {
     const { yes, no } = this.recorded.book;
     const came = yes.frames + no.frames - this.#frames[0] - this.#frames[1];
     this.#rate = this.#rateNow({ frames: came / 2, watchedMs: nowAt - this.watchedAt, elapsedMs });
     if (came === 0) return;
-    this.#rateWhenHeard = this.#rate;
+    this.#rateAtLastFrame = this.#rate;
     this.isSettled = false;
-    this.#hear(0, yes.frames, nowAt);
-    this.#hear(1, no.frames, nowAt);
-    this.heardAt = Math.min(...this.#heardAt);
-    this.aheadSince = this.aheadSince !== null && this.heardAt > this.aheadSince ? null : this.aheadSince;
+    this.#noteFrames(0, yes.frames, nowAt);
+    this.#noteFrames(1, no.frames, nowAt);
+    this.lastFrameAt = Math.min(...this.#lastFrameAt);
+    this.aheadSince = this.aheadSince !== null && this.lastFrameAt > this.aheadSince ? null : this.aheadSince;
   }
 
-  /** Takes note of a gap that was opened; what is heard from now on counts for its repair. */
+  /** Records that a gap was opened; frames received from now on count for its repair. */
   enterGap(nowAt: number): void {
     const { yes, no } = this.recorded.book;
     this.gapSince = nowAt;
@@ -91,8 +91,8 @@ export class WatchedMarket {
     this.renewedAt = this.reconnectedAt = Number.NEGATIVE_INFINITY;
   }
 
-  #rateNow(heard: { frames: number; watchedMs: number; elapsedMs: number }): number {
-    const { frames, watchedMs, elapsedMs } = heard;
+  #rateNow(counted: { frames: number; watchedMs: number; elapsedMs: number }): number {
+    const { frames, watchedMs, elapsedMs } = counted;
     if (watchedMs <= RATE_MS) {
       this.#framesAtFirst += frames;
       return this.#framesAtFirst / (Math.max(watchedMs, RATE_MS_MIN) / 1000);
@@ -101,9 +101,9 @@ export class WatchedMarket {
     return this.#rate + (frames / Math.max(elapsedMs / 1000, 0.001) - this.#rate) * weight;
   }
 
-  #hear(token: 0 | 1, frames: number, nowAt: number): void {
+  #noteFrames(token: 0 | 1, frames: number, nowAt: number): void {
     if (frames === this.#frames[token]) return;
     this.#frames[token] = frames;
-    this.#heardAt[token] = nowAt;
+    this.#lastFrameAt[token] = nowAt;
   }
 }

@@ -4,21 +4,21 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import { ClobFeed } from '../../venues/polymarket/clob/feed.ts';
 import type { SocketDriver } from '../../venues/venueSocket.ts';
 import type { Recorder } from '../recorder.ts';
+import type { BookSource } from './bookAudit.ts';
 import { Watchdog } from './watchdog.ts';
-import type { AskedBooks } from './watchdogAudit.ts';
 
-/** The series whose books change hundreds of times a second: two connections each. */
+/** The series with hundreds of book changes a second: two connections each. */
 const DOUBLED_GROUP = /-(?:5m|15m)$/;
-/** The connection was open but dead: the feed fell silent, nobody ended it. */
+/** The connection was open but delivered nothing. */
 const DEAD_CONNECTION = /\bunanswered\b|\bsilent\b/;
-/** The venue's own end of a connection with nothing left to send. */
+/** The venue's close reason when all subscribed markets are over. */
 const ALL_RESOLVED = /\ball subscribed assets resolved\b/;
 
-export interface WatchedClobOptions {
+interface WatchedClobOptions {
   /** Whole URL of the market channel. */
   readonly wsUrl: string;
-  /** Where books can be asked for; null where that is off. */
-  readonly rest: AskedBooks | null;
+  /** A source of requested books; null when turned off. */
+  readonly rest: BookSource | null;
   readonly sockets: SocketDriver;
   readonly recorder: Recorder;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface WatchedClobOptions {
   readonly isDropping?: () => boolean;
 }
 
-/** The market channel led into the recorder, under the watchdog's eyes. */
+/** CLOB feed connected to the recorder and supervised by the watchdog. */
 export class WatchedClob {
   readonly #feed: ClobFeed;
   readonly #watchdog: Watchdog;
@@ -38,14 +38,18 @@ export class WatchedClob {
     const { recorder, wsUrl, sockets, rest, clock, random, log, metrics } = options;
     this.#recorder = recorder;
     this.#feed = new ClobFeed({
-      ...{ sockets, clock, random, log, metrics },
+      sockets,
+      clock,
+      random,
+      log,
+      metrics,
       url: wsUrl,
       isDoubled: (group) => DOUBLED_GROUP.test(group),
       onFrame: (frame, receivedTimeMs) => recorder.clobFrame(frame, receivedTimeMs),
       onDisconnect: (tokenIds, cause, receivedTimeMs) => this.#down(tokenIds, cause, receivedTimeMs),
     });
-    // What an answer is held against includes the frames that were received before it.
-    const asked: AskedBooks | null = rest && {
+    // An answer is compared with a book that includes the frames received before it.
+    const asked: BookSource | null = rest && {
       books: async (tokenIds) => {
         const books = await rest.books(tokenIds);
         sockets.receiveWaiting();

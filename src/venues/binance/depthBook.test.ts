@@ -18,7 +18,7 @@ describe('spot chain', () => {
     return (frame: string) => book.apply(frame, 'BTC', 5);
   };
 
-  test('updates wait for the snapshot; old ones are dropped; one event for all that was due', () => {
+  test('keeps updates until the snapshot, drops old ones and returns one event for the rest', () => {
     const apply = fresh();
     expect(apply(update({ U: 1, u: 10 }, [['1', '1']]))).toBeNull();
     expect(apply(update({ U: 11, u: 14 }, [['98', '2']]))).toBeNull();
@@ -39,14 +39,14 @@ describe('spot chain', () => {
     expect(apply(update({ U: 15, u: 15 }, [['99', '0']]))?.bids).toEqual([['98', '2']]);
   });
 
-  test('a snapshot without a time is no event until an update follows', () => {
+  test('returns no event for a snapshot without a time until an update follows', () => {
     const apply = fresh();
     expect(apply(snapshot(12))).toBeNull();
     expect(apply(update({ U: 9, u: 12 }))).toBeNull();
     expect(apply(update({ U: 10, u: 13 }))?.updateId).toBe(13);
   });
 
-  test('a first update that starts too late is a hole', () => {
+  test('reports a gap when the first update starts too late', () => {
     const apply = fresh();
     apply(snapshot(12));
     expect(() => apply(update({ U: 14, u: 15 }))).toThrow(
@@ -54,7 +54,7 @@ describe('spot chain', () => {
     );
   });
 
-  test('after a hole only a snapshot mends it, and the update that showed it counts', () => {
+  test('recovers from a gap by a snapshot, then applies the update that revealed the gap', () => {
     const apply = fresh();
     apply(snapshot(12));
     apply(update({ U: 13, u: 14 }));
@@ -74,7 +74,7 @@ describe('futures chain', () => {
     return (frame: string) => book.apply(frame, 'BTC', 5);
   };
 
-  test('the first update encloses the snapshot, each next one names the last', () => {
+  test('requires the first update to enclose the snapshot and each later one to name the previous', () => {
     const apply = fresh();
     expect(apply(snapshot(12, { E: 900, T: 899 }))).toMatchObject({ eventTimeMs: 900, engineTimeMs: 899 });
     expect(apply(update({ U: 8, u: 11, pu: 7 }))).toBeNull();
@@ -85,7 +85,7 @@ describe('futures chain', () => {
     );
   });
 
-  test('an update without pu does not follow', () => {
+  test('rejects an update without pu', () => {
     const apply = fresh();
     apply(snapshot(12, { E: 900 }));
     apply(update({ U: 12, u: 20 }));
@@ -93,7 +93,7 @@ describe('futures chain', () => {
   });
 });
 
-test('frames of other kinds and symbols change nothing; broken ones are refused', () => {
+test('ignores frames of other kinds and symbols and rejects malformed ones', () => {
   const book = new BinanceDepthBook('spot', 'ETHUSDT');
   expect(book.apply(update({ U: 1, u: 2 }), 'ETH', 5)).toBeNull();
   expect(book.apply('{"e":"trade"}', 'ETH', 5)).toBeNull();
@@ -112,7 +112,7 @@ describe.skipIf(recordingsAbsent)('recorded books (skipped where the recordings 
   ];
   test.each(rows)('%s: every top equals the book ticker of its update (%i)', (kind, compared) => {
     const frames = recordedFrames(kind);
-    // A ticker stands until the next one: the top at an update is the newest ticker not after it.
+    // A ticker is valid until the next one: compare an update's top with the newest ticker not after it.
     const tickers = frames
       .filter((frame) => frame.includes('@bookTicker"'))
       .map((frame) => JSON.parse(frame).data)
@@ -135,18 +135,15 @@ describe.skipIf(recordingsAbsent)('recorded books (skipped where the recordings 
     expect(equal).toBe(compared);
   });
 
-  test.each(rows)(
-    '%s: played in the order of receipt it ends in the same book',
-    (kind, _compared, bid, ask) => {
-      const book = new BinanceDepthBook(kind, 'BTCUSDT');
-      let last: PerpDepthEvent | null = null;
-      for (const frame of recordedFrames(kind)) last = book.apply(frame, 'BTC', 1) ?? last;
-      expect([last!.bids[0], last!.asks[0]]).toEqual([bid, ask]);
-      expect([last!.bids.length, last!.asks.length]).toEqual([50, 50]);
-    },
-  );
+  test.each(rows)('%s: ends in the same book when played in receive order', (kind, _compared, bid, ask) => {
+    const book = new BinanceDepthBook(kind, 'BTCUSDT');
+    let last: PerpDepthEvent | null = null;
+    for (const frame of recordedFrames(kind)) last = book.apply(frame, 'BTC', 1) ?? last;
+    expect([last!.bids[0], last!.asks[0]]).toEqual([bid, ask]);
+    expect([last!.bids.length, last!.asks.length]).toEqual([50, 50]);
+  });
 
-  test.each(['usdm', 'spot'] as const)('%s: a dropped line is noticed', (kind) => {
+  test.each(['usdm', 'spot'] as const)('%s: detects a dropped line', (kind) => {
     const depth = recordedFrames(kind).filter((frame) => /"e":"depthUpdate"|"lastUpdateId"/.test(frame));
     depth.splice(1000, 1);
     const book = new BinanceDepthBook(kind, 'BTCUSDT');

@@ -11,15 +11,15 @@ import {
   binanceDepthUpdate,
 } from './messages.ts';
 
-/** Updates kept while the snapshot is awaited: a minute of the fastest stream and more. */
+/** Updates kept while waiting for the snapshot: more than a minute of the fastest stream. */
 const WAITING_UPDATES_MAX = 10_000;
 
-/** The two kinds of market differ in how an update names the one before it. */
+/** Spot and futures name the previous update in different fields. */
 export type BinanceMarketKind = 'spot' | 'usdm';
 
 /**
- * One symbol's book from a REST snapshot and the diff stream, as recordings hold them. Proven by the chain of
- * update ids: futures name the previous update in `pu`, spot updates start at the last one plus 1. The first
+ * One symbol's book, built from a REST snapshot and the diff stream as recordings hold them. The chain of update ids
+ * proves it: futures name the previous update in `pu`, spot updates start at the last one plus 1. The first
  * update after a snapshot must enclose its `lastUpdateId`.
  * @see https://github.com/binance/binance-spot-api-docs (how to manage a local order book, read 2026-07)
  */
@@ -30,7 +30,7 @@ export class BinanceDepthBook {
   readonly #asks = new DepthSide('asks');
   #waiting: BinanceDepthUpdate[] = [];
   #lastUpdateId: number | null = null;
-  /** The snapshot is in force and no update has followed it yet. */
+  /** A snapshot was applied and no update has followed it yet. */
   #fresh = false;
 
   constructor(kind: BinanceMarketKind, symbol: string) {
@@ -39,8 +39,8 @@ export class BinanceDepthBook {
   }
 
   /**
-   * Applies one text frame: a REST snapshot or a `depthUpdate`; anything else changes nothing.
-   * @returns The book after it; null while it waits for a snapshot, for old or foreign frames, and for a spot
+   * Applies one text frame: a REST snapshot or a `depthUpdate`. Other frames change nothing.
+   * @returns The book after the frame; null while waiting for a snapshot, for old or foreign frames, and for a spot
    *   snapshot alone, which carries no time.
    * @throws {DataGapError} When the chain is broken; the book then waits for a snapshot.
    * @throws {VenueMessageError} When a depth frame has the wrong shape.
@@ -69,7 +69,7 @@ export class BinanceDepthBook {
     };
   }
 
-  /** Replaces the book and applies the updates that waited for it; answers the times of the newest part. */
+  /** Replaces the book, applies the updates that waited for it and returns the times of the newest part. */
   #snapshot(snapshot: BinanceDepthSnapshot): { E?: number | undefined; T?: number | undefined } {
     const waiting = this.#waiting;
     this.#reset();
@@ -82,7 +82,7 @@ export class BinanceDepthBook {
     return newest;
   }
 
-  /** Applies an update if it is due; false when it is older than the book or must wait for a snapshot. */
+  /** Applies the next update; returns false for one older than the book or one that must wait for a snapshot. */
   #update(update: BinanceDepthUpdate): boolean {
     const last = this.#lastUpdateId;
     if (last === null) {

@@ -9,7 +9,7 @@ import { binanceSymbol } from './mapper.ts';
 /** BTC alone trades tens of times a second; half a minute without any trade is a stall. */
 const SILENCE_LIMIT_MS = 30_000;
 
-/** What every one-socket price feed takes. */
+/** Options of every price feed that uses one socket. */
 export interface PriceFeedOptions {
   readonly url: string;
   readonly tickers: readonly Ticker[];
@@ -24,8 +24,8 @@ export interface PriceFeedOptions {
 }
 
 /**
- * Spot trades of all tickers on one combined stream. The venue pings by protocol frames, which the socket
- * answers by itself, and ends each connection after 24 hours.
+ * Spot trades of all tickers on one combined stream. The venue sends protocol pings, which the socket answers by
+ * itself, and ends each connection after 24 hours.
  */
 export class BinanceFeed {
   readonly #socket: ReconnectingSocket;

@@ -39,13 +39,13 @@ const answer = (body: unknown, status = 200) => {
 const query = { ticker: 'BTC', interval: '1h', startTimeMs: T } as const;
 
 describe('KlinesClient', () => {
-  test('asks for the candle and the one after it', async () => {
+  test('requests the candle and the next one', async () => {
     answer([row(T, '97000.10000000', '97001.55000000'), row(T + 3_600_000, '97001.55000000', '97002')]);
     expect(await klines.candle(query)).toEqual({ open: 97_000.1, close: 97_001.55, closed: true });
     expect(venue.requests[0]!.url).toBe(`/api/v3/klines?symbol=BTCUSDT&interval=1h&startTime=${T}&limit=2`);
   });
 
-  test('trap 3: a candle counts as closed only once the next one is there', async () => {
+  test('trap 3: treats a candle as closed only when the next one exists', async () => {
     answer([row(T, '97000.1', '97001.55')]);
     expect(await klines.candle(query)).toEqual({ open: 97_000.1, close: 97_001.55, closed: false });
   });
@@ -53,12 +53,12 @@ describe('KlinesClient', () => {
   test.each([
     ['nothing has traded yet', []],
     ['the exchange skips to a later one', [row(T + 3_600_000, '1', '2')]],
-  ])('has none where %s', async (_, body) => {
+  ])('returns null when %s', async (_, body) => {
     answer(body);
     expect(await klines.candle(query)).toBeNull();
   });
 
-  test('refuses what is no candle, and passes refusals on', async () => {
+  test('rejects malformed candles and passes on refusals of the venue', async () => {
     answer([[T, 97_000.1, '1', '1', '1']]);
     await expect(klines.candle(query)).rejects.toThrow(VenueMessageError);
     answer({ code: -1121, msg: 'Invalid symbol.' }, 400);
@@ -71,7 +71,7 @@ describe('the candles of a day', () => {
     ['23 hours in spring', '2026-03-08T05:00:00Z', '2026-03-07T17:00:00.000Z', '2026-03-08T16:00:00.000Z'],
     ['25 hours in autumn', '2026-11-01T05:00:00Z', '2026-10-31T16:00:00.000Z', '2026-11-01T17:00:00.000Z'],
     ['24 hours', '2026-11-20T05:00:00Z', '2026-11-19T17:00:00.000Z', '2026-11-20T17:00:00.000Z'],
-  ])('trap 3: begin at noon in New York, also in a day of %s', (_, time, first, last) => {
+  ])('trap 3: begin at noon in New York, also on a day of %s', (_, time, first, last) => {
     const window = windowAt('daily_up_down', Date.parse(time));
     const { settlement } = venueRulesAt('daily_up_down', 'BTC', window.startTimeMs);
     const starts = (['strike', 'close'] as const).map((edge) => {

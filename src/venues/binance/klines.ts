@@ -1,10 +1,10 @@
 /**
- * Candles of the spot market over REST: they decide hourly and daily windows.
+ * Candles of the spot market over REST. They decide hourly and daily windows.
  * ```json
  * [[1795176000000,"97000.10000000","97010.00000000","96990.00000000","97001.55000000","12.5",1795179599999,
  *   "1212500.1",1840,"6.1","591000.2","0"]]
  * ```
- * Open time, open, high, low, close, volume, close time, then what we do not read. The newest candle is still forming.
+ * Open time, open, high, low, close, volume, close time, then unused fields. The newest candle is still open.
  * @see https://github.com/binance/binance-spot-api-docs (rest-api.md, read 2026-07)
  */
 import { z } from 'zod';
@@ -17,7 +17,7 @@ const price = z.string().regex(/^\d{1,12}(\.\d{1,12})?$/);
 const candle = z.tuple([z.number().int().positive(), price, price, price, price]).rest(z.unknown());
 const candles = z.array(candle);
 
-export type CandleInterval = '1h' | '1m';
+type CandleInterval = '1h' | '1m';
 
 export interface CandleQuery {
   readonly ticker: Ticker;
@@ -26,14 +26,14 @@ export interface CandleQuery {
   readonly startTimeMs: number;
 }
 
-/** Open and close in USDT; `closed` false: the close is only the last price so far. */
+/** Open and close in USDT; while `closed` is false, `close` is the last price so far. */
 export interface SpotCandle {
   readonly open: number;
   readonly close: number;
   readonly closed: boolean;
 }
 
-/** Asks Binance for single candles. Fails as `HttpClient.get` does. */
+/** Requests single candles from Binance. Fails as `HttpClient.get` does. */
 export class KlinesClient {
   readonly #baseUrl: string;
   readonly #http: HttpClient;
@@ -44,8 +44,8 @@ export class KlinesClient {
   }
 
   /**
-   * The candle that opens at a time; null before it has traded. It counts as closed only once the next one is there:
-   * our own clock may be ahead of the exchange's, and a close read a moment early is another price.
+   * The candle that opens at `startTimeMs`; null before its first trade. It counts as closed only when the next candle
+   * exists: the local clock may run ahead of the exchange's, and a close read too early is a different price.
    */
   async candle({ ticker, interval, startTimeMs }: CandleQuery): Promise<SpotCandle | null> {
     const query = new URLSearchParams({

@@ -18,7 +18,7 @@ describe('mapBinanceFrame', () => {
     ['wrapped', JSON.stringify({ stream: 'btcusdt@trade', data: trade })],
     ['bare', JSON.stringify(trade)],
     ['aggregated', JSON.stringify({ ...trade, e: 'aggTrade', a: 5, f: 1, l: 2 })],
-  ])('a trade, %s', (_shows, frame) => {
+  ])('maps a trade, %s', (_shows, frame) => {
     expect(mapBinanceFrame(frame, 7)).toEqual([
       {
         kind: 'underlying',
@@ -38,23 +38,23 @@ describe('mapBinanceFrame', () => {
     ['another symbol', { ...trade, s: 'BTCUSDC' }],
     ['a price of zero', { ...trade, p: '0.00' }],
     ['null', null],
-  ])('%s is no price', (_shows, message) => {
+  ])('yields no price for %s', (_shows, message) => {
     expect(mapBinanceFrame(JSON.stringify(message), 7)).toEqual([]);
   });
 
   test.each([
     ['no JSON', 'oops'],
     ['no price', JSON.stringify({ ...trade, p: undefined })],
-    ['a price that is none', JSON.stringify({ ...trade, p: '-1' })],
+    ['an invalid price', JSON.stringify({ ...trade, p: '-1' })],
     ['no time', JSON.stringify({ ...trade, T: null })],
     ['an error', '{"error":{"code":2,"msg":"Invalid request"}}'],
-  ])('%s is set aside', (_shows, frame) => {
+  ])('rejects a frame with %s', (_shows, frame) => {
     expect(() => mapBinanceFrame(frame, 7)).toThrow(VenueMessageError);
   });
 });
 
 describe.skipIf(recordingsAbsent)('recorded trades (skipped where the recordings are absent)', () => {
-  test('every trade of the spot stream of 2024-08-08, none of the rest', () => {
+  test('maps every trade of the spot stream of 2024-08-08 and nothing else', () => {
     let trades = 0;
     const wrong: string[] = [];
     for (const line of recordingLines('binance/hftbacktest-spot-btcusdt-2024-08-08/btcusdt_20240808.gz')) {
@@ -68,7 +68,7 @@ describe.skipIf(recordingsAbsent)('recorded trades (skipped where the recordings
     expect(trades).toBe(9757);
   });
 
-  test('sample frames of other kinds give nothing', () => {
+  test('yields nothing for sample frames of other kinds', () => {
     const samples = 'binance/nautilus_trader-samples/futures_market_data_json';
     for (const kind of [
       'book_ticker_stream',

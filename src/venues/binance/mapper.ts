@@ -11,15 +11,15 @@ export function binanceSymbol(ticker: Ticker): string {
   return SYMBOLS[ticker];
 }
 
-/** The message of a frame, wrapped or bare. */
+/** The message in a frame, wrapped or bare. */
 export function binanceMessageOf(frame: string): unknown {
   const raw = parseJson(frame);
   return (raw as { data?: unknown } | null)?.data ?? raw;
 }
 
 /**
- * Maps one text frame of the spot streams: trades and aggregated trades become prices, nothing else does.
- * @throws {VenueMessageError} When a trade is not what the protocol says, or the frame reports an error.
+ * Maps one text frame of the spot streams: trades and aggregated trades become prices; other messages are ignored.
+ * @throws {VenueMessageError} When a trade does not match the protocol, or the frame reports an error.
  */
 export function mapBinanceFrame(frame: string, receivedTimeMs: number): readonly UnderlyingEvent[] {
   const message = binanceMessageOf(frame) as { e?: unknown; error?: unknown } | null;

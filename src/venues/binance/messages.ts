@@ -9,8 +9,8 @@
  *  "pu":5123107831937,"b":[["58710.20","0.014"]],"a":[]}
  * {"lastUpdateId":1027024,"E":1723161255100,"T":1723161255099,"bids":[["4.00","431.0"]],"asks":[["4.02","12.0"]]}
  * ```
- * `m` true: the buyer was the maker, so the taker sold. `E` is when the event was sent, `T` when it happened;
- * `pu` (previous `u`), and the times of a REST snapshot, exist for futures only. Size 0 deletes a level.
+ * `m` true: the buyer was the maker, so the taker sold. `E` is the time of sending, `T` the time of the event.
+ * `pu` (previous `u`) and the times of a REST snapshot exist for futures only. Size 0 deletes a level.
  * @see https://github.com/binance/binance-spot-api-docs (web-socket-streams.md, read 2026-07)
  */
 import { z } from 'zod';

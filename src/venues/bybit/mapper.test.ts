@@ -19,7 +19,7 @@ const BOOK = {
 };
 
 describe('mapBybitAnswer', () => {
-  test('keeps the venue’s decimals, best first', () => {
+  test('keeps the venue’s decimals and sorts levels best first', () => {
     expect(mapBybitAnswer(answer(BOOK), TIMES)).toEqual({
       kind: 'perp_depth',
       ticker: 'SOL',
@@ -36,7 +36,7 @@ describe('mapBybitAnswer', () => {
     });
   });
 
-  test('answers of early 2024 carry no engine time; more than 50 levels are cut', () => {
+  test('accepts answers of early 2024 without engine time and keeps 50 levels', () => {
     const b = Array.from({ length: 60 }, (_, i) => [String(100 - i), '1']);
     const event = mapBybitAnswer(answer({ ...BOOK, cts: undefined, b }), TIMES);
     expect(event.engineTimeMs).toBeNull();
@@ -47,7 +47,7 @@ describe('mapBybitAnswer', () => {
   test.each([
     ['rate limit', 10006, true],
     ['unknown symbol', 10001, false],
-  ])('%s is a refusal', (_shows, code, isRateLimit) => {
+  ])('reports %s as a refusal', (_shows, code, isRateLimit) => {
     const map = () => mapBybitAnswer(answer({}, code, 'no'), TIMES);
     expect(map).toThrow(BybitRefusedError);
     expect(map).toThrow(expect.objectContaining({ code: 'venue_refused', retCode: code, isRateLimit }));
@@ -57,10 +57,10 @@ describe('mapBybitAnswer', () => {
     ['a list', []],
     ['nothing', null],
     ['no levels', answer({ ...BOOK, b: undefined })],
-    ['a price that is none', answer({ ...BOOK, b: [['abc', '1']] })],
+    ['an invalid price', answer({ ...BOOK, b: [['abc', '1']] })],
     ['another symbol', answer({ ...BOOK, s: 'XRPUSDT' })],
     ['no time', answer({ ...BOOK, ts: 0 })],
-  ])('%s is not as the protocol says', (_shows, raw) => {
+  ])('rejects %s', (_shows, raw) => {
     expect(() => mapBybitAnswer(raw, TIMES)).toThrow(VenueMessageError);
   });
 });
@@ -75,7 +75,7 @@ const frame = (type: string, u: number, b: string[][], a: string[][] = [], s = '
   });
 
 describe('BybitDepthBook', () => {
-  test('applies snapshot and deltas; size 0 deletes; a new snapshot replaces', () => {
+  test('applies a snapshot and deltas; size 0 deletes a level; a new snapshot replaces the book', () => {
     const book = new BybitDepthBook('BTCUSDT');
     const apply = (text: string) => book.apply(text, 'BTC', 5);
     expect(apply(frame('delta', 6, [['1', '1']]))).toBeNull();
@@ -104,7 +104,7 @@ describe('BybitDepthBook', () => {
     ]);
   });
 
-  test('a hole in the chain is told with both ids, and only a snapshot mends it', () => {
+  test('reports a gap in the chain with both ids and recovers only with a snapshot', () => {
     const book = new BybitDepthBook('BTCUSDT');
     book.apply(frame('snapshot', 7, [['99', '1']]), 'BTC', 5);
     const gap = () => book.apply(frame('delta', 9, [['98', '1']]), 'BTC', 5);
@@ -119,11 +119,11 @@ describe('BybitDepthBook', () => {
     ['an acknowledgement', '{"success":true,"ret_msg":"","op":"subscribe"}'],
     ['a trade', '{"topic":"publicTrade.BTCUSDT","type":"snapshot","ts":1,"data":[]}'],
     ['another symbol', frame('snapshot', 7, [], [], 'ETHUSDT')],
-  ])('%s changes nothing', (_shows, text) => {
+  ])('ignores %s', (_shows, text) => {
     expect(new BybitDepthBook('BTCUSDT').apply(text, 'BTC', 5)).toBeNull();
   });
 
-  test('refuses a broken order-book frame', () => {
+  test('rejects a malformed order-book frame', () => {
     const book = new BybitDepthBook('BTCUSDT');
     expect(() => book.apply('{"topic":"orderbook.50.BTCUSDT","type":"delta"}', 'BTC', 5)).toThrow(
       VenueMessageError,
@@ -136,7 +136,7 @@ describe.skipIf(recordingsAbsent)('recorded books (skipped where the recordings 
   test.each([
     ['linear-orderbook50-2026-03-13', 2],
     ['gocryptotrader-spot-orderbook50-2024-11-08', 2],
-  ])('%s ends as expected', (folder, events) => {
+  ])('%s ends in the expected book', (folder, events) => {
     const expected = JSON.parse(recording(`bybit/${folder}/expected.json`));
     const book = new BybitDepthBook('BTCUSDT');
     const mapped = recordingLines(`bybit/${folder}/frames.jsonl`)
@@ -150,7 +150,7 @@ describe.skipIf(recordingsAbsent)('recorded books (skipped where the recordings 
     expect(expected.after).toContain(`u=${last.updateId}`);
   });
 
-  test('50 consecutive XRPUSDT messages: no hole, every level in place', () => {
+  test('applies 50 consecutive XRPUSDT messages without a gap, with every level in place', () => {
     const book = new BybitDepthBook('XRPUSDT');
     const path = 'bybit/nautilus-xrpusdt-ob500-2024-12-01/2024-12-01_XRPUSDT_ob500.jsonl';
     const events = recordingLines(path).map((line) => book.apply(line, 'BTC', 1));
@@ -161,7 +161,7 @@ describe.skipIf(recordingsAbsent)('recorded books (skipped where the recordings 
     expect(book.levelCounts).toEqual({ bids: 500, asks: 500 });
   });
 
-  test('REST answers, also one without engine time', () => {
+  test('maps REST answers, including one without engine time', () => {
     const read = (name: string) => JSON.parse(recording(`bybit/rest-samples/${name}.json`));
     expect(mapBybitAnswer(read('orderbook_linear_limit50_derived'), TIMES)).toMatchObject({
       updateId: 10132540,

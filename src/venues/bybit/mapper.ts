@@ -12,7 +12,7 @@ export function bybitSymbol(ticker: Ticker): string {
   return SYMBOLS[ticker];
 }
 
-/** The answer was read and says no, by Bybit's own code. */
+/** Bybit refused the request with a code of its own in a readable answer. */
 export class BybitRefusedError extends VenueRefusedError {
   readonly retCode: number;
   readonly isRateLimit: boolean;
@@ -24,8 +24,8 @@ export class BybitRefusedError extends VenueRefusedError {
   }
 }
 
-/** When an answer came, and how long it took (null where nobody measured, as in recordings). */
-export interface AnswerTimes {
+/** Receive time and round trip of an answer; the round trip is null in recordings, where nobody measured it. */
+interface AnswerTimes {
   readonly receivedTimeMs: number;
   readonly roundTripMs: number | null;
 }
@@ -33,7 +33,7 @@ export interface AnswerTimes {
 /**
  * Maps a REST order-book answer (parsed JSON).
  * @throws {BybitRefusedError} When `retCode` is not 0.
- * @throws {VenueMessageError} When the shape is wrong, or the symbol none of ours.
+ * @throws {VenueMessageError} When the shape is wrong or the symbol is not one of ours.
  */
 export function mapBybitAnswer(raw: unknown, times: AnswerTimes): PerpDepthEvent {
   const { retCode, retMsg, result } = parseShape(bybitEnvelope, raw, 'bybit answer');
@@ -55,8 +55,8 @@ export function mapBybitAnswer(raw: unknown, times: AnswerTimes): PerpDepthEvent
 }
 
 /**
- * One symbol's book from the WebSocket's `orderbook.N` frames, as recordings hold them. The chain is proven by
- * `u`: each delta's is the last one plus 1.
+ * One symbol's book, built from the WebSocket's `orderbook.N` frames as recordings hold them. `u` proves the chain:
+ * each delta's `u` is the previous one plus 1.
  */
 export class BybitDepthBook {
   readonly #bids = new DepthSide('bids');
@@ -64,15 +64,15 @@ export class BybitDepthBook {
   readonly #symbol: string;
   #updateId: number | null = null;
 
-  /** @param symbol The venue's name; frames of other symbols are ignored. */
+  /** @param symbol The venue's symbol; frames of other symbols are ignored. */
   constructor(symbol: string) {
     this.#symbol = symbol;
   }
 
   /**
    * Applies one text frame.
-   * @returns The book after it, or null where the frame is no order-book frame of this symbol, or a delta
-   *   without a snapshot before it. `ticker` is the caller's to give: the symbol need not be one of ours.
+   * @param ticker Copied into the event; the symbol need not belong to a ticker of ours.
+   * @returns The book after the frame; null for other frames, and for a delta without a snapshot before it.
    * @throws {DataGapError} When a delta does not follow the last update; the book then waits for a snapshot.
    * @throws {VenueMessageError} When an order-book frame has the wrong shape.
    */
@@ -101,7 +101,7 @@ export class BybitDepthBook {
     };
   }
 
-  /** Levels held on each side, beyond what an event shows. */
+  /** Number of levels kept per side; an event shows fewer. */
   get levelCounts(): { bids: number; asks: number } {
     return { bids: this.#bids.count, asks: this.#asks.count };
   }
@@ -122,7 +122,7 @@ export class BybitDepthBook {
   }
 }
 
-/** Best first whatever the order on the wire, and no more levels than we keep. */
+/** Sorts levels best first, in whatever order the venue sent them, and keeps at most `DEPTH_LEVELS_MAX`. */
 function ordered(side: 'bids' | 'asks', levels: readonly DepthLevel[]): readonly DepthLevel[] {
   const ladder = new DepthSide(side);
   ladder.apply(levels);

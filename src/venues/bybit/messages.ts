@@ -11,7 +11,7 @@
  * {"topic":"orderbook.50.BTCUSDT","type":"delta","ts":1773386409407,"data":{"s":"BTCUSDT","b":[["71413.60","0"]],
  *  "a":[],"u":10132541,"seq":546137962186},"cts":1773386409404}
  * ```
- * `ts` is when the system made the answer, `cts` the matching engine's time (absent in answers of early 2024);
+ * `ts` is the time at which the system made the answer, `cts` the matching engine's (absent in answers of early 2024);
  * `u` counts updates of the book and restarts at 1 with the service. Size "0" deletes a level.
  * @see https://bybit-exchange.github.io/docs/v5/market/orderbook (read 2026-07-24)
  */
@@ -40,5 +40,5 @@ export const bybitStreamFrame = z.object({
   data: z.object({ s: z.string(), b: z.array(level), a: z.array(level), u: id }),
 });
 
-/** Answer codes that mean "too many requests" (10006 by rate, 10018 by address). */
+/** Bybit's codes for "too many requests" (10006 by rate, 10018 by address). */
 export const RATE_LIMIT_CODES: ReadonlySet<number> = new Set([10006, 10018]);

@@ -46,7 +46,7 @@ const book = (symbol: string, u: number) => ({
 });
 const symbolOf = (url: string) => new URL(url, 'http://venue').searchParams.get('symbol')!;
 
-/** Answers with a rising update id. */
+/** Answers with an increasing update id. */
 function answerBooks(): void {
   let u = 0;
   venue.answer = (request, response) => response.end(JSON.stringify(book(symbolOf(request.url!), ++u)));
@@ -58,7 +58,7 @@ async function outcomes(): Promise<Record<string, number>> {
 }
 
 describe('BybitPoller', () => {
-  test('polls every 200 ms on a fixed grid, whatever an answer takes', async () => {
+  test('polls every 200 ms on a fixed grid, however long an answer takes', async () => {
     answerBooks();
     const asked: number[] = [];
     const answer = venue.answer;
@@ -78,7 +78,7 @@ describe('BybitPoller', () => {
     expect(venue.requests[0]!.url).toBe('/v5/market/orderbook?category=linear&symbol=BTCUSDT&limit=50');
   });
 
-  test('never has two requests in flight a symbol, and keeps to the grid after a slow answer', async () => {
+  test('has at most one request in flight per symbol and returns to the grid after a slow answer', async () => {
     let inFlight = 0;
     let most = 0;
     const held: (() => void)[] = [];
@@ -107,7 +107,7 @@ describe('BybitPoller', () => {
     await until(() => events.length === 2);
   });
 
-  test('an equal update id is no event', async () => {
+  test('emits no event for an unchanged update id', async () => {
     const ids = [5, 5, 6, 1];
     venue.answer = (_request, response) => response.end(JSON.stringify(book('BTCUSDT', ids.shift() ?? 1)));
     start();
@@ -121,7 +121,7 @@ describe('BybitPoller', () => {
     expect(events.map((event) => event.updateId)).toEqual([5, 6, 1]);
   });
 
-  test('symbols are staggered, each with its own request in flight, over kept-alive connections', async () => {
+  test('staggers symbols, each with its own request in flight, over keep-alive connections', async () => {
     answerBooks();
     const asked: [string, number][] = [];
     const ports = new Set<number>();
@@ -181,7 +181,7 @@ describe('BybitPoller', () => {
     ['a server error', 502, 'bad gateway', {}, 'transport', 200],
   ];
   test.each(rows)(
-    '%s: pauses, says so, and comes back',
+    '%s: pauses, logs the pause and resumes',
     async (_shows, status, body, headers, failure, pauseMs) => {
       venue.answerJson(body, status, headers);
       start();
@@ -198,7 +198,7 @@ describe('BybitPoller', () => {
     },
   );
 
-  test('a limit holds all symbols, another refusal only its own', async () => {
+  test('pauses all symbols after a rate limit, only one symbol after another refusal', async () => {
     venue.answer = (request, response) => {
       const symbol = symbolOf(request.url!);
       const refused = { retCode: 10001, retMsg: 'symbol invalid', result: {} };
@@ -216,7 +216,7 @@ describe('BybitPoller', () => {
     expect(failures.map(({ failure }) => failure)).toEqual(['refused', 'banned']);
   });
 
-  test('a venue that is away is asked ever less often, up to 10 s apart', async () => {
+  test('polls an unreachable venue less and less often, up to 10 s apart', async () => {
     venue.answerJson('bad gateway', 502);
     start();
     await clock.advance(0);
@@ -229,7 +229,7 @@ describe('BybitPoller', () => {
     ]);
   });
 
-  test('a request without an answer ends after its time', async () => {
+  test('ends a request without an answer after its timeout', async () => {
     venue.answer = () => {};
     start();
     await clock.advance(0);
@@ -239,7 +239,7 @@ describe('BybitPoller', () => {
     expect(failures[0]).toMatchObject({ failure: 'transport' });
   });
 
-  test('close() ends it: nothing is reported after', async () => {
+  test('reports nothing after close()', async () => {
     venue.answer = () => {};
     start();
     await clock.advance(0);

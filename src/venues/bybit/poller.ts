@@ -13,14 +13,14 @@ const FEED = 'bybit.rest';
 const PERIOD_MS = 200;
 const TIMEOUT_MS = 2_000;
 const LEVELS = 50;
-/** The venue's own figure for `403 access too frequent`. */
+/** The pause that the venue documents for `403 access too frequent`. */
 const BANNED_PAUSE_MS = 600_000;
 const TRANSPORT: BackoffLimits = { firstMs: 400, maxMs: 10_000 };
 const RATE_LIMITED: BackoffLimits = { firstMs: 2_000, maxMs: 60_000 };
 const REFUSED: BackoffLimits = { firstMs: 30_000, maxMs: 600_000 };
 const RETRY_AFTER_MAX_MS = 600_000;
 
-export interface BybitPollerOptions {
+interface BybitPollerOptions {
   /** Base of the REST interface. */
   readonly url: string;
   readonly tickers: readonly Ticker[];
@@ -28,13 +28,13 @@ export interface BybitPollerOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Called once for every answer whose update id is not the last one's. */
+  /** Called once for each answer whose update id differs from the previous one. */
   readonly onEvent: (event: PerpDepthEvent) => void;
 }
 
 type Failure = 'transport' | 'banned' | 'rate_limited' | 'refused' | 'invalid';
 
-/** What is known of one symbol's polling. */
+/** Polling state of one symbol. */
 interface Symbol {
   readonly ticker: Ticker;
   readonly url: string;
@@ -44,13 +44,13 @@ interface Symbol {
   pausedUntil: number;
 }
 
-/** Polls the perpetual books on a grid that does not drift, one request in flight a symbol at most. */
+/** Polls the perpetual books on a grid that does not drift, with at most one request in flight per symbol. */
 export class BybitPoller {
   readonly #options: BybitPollerOptions;
   readonly #http: HttpClient;
   readonly #polls;
   readonly #timers = new Set<Timer>();
-  /** A ban or a limit counts against the address: all symbols wait. */
+  /** A ban or a rate limit applies to the address, so all symbols wait. */
   #allPausedUntil = 0;
   #closed = false;
 

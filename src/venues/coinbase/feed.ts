@@ -2,10 +2,10 @@ import type { PriceFeedOptions } from '../binance/feed.ts';
 import { ReconnectingSocket } from '../socket.ts';
 import { coinbaseProduct } from './mapper.ts';
 
-/** Heartbeats come every second, so half a minute without any frame is a stall. */
+/** A heartbeat arrives every second, so half a minute without any frame is a stall. */
 const SILENCE_LIMIT_MS = 30_000;
 
-/** Ticker and heartbeat of all products; the venue wants the subscription within 5 s of connecting. */
+/** Ticker and heartbeat of all products. The venue requires the subscription within 5 s of connecting. */
 export class CoinbaseFeed {
   readonly #socket: ReconnectingSocket;
 

@@ -13,7 +13,7 @@ const ticker = {
 };
 
 describe('mapCoinbaseFrame', () => {
-  test('a ticker is a price', () => {
+  test('maps a ticker to a price', () => {
     expect(mapCoinbaseFrame(JSON.stringify(ticker), 7)).toEqual([
       {
         kind: 'underlying',
@@ -33,7 +33,7 @@ describe('mapCoinbaseFrame', () => {
     ['another product', { ...ticker, product_id: 'ETH-EUR' }],
     ['a price of zero', { ...ticker, price: '0' }],
     ['an Advanced Trade frame', { channel: 'ticker', events: [] }],
-  ])('%s is none', (_shows, message) => {
+  ])('yields no price for %s', (_shows, message) => {
     expect(mapCoinbaseFrame(JSON.stringify(message), 7)).toEqual([]);
   });
 
@@ -42,13 +42,13 @@ describe('mapCoinbaseFrame', () => {
     ['an error', '{"type":"error","message":"Failed to subscribe"}'],
     ['no price', JSON.stringify({ ...ticker, price: undefined })],
     ['no time', JSON.stringify({ ...ticker, time: 'now' })],
-  ])('%s is set aside', (_shows, frame) => {
+  ])('rejects a frame with %s', (_shows, frame) => {
     expect(() => mapCoinbaseFrame(frame, 7)).toThrow(VenueMessageError);
   });
 });
 
 describe.skipIf(recordingsAbsent)('recorded frames (skipped where the recordings are absent)', () => {
-  test('tickers of 2021 in today’s shape, here under our product’s name', () => {
+  test('maps tickers of 2021 in today’s shape, renamed to our product', () => {
     let mapped = 0;
     let others = 0;
     for (const line of recordingLines('coinbase/cryptofeed-ticker-2021-04-17/ticker_match.txt')) {
@@ -71,7 +71,7 @@ describe.skipIf(recordingsAbsent)('recorded frames (skipped where the recordings
     expect(others).toBeGreaterThan(0);
   });
 
-  test('the other host’s frames give nothing', () => {
+  test('yields nothing for the other host’s frames', () => {
     expect(mapCoinbaseFrame(recording('coinbase/nautilus_trader-samples/ws_ticker.json'), 1)).toEqual([]);
   });
 });

@@ -12,8 +12,8 @@ export function coinbaseProduct(ticker: Ticker): string {
 }
 
 /**
- * Maps one text frame: a ticker becomes a price, nothing else does.
- * @throws {VenueMessageError} When a ticker is not what the protocol says, or the frame reports an error.
+ * Maps one text frame: a ticker message becomes a price; other messages are ignored.
+ * @throws {VenueMessageError} When a ticker does not match the protocol, or the frame reports an error.
  */
 export function mapCoinbaseFrame(frame: string, receivedTimeMs: number): readonly UnderlyingEvent[] {
   const message = parseJson(frame) as { type?: unknown } | null;

@@ -1,11 +1,11 @@
 /**
- * Raw shapes of the Coinbase Exchange feed (not Advanced Trade, which is another host with `events[]`):
+ * Raw shapes of the Coinbase Exchange feed (Advanced Trade is a different host, with `events[]`):
  * ```json
  * {"type":"ticker","sequence":37475248783,"product_id":"BTC-USD","price":"61685.99","best_bid":"61685.98",
  *  "best_ask":"61685.99","side":"buy","time":"2026-07-24T16:43:38.321111Z","trade_id":370843401,"last_size":"0.01"}
  * {"type":"error","message":"Failed to subscribe","reason":"XYZ-USD is not a valid product"}
  * ```
- * Prices are in USD, not USDT: a few basis points beside Binance.
+ * Prices are in USD, not USDT: they differ from Binance by a few basis points.
  * @see https://docs.cdp.coinbase.com/exchange/websocket-feed/channels (read 2026-07)
  */
 import { z } from 'zod';

@@ -3,7 +3,7 @@
  * and every trade, with the venue's time. It shares no code with the tested recorder: the books are plain maps from
  * price to size.
  */
-import type { WireObserver } from '../../../src/simulator/clobSockets.ts';
+import type { WireObserver } from '../../../src/simulator/clobSocketServer.ts';
 import { type DigestLevel, digestOf } from './ladderDigest.ts';
 
 const BUSY_OVER_MS = 10_000;

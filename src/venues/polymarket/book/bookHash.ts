@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
-/** What the venue hashes of one token's book. Levels as wire JSON: bids ascending, asks descending. */
-export interface HashedBook {
+/** The hash's inputs for one token's book. Levels as wire JSON: bids ascending, asks descending. */
+interface HashedBook {
   readonly marketId: string;
   readonly tokenId: string;
   /** Unix milliseconds. */
@@ -10,17 +10,17 @@ export interface HashedBook {
   readonly asksJson: string;
   /** As on the wire: "0.01". */
   readonly tickSize: string;
-  /** The market's last trade, three decimals as on the wire; the same text in both tokens' hashes. */
+  /** The market's last trade price, three decimals as on the wire; the same text in both tokens' hashes. */
   readonly lastTradePrice: string;
-  /** Both constant in every crypto window seen: "5" and false. */
+  /** The next two are constant in every crypto window seen: "5" and false. */
   readonly minOrderSize: string;
   readonly negRisk: boolean;
 }
 
 /**
- * The venue's fingerprint of one token's book: SHA-1 over compact JSON in the venue's key order.
- * Recomputed and equal on 21 recorded hashes of 2025-12, 2026-05 and 2026-09; the venue does not promise it
- * (a recording of 2024 does not verify), so callers treat a recipe that fails on a whole snapshot as unusable.
+ * The venue's fingerprint of one token's book: SHA-1 of compact JSON in the venue's key order.
+ * Reproduces 21 recorded hashes of 2025-12, 2026-05 and 2026-09. The venue does not promise the recipe, and a
+ * recording of 2024 does not verify, so callers stop using a recipe that fails on whole snapshots.
  * @returns 40 lower-case hex digits.
  */
 export function bookHash(book: HashedBook): string {

@@ -1,24 +1,24 @@
+import { LastTradeGuesser } from './lastTradeGuesser.ts';
 import type { HashContext, TokenBook } from './tokenBook.ts';
-import { TradeGuesses } from './tradeGuesses.ts';
 
-/** Snapshots carry all the hash's inputs: this many failing in a row refute the recipe, not the books. */
+/** Snapshots carry every input of the hash: this many failures in a row refute the recipe, not the books. */
 const SNAPSHOT_FAILURES_MAX = 3;
-/** The step a market goes to next when its price nears 0 or 1; the hash may have it before its message comes. */
+/** A market's next tick size when its price nears 0 or 1; the hash may use it before its message arrives. */
 const FINER_TICK: ReadonlyMap<string, string> = new Map([
   ['0.01', '0.001'],
   ['0.001', '0.0001'],
 ]);
 
-/** Holds the books of a market against the hashes the venue announced for them. */
+/** Compares the books of a market with the hashes that the venue announced for them. */
 export class HashCheck {
-  readonly guesses = new TradeGuesses();
+  readonly guesses = new LastTradeGuesser();
   /**
-   * The venue still hashes as we know it: some hash verified, and fewer than `SNAPSHOT_FAILURES_MAX` whole snapshots
-   * in a row failed since. Unless proven, announced best prices alone vouch for the book.
+   * The venue still uses the known recipe: some hash verified, and fewer than `SNAPSHOT_FAILURES_MAX` whole snapshots
+   * in a row have failed since. While false, only the announced best prices prove the book.
    */
   recipeProven = false;
   #snapshotFailures = 0;
-  /** The price step before its last change, until a hash verifies; null: none. */
+  /** The tick size before its last change, until a hash verifies; null when there is none. */
   #replacedTick: string | null = null;
   readonly #context: HashContext;
   readonly #yes: TokenBook;
@@ -32,7 +32,7 @@ export class HashCheck {
     this.#on = on;
   }
 
-  /** Both books equal their announced hashes, given the market's last trade. */
+  /** Both books equal their announced hashes, given the market's last trade price. */
   verify(lastTradePrice: string): boolean {
     if (!this.#on || !this.#yes.verify(this.#context, lastTradePrice)) return false;
     if (!this.#no.verify(this.#context, lastTradePrice)) return false;
@@ -41,20 +41,20 @@ export class HashCheck {
     return true;
   }
 
-  /** The venue replaced a price step: what it hashed before may still wait for its trade. */
+  /** The tick size changed: a book hashed with the old one may still wait for its trade message. */
   tickReplaced(tickSize: string): void {
     this.#replacedTick = tickSize;
   }
 
-  /** A whole snapshot came with all that its hash is made of: it says whether the recipe holds. */
+  /** A whole snapshot contains every input of its hash, so it shows whether the recipe is still valid. */
   judgeSnapshot(token: TokenBook, lastTradePrice: string): void {
     if (this.#on) this.#judgeRecipe(token.verify(this.#context, lastTradePrice));
   }
 
   /**
-   * The hash may hold a trade whose message has not come (at a price this action touched), not yet the one we have,
-   * the other token's side of it, the finer tick whose message is still to come, or the tick before its last change.
-   * The trade and the finer tick that verify become the known ones.
+   * The hash may use a trade whose message has not arrived (at a price this action touched), the trade before the known
+   * one, the other token's side of it, the finer tick before its message, or the tick before its last change.
+   * The trade price and the finer tick that verify are stored as the known ones.
    */
   verifyWithOtherInputs(): boolean {
     if (!this.#on) return false;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MARKET, WireMarket } from '../../../../test/support/wire.ts';
-import { LaneMerge } from '../clob/laneMerge.ts';
+import { ConnectionMerge } from '../clob/connectionMerge.ts';
 import { mapClobFrame } from '../clob/mapper.ts';
 import { MarketBook } from './marketBook.ts';
 
@@ -10,7 +10,7 @@ const SHARE = 1_000_000;
 
 interface Frame {
   text: string;
-  /** The venue's whole book once this frame's action is complete. */
+  /** The venue's whole book when this frame's action is complete. */
   truth: string;
 }
 
@@ -19,7 +19,7 @@ const change = fc.record({
   off: fc.integer({ min: 0, max: 5 }),
   size: fc.integer({ min: 0, max: 300 }),
 });
-/** One action of the venue sets a level once. */
+/** An action of the venue sets each level at most once. */
 const action = fc.uniqueArray(change, {
   minLength: 1,
   maxLength: 3,
@@ -28,7 +28,7 @@ const action = fc.uniqueArray(change, {
 const actions = fc.array(action, { minLength: 1, maxLength: 40 });
 const delays = fc.array(fc.integer({ min: 0, max: 3000 }), { minLength: 1, maxLength: 40 });
 
-/** A venue, and a book that has its snapshot of `T0`. */
+/** A venue and a book that has the venue's snapshot of `T0`. */
 function venueAndBook() {
   const wire = venue();
   const book = new MarketBook({ ...MARKET, tickSize: '0.01' }, () => undefined);
@@ -37,7 +37,7 @@ function venueAndBook() {
   return { wire, book, feed };
 }
 
-/** Applies a frame; what the book answers to each of its events. */
+/** Applies a frame and returns the book's result for each of its events. */
 function feedOf(book: MarketBook) {
   return (text: string) =>
     mapClobFrame(text, T0).map((event) => {
@@ -55,7 +55,7 @@ function venue(): WireMarket {
   return wire;
 }
 
-/** The venue's frames, one action every 10 ms, and what its book was after each. */
+/** The venue's frames, one action every 10 ms, each with the book after its action. */
 function venueOf(list: readonly (readonly { side: 'BUY' | 'SELL'; off: number; size: number }[])[]) {
   const wire = venue();
   const truth = () => wire.bids.toWireJson() + wire.asks.toWireJson();
@@ -73,7 +73,7 @@ function venueOf(list: readonly (readonly { side: 'BUY' | 'SELL'; off: number; s
 }
 
 describe('a book fed by two connections', () => {
-  it('ends as the venue’s, proven, whatever one connection loses and however far the other is behind', () => {
+  it('ends proven and equal to the venue’s, whatever one connection loses and however late the other is', () => {
     fc.assert(
       fc.property(actions, delays, delays, fc.array(fc.nat(120), { maxLength: 15 }), (list, a, b, lost) => {
         const { first, frames } = venueOf(list);
@@ -91,19 +91,21 @@ describe('a book fed by two connections', () => {
         };
         feed(first.text, T0);
         const gone = new Set(lost);
-        const arrivals = [a, b].flatMap((lag, lane) => {
+        const arrivals = [a, b].flatMap((lag, connection) => {
           let last = 0;
           return frames.flatMap(({ text }, i) => {
             last = Math.max(last, i * 5 + (lag[i % lag.length] ?? 0));
-            return lane === 0 && gone.has(i) ? [] : [{ lane: lane as 0 | 1, text, atMs: last }];
+            return connection === 0 && gone.has(i)
+              ? []
+              : [{ connection: connection as 0 | 1, text, atMs: last }];
           });
         });
-        const merge = new LaneMerge();
+        const merge = new ConnectionMerge();
         let quietSince = 0;
-        for (const { lane, text, atMs } of arrivals.sort((x, y) => x.atMs - y.atMs)) {
+        for (const { connection, text, atMs } of arrivals.sort((x, y) => x.atMs - y.atMs)) {
           if (atMs - quietSince >= 20) book.finishQuiet();
           quietSince = atMs;
-          if (merge.offer(lane, text, atMs, true)) feed(text, T0 + atMs);
+          if (merge.offer(connection, text, atMs, true)) feed(text, T0 + atMs);
         }
         book.finishQuiet();
         expect(book.yes.bids.toWireJson() + book.yes.asks.toWireJson()).toBe(frames.at(-1)?.truth);
@@ -114,7 +116,7 @@ describe('a book fed by two connections', () => {
     );
   });
 
-  it('takes nothing late that is older than a proven book, and no level that was set since', () => {
+  it('applies no late change older than a proven book or to a level set since', () => {
     const { first, frames } = venueOf([
       [{ side: 'BUY', off: 0, size: 150 }],
       [{ side: 'BUY', off: 1, size: 200 }],
@@ -124,7 +126,7 @@ describe('a book fed by two connections', () => {
     const feed = feedOf(book);
     feed(first.text);
     const [one, two, three] = frames.map(({ text }) => text) as [string, string, string];
-    // The first is lost; the third sets the level the second had set.
+    // The first frame is lost; the third sets the same level as the second.
     feed(three);
     book.finishQuiet();
     expect(book.trusted).toBe(false);
@@ -135,11 +137,11 @@ describe('a book fed by two connections', () => {
     expect(book.yes.bids.sizes[1]).toBe(2_500_000);
   });
 
-  it('keeps a level of the last whole book where a frame from before it comes late', () => {
+  it('keeps a level of the last whole book when an older frame arrives late', () => {
     const { wire, book, feed } = venueAndBook();
     const [lost] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
     wire.action(T0 + 15, [{ side: 'BUY', price: 4900, size: 4 * SHARE }]);
-    // The message of this trade never comes: the whole books stay unproven.
+    // This trade's message never arrives: the whole books stay unproven.
     wire.trade(T0 + 20, { price: 3300, size: SHARE });
     for (const text of wire.books(T0 + 20)) feed(text);
     book.finishQuiet();
@@ -148,7 +150,7 @@ describe('a book fed by two connections', () => {
     expect(book.yes.bids.sizes[0]).toBe(4 * SHARE);
   });
 
-  it('keeps a level of a proven book where a frame of the same millisecond comes again', () => {
+  it('keeps a level of a proven book when a frame of the same millisecond is repeated', () => {
     const { wire, book, feed } = venueAndBook();
     const [first] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
     const [second] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 4 * SHARE }]);

@@ -24,7 +24,7 @@ function apply(book: MarketBook, event: ClobEvent): void {
   if (event.kind === 'trade') book.applyTrade(event);
 }
 
-/** Plays recorded frames; `frames[i]` finished what `finished` lists for it. */
+/** Plays recorded frames; `finished` lists each action with the index of the frame that ended it. */
 function play(frames: readonly string[], tickSize: string) {
   const events = frames.map((frame, i) => mapClobFrame(frame, 1000 + i));
   const first = events.flat().filter((event) => event.kind === 'book_snapshot');
@@ -62,7 +62,7 @@ describe.skipIf(recordingsAbsent)(
   'recorded Polymarket frames (skipped where the recordings are absent)',
   () => {
     it.each([
-      // The excerpt stops after one token's book of a trade, so its last action ends by quiet.
+      // The excerpt stops after one token's book of a trade, so its last action ends by a pause.
       [`${POLYBOT}/frames.jsonl`, `${POLYBOT}/expected.json`, 'quiet'],
       [`${FIFA}/bid-cancel-batch.jsonl`, `${FIFA}/expected-bid-cancel-batch.json`, 'verified'],
       [`${FIFA}/crossed-fill.jsonl`, `${FIFA}/expected-crossed-fill.json`, 'verified'],
@@ -76,7 +76,7 @@ describe.skipIf(recordingsAbsent)(
       expect(finished.at(-1)).toMatchObject({ trusted: true, end });
     });
 
-    it('shows a batch of four cancels once, when its last frame has come', () => {
+    it('publishes a batch of four cancels once, after its last frame', () => {
       const { finished } = play(recordedFrames(`${FIFA}/bid-cancel-batch.jsonl`), '0.001');
       expect(finished.map(({ frame, end, trusted, best }) => ({ frame, end, trusted, best }))).toEqual([
         { frame: 0, end: 'verified', trusted: true, best: [5540, 5590] },
@@ -84,18 +84,18 @@ describe.skipIf(recordingsAbsent)(
       ]);
     });
 
-    it('is untrusted after a lost frame until the next whole books', () => {
+    it('stays untrusted after a lost frame until the next whole books', () => {
       const frames = recordedFrames(`${FIFA}/bid-cancel-batch.jsonl`);
       const { book, finished } = play([...frames.slice(0, 4), ...frames.slice(5)], '0.001');
       expect(finished.at(-1)).toMatchObject({ trusted: false, end: 'quiet' });
       for (const event of mapClobFrame(frames[0]!.replaceAll('1789156453209', '1789156453300'), 5000))
         apply(book, event);
       book.finishQuiet();
-      // The hash covers the time, so the shifted copy cannot verify: a real later snapshot is needed.
+      // The hash covers the time, so the shifted copy cannot verify: only a real later snapshot can.
       expect(book.trusted).toBe(false);
     });
 
-    it('never shows a crossed state on the way of a fill', () => {
+    it('never publishes a crossed state during a fill', () => {
       const { finished } = play(recordedFrames(`${FIFA}/crossed-fill.jsonl`), '0.001');
       for (const { best, trusted } of finished) {
         expect(trusted).toBe(true);
@@ -108,7 +108,7 @@ describe.skipIf(recordingsAbsent)(
 const T0 = 1_795_176_010_000;
 const SHARE = 1_000_000;
 
-/** A book that knows the venue's snapshot of `T0`, and the actions it finishes from then on. */
+/** A book that has the venue's snapshot of `T0`, and the actions that finish afterwards. */
 function afterSnapshot(options = { checkHashes: true }) {
   const wire = new WireMarket();
   for (let i = 1; i <= 8; i++) {
@@ -130,7 +130,7 @@ function afterSnapshot(options = { checkHashes: true }) {
 }
 
 describe('a market’s book', () => {
-  it('applies a whole book of the millisecond of the last change', () => {
+  it('applies a whole book with the same millisecond as the last change', () => {
     const { wire, finished, feed } = afterSnapshot();
     const [first] = wire.action(T0 + 10, [
       { side: 'BUY', price: 4900, size: 0 },
@@ -140,7 +140,7 @@ describe('a market’s book', () => {
     expect(finished).toMatchObject([{ trusted: true, end: 'verified', form: 'book', best: [4700, 5000] }]);
   });
 
-  it('hashes the later received of two trades of one millisecond', () => {
+  it('hashes the trade received later of two in one millisecond', () => {
     const { wire, book, finished, feed } = afterSnapshot();
     feed(wire.trade(T0 + 5, { price: 5300, size: SHARE }));
     feed(wire.trade(T0 + 5, { price: 5600, size: SHARE, id: '0x2' }));
@@ -149,7 +149,7 @@ describe('a market’s book', () => {
     expect(book.context.lastTradePrice).toBe('0.560');
   });
 
-  it('proves a waiting action hashed with the step before, though its trade comes after the change of the step', () => {
+  it('proves a waiting action hashed with the old tick size when its trade arrives after the change', () => {
     const { wire, book, finished, feed } = afterSnapshot();
     const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
     feed(...wire.action(T0 + 3, [{ side: 'BUY', price: 4500, size: SHARE }]));
@@ -162,7 +162,7 @@ describe('a market’s book', () => {
     expect(finished[1]).toMatchObject({ trusted: true, end: 'verified' });
   });
 
-  it('proves a book shown unproven once its trade has come, though the step changed before', () => {
+  it('proves a published unproven book when its trade arrives, even after a tick size change', () => {
     const { wire, book, finished, feed } = afterSnapshot();
     const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
     feed(...wire.action(T0 + 3, [{ side: 'BUY', price: 4500, size: SHARE }]));
@@ -172,7 +172,7 @@ describe('a market’s book', () => {
     expect(finished.map(({ trusted }) => trusted)).toEqual([false, true]);
   });
 
-  it('stays untrusted after a doubt, though a trade comes, where best prices alone vouch for it', () => {
+  it('stays untrusted after a doubt and a trade when only best prices prove the book', () => {
     const { wire, book, finished, feed } = afterSnapshot({ checkHashes: false });
     book.distrust(T0 + 5);
     feed(wire.trade(T0 + 10, { price: 5000, size: SHARE }));
@@ -183,7 +183,7 @@ describe('a market’s book', () => {
     expect(finished[1]).toMatchObject({ trusted: true });
   });
 
-  it('shows nothing after a disconnect until the whole books of both tokens have come', () => {
+  it('publishes nothing after a disconnect until both tokens’ whole books arrive', () => {
     const { wire, book, finished, feed } = afterSnapshot();
     book.disconnect(T0 + 5);
     expect(finished).toMatchObject([{ trusted: false, end: 'disconnected' }]);

@@ -7,67 +7,67 @@ import type {
   TokenTradeEvent,
 } from '../../../schema/events.ts';
 import { HashCheck } from './hashCheck.ts';
-import { RecentChanges } from './recentChanges.ts';
+import { tradePriceText } from './lastTradeGuesser.ts';
+import { RecentChangeLog } from './recentChangeLog.ts';
 import { type HashContext, TokenBook } from './tokenBook.ts';
-import { tradePriceText } from './tradeGuesses.ts';
 
-/** How long an action whose hash has not verified waits for more of its frames. */
+/** How long an action with an unverified hash waits for more frames. */
 export const ACTION_QUIET_MS = 20;
 
-/** The venue names both tokens of a market in each change: one that is named so much later than the other is frozen. */
+/** Each change names both tokens of a market; a token named this much later than the other is frozen. */
 export const LOPSIDED_MS = 500;
 
-/** What ends an action: its hash verified, the next action began, nothing more came, or the feed was lost. */
-export type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
+/** Why an action ended: its hash verified, the next action began, no frame followed, or the feed was lost. */
+type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
 
-/** What an action came as: level changes, a whole book of some token, or a frame that came late. */
-export type ActionForm = 'changes' | 'book' | 'late';
+/** The frames of an action: level changes, a whole book of a token, or a late frame. */
+type ActionForm = 'changes' | 'book' | 'late';
 
 export interface FinishedAction {
   readonly end: ActionEnd;
   readonly form: ActionForm;
   /** Venue time, made monotonic per market. */
   readonly eventTimeMs: number;
-  /** Receipt of the action's last frame. */
+  /** Receive time of the action's last frame. */
   readonly receivedTimeMs: number;
   /** The levels of either token changed since the last finished action. */
   readonly changed: boolean;
-  /** It includes a book that the venue sent on subscription or answered over REST, not one that follows a trade. */
+  /** It includes a book sent on subscription or answered over REST, as opposed to one that follows a trade. */
   readonly isFirstBook: boolean;
   readonly trusted: boolean;
 }
 
-/** What became of an event that was offered; `late` ones set what nothing newer had set. */
+/** The outcome of applying an event; a `late` one set only levels that nothing newer had set. */
 export type Applied = 'applied' | 'late' | 'stale' | 'before_snapshot' | 'unknown_token';
 
 /**
  * Both books of one market, built from venue actions.
  *
- * The venue splits one action of its engine over several frames, each announcing the hash and best prices of
- * the state AFTER the whole action (recorded 2026-09-11). So frames are applied as they come but the state is
- * shown only when the hashes verify, when a frame of another action arrives, or after `ACTION_QUIET_MS`.
+ * The venue splits one action of its engine over several frames. Each announces the hash and best prices of
+ * the state AFTER the whole action (recorded 2026-09-11). So frames are applied on arrival, but the state is
+ * published only when the hashes verify, when a frame of another action arrives, or after `ACTION_QUIET_MS`.
  */
 export class MarketBook {
   readonly marketId: string;
   readonly yes: TokenBook;
   readonly no: TokenBook;
   readonly context: HashContext;
-  /** Receipt of the newest frame of the action that still waits; null when none does. */
+  /** Receive time of the newest frame of the waiting action; null when no action waits. */
   waitingSinceMs: number | null = null;
   /** State of the last finished action. */
   trusted = false;
-  /** Venue time of the last finished action, never falling. */
+  /** Venue time of the last finished action; never decreases. */
   eventTimeMs = 0;
   #openTimeMs = 0;
   #changed = false;
   #tokensInAction = 0;
-  /** The one token the last actions named, as a bit; 0 where they named both. Since which venue time. */
+  /** The only token that the last actions named, as a bit (0: they named both), and the venue time since when. */
   #aloneToken = 0;
   #aloneSinceMs = 0;
   #form: ActionForm = 'changes';
   readonly #check: HashCheck;
   #isFirstBook = false;
-  readonly #recent = new RecentChanges();
+  readonly #recent = new RecentChangeLog();
   #tradeTimeMs = 0;
   readonly #onFinished: (book: MarketBook, action: FinishedAction) => void;
 
@@ -90,12 +90,12 @@ export class MarketBook {
     this.#onFinished = onFinished;
   }
 
-  /** Hashes vouch for this market's books; unless so, announced best prices alone do. */
+  /** Hashes prove this market's books; while false, only announced best prices do. */
   get recipeProven(): boolean {
     return this.#check.recipeProven;
   }
 
-  /** One token's book alone has ever come. */
+  /** Only one token's book has ever arrived. */
   get isOneSided(): boolean {
     const { yes, no } = this;
     if (yes.known === no.known) return false;
@@ -103,12 +103,12 @@ export class MarketBook {
     return bids.count === 0 && asks.count === 0;
   }
 
-  /** One token has been named alone for so long that the other must be frozen, whatever its last hash vouched for. */
+  /** One token has been named alone for so long that the other must be frozen, even if its last hash verified. */
   get isLopsided(): boolean {
     return this.#aloneToken !== 0 && this.#openTimeMs - this.#aloneSinceMs >= LOPSIDED_MS;
   }
 
-  /** NO is the exact mirror of YES: the venue keeps one book. */
+  /** NO is the exact mirror of YES, because the venue keeps one book. */
   get mirrored(): boolean {
     return isMirror(this.yes.bids, this.no.asks) && isMirror(this.yes.asks, this.no.bids);
   }
@@ -118,14 +118,14 @@ export class MarketBook {
     if (token === null) return 'unknown_token';
     token.frames++;
     if (token.known && event.eventTimeMs < token.timeMs) return 'stale';
-    // A book that completes the market ends nothing that is worth showing.
+    // Before the book that completes the market, there is no state worth publishing.
     if (this.#belongsToAnother(event.eventTimeMs, token, event.hash)) this.#finish('superseded', token.known);
     this.#openTimeMs = event.eventTimeMs;
     if (event.tickSize !== null) this.context.tickSize = event.tickSize;
     if (event.lastTradePrice !== null) this.context.lastTradePrice = event.lastTradePrice;
     this.#noteToken(token);
     if (this.#form === 'changes') this.#form = 'book';
-    // The venue leaves it out of the books that follow trades.
+    // Books that follow trades do not carry the last trade price.
     if (event.lastTradePrice !== null) this.#isFirstBook = true;
     this.#noteTradeCandidates(token);
     if (token.applySnapshot(event)) this.#changed = true;
@@ -150,7 +150,7 @@ export class MarketBook {
       return known.length === 0 ? 'before_snapshot' : this.applyChanges({ ...event, changes: known });
     }
     if (late) return this.#applyLate(event);
-    // A frame is whole within one action: what it supersedes ends before any of it is applied.
+    // All changes of a frame belong to one action: end the action they supersede before applying any of them.
     if (this.waitingSinceMs !== null) this.#supersede(changes, eventTimeMs);
     this.#openTimeMs = eventTimeMs;
     for (const change of changes) {
@@ -165,8 +165,8 @@ export class MarketBook {
   }
 
   /**
-   * A trade enters the hash of both tokens' books. Its message may come before the change it caused, after it, or
-   * behind a later trade: so an older one is ignored, and the price it replaces stays a candidate.
+   * A trade enters the hash of both tokens' books. Its message may arrive before the change it caused, after it, or
+   * after a later trade's. So an older trade is ignored, and the replaced price stays a candidate.
    */
   applyTrade(event: TokenTradeEvent): void {
     if (event.eventTimeMs < this.#tradeTimeMs) return;
@@ -176,19 +176,19 @@ export class MarketBook {
     this.#judgeAgain(event.receivedTimeMs);
   }
 
-  /** The venue changed the price step; it enters the hash at once, but not that of an action that waits already. */
+  /** The tick size changed. It enters the hash at once, but not the hash of an action that is already waiting. */
   applyTickSize(tickSize: string, receivedTimeMs: number): void {
     if (tickSize !== this.context.tickSize) this.#check.tickReplaced(this.context.tickSize);
     this.context.tickSize = tickSize;
     this.#judgeAgain(receivedTimeMs);
   }
 
-  /** Ends the waiting action: its frames have had `ACTION_QUIET_MS`, or its recording is over. */
+  /** Ends the waiting action after `ACTION_QUIET_MS` without a frame, or at the end of a recording. */
   finishQuiet(): void {
     if (this.waitingSinceMs !== null) this.#finish('quiet');
   }
 
-  /** Takes over a stored state, so that an equal snapshot is no change. NO levels may be left out where mirrored. */
+  /** Loads a stored state, so that an equal snapshot is no change. Mirrored books may omit the NO levels. */
   restore(state: {
     eventTimeMs: number;
     trusted: boolean;
@@ -203,7 +203,7 @@ export class MarketBook {
     this.no.restore(state.mirrored ? { bids: mirrorOf(asks), asks: mirrorOf(bids) } : state.no);
   }
 
-  /** The feed is gone: what is known may be wrong from here until the next snapshots of both tokens. */
+  /** The feed is lost: the book may be wrong until the next snapshots of both tokens. */
   disconnect(receivedTimeMs: number): void {
     this.finishQuiet();
     this.yes.reset();
@@ -212,13 +212,13 @@ export class MarketBook {
     this.distrust(receivedTimeMs);
   }
 
-  /** What is known may be wrong for a reason the book cannot see: untrusted until the next announced hashes verify. */
+  /** The book may be wrong for a reason outside it: untrusted until the next announced hashes verify. */
   distrust(receivedTimeMs: number): void {
     this.finishQuiet();
-    this.yes.doubt();
-    this.no.doubt();
+    this.yes.distrust();
+    this.no.distrust();
     if (!this.trusted) return;
-    // The loss of trust is a state of its own; the venue has no time for it, so it takes that of the last event.
+    // The loss of trust is a state of its own. The venue has no time for it, so it gets that of the last event.
     this.#openTimeMs = this.eventTimeMs;
     this.#publish('disconnected', receivedTimeMs, false);
   }
@@ -230,7 +230,7 @@ export class MarketBook {
     this.reannounce(receivedTimeMs);
   }
 
-  /** Publishes the state again: whether it may be trusted has changed for a reason that is not its own. */
+  /** Publishes the state again because its trust changed for a reason outside the book. */
   reannounce(receivedTimeMs: number): void {
     this.finishQuiet();
     if (!this.yes.known || !this.no.known) return;
@@ -239,8 +239,8 @@ export class MarketBook {
   }
 
   /**
-   * A frame the other socket lost, or that was overtaken: it sets the levels nothing newer has set. A book that is
-   * proven needs none: what comes late for it is a repetition.
+   * Applies a frame that the other socket lost or that arrived out of order: it sets the levels that nothing newer has
+   * set. A proven book ignores it as a repetition.
    */
   #applyLate({ changes, eventTimeMs, receivedTimeMs }: BookChangeEvent): Applied {
     let set = false;
@@ -277,7 +277,7 @@ export class MarketBook {
     }
   }
 
-  /** One action has one time and, per token, one hash; anything else begins the next action. */
+  /** An action has one time and one hash per token; a different time or hash begins the next action. */
   #belongsToAnother(timeMs: number, token: TokenBook, hash: string | null): boolean {
     if (this.waitingSinceMs === null) return false;
     const seen = (this.#tokensInAction & (token === this.yes ? 1 : 2)) !== 0;
@@ -294,20 +294,20 @@ export class MarketBook {
     if (this.#check.verify(this.context.lastTradePrice)) this.#finish('verified');
   }
 
-  /** A trade happened at a best price: the one before it or the one it left. */
+  /** A trade happens at a best price: the one before it or the one after it. */
   #noteTradeCandidates(token: TokenBook): void {
     this.#check.guesses.note(token.bids.best);
     this.#check.guesses.note(token.asks.best);
   }
 
-  /** What the hash needed came late: the waiting action may be whole now, or the state shown be proven. */
+  /** A late input of the hash arrived: the waiting action may now be complete, or the published state proven. */
   #judgeAgain(receivedTimeMs: number): void {
     if (this.waitingSinceMs !== null) this.#finishIfVerified();
     else if (!this.trusted && this.yes.known && this.no.known && this.#judge('quiet'))
       this.#publish('verified', receivedTimeMs, true);
   }
 
-  /** @param showsOneSide Publish what is known, unproven, where the other token's book has never come. */
+  /** @param showsOneSide Whether to publish an unproven book when the other token's book has never arrived. */
   #finish(end: ActionEnd, showsOneSide = true): void {
     const receivedTimeMs = this.waitingSinceMs as number;
     this.waitingSinceMs = null;

@@ -3,7 +3,7 @@ import type { BookSnapshotEvent, LevelChange, Levels } from '../../../schema/eve
 import type { BookView } from '../../../schema/records.ts';
 import { bookHash } from './bookHash.ts';
 
-/** What the two tokens of a market share when a book is hashed. */
+/** The hash inputs that the two tokens of a market share. */
 export interface HashContext {
   readonly marketId: string;
   tickSize: string;
@@ -12,30 +12,30 @@ export interface HashContext {
   readonly negRisk: boolean;
 }
 
-/** The book of one outcome, with what the venue last announced about it. */
+/** The book of one outcome and the hash and best prices that the venue last announced for it. */
 export class TokenBook implements BookView {
-  /** Changes once at most: a recording may name one token of its market long before the other. */
+  /** Changes at most once: a recording may name one token of its market long before the other. */
   tokenId: string;
   readonly bids = new LadderSide('bids');
   readonly asks = new LadderSide('asks');
-  /** A snapshot has come since the last reset; before that, changes have nothing to apply to. */
+  /** A snapshot has arrived since the last reset; before it, changes have nothing to apply to. */
   known = false;
   /** Venue time of the newest frame applied. */
   timeMs = 0;
-  /** Venue time of the last snapshot: no change from before it is news. */
+  /** Venue time of the last snapshot: earlier changes are ignored. */
   snapshotTimeMs = 0;
-  /** Hash the venue announced for the state after the running (or last) action; null when it gave none. */
+  /** The announced hash of the state after the current (or last) action; null when the venue announced none. */
   announcedHash: string | null = null;
-  /** The content equalled the announced hash when last checked. */
+  /** The levels equalled the announced hash when last checked. */
   verified = false;
-  /** Frames that named this token, whether they were applied or not: a token can fall silent alone. */
+  /** Frames that named this token, applied or not: one token can go silent alone. */
   frames = 0;
   #framesAtReset = 0;
   #announcedBestBid: number | null = null;
   #announcedBestAsk: number | null = null;
   #announcesBest = false;
-  /** Nothing announced vouches for the book until its next frame. */
-  #doubted = false;
+  /** No announcement proves the book until its next frame. */
+  #distrusted = false;
 
   constructor(tokenId: string) {
     this.tokenId = tokenId;
@@ -49,7 +49,7 @@ export class TokenBook implements BookView {
     this.timeMs = this.snapshotTimeMs = event.eventTimeMs;
     this.announcedHash = event.hash;
     this.#announcesBest = false;
-    this.#doubted = false;
+    this.#distrusted = false;
     this.verified = false;
     return bidsChanged || asksChanged;
   }
@@ -62,36 +62,36 @@ export class TokenBook implements BookView {
     this.#announcedBestBid = change.bestBid;
     this.#announcedBestAsk = change.bestAsk;
     this.#announcesBest = change.announcesBest;
-    this.#doubted = false;
+    this.#distrusted = false;
     this.verified = false;
     return side.set(change.price, change.size);
   }
 
   /**
-   * The local best prices equal those announced (true when none were, false after a doubt). Weaker than the hash, and
-   * nearly free.
+   * The local best prices equal those announced (true when none were, false after a doubt). A weaker proof than the
+   * hash, and nearly free.
    */
   get agreesOnBest(): boolean {
-    if (this.#doubted) return false;
+    if (this.#distrusted) return false;
     return (
       !this.#announcesBest ||
       (this.bids.best === this.#announcedBestBid && this.asks.best === this.#announcedBestAsk)
     );
   }
 
-  /** A frame has named this token since the feed was last gone. */
-  get isHeardSinceReset(): boolean {
+  /** A frame has named this token since the feed was last lost. */
+  get hasFramesSinceReset(): boolean {
     return this.frames > this.#framesAtReset;
   }
 
-  /** Bid above ask: an error. Locked (equal) is not, though it is how a half-applied fill looks too. */
+  /** Bid above ask: an error. Locked (equal) is none, although a half-applied fill looks the same. */
   get crossed(): boolean {
     const { best: bid } = this.bids;
     const { best: ask } = this.asks;
     return bid !== null && ask !== null && bid > ask;
   }
 
-  /** Whether the content equals the announced hash, given what the market shares. */
+  /** Whether the levels equal the announced hash, given the inputs that the market shares. */
   verify(context: HashContext, lastTradePrice: string): boolean {
     if (this.verified) return true;
     if (this.announcedHash === null) return false;
@@ -110,26 +110,26 @@ export class TokenBook implements BookView {
     return this.verified;
   }
 
-  /** Takes over levels of which only the store knows. */
+  /** Loads levels from the store. */
   restore(levels: { bids: Levels; asks: Levels }): void {
     this.bids.replace(levels.bids);
     this.asks.replace(levels.asks);
   }
 
-  /** Sets a level without what a frame announces: it comes too late for that. @returns Whether the level changed. */
+  /** Sets a level but ignores the frame's announcements, which are outdated. @returns Whether the level changed. */
   setLate(side: 'BUY' | 'SELL', price: number, size: number): boolean {
     this.verified = false;
     return (side === 'BUY' ? this.bids : this.asks).set(price, size);
   }
 
-  /** Forgets the announced hash and best prices: what they vouched for may have changed since. */
-  doubt(): void {
+  /** Forgets the announced hash and best prices: the levels they proved may have changed since. */
+  distrust(): void {
     this.verified = false;
     this.announcedHash = null;
-    this.#doubted = true;
+    this.#distrusted = true;
   }
 
-  /** Forgets what vouched for the levels, not the levels: an equal snapshot after a reconnect is no change. */
+  /** Forgets the proof but keeps the levels: an equal snapshot after a reconnect is no change. */
   reset(): void {
     this.#framesAtReset = this.frames;
     this.known = false;

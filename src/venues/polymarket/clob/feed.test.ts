@@ -40,7 +40,7 @@ const heard = (count: number, at = -1) =>
 const names = (count: number, from = 0) => Array.from({ length: count }, (_, i) => String(1000 + from + i));
 
 describe('ClobFeed', () => {
-  test('opens with type market, then subscribes and unsubscribes on the open socket, flag every time', async () => {
+  test('subscribes with type market, then changes tokens on the open socket, with the flag each time', async () => {
     feed.subscribe('BTC 5m', ['1', '2']);
     await heard(1);
     feed.subscribe('BTC 5m', ['2', '3', '4', '3']);
@@ -55,7 +55,7 @@ describe('ClobFeed', () => {
     expect(venue.latest.path).toBe('/ws/market');
   });
 
-  test('what is subscribed before the socket is open goes with the first frame', async () => {
+  test('sends subscriptions made before the socket is open in the first frame', async () => {
     feed.subscribe('BTC 5m', ['1', '2']);
     feed.subscribe('BTC 5m', ['3', '4']);
     await heard(1);
@@ -64,7 +64,7 @@ describe('ClobFeed', () => {
     ]);
   });
 
-  test('groups have sockets of their own; a socket takes 400 assets', async () => {
+  test('gives each group its own sockets with at most 400 assets each', async () => {
     feed.subscribe('BTC 5m', names(398));
     feed.subscribe('BTC 5m', names(4, 500));
     feed.subscribe('BTC 5m', names(2, 600));
@@ -77,7 +77,7 @@ describe('ClobFeed', () => {
     expect(counts.sort((a, b) => a - b)).toEqual([2, 4, 400]);
   });
 
-  test('a list too long for one socket is split', async () => {
+  test('splits a list that is too long for one socket', async () => {
     feed.subscribe('BTC 5m', names(900));
     await until(
       () =>
@@ -87,7 +87,7 @@ describe('ClobFeed', () => {
     expect(sent.sort()).toEqual(names(900).sort());
   });
 
-  test('passes every text on, texts that are no JSON too', async () => {
+  test('passes on every text, including texts that are not JSON', async () => {
     feed.subscribe('BTC 5m', ['1', '2']);
     await heard(1);
     for (const text of ['[]', 'NO NEW ASSETS', '{"event_type":"book"}']) venue.latest.socket.send(text);
@@ -96,7 +96,7 @@ describe('ClobFeed', () => {
     expect(frames).toEqual(['[]', 'NO NEW ASSETS', '{"event_type":"book"}', 'PONG']);
   });
 
-  test('after a loss it says which books are lost and subscribes everything again', async () => {
+  test('reports the lost tokens after a disconnect and subscribes all tokens again', async () => {
     feed.subscribe('BTC 5m', ['1', '2']);
     await heard(1);
     feed.subscribe('BTC 5m', ['3', '4']);
@@ -113,7 +113,7 @@ describe('ClobFeed', () => {
     ]);
   });
 
-  test('a socket that answers keep-alives is left alone, however quiet it is', async () => {
+  test('keeps a quiet socket that answers keep-alives', async () => {
     feed.subscribe('BTC 5m', ['1', '2']);
     await heard(1);
     for (let i = 1; i <= 30; i++) {
@@ -124,7 +124,7 @@ describe('ClobFeed', () => {
     expect(feed.silentForMs('BTC 5m')).toBe(300_000);
   });
 
-  test('"all resolved" is asked again rarely, at once when something new is wanted', async () => {
+  test('reconnects rarely after "all resolved", but at once for a new subscription', async () => {
     feed.subscribe('BTC 5m', ['1', '2']);
     await heard(1);
     venue.latest.socket.close(1000, 'all subscribed assets resolved');
@@ -137,7 +137,7 @@ describe('ClobFeed', () => {
     expect(messages(venue.latest)[0].assets_ids).toEqual(['1', '2', '3', '4']);
   });
 
-  test('a socket with nothing left is closed, and its group starts anew', async () => {
+  test('closes a socket without tokens and opens a new one for later subscriptions', async () => {
     feed.subscribe('BTC 5m', ['1', '2']);
     await heard(1);
     feed.unsubscribe('BTC 5m', ['1', '2']);

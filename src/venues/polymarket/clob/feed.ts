@@ -1,23 +1,23 @@
-import { ClobShard, type ShardOptions } from './shard.ts';
+import { ClobShard, type ClobShardOptions } from './shard.ts';
 
-/** Beyond 500 assets on one connection the venue sends no snapshot (reported 2026-07); even, so that pairs stay together. */
+/** Beyond 500 assets per connection the venue sends no snapshot (reported 2026-07); even: pairs stay together. */
 const ASSETS_PER_SOCKET_MAX = 400;
 /** While connections are lost, one of them tries this often; the others follow as soon as one is up. */
 const SCOUT_PERIOD_MS = 700;
-/** A venue that takes connections only to drop them is not besieged. */
+/** Rate-limits reconnects to a venue that accepts connections and immediately drops them. */
 const FOLLOW_PERIOD_MS = 5_000;
 
-export interface ClobFeedOptions extends Omit<ShardOptions, 'url'> {
+interface ClobFeedOptions extends Omit<ClobShardOptions, 'url'> {
   /** Whole URL of the market channel. */
   readonly url: string;
-  /** Groups that two connections bring, so that either can die unseen; default none. */
+  /** Whether a group gets two connections, so that either may fail unnoticed; default: none does. */
   readonly isDoubled?: (group: string) => boolean;
 }
 
 /**
- * The market channel on as many sockets as its subscriptions need. A group (one ticker and window kind) has
- * sockets of its own, so that a slow or broken one touches no other group; tokens passed in one call share a
- * socket while they fit.
+ * The market channel on as many sockets as its subscriptions need. Each group (one ticker and window kind) has its own
+ * sockets, so that a slow or broken socket affects no other group. Tokens passed in one call share a socket while
+ * they fit.
  */
 export class ClobFeed {
   readonly #options: ClobFeedOptions;
@@ -31,22 +31,22 @@ export class ClobFeed {
     this.#options = options;
   }
 
-  /** Adds tokens to a group; those it already has are left as they are. */
+  /** Adds tokens to a group; tokens already in it are unaffected. */
   subscribe(group: string, tokenIds: readonly string[]): void {
     const shards = this.#groups.get(group) ?? [];
     this.#groups.set(group, shards);
     const known = (tokenId: string) => shards.some((shard) => shard.tokens.has(tokenId));
     const added = [...new Set(tokenIds)].filter((tokenId) => !known(tokenId));
-    const lanes = this.#options.isDoubled?.(group) ? 2 : 1;
+    const connections = this.#options.isDoubled?.(group) ? 2 : 1;
     for (let at = 0; at < added.length; at += ASSETS_PER_SOCKET_MAX) {
       const batch = added.slice(at, at + ASSETS_PER_SOCKET_MAX);
       const roomy = shards.find((shard) => shard.tokens.size + batch.length <= ASSETS_PER_SOCKET_MAX);
       if (roomy) roomy.add(batch);
-      else shards.push(new ClobShard(this.#options, group, batch, lanes));
+      else shards.push(new ClobShard(this.#options, group, batch, connections));
     }
   }
 
-  /** Takes tokens out of a group; a socket with none left is closed. */
+  /** Removes tokens from a group and closes a socket that has none left. */
   unsubscribe(group: string, tokenIds: readonly string[]): void {
     const left: ClobShard[] = [];
     for (const shard of this.#groups.get(group) ?? []) {
@@ -58,58 +58,63 @@ export class ClobFeed {
     else this.#groups.delete(group);
   }
 
-  /** Asks for the books of these tokens anew, on every connection that brings them. */
+  /** Requests the books of these tokens again on every connection that carries them. */
   resubscribe(group: string, tokenIds: readonly string[]): void {
     for (const shard of this.#groups.get(group) ?? []) shard.renew(tokenIds);
   }
 
-  /** Gives the group's connections up and makes new ones; what is lost is told as for any disconnect. */
+  /** Replaces the group's connections; lost tokens are reported as for any disconnect. */
   reconnect(group: string, cause: string): void {
-    for (const shard of this.#groups.get(group) ?? []) for (const lane of shard.lanes) lane.reconnect(cause);
+    for (const shard of this.#groups.get(group) ?? [])
+      for (const connection of shard.connections) connection.reconnect(cause);
   }
 
   /** Whether any connection of the group is open. */
   isUp(group: string): boolean {
-    return (this.#groups.get(group) ?? []).some((shard) => shard.lanes.some((lane) => lane.isUp));
+    return (this.#groups.get(group) ?? []).some((shard) =>
+      shard.connections.some((connection) => connection.isUp),
+    );
   }
 
-  /** Whether two connections bring the group now. */
+  /** Whether two open connections carry the group. */
   isDoubled(group: string): boolean {
     const shards = this.#groups.get(group) ?? [];
-    return shards.some(({ lanes }) => lanes.length > 1 && lanes.every((lane) => lane.isUp));
+    return shards.some(
+      ({ connections }) => connections.length > 1 && connections.every((connection) => connection.isUp),
+    );
   }
 
-  /** How long a group has had no frame but answers to keep-alives; Infinity where it has no connection. */
+  /** Time since a group's last frame other than keep-alive answers; Infinity where it has no connection. */
   silentForMs(group: string): number {
     const shards = this.#groups.get(group) ?? [];
     return Math.min(Number.POSITIVE_INFINITY, ...shards.map((shard) => shard.silentForMs()));
   }
 
-  /** Replaces dead twins, and keeps looking for a venue that is away; to be called a few times a second. */
-  tend(): void {
-    // After a pause of this thread frames wait that end a silence.
+  /** Replaces half-open twins and retries lost connections; call it a few times a second. */
+  maintain(): void {
+    // After a pause of this thread, waiting frames may end a silence.
     this.#options.sockets.receiveWaiting();
-    const lanes = [];
+    const connections = [];
     for (const shards of this.#groups.values()) {
       for (const shard of shards) {
-        shard.tend();
-        lanes.push(...shard.lanes);
+        shard.maintain();
+        connections.push(...shard.connections);
       }
     }
-    const down = lanes.filter((lane) => !lane.isUp);
+    const down = connections.filter((connection) => !connection.isUp);
     const isBack = down.length > 0 && down.length < this.#downBefore;
     this.#downBefore = down.length;
     const nowMs = this.#options.clock.monotonic();
     if (isBack && nowMs - this.#followedAt >= FOLLOW_PERIOD_MS) {
       this.#followedAt = nowMs;
-      for (const lane of down) lane.tryNow();
+      for (const connection of down) connection.tryNow();
     } else if (down.length > 0 && nowMs - this.#scoutedAt >= SCOUT_PERIOD_MS) {
       this.#scoutedAt = nowMs;
       down[this.#scoutTurn++ % down.length]?.tryNow();
     }
   }
 
-  /** Closes every socket; `onDisconnect` is not called for it. */
+  /** Closes every socket without calling `onDisconnect`. */
   async close(): Promise<void> {
     const shards = [...this.#groups.values()].flat();
     this.#groups.clear();

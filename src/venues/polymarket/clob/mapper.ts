@@ -10,21 +10,21 @@ import type {
 } from '../../../schema/events.ts';
 import { type RawMessage, TEXT_FRAMES } from './messages.ts';
 
-/** An asset id and a market id are long; a bound keeps a hostile frame from becoming a key of our maps. */
+/** Real asset and market ids are long; the bound keeps a hostile frame from becoming a key of our maps. */
 const ID_LENGTH_MAX = 100;
 /**
- * 2000 to 2100. Times never fall in what we publish, so one in other units (microseconds, say) would make every
- * later change of its market look old.
+ * 2000 to 2100. Published times never decrease, so a time in another unit (microseconds, say) would make every later
+ * change of its market look old.
  */
 const TIME_MS_MIN = 946_684_800_000;
 const TIME_MS_MAX = 4_102_444_800_000;
 
 /**
  * Maps one text frame of the market channel to events, in the order of the wire.
- * Hand-written checks instead of a schema library: this runs for every frame, at up to 1,000 a second a market. Events
- * are written out: to a literal that begins with a spread, V8 adds each further member anew, some 0.7 us apiece.
- * @returns No events for texts without data (PONG, `[]`) and for message types we do not know.
- * @throws {VenueMessageError} When the frame is not what the protocol says; the whole frame is then set aside.
+ * The checks are written by hand instead of with a schema library: this runs for every frame, up to 1,000 a second per
+ * market. Events are written out: V8 adds each member after a leading spread separately, at about 0.7 us each.
+ * @returns No events for texts without data (PONG, `[]`) and for unknown message types.
+ * @throws {VenueMessageError} When the frame does not match the protocol; the whole frame is then set aside.
  */
 export function mapClobFrame(text: string, receivedTimeMs: number): readonly ClobEvent[] {
   if (TEXT_FRAMES.has(text)) return [];
@@ -149,7 +149,7 @@ function mapPriceChange(raw: RawMessage, receivedTimeMs: number): BookChangeEven
   };
 }
 
-/** The form before 2025-09-15: one token a frame, no announced best prices, a hash of an older recipe. */
+/** The format before 2025-09-15: one token per frame, no announced best prices, a hash of an older recipe. */
 function mapPriceChange2024(raw: RawMessage, receivedTimeMs: number): BookChangeEvent {
   if (!Array.isArray(raw.changes)) throw new VenueMessageError('changes is not an array');
   const marketId = id(raw.market, 'market');

@@ -26,14 +26,14 @@ const raw = {
 
 describe('mapClobMarketRules', () => {
   test.each([
-    ['held, with a fee', { c: '0x1', itode: true, fd: { r: 0.07, e: 1, to: true } }, [0.07, 1, true]],
-    ['not held, no fee said', { c: '0x1', itode: false }, [null, null, false]],
-    ['nothing said', { c: '0x1', itode: null, fd: null }, [null, null, null]],
+    ['delayed, with a fee', { c: '0x1', itode: true, fd: { r: 0.07, e: 1, to: true } }, [0.07, 1, true]],
+    ['not delayed, no fee stated', { c: '0x1', itode: false }, [null, null, false]],
+    ['nothing stated', { c: '0x1', itode: null, fd: null }, [null, null, null]],
   ])('%s', (_, answer, [feeRate, feeExponent, holdsTakers]) => {
     expect(mapClobMarketRules(answer)).toEqual({ feeRate, feeExponent, holdsTakers });
   });
 
-  test('refuses a fee above the whole price', () => {
+  test('rejects a fee above the whole price', () => {
     expect(() => mapClobMarketRules({ c: '0x1', fd: { r: 7, e: 1 } })).toThrow(VenueMessageError);
   });
 
@@ -44,7 +44,7 @@ describe('mapClobMarketRules', () => {
 });
 
 describe('mapRestBook', () => {
-  test('is the event the socket’s books become', () => {
+  test('returns the same event as a book from the socket', () => {
     expect(mapRestBook(raw, 9)).toEqual({
       kind: 'book_snapshot',
       marketId: '0xab',
@@ -65,10 +65,10 @@ describe('mapRestBook', () => {
 
   test.each([
     ['a price above 1', { bids: [{ price: '1.01', size: '1' }] }],
-    ['a size that is none', { asks: [{ price: '0.5', size: '-1' }] }],
+    ['an invalid size', { asks: [{ price: '0.5', size: '-1' }] }],
     ['a time in seconds', { timestamp: '1766481546' }],
     ['no hash', { hash: undefined }],
-  ])('refuses %s', (_shows, change) => {
+  ])('rejects %s', (_shows, change) => {
     expect(() => mapRestBook({ ...raw, ...change }, 9)).toThrow(VenueMessageError);
   });
 
@@ -91,7 +91,7 @@ describe('mapClobMarket', () => {
   const map = (...winner: boolean[]) =>
     mapClobMarket({ condition_id: '0xab', closed: true, tokens: tokens(...winner) }).winner;
 
-  test('there is a winner when there is exactly one', () => {
+  test('returns a winner only when exactly one token won', () => {
     expect(map(false, true)).toEqual({ tokenId: '1', outcome: 'Down' });
     expect(map(false, false)).toBeNull();
     expect(map(true, true)).toBeNull();
@@ -133,7 +133,7 @@ describe('ClobRest', () => {
     await venue.stop();
   });
 
-  test('asks for many books at once, in batches; a token without a book is left out', async () => {
+  test('requests many books in batches and leaves out tokens without a book', async () => {
     venue.answer = (_request, response) => {
       const asked = JSON.parse(venue.requests.at(-1)!.body) as { token_id: string }[];
       const known = asked.filter(({ token_id }) => token_id !== '7');
@@ -148,14 +148,14 @@ describe('ClobRest', () => {
     expect(JSON.parse(venue.requests[1]!.body)).toHaveLength(30);
   });
 
-  test('no book at all is no book; another answer is none', async () => {
+  test('returns no books for a 404 and rejects an answer of another shape', async () => {
     venue.answerJson({ error: 'No orderbook exists for the requested token id' }, 404);
     expect(await clob.books(['1'])).toEqual([]);
     venue.answerJson({ books: [] });
     await expect(clob.books(['1'])).rejects.toThrow(VenueMessageError);
   });
 
-  test('reads the winner, and null for an unknown market', async () => {
+  test('returns the winner, and null for an unknown market', async () => {
     venue.answerJson({
       condition_id: '0xab',
       closed: true,

@@ -5,7 +5,7 @@ import type { BookSnapshotEvent, Levels } from '../../../schema/events.ts';
 import type { HttpClient } from '../../http.ts';
 import { parseShape } from '../../json.ts';
 
-/** The practical ceiling seen for lists of ids in one request. */
+/** The practical limit seen for lists of ids in one request. */
 const TOKENS_PER_REQUEST = 100;
 
 const level = z.object({ price: z.string(), size: z.string() });
@@ -34,7 +34,7 @@ const market = z.object({
 });
 
 /**
- * `GET /clob-markets/{conditionId}`, compact. `fd`: fee rate, exponent, takers only; `itode`: marketable orders are held.
+ * `GET /clob-markets/{conditionId}`, compact. `fd`: fee rate, exponent, takers only; `itode`: taker orders are delayed.
  * ```json
  * {"c":"0x60e7..","t":[{"t":"1155..","o":"Up"}],"mos":5,"mts":0.01,"itode":true,"fd":{"r":0.07,"e":1,"to":true}}
  * ```
@@ -45,22 +45,22 @@ const compactMarket = z.object({
   fd: z.object({ r: z.number().min(0).max(1), e: z.number().min(0).max(10) }).nullish(),
 });
 
-/** A market's own trading rules; null where the exchange does not say. */
+/** A market's own trading rules; null where the exchange gives none. */
 export interface ClobMarketRules {
   readonly feeRate: number | null;
   readonly feeExponent: number | null;
-  /** Marketable orders are held before they match. */
+  /** Marketable orders are delayed before they match. */
   readonly holdsTakers: boolean | null;
 }
 
 export interface ClobMarket {
   readonly marketId: string;
   readonly closed: boolean;
-  /** Null until there is exactly one. */
+  /** Null unless exactly one token has won. */
   readonly winner: { readonly tokenId: string; readonly outcome: string } | null;
 }
 
-/** Maps one book of `POST /books` to the event the socket's own books become. */
+/** Maps one book of `POST /books` to the same event as a book from the socket. */
 export function mapRestBook(raw: unknown, receivedTimeMs: number): BookSnapshotEvent {
   const answer = parseShape(book, raw, 'clob book');
   return {
@@ -93,7 +93,7 @@ export function mapClobMarketRules(raw: unknown): ClobMarketRules {
   return { feeRate: fd?.r ?? null, feeExponent: fd?.e ?? null, holdsTakers: itode ?? null };
 }
 
-/** The CLOB's REST interface, as far as recording needs it. Fails as `HttpClient.get` does. */
+/** The parts of the CLOB's REST interface that recording needs. Fails as `HttpClient.get` does. */
 export class ClobRest {
   readonly #baseUrl: string;
   readonly #http: HttpClient;
@@ -103,13 +103,13 @@ export class ClobRest {
     this.#http = options.http;
   }
 
-  /** The books of these tokens; those without one (settled markets) are left out. */
+  /** The books of these tokens; tokens without a book (settled markets) are left out. */
   async books(tokenIds: readonly string[]): Promise<readonly BookSnapshotEvent[]> {
     const events: BookSnapshotEvent[] = [];
     for (let at = 0; at < tokenIds.length; at += TOKENS_PER_REQUEST) {
       const batch = tokenIds.slice(at, at + TOKENS_PER_REQUEST).map((tokenId) => ({ token_id: tokenId }));
       const { body, receivedTimeMs } = await this.#http.post(`${this.#baseUrl}/books`, batch);
-      // 404 answers a request in which no token has a book.
+      // The venue answers 404 when no token of the request has a book.
       for (const raw of parseShape(z.array(z.unknown()), body ?? [], 'clob books')) {
         events.push(mapRestBook(raw, receivedTimeMs));
       }
@@ -117,13 +117,13 @@ export class ClobRest {
     return events;
   }
 
-  /** The market as the exchange knows it; null when it knows none. */
+  /** The market according to the exchange; null when unknown there. */
   async market(conditionId: string): Promise<ClobMarket | null> {
     const { body } = await this.#http.get(`${this.#baseUrl}/markets/${encodeURIComponent(conditionId)}`);
     return body === null ? null : mapClobMarket(body);
   }
 
-  /** The market's fee and hold; null when the exchange knows no such market. */
+  /** The market's fee and taker delay; null when the exchange does not know the market. */
   async rules(conditionId: string): Promise<ClobMarketRules | null> {
     const { body } = await this.#http.get(`${this.#baseUrl}/clob-markets/${encodeURIComponent(conditionId)}`);
     return body === null ? null : mapClobMarketRules(body);

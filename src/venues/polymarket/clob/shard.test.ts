@@ -47,7 +47,7 @@ const change = (n: number) => `{"event_type":"price_change","n":${n}}`;
 const say = (lane: number, ...texts: string[]) => {
   for (const text of texts) venue.connections[lane]?.socket.send(text);
 };
-/** Everything sent so far has arrived: a text of its own follows it on each open connection. */
+/** Waits until everything sent so far has arrived, by a last text on each open connection. */
 async function settled(): Promise<void> {
   const open = venue.connections.filter(({ closed }) => !closed);
   const before = frames.filter((text) => text === 'NO NEW ASSETS').length;
@@ -57,7 +57,7 @@ async function settled(): Promise<void> {
 }
 
 describe('two connections of one group', () => {
-  test('pass each frame once, and the books that answer a subscription from one of them', async () => {
+  test('pass each frame once, and a subscription’s books from one of them', async () => {
     say(0, first('1', '2'), change(1), change(2));
     await settled();
     say(1, first('1', '2'), change(1), change(2), change(3), change(3));
@@ -67,7 +67,7 @@ describe('two connections of one group', () => {
     expect(frames).toEqual([first('1', '2'), ...[1, 2, 3, 3, 4].map(change)]);
   });
 
-  test('pass the books of tokens that only one of them has brought', async () => {
+  test('pass the books of tokens that only one of them delivered', async () => {
     say(0, first('1'));
     await settled();
     say(1, first('1', '2'));
@@ -75,7 +75,7 @@ describe('two connections of one group', () => {
     expect(frames).toEqual([first('1'), first('2')]);
   });
 
-  test('either dies unseen while the other brings the same books; the second death is told', async () => {
+  test('hide the loss of one while the other delivers the same books, and report the second loss', async () => {
     say(0, first('1', '2'));
     await settled();
     say(1, first('1', '2'));
@@ -86,13 +86,13 @@ describe('two connections of one group', () => {
     expect(lost).toEqual([]);
     await clock.advance(250);
     await until(() => venue.connections.length === 3);
-    // The new connection has brought no books yet: what the old one brought is lost with it.
+    // The new connection has delivered no books yet: those of the old one are lost with it.
     venue.connections[1]?.socket.close(1013);
     await until(() => lost.length === 1);
     expect(lost).toEqual([[['1', '2'], 'closed 1013']]);
   });
 
-  test('one that is silent while the other speaks is replaced, and nobody is told of a loss', async () => {
+  test('replace a connection that is silent beside its twin, without reporting a loss', async () => {
     say(0, first('1', '2'));
     await settled();
     say(1, first('1', '2'));
@@ -101,22 +101,22 @@ describe('two connections of one group', () => {
       await clock.advance(1000);
       say(1, ...Array.from({ length: 10 }, (_, i) => change(second * 10 + i)));
       await until(() => frames.length === 1 + (second + 1) * 10);
-      feed.tend();
+      feed.maintain();
     }
     await until(() => venue.connections.length === 3);
     expect(venue.connections.map(({ closed }) => closed)).toEqual([true, false, false]);
     expect(lost).toEqual([]);
   });
 
-  test('both are left alone when neither speaks', async () => {
+  test('keep both when neither delivers frames', async () => {
     for (let i = 0; i < 60; i++) {
       await clock.advance(1000);
-      feed.tend();
+      feed.maintain();
     }
     expect(venue.connections.map(({ closed }) => closed)).toEqual([false, false]);
   });
 
-  test('renewing asks both for the books and passes the first answer', async () => {
+  test('request renewed books on both and pass the first answer', async () => {
     say(0, first('1', '2'));
     await settled();
     say(1, first('1', '2'));
@@ -143,7 +143,7 @@ describe('a connection that joins another', () => {
   const changed = (timestamp: number) =>
     JSON.stringify({ market: MARKET_ID, timestamp: String(timestamp), event_type: 'price_change' });
 
-  test('is not ahead of it: changes are passed in their order, though the later connection is read first', async () => {
+  test('passes changes in order, even when the later connection is read first', async () => {
     say(0, book(400, '1', '2'));
     await settled();
     say(1, book(456, '1', '2'), changed(500));
@@ -157,7 +157,7 @@ describe('a connection that joins another', () => {
     expect(frames).toEqual([book(400, '1', '2'), ...order]);
   });
 
-  test('waits for nothing where both were answered with the same book', async () => {
+  test('holds back nothing when both received the same book', async () => {
     say(0, book(400, '1', '2'));
     await settled();
     say(1, book(400, '1', '2'), changed(500));
@@ -165,23 +165,23 @@ describe('a connection that joins another', () => {
     expect(frames).toEqual([book(400, '1', '2'), changed(500)]);
   });
 
-  test('goes on with its own book where the other brings nothing for a second', async () => {
+  test('continues with its own book when its twin delivers nothing for a second', async () => {
     say(0, book(400, '1', '2'));
     await settled();
     say(1, book(456, '1', '2'), changed(500));
     await settled();
     await clock.advance(999);
-    feed.tend();
+    feed.maintain();
     expect(frames).toEqual([book(400, '1', '2')]);
     await clock.advance(1);
-    feed.tend();
+    feed.maintain();
     expect(frames).toEqual([book(400, '1', '2'), book(456, '1', '2'), changed(500)]);
     say(0, changed(405), changed(510));
     await settled();
     expect(frames.slice(3)).toEqual([changed(405), changed(510)]);
   });
 
-  test('does not hide its death: changes that the dead connection had not brought are reported as lost', async () => {
+  test('reports a loss when its twin dies before delivering the changes up to the new book', async () => {
     say(0, book(400, '1', '2'));
     await settled();
     say(1, book(456, '1', '2'), changed(500));
@@ -208,11 +208,11 @@ test('a connection whose frames wait for this thread is not taken for one that i
   await clock.advance(6_000);
   for (let n = 0; n < 40; n++) other!.onFrame(change(n), clock.now(), 10);
   sockets.wait(() => one!.onFrame(change(0), clock.now(), 10));
-  busy.tend();
+  busy.maintain();
   expect(sockets.connections).toHaveLength(2);
   await clock.advance(6_000);
   for (let n = 40; n < 80; n++) other!.onFrame(change(n), clock.now(), 10);
-  busy.tend();
+  busy.maintain();
   expect(sockets.connections).toHaveLength(3);
   await busy.close();
 });

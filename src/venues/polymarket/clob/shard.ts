@@ -1,31 +1,31 @@
 import type { Counter } from 'prom-client';
-import { type FirstBook, JoinBuffer, type LaneIndex, otherOf } from './joinBuffer.ts';
-import { ClobLane, type LaneOptions } from './lane.ts';
-import { LaneMerge } from './laneMerge.ts';
+import { ClobConnection, type ClobConnectionOptions } from './connection.ts';
+import { ConnectionMerge } from './connectionMerge.ts';
+import { type ConnectionIndex, type FirstBook, JoinBuffer, otherOf } from './joinBuffer.ts';
 
-/** A lane that says nothing for so long while the other brings many frames is dead, though nobody says so. */
-const LANE_SILENCE_MS = 6_000;
-const LANE_BEHIND_FRAMES = 30;
+/** A connection silent for this long while its twin delivers many frames is half-open. */
+const CONNECTION_SILENCE_MS = 6_000;
+const CONNECTION_BEHIND_FRAMES = 30;
 
-export interface ShardOptions extends LaneOptions {
-  /** Every text frame once, in the order of the first copy. */
+export interface ClobShardOptions extends ClobConnectionOptions {
+  /** Receives every text frame once, in the order of the first copies. */
   readonly onFrame: (frame: string, receivedTimeMs: number) => void;
-  /** No connection brings these tokens any more; new books follow by themselves. */
+  /** No connection carries these tokens any more; new books follow without a request. */
   readonly onDisconnect: (tokenIds: readonly string[], cause: string, receivedTimeMs: number) => void;
 }
 
-/** Tokens that share a connection, or two that carry the same and are merged: either can die unseen. */
+/** Tokens that share one connection, or two merged connections with the same frames, of which either may fail. */
 export class ClobShard {
   readonly tokens: Set<string>;
-  readonly lanes: readonly ClobLane[];
-  readonly #options: ShardOptions;
+  readonly connections: readonly ClobConnection[];
+  readonly #options: ClobShardOptions;
   readonly #group: string;
-  readonly #merge = new LaneMerge();
+  readonly #merge = new ConnectionMerge();
   readonly #joins: JoinBuffer;
   readonly #framesSeen: number[];
   readonly #repeated: Counter;
 
-  constructor(options: ShardOptions, group: string, tokenIds: readonly string[], laneCount: 1 | 2) {
+  constructor(options: ClobShardOptions, group: string, tokenIds: readonly string[], connectionCount: 1 | 2) {
     this.#options = options;
     this.#joins = new JoinBuffer(options.clock);
     this.#group = group;
@@ -34,124 +34,129 @@ export class ClobShard {
       'underround_clob_second_copies_total',
       'Frames that the other of two connections had brought already',
     );
-    this.lanes = Array.from({ length: laneCount }, (_, i) => this.#open(i as LaneIndex));
-    this.#framesSeen = this.lanes.map(() => 0);
+    this.connections = Array.from({ length: connectionCount }, (_, i) => this.#open(i as ConnectionIndex));
+    this.#framesSeen = this.connections.map(() => 0);
   }
 
-  /** How long no connection has brought any data. */
+  /** Time since any connection delivered data. */
   silentForMs(): number {
-    const last = Math.max(...this.lanes.map((lane) => lane.lastDataAt));
+    const last = Math.max(...this.connections.map((connection) => connection.lastDataAt));
     return this.#options.clock.monotonic() - last;
   }
 
   add(tokenIds: readonly string[]): void {
     for (const tokenId of tokenIds) this.tokens.add(tokenId);
-    for (const lane of this.lanes) lane.add(tokenIds);
+    for (const connection of this.connections) connection.add(tokenIds);
   }
 
   remove(tokenIds: readonly string[]): void {
     const removed = tokenIds.filter((tokenId) => this.tokens.delete(tokenId));
     this.#joins.forget(removed);
-    if (removed.length > 0) for (const lane of this.lanes) lane.remove(removed);
+    if (removed.length > 0) for (const connection of this.connections) connection.remove(removed);
   }
 
   renew(tokenIds: readonly string[]): void {
     const ours = tokenIds.filter((tokenId) => this.tokens.has(tokenId));
     this.#joins.forget(ours);
-    if (ours.length > 0) for (const lane of this.lanes) lane.renew(ours);
+    if (ours.length > 0) for (const connection of this.connections) connection.renew(ours);
   }
 
-  /** Replaces a lane that has gone silent while the other brought frames; no book is in doubt for it. */
-  tend(): void {
-    const [a, b] = this.lanes;
+  /** Replaces a connection that has gone silent while its twin delivered frames; no book becomes untrusted. */
+  maintain(): void {
+    const [a, b] = this.connections;
     if (a === undefined || b === undefined) return;
-    for (const index of [0, 1] as const) this.#takeOver(index, 'due');
+    for (const index of [0, 1] as const) this.#passHeld(index, 'due');
     const nowMs = this.#options.clock.monotonic();
-    for (const [i, lane, other] of [[0, a, b] as const, [1, b, a] as const]) {
-      // What the other brought since this one last spoke is counted from there.
-      if (nowMs - lane.lastDataAt < 1000) this.#framesSeen[i] = other.frames;
+    for (const [i, connection, other] of [[0, a, b] as const, [1, b, a] as const]) {
+      // Counts the twin's frames since this connection last spoke.
+      if (nowMs - connection.lastDataAt < 1000) this.#framesSeen[i] = other.frames;
       const behind = other.frames - (this.#framesSeen[i] ?? 0);
-      if (!lane.isUp || nowMs - lane.lastDataAt < LANE_SILENCE_MS || behind < LANE_BEHIND_FRAMES) continue;
+      if (
+        !connection.isUp ||
+        nowMs - connection.lastDataAt < CONNECTION_SILENCE_MS ||
+        behind < CONNECTION_BEHIND_FRAMES
+      )
+        continue;
       this.#framesSeen[i] = other.frames;
-      lane.reconnect(`silent for ${LANE_SILENCE_MS} ms beside its twin`);
+      connection.reconnect(`silent for ${CONNECTION_SILENCE_MS} ms beside its twin`);
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.lanes.map((lane) => lane.close()));
+    await Promise.all(this.connections.map((connection) => connection.close()));
   }
 
-  #open(index: LaneIndex): ClobLane {
-    return new ClobLane(this.#options, this.#group, this.tokens, {
+  #open(index: ConnectionIndex): ClobConnection {
+    return new ClobConnection(this.#options, this.#group, this.tokens, {
       onFrame: (text, receivedTimeMs) => this.#received(index, text, receivedTimeMs),
       onDown: (cause, receivedTimeMs) => this.#down(index, cause, receivedTimeMs),
     });
   }
 
-  #received(index: LaneIndex, text: string, receivedTimeMs: number): void {
+  #received(index: ConnectionIndex, text: string, receivedTimeMs: number): void {
     const { onFrame } = this.#options;
-    const other = this.lanes[otherOf(index)];
+    const other = this.connections[otherOf(index)];
     const snapshots = text.startsWith('[') ? firstBooks(text) : null;
     if (snapshots !== null) {
-      const lane = this.lanes[index];
+      const connection = this.connections[index];
       const [news, repeated]: [FirstBook[], FirstBook[]] = [[], []];
       for (const book of snapshots) (other?.served.has(book.asset_id) ? repeated : news).push(book);
-      for (const { asset_id } of snapshots) lane?.served.add(asset_id);
-      // The other lane brings these books' changes already: a snapshot in between could only skip some.
+      for (const { asset_id } of snapshots) connection?.served.add(asset_id);
+      // The twin already delivers these books' changes: a snapshot in between could only skip some.
       if (other !== undefined) this.#joins.onBooks(index, { news, repeated });
       if (news.length > 0)
         onFrame(news.length === snapshots.length ? text : JSON.stringify(news), receivedTimeMs);
       return;
     }
-    // Keep-alive answers and other texts are each connection's own.
+    // Keep-alive answers and other texts belong to one connection.
     if (other === undefined || !(text.startsWith('{') || text.startsWith('['))) {
       onFrame(text, receivedTimeMs);
       return;
     }
-    if (this.#joins.holds(index, text)) return;
+    if (this.#joins.hold(index, text)) return;
     this.#pass(index, text, receivedTimeMs);
     for (const held of this.#joins.releasedBy(index, text)) this.#pass(otherOf(index), held, receivedTimeMs);
   }
 
-  /** Passes a frame that the other lane has not brought. */
-  #pass(index: LaneIndex, text: string, receivedTimeMs: number): void {
+  /** Passes a frame unless the twin has already delivered it. */
+  #pass(index: ConnectionIndex, text: string, receivedTimeMs: number): void {
     const { clock, onFrame } = this.#options;
-    const isOtherUp = this.lanes[otherOf(index)]?.isUp ?? false;
+    const isOtherUp = this.connections[otherOf(index)]?.isUp ?? false;
     if (this.#merge.offer(index, text, clock.monotonic(), isOtherUp)) onFrame(text, receivedTimeMs);
     else this.#repeated.inc();
   }
 
-  /** Passes the books and held frames of a lane that its twin has not caught up with. Changes in between are lost. */
-  #takeOver(index: LaneIndex, which: 'all' | 'due'): void {
+  /** Passes the books and held frames of a connection whose twin has not caught up. Changes in between are lost. */
+  #passHeld(index: ConnectionIndex, which: 'all' | 'due'): void {
     const { clock, onFrame } = this.#options;
-    for (const text of this.#joins.takeOver(index, which)) {
+    for (const text of this.#joins.drain(index, which)) {
       if (text.startsWith('[')) onFrame(text, clock.now());
       else this.#pass(index, text, clock.now());
     }
   }
 
-  #down(index: LaneIndex, cause: string, receivedTimeMs: number): void {
-    const other = this.lanes[otherOf(index)];
+  #down(index: ConnectionIndex, cause: string, receivedTimeMs: number): void {
+    const other = this.connections[otherOf(index)];
     this.#merge.lost(index);
     this.#joins.onDown(index);
-    const served = this.lanes[index]?.served;
+    const served = this.connections[index]?.served;
     const joining = this.#joins.joiningTokens(otherOf(index));
     const lost = [...this.tokens].filter((tokenId) => {
       if (other === undefined || !other.isUp || joining.has(tokenId)) return true;
       return !other.served.has(tokenId) && served?.has(tokenId) === true;
     });
     if (lost.length > 0) this.#options.onDisconnect(lost, cause, receivedTimeMs);
-    this.#takeOver(otherOf(index), 'all');
+    this.#passHeld(otherOf(index), 'all');
   }
 }
 
-/** The books that answer a subscription; null for any other frame. Only they carry the last trade. */
+/** The books that answer a subscription; null for any other frame. Only these books carry the last trade. */
 function firstBooks(text: string): FirstBook[] | null {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
-    // Whoever reads the frame says what is wrong with it.
+    // The mapper reports the error in the frame.
     return null;
   }
   if (!Array.isArray(parsed) || parsed.length === 0) return null;

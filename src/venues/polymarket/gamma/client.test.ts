@@ -29,21 +29,21 @@ afterEach(async () => {
 });
 
 const asked = () => venue.requests.map(({ url }) => new URL(url, 'http://venue'));
-/** Answers a list made from the query. */
+/** Answers with a list made from the query. */
 function answerList(list: (query: URLSearchParams) => unknown): void {
   venue.answer = (request, response) =>
     response.end(JSON.stringify(list(new URL(request.url!, 'http://venue').searchParams)));
 }
 
 describe('eventsBySlug', () => {
-  test('asks for open and closed ones, since closed defaults to false', async () => {
+  test('requests open and closed events, since closed defaults to false', async () => {
     answerList((query) => query.getAll('slug').map((slug) => `${slug} ${query.get('closed')}`));
     const events = await gamma.eventsBySlug(['a', 'b']);
     expect([...events].sort()).toEqual(['a false', 'a true', 'b false', 'b true']);
     expect(asked().map((url) => url.pathname)).toEqual(['/gamma/events', '/gamma/events']);
   });
 
-  test('asks in batches whose answers fit on one page', async () => {
+  test('requests batches whose answers fit on one page', async () => {
     answerList((query) => query.getAll('slug'));
     const slugs = Array.from({ length: 95 }, (_, i) => `btc-updown-5m-${i}`);
     const events = await gamma.eventsBySlug(slugs);
@@ -53,15 +53,15 @@ describe('eventsBySlug', () => {
     expect(new Set(asked().map((url) => url.searchParams.get('limit')))).toEqual(new Set(['100']));
   });
 
-  test('no slug, no request', async () => {
+  test('sends no request without slugs', async () => {
     expect(await gamma.eventsBySlug([])).toEqual([]);
     expect(venue.requests).toEqual([]);
   });
 
   test.each([
     ['an object', '{}'],
-    ['a 404, which no listing answers', null],
-  ])('%s is no listing', async (_shows, body) => {
+    ['a 404, which is never a listing', null],
+  ])('rejects %s as a listing', async (_shows, body) => {
     venue.answerJson(body ?? '{}', body === null ? 404 : 200);
     await expect(gamma.eventsBySlug(['a'])).rejects.toThrow(
       new VenueMessageError('polymarket.gamma: /events did not answer a list'),
@@ -77,7 +77,7 @@ describe('eventsOfSeries', () => {
     closed: false,
   };
 
-  test('pages until a page is not full', async () => {
+  test('requests pages until one is not full', async () => {
     const all = Array.from({ length: 250 }, (_, i) => i);
     answerList((params) => all.slice(Number(params.get('offset')), Number(params.get('offset')) + 100));
     expect(await gamma.eventsOfSeries(query)).toEqual(all);
@@ -91,7 +91,7 @@ describe('eventsOfSeries', () => {
     });
   });
 
-  test('a listing that never ends is refused', async () => {
+  test('rejects a listing that never ends', async () => {
     answerList(() => Array(100).fill(0));
     await expect(gamma.eventsOfSeries(query)).rejects.toThrow(/lists over 2000 events/);
     expect(venue.requests).toHaveLength(20);
@@ -99,7 +99,7 @@ describe('eventsOfSeries', () => {
 });
 
 describe('marketByConditionId', () => {
-  test('looks among the open, then among the closed', async () => {
+  test('searches open markets, then closed ones', async () => {
     answerList((query) =>
       query.get('closed') === 'true' ? [{ conditionId: query.get('condition_ids') }] : [],
     );
@@ -107,7 +107,7 @@ describe('marketByConditionId', () => {
     expect(asked().map((url) => url.searchParams.get('closed'))).toEqual(['false', 'true']);
   });
 
-  test('null when there is none', async () => {
+  test('returns null when there is none', async () => {
     answerList(() => []);
     expect(await gamma.marketByConditionId('0xab')).toBeNull();
   });

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { VenueMessageError } from '../../../runtime/errors.ts';
 import type { HttpClient } from '../../http.ts';
 
-/** Slugs are up to 50 characters: 40 of them keep a request line well under the usual 8 KB. */
+/** Slugs have up to 50 characters: 40 of them keep a request line well under the usual 8 KB. */
 const SLUGS_PER_REQUEST = 40;
 const PAGE_SIZE = 100;
-/** 2,000 events of one series: a week of five-minute windows, far beyond what is listed ahead. */
+/** 2,000 events of one series: a week of five-minute windows, far more than the venue lists ahead. */
 const PAGES_MAX = 20;
 
 const list = z.array(z.unknown());
 
-/** Asks Gamma; answers raw objects for the mapper. Fails as `HttpClient.get` does. */
+/** Requests raw objects from Gamma for the mapper. Fails as `HttpClient.get` does. */
 export class GammaClient {
   readonly #baseUrl: string;
   readonly #http: HttpClient;
@@ -21,8 +21,8 @@ export class GammaClient {
   }
 
   /**
-   * The events with these slugs, in no order; unknown slugs are left out. `closed` defaults to false at the
-   * venue, so both kinds are asked for; an event that closes in between may come twice.
+   * The events with these slugs, in no order; unknown slugs are left out. The venue's default for `closed` is false,
+   * so this requests both kinds; an event that closes in between may come twice.
    */
   async eventsBySlug(slugs: readonly string[]): Promise<readonly unknown[]> {
     const events: unknown[] = [];
@@ -43,7 +43,7 @@ export class GammaClient {
     return events;
   }
 
-  /** The events of one series that end within [endMinMs, endMaxMs]: the cross-check of the computed slugs. */
+  /** The events of one series that end within [endMinMs, endMaxMs]; cross-checks the computed slugs. */
   async eventsOfSeries(options: {
     seriesSlug: string;
     endMinMs: number;
@@ -69,7 +69,7 @@ export class GammaClient {
     );
   }
 
-  /** The market with this condition id, open or closed; null when the venue knows none. */
+  /** The market with this condition id, open or closed; null when the venue does not know it. */
   async marketByConditionId(conditionId: string): Promise<unknown> {
     for (const closed of [false, true]) {
       const query = new URLSearchParams({ condition_ids: conditionId, closed: String(closed), limit: '1' });

@@ -1,6 +1,6 @@
-/** How Gamma writes its fields: lists as JSON inside text, numbers as numbers or text, dates in two forms. */
+/** Parsers for Gamma's fields: lists are JSON inside text, numbers are numbers or text, dates have two formats. */
 
-/** A JSON list of texts inside a text; null when it is none. */
+/** A JSON list of texts inside a text; null for anything else. */
 export function textList(json: string | null | undefined): readonly string[] | null {
   try {
     const list: unknown = JSON.parse(json ?? '');
@@ -10,14 +10,14 @@ export function textList(json: string | null | undefined): readonly string[] | n
   }
 }
 
-/** Reads both date forms of the interface: `2026-07-24T00:00:00Z` and `2026-07-24 00:00:16+00`. */
+/** Parses both date formats of the interface: `2026-07-24T00:00:00Z` and `2026-07-24 00:00:16+00`. */
 export function timeOf(text: string | null | undefined): number | null {
   const match = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|\+00(?::?00)?)$/.exec(text ?? '');
   const time = match ? Date.parse(`${match[1]}T${match[2]}Z`) : Number.NaN;
   return Number.isNaN(time) ? null : time;
 }
 
-/** A number, also one written as text; null where it is absent or none. 0 is a value here (an empty book has liquidity 0). */
+/** A number or a numeric text; null when absent or not a number. 0 is a value (an empty book has liquidity 0). */
 export function numberOf(value: string | number | null | undefined): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;

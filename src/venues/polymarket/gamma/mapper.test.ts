@@ -39,7 +39,7 @@ const listed = (...args: Parameters<typeof map>) => {
 const refused = (...args: Parameters<typeof map>) => map(...args) as GammaRejection;
 
 describe('mapGammaEvent', () => {
-  test('maps a bare market: what is absent is null', () => {
+  test('maps a bare market with null for absent fields', () => {
     expect(listed()).toEqual({
       ok: true,
       acceptingOrders: true,
@@ -75,7 +75,7 @@ describe('mapGammaEvent', () => {
     });
   });
 
-  test('takes tokens by label when the outcomes stand the other way round', () => {
+  test('assigns tokens by label when the outcomes are in reverse order', () => {
     const { market } = listed({ outcomes: '["Down","Up"]' });
     expect([market.yesTokenId, market.noTokenId]).toEqual(['222', '111']);
   });
@@ -93,11 +93,11 @@ describe('mapGammaEvent', () => {
     expect(market.twapLookbackSeconds).toBe(60);
   });
 
-  test('a market declared free of fees costs 0', () => {
+  test('maps a market declared free of fees to a fee of 0', () => {
     expect(listed({ feesEnabled: false }).market.takerFeeRate).toBe(0);
   });
 
-  test('strike and close are official when the venue gives numbers', () => {
+  test('marks strike and close as official when the venue states them', () => {
     const stated = { eventMetadata: { priceToBeat: 65026.457815, finalPrice: '65030.5' } };
     expect(listed({}, stated, END + 1).market).toMatchObject({
       strikePrice: 65026.457815,
@@ -116,24 +116,24 @@ describe('mapGammaEvent', () => {
     expect(listed({}, { eventMetadata: { priceToBeat: 0 } }).market.strikePrice).toBeNull();
   });
 
-  test('trap 2: a strike stated before the window opens, or a close before it ends, is none', () => {
+  test('trap 2: ignores a strike stated before the window opens and a close stated before it ends', () => {
     const stated = { eventMetadata: { priceToBeat: 65026.457815, finalPrice: 65030.5 } };
     expect(listed({}, stated, START - 1).market).toMatchObject({ strikePrice: null, strikeBasis: null });
     expect(listed({}, stated, START).market).toMatchObject({ strikePrice: 65026.457815, closePrice: null });
     expect(listed({}, stated, END - 1).market.closePrice).toBeNull();
   });
 
-  test('trap 1: the window is the slug’s, never the listing’s startDate', () => {
+  test('trap 1: uses the slug’s window, never the listing’s startDate', () => {
     const { market } = listed({ startDate: '2026-08-15T14:52:00Z', createdAt: '2026-08-15T14:51:00Z' });
     expect([market.startTimeMs, market.endTimeMs]).toEqual([START, END]);
   });
 
-  test('without eventStartTime the slug and endDate prove the window; startDate never does', () => {
+  test('proves the window by slug and endDate without eventStartTime, never by startDate', () => {
     const { market } = listed({ eventStartTime: undefined, startDate: '2026-08-16T14:44:00Z' });
     expect([market.startTimeMs, market.endTimeMs]).toEqual([START, END]);
   });
 
-  test('the repeated hour takes the window its endDate names', () => {
+  test('chooses the repeated hour’s window by its endDate', () => {
     const slug = 'bitcoin-up-or-down-november-1-2026-1am-et';
     const nowMs = Date.parse('2026-11-01T04:00:00Z');
     const times = (endDate: string) =>
@@ -147,7 +147,12 @@ describe('status and resolution', () => {
   const final = { closed: true, umaResolutionStatus: 'resolved', closedTime: '2026-08-16 14:50:16+00' };
   const rows: [string, Record<string, unknown>, number, Record<string, unknown>][] = [
     ['past the end, not closed', {}, END, { status: 'closed', outcome: null, payoutYes: null }],
-    ['closed, oracle not done', { closed: true }, END, { status: 'closed', resolvedTimeMs: null }],
+    [
+      'closed, not yet resolved by the oracle',
+      { closed: true },
+      END,
+      { status: 'closed', resolvedTimeMs: null },
+    ],
     [
       'prices near 1',
       { ...final, outcomePrices: '["0.9995","0.0005"]' },
@@ -160,7 +165,7 @@ describe('status and resolution', () => {
       END,
       { status: 'closed', outcome: null },
     ],
-    ['prices no list', { ...final, outcomePrices: '1, 0' }, END, { status: 'closed', payoutYes: null }],
+    ['prices not a list', { ...final, outcomePrices: '1, 0' }, END, { status: 'closed', payoutYes: null }],
     [
       'oracle still disputed',
       { ...final, umaResolutionStatus: 'disputed', outcomePrices: '["1","0"]' },
@@ -202,12 +207,12 @@ describe('status and resolution', () => {
     expect(listed(changes, {}, nowMs).market).toMatchObject(expected);
   });
 
-  test('the resolution’s time comes in the other date format', () => {
+  test('parses the resolution’s time in the other date format', () => {
     const { market } = listed({ ...final, outcomePrices: '["1","0"]' }, {}, END + 3_600_000);
     expect(market.resolvedTimeMs).toBe(Date.parse('2026-08-16T14:50:16Z'));
   });
 
-  test('a market resolved long ago is no zombie', () => {
+  test('does not treat a market resolved long ago as a zombie', () => {
     expect(listed({ ...final, outcomePrices: '["1","0"]' }, {}, END + 90 * 86_400_000).market.status).toBe(
       'resolved',
     );
@@ -222,7 +227,7 @@ describe('refusals', () => {
     ['one token', { clobTokenIds: '["111"]' }, 'not_two_tokens'],
     ['the same token twice', { clobTokenIds: '["111","111"]' }, 'not_two_tokens'],
     ['tokens no JSON', { clobTokenIds: '[' }, 'not_two_tokens'],
-    ['token no number', { clobTokenIds: '["111","0x22"]' }, 'not_two_tokens'],
+    ['token not a number', { clobTokenIds: '["111","0x22"]' }, 'not_two_tokens'],
     ['Yes and No', { outcomes: '["Yes","No"]' }, 'outcomes_unclear'],
     ['Up twice', { outcomes: '["Up","Up"]' }, 'outcomes_unclear'],
     ['three outcomes', { outcomes: '["Up","Down","Flat"]' }, 'outcomes_unclear'],
@@ -230,14 +235,14 @@ describe('refusals', () => {
     ['another start', { eventStartTime: '2026-08-16T14:40:00Z' }, 'times_disagree'],
     ['unreadable start', { eventStartTime: 'soon' }, 'times_disagree'],
     ['unreadable end', { endDate: 'soon' }, 'times_disagree'],
-    ['a tick of its own', { orderPriceMinTickSize: 0.02 }, 'tick_size_unknown'],
+    ['a tick size not in use', { orderPriceMinTickSize: 0.02 }, 'tick_size_unknown'],
     ['no tick', { orderPriceMinTickSize: null }, 'tick_size_unknown'],
   ];
   test.each(rows)('%s', (_shows, changes, reason) => {
     expect(refused(changes)).toMatchObject({ ok: false, reason });
   });
 
-  test('an hourly slug without a year that answers with last year’s market', () => {
+  test('an hourly slug without a year that returns last year’s market', () => {
     const changes = {
       slug: 'bitcoin-up-or-down-august-16-2pm-et',
       eventStartTime: undefined,
@@ -253,7 +258,7 @@ describe('refusals', () => {
     expect(refused({}, {}, END + 7 * 3_600_000)).toMatchObject({ reason: 'zombie' });
   });
 
-  test('an event that is none, and a market without its event', () => {
+  test('an invalid event, and a market without its event', () => {
     expect(mapGammaEvent('x', BEFORE_END)).toMatchObject([
       { ok: false, reason: 'shape_invalid', slug: null },
     ]);
@@ -265,7 +270,7 @@ describe('refusals', () => {
 });
 
 describe.skipIf(recordingsAbsent)('recorded objects (skipped where the recordings are absent)', () => {
-  test('all 292 markets of 2026-07-24 resolve as their collector says', () => {
+  test('resolves all 292 markets of 2026-07-24 as their collector recorded', () => {
     const nowMs = Date.parse('2026-11-20T00:00:00Z');
     const lines = recordingLines('polymarket/ligengxin96-2026-07-24/BTC-5m-markets-2026-07-24.jsonl.gz');
     const absent = { volume: 0, liquidity: 0 };
@@ -299,13 +304,13 @@ describe.skipIf(recordingsAbsent)('recorded objects (skipped where the recording
   });
 
   const pulsearb = (name: string, nowMs: number) => {
-    // The captures leave the question out; the live interface does not.
+    // The captures lack the question; the live interface has it.
     const raw = { question: 'left out', ...JSON.parse(recording(`polymarket/pulsearb/${name}.json`)) };
     return mapGammaEvent({ id: '1', slug: raw.slug, markets: [raw] }, nowMs)[0];
   };
   const LIVE = Date.parse('2026-08-16T14:46:00Z');
 
-  test('live objects without eventStartTime', () => {
+  test('maps live objects without eventStartTime', () => {
     expect(pulsearb('gamma_market_btc_updown_5m', LIVE)).toMatchObject({
       ok: true,
       market: { startTimeMs: START, endTimeMs: END, takerFeeRate: null, status: 'open', volume: null },
@@ -320,7 +325,7 @@ describe.skipIf(recordingsAbsent)('recorded objects (skipped where the recording
     });
   });
 
-  test('the zombie and last year’s namesake are refused', () => {
+  test('rejects the zombie and last year’s namesake', () => {
     expect(pulsearb('gamma_market_zombie', LIVE)).toMatchObject({ ok: false, reason: 'zombie' });
     expect(pulsearb('gamma_market_stale_slug_resolution', LIVE)).toMatchObject({
       ok: false,
@@ -328,7 +333,7 @@ describe.skipIf(recordingsAbsent)('recorded objects (skipped where the recording
     });
   });
 
-  test('an object of /markets names its event; listing time is not the window', () => {
+  test('maps an object of /markets with its event, and ignores the listing time', () => {
     const raw = JSON.parse(recording('polymarket/nautilus_trader/rust_gamma_market.json'));
     expect(mapGammaMarket(raw, Date.parse('2026-03-11T15:00:00Z'))).toMatchObject({
       ok: true,
@@ -337,7 +342,7 @@ describe.skipIf(recordingsAbsent)('recorded objects (skipped where the recording
     });
   });
 
-  test('markets of other series are refused, not mapped', () => {
+  test('rejects markets of other series', () => {
     const events = JSON.parse(recording('polymarket/nautilus_trader/rust_gamma_event.json'));
     const results = events.flatMap((event: unknown) => mapGammaEvent(event, LIVE));
     expect(results.length).toBeGreaterThan(0);

@@ -1,19 +1,24 @@
 import { parseDecimal } from '../../../core/money.ts';
 import { withComputed, withEdge } from '../../../core/settlement.ts';
 import { venueRulesAt } from '../../../core/venueRules.ts';
-import { type EventType, type Market, NO_SETTLEMENT, type Ticker } from '../../../schema/market.ts';
+import {
+  type EventType,
+  type Market,
+  NO_SETTLEMENT,
+  type Outcome,
+  type Ticker,
+} from '../../../schema/market.ts';
 import { parseSlug, type Window } from '../lifecycle/windows.ts';
 import { numberOf, positive, textList, timeOf } from './fields.ts';
 import { type GammaMarket, gammaEvent, gammaMarket, gammaMarketEvents } from './messages.ts';
-import { type Resolution, resolutionOf } from './resolution.ts';
 
-/** Even a disputed oracle closes a market sooner than it stays `closed: false` this long after its end. */
-export const ZOMBIE_AFTER_MS = 6 * 3_600_000;
+/** An unresolved market this long after its end is an error: even a disputed oracle closes it sooner. */
+const ZOMBIE_AFTER_MS = 6 * 3_600_000;
 
-/** Steps the venue uses, in ticks of 1/10000 USDC. */
+/** The venue's tick sizes, in 1/10000 USDC. */
 const TICK_SIZES: ReadonlySet<number> = new Set([1000, 100, 50, 25, 10, 1]);
 
-export const GAMMA_REJECTIONS = [
+const GAMMA_REJECTIONS = [
   'shape_invalid',
   'event_unknown',
   'other_series',
@@ -24,9 +29,9 @@ export const GAMMA_REJECTIONS = [
   'zombie',
   'tick_size_unknown',
 ] as const;
-export type GammaRejectionReason = (typeof GAMMA_REJECTIONS)[number];
+type GammaRejectionReason = (typeof GAMMA_REJECTIONS)[number];
 
-/** A market of one of our series, and what only the venue's listing says about it. */
+/** A market of one of our series, with the fields that only the venue's listing has. */
 export interface GammaListing {
   readonly ok: true;
   readonly market: Market & { ticker: Ticker; eventType: EventType };
@@ -34,7 +39,7 @@ export interface GammaListing {
   readonly acceptingOrders: boolean | null;
 }
 
-/** Why an object was not taken. `slug` is null when it has none. */
+/** Why an object was rejected. `slug` is null when the object has none. */
 export interface GammaRejection {
   readonly ok: false;
   readonly reason: GammaRejectionReason;
@@ -42,7 +47,7 @@ export interface GammaRejection {
   readonly detail: string;
 }
 
-export type GammaResult = GammaListing | GammaRejection;
+type GammaResult = GammaListing | GammaRejection;
 
 interface EventFacts {
   readonly id: string;
@@ -50,8 +55,8 @@ interface EventFacts {
 }
 
 /**
- * Maps one object of `GET /events` to its markets (ours hold one).
- * @param nowMs What "long after its end" and "the nearest year" are measured against.
+ * Maps one object of `GET /events` to its markets; events of our series hold one.
+ * @param nowMs The time for the rules "long after its end" and "the nearest year".
  */
 export function mapGammaEvent(raw: unknown, nowMs: number): readonly GammaResult[] {
   const event = gammaEvent.safeParse(raw);
@@ -59,7 +64,7 @@ export function mapGammaEvent(raw: unknown, nowMs: number): readonly GammaResult
   return event.data.markets.map((market) => mapMarketOf(event.data, market, nowMs));
 }
 
-/** Maps one object of `GET /markets`, which names its event inside. */
+/** Maps one object of `GET /markets`, which contains its event. */
 export function mapGammaMarket(raw: unknown, nowMs: number): GammaResult {
   const event = gammaMarketEvents.safeParse(raw).data?.events[0];
   if (!event) return rejection('event_unknown', raw, 'the market names no event');
@@ -105,7 +110,7 @@ function listing(raw: GammaMarket, event: EventFacts, proven: Proven): GammaList
     ['strike', positive(priceToBeat)],
     ['close', positive(finalPrice)],
   ] as const) {
-    // A price stated before that end of the window has come is not one: `withEdge` leaves it out.
+    // `withEdge` drops a price stated before that end of the window.
     if (stated !== null) market = withEdge(market, edge, { price: stated, basis: 'listing', knownTimeMs });
   }
   return { ok: true, acceptingOrders: raw.acceptingOrders ?? null, market: withComputed(market) };
@@ -142,7 +147,7 @@ function plainMarket(
     liquidity: numberOf(raw.liquidityNum) ?? numberOf(raw.liquidity),
     tickSize: proven.tickSize,
     ...feeOf(raw),
-    // The interface says that marketable orders are held, never for how long.
+    // The interface says that marketable orders are delayed, never for how long.
     takerDelayMs: rules.takerHoldMs,
     recordedSinceMs: null,
     resolvedBy: resolution ? 'listing' : null,
@@ -154,7 +159,7 @@ function plainMarket(
   };
 }
 
-/** A market the venue declares free of fees costs 0; one that merely shows no schedule costs we do not know what. */
+/** A market declared free of fees costs 0; without a schedule its fee is unknown (null). */
 function feeOf(raw: GammaMarket): Pick<Market, 'takerFeeRate' | 'takerFeeExponent'> {
   if (raw.feesEnabled === false) return { takerFeeRate: 0, takerFeeExponent: 1 };
   return { takerFeeRate: raw.feeSchedule?.rate ?? null, takerFeeExponent: raw.feeSchedule?.exponent ?? null };
@@ -163,7 +168,7 @@ function feeOf(raw: GammaMarket): Pick<Market, 'takerFeeRate' | 'takerFeeExponen
 interface Tokens {
   readonly yesTokenId: string;
   readonly noTokenId: string;
-  /** The outcomes' labels in the order of the raw lists. */
+  /** The labels of the outcomes in the order of the raw lists. */
   readonly labels: readonly string[];
 }
 
@@ -172,7 +177,7 @@ interface Refusal {
   readonly detail: string;
 }
 
-/** Tokens go by the outcome's label: the order of the lists is not promised. */
+/** Assigns tokens by the outcome's label, because the venue does not promise the order of the lists. */
 function tokensOf(raw: GammaMarket): Tokens | Refusal {
   const labels = textList(raw.outcomes);
   const ids = textList(raw.clobTokenIds);
@@ -188,8 +193,8 @@ function tokensOf(raw: GammaMarket): Tokens | Refusal {
 }
 
 /**
- * The window that the slug and `endDate` both name, and `eventStartTime` too where the object has one (some
- * captured ones lack it: then the first two prove the window, since every slug but the repeated hour's fixes both ends).
+ * The window that the slug and `endDate` both name, and `eventStartTime` too where the object has one. Some captured
+ * objects lack it; the first two then suffice, since every slug except the repeated hour's fixes both ends.
  */
 function windowOf(raw: GammaMarket, named: readonly Window[]): Window | Refusal {
   const endTimeMs = timeOf(raw.endDate);
@@ -216,4 +221,30 @@ function rejection(reason: GammaRejectionReason, raw: unknown, detail: unknown):
     slug: typeof slug === 'string' ? slug.slice(0, 200) : null,
     detail: typeof detail === 'string' ? detail : JSON.stringify(detail).slice(0, 500),
   };
+}
+
+interface Resolution {
+  /** Null for a tie, where each share pays one half. */
+  readonly outcome: Outcome | null;
+  readonly payoutYes: number;
+}
+
+/**
+ * The final outcome; null until the market is closed, the oracle says `resolved`, and the two prices are exactly
+ * 1 and 0 or both 0.5. Prices near 1 come from trading, not from a resolution; `["0","0"]`, seen on markets of
+ * 2020, has no meaning.
+ * @param labels The outcomes in the order of the raw lists; `prices` has the same order.
+ */
+function resolutionOf(
+  raw: GammaMarket,
+  labels: readonly string[],
+  prices: readonly string[] | null,
+): Resolution | null {
+  if (!raw.closed || raw.umaResolutionStatus !== 'resolved') return null;
+  const up = prices?.[labels.indexOf('Up')];
+  const down = prices?.[labels.indexOf('Down')];
+  if (up === '1' && down === '0') return { outcome: 'Up', payoutYes: 1 };
+  if (up === '0' && down === '1') return { outcome: 'Down', payoutYes: 0 };
+  if (up === '0.5' && down === '0.5') return { outcome: null, payoutYes: 0.5 };
+  return null;
 }

@@ -1,7 +1,7 @@
 /**
- * Raw shapes of the Gamma REST interface (`GET /events`, `GET /markets`), as far as we read them.
+ * Raw shapes of the Gamma REST interface (`GET /events`, `GET /markets`); fields that are not read are left out.
  *
- * An event holds its markets; ours hold exactly one. Lists inside a market are JSON inside strings:
+ * An event holds its markets, exactly one in our series. Lists inside a market are JSON inside strings:
  * ```json
  * {"id":"260654","slug":"btc-updown-5m-1773307200","eventMetadata":{"priceToBeat":69012.5},"markets":[{
  *  "conditionId":"0x7844..","slug":"btc-updown-5m-1773307200","question":"Bitcoin Up or Down - March 12, 5:20AM-5:25AM ET",
@@ -10,7 +10,7 @@
  *  "closedTime":"2026-03-12 09:25:16+00","umaResolutionStatus":"resolved","closed":true,"acceptingOrders":false,
  *  "orderPriceMinTickSize":0.01,"feeSchedule":{"rate":0.07,"exponent":1,"takerOnly":true,"rebateRate":0.2}}]}
  * ```
- * `startDate` is when the market was LISTED, about a day before its window opens; nothing here reads it. Most
+ * `startDate` is the time of LISTING, about a day before the window opens, and is not read. Most
  * numbers may be absent: of 292 closed markets of 2026-07-24, `volume*` was missing in 44 and `liquidity*` in 99.
  * @see https://docs.polymarket.com/api-reference (read 2026-06-24); `eventMetadata` is undocumented.
  */
@@ -19,12 +19,12 @@ import { z } from 'zod';
 const text = z.string();
 const amount = z.union([z.number(), z.string()]).nullish();
 
-export const gammaFeeSchedule = z.object({
+const gammaFeeSchedule = z.object({
   rate: z.number().min(0).max(1),
   exponent: z.number().min(0).max(10),
 });
 
-export const gammaEventMetadata = z.object({ priceToBeat: amount, finalPrice: amount });
+const gammaEventMetadata = z.object({ priceToBeat: amount, finalPrice: amount });
 
 export const gammaMarket = z.object({
   conditionId: z.string().regex(/^0x[0-9a-f]{64}$/i),
@@ -50,7 +50,7 @@ export const gammaMarket = z.object({
 });
 export type GammaMarket = z.infer<typeof gammaMarket>;
 
-/** An event as `/events` answers it. */
+/** An event in the format of `/events`. */
 export const gammaEvent = z.object({
   id: text,
   slug: text,
@@ -58,7 +58,7 @@ export const gammaEvent = z.object({
   markets: z.array(z.unknown()),
 });
 
-/** A market as `/markets` answers it names its event, without the event's own markets. */
+/** The event inside a market of `/markets`, without the event's own markets. */
 export const gammaMarketEvents = z.object({
   events: z.array(z.object({ id: text, eventMetadata: gammaEventMetadata.nullish() })).min(1),
 });

@@ -79,7 +79,7 @@ describe('slugs', () => {
     expect(parseSlug(slug)).toEqual({ ticker, eventType, windows: [window], yearless: false });
   });
 
-  test('every window of a year comes back from its own slug and joins the next', () => {
+  test('parses every window of a year from its own slug, adjacent to the next', () => {
     for (const eventType of EVENT_TYPES) {
       let window = windowAt(eventType, at('2026-01-01T00:00:00Z'));
       const steps = eventType === '5m' || eventType === '15m' ? 500 : 9000;
@@ -93,7 +93,7 @@ describe('slugs', () => {
     }
   });
 
-  test('the repeated hour has one label and two windows', () => {
+  test('returns two windows for the label of the repeated hour', () => {
     const parsed = parseSlug('bitcoin-up-or-down-november-1-2026-1am-et');
     expect(parsed?.windows.map(spelled)).toEqual([
       ['2026-11-01T05:00Z', '2026-11-01T06:00Z'],
@@ -101,14 +101,14 @@ describe('slugs', () => {
     ]);
   });
 
-  test('a 4h window across a change of the clocks may keep to the grid or to 4 hours', () => {
+  test('returns a grid window and a 4-hour window for a 4h slug across a clock change', () => {
     expect(parseSlug(`sol-updown-4h-${at('2026-11-01T04:00:00Z') / 1000}`)?.windows.map(spelled)).toEqual([
       ['2026-11-01T04:00Z', '2026-11-01T09:00Z'],
       ['2026-11-01T04:00Z', '2026-11-01T08:00Z'],
     ]);
   });
 
-  test('a label without a year takes the nearest one, and none without a hint', () => {
+  test('completes a label without a year with the nearest one, and returns null without a hint', () => {
     const slug = 'bitcoin-up-or-down-december-31-11pm-et';
     const parsed = parseSlug(slug, at('2026-01-01T03:00:00Z'));
     expect(parsed).toMatchObject({ eventType: '1h', yearless: true });
@@ -170,7 +170,7 @@ describe.skipIf(recordingsAbsent)('recorded slugs (skipped where the recordings 
     );
   };
 
-  test('the 1,717 markets of 2026-03-10..12', () => {
+  test('parses the 1,717 markets of 2026-03-10..12', () => {
     const rows = recordingLines('polymarket/selcukguler0-2026-03-10-1925/active_markets.csv').slice(1);
     let checked = 0;
     for (const row of rows) {
@@ -183,7 +183,7 @@ describe.skipIf(recordingsAbsent)('recorded slugs (skipped where the recordings 
     expect(checked).toBe(1717);
   });
 
-  test('the 670 markets of 2025-12 in winter time', () => {
+  test('parses the 670 markets of 2025-12 in winter time', () => {
     const { data } = JSON.parse(
       recording('polymarket/frytegg-2025-12/markets_2025-12-12_2025-12-19.json.gz'),
     );
@@ -191,7 +191,7 @@ describe.skipIf(recordingsAbsent)('recorded slugs (skipped where the recordings 
     expect(data).toHaveLength(670);
   });
 
-  test('the 292 markets of 2026-07-24', () => {
+  test('parses the 292 markets of 2026-07-24', () => {
     const rows = recordingLines('polymarket/ligengxin96-2026-07-24/BTC-5m-markets-2026-07-24.jsonl.gz');
     for (const line of rows) {
       const row = JSON.parse(line);

@@ -1,6 +1,6 @@
 /**
- * The windows and slugs of the crypto up/down series. A slug names the window's START; the label of an hour or
- * a day is in New York time, so every boundary that is not a plain UTC grid goes through the time-zone data.
+ * The windows and slugs of the crypto up/down series. A slug names the window's START. The label of an hour or
+ * a day is in New York time, so every boundary outside a plain UTC grid is computed from the time-zone data.
  */
 import { DateTime } from 'luxon';
 import { InvalidInputError } from '../../../runtime/errors.ts';
@@ -26,28 +26,28 @@ const MONTHS: readonly string[] = [
 ];
 const SHORT_NAMES: VenueNames = { BTC: 'btc', ETH: 'eth', SOL: 'sol' };
 const FULL_NAMES: VenueNames = { BTC: 'bitcoin', ETH: 'ethereum', SOL: 'solana' };
-/** The named series spell only Solana out. */
+/** The named series spell out only Solana. */
 const SERIES_NAMES: VenueNames = { BTC: 'btc', ETH: 'eth', SOL: 'solana' };
 
-/** The stretch whose two ends decide the outcome. Unix milliseconds, half open. */
+/** The period whose first and last prices decide the outcome. Unix milliseconds, half open. */
 export interface Window {
   readonly startTimeMs: number;
   readonly endTimeMs: number;
 }
 
-export interface ParsedSlug {
+interface ParsedSlug {
   readonly ticker: Ticker;
   readonly eventType: EventType;
   /**
-   * The windows the slug can mean. One, except around a change of the clocks: the repeated hour has one label
-   * for two hours, and whether a 4h window then lasts 4 hours or keeps to the grid has not been seen.
+   * The windows the slug can mean: one, except around a change of the clocks. The repeated hour has one label
+   * for two hours, and nobody has seen yet whether a 4h window then lasts 4 hours or keeps to the grid.
    */
   readonly windows: readonly Window[];
-  /** The label carries no year (as before 2026): the same slug exists once a year. */
+  /** The label has no year (as before 2026): the same slug exists once a year. */
   readonly yearless: boolean;
 }
 
-/** The window of a kind that is in play at a time. */
+/** The window of a kind that contains a time. */
 export function windowAt(eventType: EventType, timeMs: number): Window {
   switch (eventType) {
     case '5m':
@@ -69,7 +69,7 @@ export function nextWindow(eventType: EventType, window: Window): Window {
   return windowAt(eventType, window.endTimeMs);
 }
 
-/** The slug under which the venue lists a window today (hours and days with the year). */
+/** The slug that the venue uses today for a window (hours and days with the year). */
 export function slugOf(ticker: Ticker, eventType: EventType, window: Window): string {
   if (eventType === '1h') {
     const start = inVenueZone(window.startTimeMs);
@@ -91,9 +91,9 @@ export function seriesSlug(ticker: Ticker, eventType: EventType): string {
 }
 
 /**
- * Reads a slug back.
- * @param yearNearMs Gives a label without a year the year that lies nearest to this time.
- * @returns Null when the slug is none of ours, names an impossible time, or has no year and none was given.
+ * Parses a slug.
+ * @param yearNearMs A label without a year gets the year nearest to this time.
+ * @returns Null when the slug is not of our series, names an impossible time, or lacks a year and none was given.
  */
 export function parseSlug(slug: string, yearNearMs?: number): ParsedSlug | null {
   return parseEpochSlug(slug) ?? parseHourSlug(slug, yearNearMs) ?? parseDaySlug(slug, yearNearMs);
@@ -127,7 +127,7 @@ function parseHourSlug(slug: string, yearNearMs: number | undefined): ParsedSlug
   const hour = (Number(hour12) % 12) + (half === 'pm' ? 12 : 0);
   const start = labelledTime({ month, day, year, hour, yearNearMs });
   if (!start) return null;
-  // The library picks one of a repeated hour's two moments by its own guess, so ask for both.
+  // The library chooses one of a repeated hour's two times on its own, so ask for both.
   const windows = start.getPossibleOffsets().map((moment) => gridWindow(moment.toMillis(), HOUR_MS));
   return { ticker, eventType: '1h', windows, yearless: year === undefined };
 }
@@ -147,7 +147,7 @@ function gridWindow(timeMs: number, lengthMs: number): Window {
   return { startTimeMs, endTimeMs: startTimeMs + lengthMs };
 }
 
-/** 00, 04, 08, 12, 16, 20 o'clock in New York: the one with the change of the clocks lasts 3 or 5 hours. */
+/** Starts at 0, 4, 8, 12, 16 and 20 o'clock in New York; a window with a clock change lasts 3 or 5 hours. */
 function fourHourWindow(timeMs: number): Window {
   const time = inVenueZone(timeMs);
   const hour = time.hour - (time.hour % 4);
@@ -182,7 +182,7 @@ interface Label {
   yearNearMs: number | undefined;
 }
 
-/** A moment a label names; null for a date that does not exist or an hour the clocks skip. */
+/** The time that a label names; null for a date that does not exist or an hour that the clocks skip. */
 function labelledTime({ month, day, year, hour, yearNearMs }: Label): DateTime | null {
   const monthNumber = MONTHS.indexOf(month ?? '') + 1;
   if (monthNumber === 0) return null;

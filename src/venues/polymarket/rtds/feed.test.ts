@@ -35,7 +35,7 @@ const subscribed = (times: number) =>
   until(() => venue.connections.length === times && venue.latest.received.length === 1);
 const filters = () =>
   JSON.parse(venue.latest.received[0]!).subscriptions.map((entry: { filters: string }) => entry.filters);
-/** Lets the feed freeze until it gives the connection up, and waits its back-off. */
+/** Lets the feed freeze until it closes the connection, and waits for its back-off. */
 async function freeze(retryDelayMs: number): Promise<void> {
   await clock.advance(20_000);
   await until(() => venue.latest.closed);
@@ -58,7 +58,7 @@ test('subscribes both topics for each symbol, compact, and pings every 5 s', asy
   expect(venue.latest.received.slice(1)).toEqual(['PING', 'PING', 'PING']);
 });
 
-test('without any price it asks in the next spelling, and keeps the one that works', async () => {
+test('changes the filter spelling until prices arrive, and keeps it', async () => {
   await subscribed(1);
   await freeze(250);
   await subscribed(2);

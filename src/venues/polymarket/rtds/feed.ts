@@ -6,14 +6,14 @@ import { CHAINLINK_TOPIC, TWAP60_TOPIC } from './messages.ts';
 
 const PRICE_FRAME = /"topic"\s*:\s*"crypto_prices_/;
 const TOPICS = [CHAINLINK_TOPIC, TWAP60_TOPIC];
-/** Whether the venue answers is contradictory: silence decides instead. */
+/** Sources disagree on whether the venue answers, so only silence counts. */
 const KEEP_ALIVE: KeepAlive = { text: 'PING', answer: 'PONG', periodMs: 5_000, answerLimitMs: null };
-/** A point a second is due; it freezes silently (92 pauses over 5 s on one day, the longest 387 s). */
+/** One point a second is due; the feed freezes silently (92 pauses over 5 s on one day, the longest 387 s). */
 const SILENCE_LIMIT_MS = 20_000;
 
 /**
- * How to ask for one symbol is contradictory too: compact JSON (a space in it breaks it), the plain name, or
- * nothing for all symbols. A spelling that brought no price before the connection ended gives way to the next.
+ * Sources also disagree on the filter for one symbol: compact JSON (a space breaks it), the plain name, or an empty
+ * text for all symbols. A spelling that delivered no price before the connection ended is replaced by the next one.
  */
 const FILTER_SPELLINGS: readonly ((symbol: string) => string)[] = [
   (symbol) => JSON.stringify({ symbol }),
@@ -21,7 +21,7 @@ const FILTER_SPELLINGS: readonly ((symbol: string) => string)[] = [
   () => '',
 ];
 
-/** Chainlink prices and their 60 s averages of all tickers. */
+/** Chainlink prices and their 60 s averages for all tickers. */
 export class RtdsFeed {
   readonly #socket: ReconnectingSocket;
   #spelling = 0;

@@ -13,7 +13,7 @@ const update = (topic: string, changes: Record<string, unknown> = {}) =>
   JSON.stringify({ topic, type: 'update', timestamp: 1784851202231, payload: { ...payload, ...changes } });
 
 describe('mapRtdsFrame', () => {
-  test('a Chainlink point: an integer times 10^18', () => {
+  test('maps a Chainlink point: an integer times 10^18', () => {
     expect(mapRtdsFrame(update('crypto_prices_chainlink'), 7)).toEqual([
       {
         kind: 'underlying',
@@ -30,12 +30,12 @@ describe('mapRtdsFrame', () => {
     ['an integer', { full_accuracy_value: '65051920000000000000000', window_s: 60 }],
     ['a decimal', { full_accuracy_value: '65051.920000000000000000' }],
     ['the rounded number alone', { full_accuracy_value: undefined }],
-  ])('a TWAP point: %s', (_shows, changes) => {
+  ])('maps a TWAP point: %s', (_shows, changes) => {
     const [event] = mapRtdsFrame(update('crypto_prices_twap_sixty', changes), 7);
     expect(event).toMatchObject({ source: 'twap60', price: 65051.92 });
   });
 
-  test('a price below one keeps its place', () => {
+  test('keeps the magnitude of a price below one', () => {
     const changes = { symbol: 'sol/usd', value: 0.0512, full_accuracy_value: '51200000000000000' };
     expect(mapRtdsFrame(update('crypto_prices_chainlink', changes), 7)[0]).toMatchObject({
       ticker: 'SOL',
@@ -43,7 +43,7 @@ describe('mapRtdsFrame', () => {
     });
   });
 
-  test('the answer to a subscription brings recent points', () => {
+  test('maps the recent points in the answer to a subscription', () => {
     const frame = JSON.stringify({
       topic: 'crypto_prices_chainlink',
       type: 'subscribe',
@@ -68,24 +68,24 @@ describe('mapRtdsFrame', () => {
     ['another type', '{"topic":"crypto_prices_chainlink","type":"unsubscribe"}'],
     ['PONG', 'PONG'],
     ['an empty text', ''],
-  ])('%s gives nothing', (_shows, frame) => {
+  ])('yields nothing for %s', (_shows, frame) => {
     expect(mapRtdsFrame(frame, 7)).toEqual([]);
   });
 
   test.each([
     ['cut JSON', '{"topic":'],
     ['two prices that disagree', update('crypto_prices_chainlink', { value: 65052 })],
-    ['an exact value that is none', update('crypto_prices_chainlink', { full_accuracy_value: '6.5e22' })],
+    ['an invalid exact value', update('crypto_prices_chainlink', { full_accuracy_value: '6.5e22' })],
     ['a negative price', update('crypto_prices_chainlink', { value: -1 })],
     ['no time', update('crypto_prices_chainlink', { timestamp: undefined })],
     ['an average of another length', update('crypto_prices_twap_sixty', { window_s: 30 })],
-  ])('%s is set aside', (_shows, frame) => {
+  ])('rejects %s', (_shows, frame) => {
     expect(() => mapRtdsFrame(frame, 7)).toThrow(VenueMessageError);
   });
 });
 
 describe.skipIf(recordingsAbsent)('recorded points (skipped where the recordings are absent)', () => {
-  test('all 78,515 points of 2026-07-24 give the price their rounded number shows', () => {
+  test('maps all 78,515 points of 2026-07-24 to the price of their rounded number', () => {
     const rows = recordingLines('polymarket/ligengxin96-2026-07-24/BTCUSD-prices-2026-07-24.csv.gz').slice(1);
     const wrong: string[] = [];
     for (const row of rows) {
@@ -98,7 +98,7 @@ describe.skipIf(recordingsAbsent)('recorded points (skipped where the recordings
     expect(rows).toHaveLength(78_515);
   });
 
-  test.each(['subscribe', 'update'])('the real crypto_prices %s is known and not mapped', (name) => {
+  test.each(['subscribe', 'update'])('ignores the real crypto_prices %s', (name) => {
     expect(
       mapRtdsFrame(recording(`polymarket/nautilus_trader/rust_rtds_crypto_prices_${name}.json`), 1),
     ).toEqual([]);

@@ -6,17 +6,17 @@ import { CHAINLINK_TOPIC, rtdsSubscribed, rtdsUpdate, TWAP60_TOPIC } from './mes
 
 const SYMBOLS: VenueNames = { BTC: 'btc/usd', ETH: 'eth/usd', SOL: 'sol/usd' };
 /**
- * The topics that decide markets. `crypto_prices` relays Binance a second late: the trades themselves are the
- * better source, and the relay under the same name would mix two clocks, so it is not mapped.
+ * The topics of the prices that decide markets. `crypto_prices` relays Binance a second late and is not mapped: the
+ * trades themselves are the better source, and the relay under the same name would mix two clocks.
  */
 const SOURCES = new Map([
   [CHAINLINK_TOPIC, 'chainlink'],
   [TWAP60_TOPIC, 'twap60'],
 ] as const);
 const TWAP60_WINDOW_S = 60;
-/** Digits of a Chainlink integer behind the decimal point. */
+/** Decimals of a Chainlink integer. */
 const CHAINLINK_DECIMALS = 18;
-/** The exact text and the rounded number of one point must be the same price. */
+/** Largest relative difference between the exact text and the rounded number of a point. */
 const ROUNDING_MAX = 1e-9;
 
 export function rtdsSymbol(ticker: keyof VenueNames): string {
@@ -24,8 +24,8 @@ export function rtdsSymbol(ticker: keyof VenueNames): string {
 }
 
 /**
- * Maps one text frame; texts that are no JSON object (PONG, empty) and other topics give nothing.
- * @throws {VenueMessageError} When a price message is not what the protocol says.
+ * Maps one text frame. Texts that are not a JSON object (PONG, empty) and other topics yield no events.
+ * @throws {VenueMessageError} When a price message does not match the protocol.
  */
 export function mapRtdsFrame(frame: string, receivedTimeMs: number): readonly UnderlyingEvent[] {
   if (!frame.startsWith('{')) return [];
@@ -53,7 +53,7 @@ export function mapRtdsFrame(frame: string, receivedTimeMs: number): readonly Un
   }));
 }
 
-/** The price of a point: its exact text, an integer times 10^18 or a decimal, checked against the rounded number. */
+/** The price from its exact text (an integer times 10^18 or a decimal), checked against the rounded number. */
 function exactPrice(text: string | undefined, value: number): number {
   if (text === undefined) return value;
   const integer = /^\d{1,40}$/.exec(text);
@@ -62,7 +62,7 @@ function exactPrice(text: string | undefined, value: number): number {
   throw new VenueMessageError(`rtds: full_accuracy_value ${text.slice(0, 60)} beside value ${value}`);
 }
 
-/** The decimal point is set in the text: dividing would round twice. */
+/** Inserts the decimal point into the text: dividing would round twice. */
 function scaled(integer: string): number {
   const digits = integer.padStart(CHAINLINK_DECIMALS + 1, '0');
   return Number(`${digits.slice(0, -CHAINLINK_DECIMALS)}.${digits.slice(-CHAINLINK_DECIMALS)}`);

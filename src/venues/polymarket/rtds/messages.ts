@@ -1,6 +1,6 @@
 /**
  * Raw shapes of RTDS, Polymarket's stream of the prices that decide its markets. Deprecated by the venue since
- * 2026-09-23; may be gone any day, so nothing may depend on it.
+ * 2026-09-23: it may disappear any day, so nothing may depend on it.
  * ```json
  * {"topic":"crypto_prices_chainlink","type":"update","timestamp":1784851202231,"payload":{"symbol":"btc/usd",
  *  "timestamp":1784851201000,"value":65051.92,"full_accuracy_value":"65051920000000000000000"}}
