@@ -90,9 +90,7 @@ export class TargetRefusedError extends UnderroundError {
   readonly code = 'target_refused';
 }
 
-/**
- * A webhook's secret was rotated so often that the maximum number of secrets is in use. Wait until the oldest expires.
- */
+/** All allowed secrets of a webhook are in use after repeated rotation. Wait until the oldest expires. */
 export class TooManySecretsError extends UnderroundError {
   readonly code = 'too_many_secrets';
 
