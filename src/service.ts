@@ -99,6 +99,7 @@ async function serveRecording(
   const { config, log, metrics, clock, random = Math.random, dataSource, history = () => null } = options;
   const { store, recorder, bus, memory } = recording;
   const [
+    { openControlDatabase },
     { openAccounts },
     { RateLimits },
     { loadTiers },
@@ -111,27 +112,15 @@ async function serveRecording(
     { startPaper },
     { storedRecording },
     { openSecondFactors },
-  ] = await Promise.all([
-    import('./accounts/accounts.ts'),
-    import('./accounts/limits/limits.ts'),
-    import('./accounts/users/tiers.ts'),
-    import('./api/createApi.ts'),
-    import('./http/transport.ts'),
-    import('./stream/streams.ts'),
-    import('./signals/signals.ts'),
-    import('./webhooks/delivery/service.ts'),
-    import('./backtest/service.ts'),
-    import('./trading/paper/service.ts'),
-    import('./trading/catchUp/recording.ts'),
-    import('./accounts/users/secondFactors.ts'),
-  ]);
+  ] = await loadServing();
   const tiers = loadTiers(config.tiersFile);
   const transport = loadTransport(config);
-  const accounts = await openAccounts({ config, clock, randomBytes, logger: log, metrics });
+  const database = await openControlDatabase(config);
+  const accounts = await openAccounts({ database, config, clock, randomBytes, logger: log, metrics });
   const probe = new StoreProbe({ clock, ask: () => store.rows('SELECT 1') });
   const readiness = serviceReadiness({ recorder, store, probe, clock, metrics, history });
   const live = liveState({ recorder, store, clock, readiness, memory, history });
-  const { liveKeys, database } = accounts;
+  const { liveKeys } = accounts;
   const secondFactors = openSecondFactors(database, { config, clock, randomBytes });
   const run = randomBytes(6).toString('hex');
   const books = streaming.recordedBooks(recorder);
@@ -184,6 +173,25 @@ async function serveRecording(
     await store.close();
   };
   return { url: addressOf(api, config.host), accounts, close };
+}
+
+/** What is not needed to record. */
+function loadServing() {
+  return Promise.all([
+    import('./controlDatabase.ts'),
+    import('./accounts/accounts.ts'),
+    import('./accounts/limits/limits.ts'),
+    import('./accounts/users/tiers.ts'),
+    import('./api/createApi.ts'),
+    import('./http/transport.ts'),
+    import('./stream/streams.ts'),
+    import('./signals/signals.ts'),
+    import('./webhooks/delivery/service.ts'),
+    import('./backtest/service.ts'),
+    import('./trading/paper/service.ts'),
+    import('./trading/catchUp/recording.ts'),
+    import('./accounts/users/secondFactors.ts'),
+  ]);
 }
 
 /** Whether any feed comes over a WebSocket. */

@@ -13,6 +13,7 @@ import { createKey } from '../accounts/keys/keyFormat.ts';
 import { issueKey } from '../accounts/keys/keys.ts';
 import { FAILED_PER_MINUTE, RateLimits } from '../accounts/limits/limits.ts';
 import { DEFAULT_TIERS, type TierTable } from '../accounts/users/tiers.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
 import { describeApi } from '../http/description/openapi.ts';
 import type { ApiParts } from '../http/parts.ts';
 import type { Method } from '../http/route.ts';
@@ -78,6 +79,7 @@ let accounts: Accounts;
 beforeEach(async () => {
   const config = { dataDir: temporaryDirectory(), databaseUrl: null, keyEnvironment: 'live' } as const;
   const opened = await openAccounts({
+    database: await openControlDatabase(config),
     config,
     clock,
     randomBytes,

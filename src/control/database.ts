@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { openPostgres } from './databasePostgres.ts';
 import { IN_MEMORY, openSqlite } from './databaseSqlite.ts';
-import type { Database } from './schema.ts';
+import type { Database, Migrations } from './schema.ts';
 
 export const SQLITE_FILE_NAME = 'control.sqlite';
 
@@ -18,12 +18,13 @@ export const SQLITE_FILE_NAME = 'control.sqlite';
  */
 export async function openDatabase(
   config: Pick<Config, 'dataDir' | 'databaseUrl'>,
-  { clock = systemClock, isReader = false }: { clock?: Clock; isReader?: boolean } = {},
+  options: { migrations: Migrations; clock?: Clock; isReader?: boolean },
 ): Promise<Database> {
-  if (config.databaseUrl !== null) return await openPostgres(config.databaseUrl, clock);
+  const { migrations, clock = systemClock, isReader = false } = options;
+  if (config.databaseUrl !== null) return await openPostgres(config.databaseUrl, { migrations, clock });
   const path = join(config.dataDir, SQLITE_FILE_NAME);
   try {
-    return await openSqlite(isReader && !existsSync(path) ? IN_MEMORY : path);
+    return await openSqlite(isReader && !existsSync(path) ? IN_MEMORY : path, migrations);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StoreUnavailableError(`control database ${path} cannot be opened: ${reason}`, { cause });

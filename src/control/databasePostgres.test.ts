@@ -6,13 +6,12 @@ import { sessionSuite } from '../../test/accounts/sessionSuite.ts';
 import { valueSuite } from '../../test/accounts/valueSuite.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { openTestPostgres } from '../../test/support/postgres.ts';
+import { MIGRATIONS, openControlDatabase } from '../controlDatabase.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { ConfigError, StoreUnavailableError } from '../runtime/errors.ts';
-import { openDatabase } from './database.ts';
-import { MIGRATIONS } from './migrations.ts';
 
 const postgres = await openTestPostgres();
-const openAt = (databaseUrl: string) => openDatabase({ dataDir: '/nonexistent', databaseUrl });
+const openAt = (databaseUrl: string) => openControlDatabase({ dataDir: '/nonexistent', databaseUrl });
 
 describe.skipIf(postgres.absent)(
   `on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,
@@ -94,7 +93,7 @@ describe('a PostgreSQL that is not there', () => {
     };
     const databaseUrl = 'postgres://u:hunter2@127.0.0.1:1/accounts';
     let error: unknown = null;
-    void openDatabase({ dataDir: '/nonexistent', databaseUrl }, { clock }).catch((caught: unknown) => {
+    void openControlDatabase({ dataDir: '/nonexistent', databaseUrl }, { clock }).catch((caught: unknown) => {
       error = caught;
     });
     while (error === null) await fake.advance(2_000);

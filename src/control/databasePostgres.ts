@@ -3,8 +3,7 @@ import pg from 'pg';
 import { backoffDelayMs } from '../runtime/backoff.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { ConfigError, StoreUnavailableError } from '../runtime/errors.ts';
-import { MIGRATIONS } from './migrations.ts';
-import type { Database, Schema } from './schema.ts';
+import type { Database, Migrations, Schema } from './schema.ts';
 
 /** Connections of one process; PostgreSQL allows 100 in all unless told otherwise. */
 const MAX_CONNECTIONS = 10;
@@ -31,13 +30,16 @@ const NETWORK = /^(?:ECONN|ENOTFOUND|EAI_|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREA
  * @throws {ConfigError} When the URL is of something else.
  * @throws {StoreUnavailableError} When it cannot be reached after bounded retries, refuses, or cannot be migrated.
  */
-export async function openPostgres(url: string, clock: Clock): Promise<Database> {
+export async function openPostgres(
+  url: string,
+  { migrations, clock }: { migrations: Migrations; clock: Clock },
+): Promise<Database> {
   const { protocol, host, pathname } = new URL(url);
   if (!/^postgres(?:ql)?:$/.test(protocol)) throw new ConfigError('DATABASE_URL must start with postgres://');
   const pool = createPool(url);
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   try {
-    await migrateOnceReachable(db, clock);
+    await migrateOnceReachable(db, { migrations, clock });
     return db;
   } catch (cause) {
     await db.destroy();
@@ -49,10 +51,13 @@ export async function openPostgres(url: string, clock: Clock): Promise<Database>
   }
 }
 
-async function migrateOnceReachable(db: Database, clock: Clock): Promise<void> {
+async function migrateOnceReachable(
+  db: Database,
+  { migrations, clock }: { migrations: Migrations; clock: Clock },
+): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     // The query layer takes an advisory lock around the run and rolls a failed one back whole.
-    const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
     const { error } = await migrator.migrateToLatest();
     if (error === undefined) return;
     if (!(error instanceof StoreUnavailableError) || attempt + 1 >= START_TRIES) throw error;

@@ -1,131 +1,12 @@
-import type { Kysely } from 'kysely';
-import type { BacktestJobsTable } from '../backtest/schemaJobs.ts';
-import type { AccountAction } from '../schema/accountAction.ts';
-import type { Tier } from '../schema/tier.ts';
-import type {
-  AuditDaysTable,
-  AuditEntriesTable,
-  AuditOutboxTable,
-  AuditRowsTable,
-} from '../signals/schemaAudit.ts';
-import type {
-  PaperMarketTermsTable,
-  PaperPositionsTable,
-  PaperStrategiesTable,
-} from '../trading/paper/schemaPaper.ts';
-import type {
-  WebhookDeliveriesTable,
-  WebhookEventsTable,
-  WebhooksTable,
-} from '../webhooks/schemaWebhooks.ts';
+import type { Kysely, Migration } from 'kysely';
 
 /**
  * The control plane's tables, the same in SQLite and PostgreSQL: ids are text, times are integer Unix
- * milliseconds, flags are nullable times. A PostgreSQL driver must read `bigint` as a number.
+ * milliseconds, flags are nullable times. A PostgreSQL driver must read `bigint` as a number. Each feature adds its own
+ * tables to this interface, in its own folder (`declare module`); only the table that several features share is here.
  */
 export interface Schema {
-  users: UsersTable;
-  api_keys: ApiKeysTable;
-  sessions: SessionsTable;
-  usage: UsageTable;
   settings: SettingsTable;
-  account_events: AccountEventsTable;
-  second_factors: SecondFactorsTable;
-  recovery_codes: RecoveryCodesTable;
-  audit_entries: AuditEntriesTable;
-  audit_rows: AuditRowsTable;
-  audit_days: AuditDaysTable;
-  audit_outbox: AuditOutboxTable;
-  backtest_jobs: BacktestJobsTable;
-  paper_strategies: PaperStrategiesTable;
-  paper_positions: PaperPositionsTable;
-  paper_market_terms: PaperMarketTermsTable;
-  webhooks: WebhooksTable;
-  webhook_events: WebhookEventsTable;
-  webhook_deliveries: WebhookDeliveriesTable;
-}
-
-export interface UsersTable {
-  user_id: string;
-  /** Normalised: trimmed and lower case. Unique. */
-  email: string;
-  tier: Tier;
-  created_ms: number;
-  /** Argon2id in PHC form; null for a user made on the command line, who cannot sign in until one is set. */
-  password_hash: string | null;
-  /** Since when the user may administer the others; null: not. */
-  operator_ms: number | null;
-  /** Since when the user is suspended: no key of theirs is admitted, and they cannot sign in; null: not. */
-  suspended_ms: number | null;
-}
-
-export interface ApiKeysTable {
-  key_id: string;
-  user_id: string;
-  /** SHA-256 of the whole key, 64 hex digits. Unique. The key itself is nowhere. */
-  key_hash: string;
-  /** First characters of the key, for display. */
-  key_hint: string;
-  label: string;
-  created_ms: number;
-  /** To the minute; null before the first use. */
-  last_used_ms: number | null;
-  revoked_ms: number | null;
-}
-
-/** One row a browser signed in; a session that ends is deleted. */
-export interface SessionsTable {
-  session_id: string;
-  user_id: string;
-  /** SHA-256 of the cookie's token, 64 hex digits. Unique. The token itself is nowhere. */
-  token_hash: string;
-  created_ms: number;
-  /** To the minute. */
-  last_seen_ms: number;
-  /** The first characters of the `User-Agent`; empty where there was none. */
-  user_agent: string;
-  /** Where the sign-in came from. */
-  address: string;
-}
-
-/** Requests of a key in a UTC day. */
-export interface UsageTable {
-  key_id: string;
-  /** Start of the UTC day, Unix milliseconds. */
-  day_ms: number;
-  requests: number;
-}
-
-/** One-time codes (TOTP) of a user; none: the password alone. */
-export interface SecondFactorsTable {
-  user_id: string;
-  /** Encrypted; base64 within. */
-  secret: string;
-  /** Since when signing in takes a code; null: none was proven yet. */
-  enabled_ms: number | null;
-  /** Of the newest code that was used: none of it or of an earlier step is accepted again. */
-  last_step: number;
-}
-
-/** A code that was used is deleted. */
-export interface RecoveryCodesTable {
-  user_id: string;
-  /** SHA-256, 64 hex digits. */
-  code_hash: string;
-}
-
-/** Sign-ins, sign-ups and operator actions, the refused ones included. */
-export interface AccountEventsTable {
-  event_id: string;
-  at_ms: number;
-  action: AccountAction;
-  /** Why it was refused; null: it was done. */
-  reason: string | null;
-  /** Of the account; null: the whole service. As it was then: users may be gone. */
-  email: string | null;
-  actor: string | null;
-  address: string | null;
-  detail: string | null;
 }
 
 /** What an operator switches while the service runs, and what must be decided once: JSON by name. */
@@ -136,3 +17,6 @@ export interface SettingsTable {
 }
 
 export type Database = Kysely<Schema>;
+
+/** Changes of the tables by name, made in the order of their names. */
+export type Migrations = Readonly<Record<string, Migration>>;

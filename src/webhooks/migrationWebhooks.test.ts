@@ -2,8 +2,8 @@ import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { openTestPostgres } from '../../test/support/postgres.ts';
-import { MIGRATIONS } from '../control/migrations.ts';
 import { SqliteFile } from '../control/sqliteFile.ts';
+import { MIGRATIONS } from '../controlDatabase.ts';
 
 const postgres = await openTestPostgres();
 const DRIVERS = [

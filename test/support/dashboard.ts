@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
 import { RateLimits } from '../../src/accounts/limits/limits.ts';
 import { openSecondFactors } from '../../src/accounts/users/secondFactors.ts';
+import { openControlDatabase } from '../../src/controlDatabase.ts';
 import type { ApiParts } from '../../src/http/parts.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
@@ -33,8 +34,10 @@ export async function openDashboard(
   parts: Partial<ApiParts> & { limited?: boolean } = {},
 ): Promise<TestDashboard> {
   const clock = new FakeClock();
+  const config = { dataDir: temporaryDirectory(), databaseUrl: null, keyEnvironment: 'live' } as const;
   const accounts = await openAccounts({
-    config: { dataDir: temporaryDirectory(), databaseUrl: null, keyEnvironment: 'live' },
+    database: await openControlDatabase(config),
+    config,
     ...{ clock, randomBytes, logger: silentLogger, metrics: new Metrics() },
   });
   const webhooks = openWebhooks(accounts.database, {
