@@ -3,7 +3,8 @@
  * store is behind is found, and no older version of a record is shown.
  */
 import { recordedShare } from '../core/recordedShare.ts';
-import type { ApiParts } from '../http/parts.ts';
+import type { MarketLookup } from '../http/marketLookup.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { MarketBody } from '../schema/api/resources.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
@@ -19,11 +20,13 @@ import {
 import { loadGapsOf } from '../store/queries/resume.ts';
 import { marketBody } from './marketBody.ts';
 
-type Parts = Pick<ApiParts, 'store' | 'live' | 'clock'>;
+export interface MarketDependencies extends MarketLookup {
+  readonly clock: Clock;
+}
 
 /** Null: there is none. @param options Handed on unread: see `findMarket`. */
 export async function marketRecord(
-  parts: Parts,
+  parts: MarketDependencies,
   marketId: string,
   options: { readonly signal: AbortSignal },
 ): Promise<MarketBody | null> {
@@ -35,7 +38,7 @@ export async function marketRecord(
 
 /** Newest end first; at most `limit` records. */
 export async function marketRecords(
-  parts: Parts,
+  parts: MarketDependencies,
   query: MarketQuery,
   signal: AbortSignal,
 ): Promise<MarketBody[]> {
@@ -58,7 +61,7 @@ export async function marketRecords(
 }
 
 export async function countMarketRecords(
-  parts: Parts,
+  parts: MarketDependencies,
   filter: MarketFilter,
   signal: AbortSignal,
 ): Promise<number> {
@@ -68,7 +71,7 @@ export async function countMarketRecords(
 
 /** The followed markets a filter selects, and the ids the store must leave out: of all, as its versions may be older. */
 function followedOf(
-  { live }: Parts,
+  { live }: MarketDependencies,
   { ticker, eventType, status, sinceMs, untilMs }: MarketFilter,
 ): { selected: Market[]; except: string[] } {
   const followed = [...live.followed.markets()];
@@ -94,7 +97,7 @@ function isBefore(a: MarketPosition, b: MarketPosition): boolean {
 
 /** Rows that wait for the store are recorded: they count for the coverage, and so do gaps that wait. */
 async function bodiesOf(
-  { live, store, clock }: Parts,
+  { live, store, clock }: MarketDependencies,
   markets: readonly Market[],
   { signal }: { readonly signal: AbortSignal },
 ): Promise<MarketBody[]> {

@@ -18,11 +18,22 @@ export interface NewestBook {
   readonly no: BookView;
 }
 
+/** The markets the recorder follows, newer than the store has them; the store is asked for all others. */
+export interface FollowedMarkets {
+  markets(): Iterable<Market>;
+  /** Null: not followed. */
+  market(marketId: string): Market | null;
+  /** Null: ask the store. A view: read it before anything else runs. */
+  book(marketId: string): NewestBook | null;
+  /** Gaps that the store may not have, or not in their newest version; oldest first. */
+  gaps(marketId: string): readonly Gap[];
+}
+
 /**
  * What the recorder knows of the markets it follows and the store may not have yet: records, newest books, gaps.
  * A ladder is half applied while an action's frames are still coming, so the last finished state is a copy.
  */
-export class MarketMemory {
+export class MarketMemory implements FollowedMarkets {
   readonly #recorder: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps'>;
   readonly #books = new Map<string, KeptBook>();
   /** By market, then by gap, oldest first; the newest version of each. */

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { AuthFailure, Identity } from '../../src/accounts/keys/authenticate.ts';
 import { DEFAULT_TIERS } from '../../src/accounts/users/tiers.ts';
+import type { ApiDependencies, LiveState } from '../../src/api/createApi.ts';
 import { createApi } from '../../src/api/createApi.ts';
-import type { ApiParts, FollowedMarkets, LiveState } from '../../src/http/parts.ts';
+import type { FollowedMarkets } from '../../src/recorder/marketMemory.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import { type Market, NO_SETTLEMENT } from '../../src/schema/market.ts';
@@ -34,7 +35,7 @@ export const idleLive: LiveState = {
 };
 
 /** For tests that must not get as far as the store. */
-export const unaskedStore: ApiParts['store'] = {
+export const unaskedStore: ApiDependencies['store'] = {
   rows: () => Promise.reject(new Error('the store was asked')),
   stream: () => Promise.reject(new Error('the store was asked')),
 };
@@ -49,7 +50,7 @@ function unasked<T extends object>(part: string): T {
 }
 
 /** Nothing was ever detected. */
-const silentSignals: ApiParts['signals'] = {
+const silentSignals: ApiDependencies['signals'] = {
   board: { read: () => ({ asOfMs: Date.UTC(2026, 10, 20, 12), opportunities: [] }) },
   audit: {
     sums: async () => [],
@@ -59,12 +60,14 @@ const silentSignals: ApiParts['signals'] = {
 };
 
 /** The API on a given store, with one good key; `inject` fails on answers that are not as described. */
-export function testApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): FastifyInstance {
+export function testApi(parts: Pick<ApiDependencies, 'store'> & Partial<ApiDependencies>): FastifyInstance {
   return checkAnswers(uncheckedApi(parts));
 }
 
 /** The same without a look at its answers, for many requests in little time. */
-export function uncheckedApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): FastifyInstance {
+export function uncheckedApi(
+  parts: Pick<ApiDependencies, 'store'> & Partial<ApiDependencies>,
+): FastifyInstance {
   return createApi({
     accounts: {
       moment: () => 0,
@@ -72,11 +75,11 @@ export function uncheckedApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>)
       authenticate: (header) => (header === KEY.authorization ? IDENTITY : REFUSED),
       signedIn: async () => null,
     },
-    control: unasked<ApiParts['control']>('control'),
-    secondFactors: unasked<ApiParts['secondFactors']>('secondFactors'),
+    control: unasked<ApiDependencies['control']>('control'),
+    secondFactors: unasked<ApiDependencies['secondFactors']>('secondFactors'),
     backtests: stubBacktests,
     paper: stubPaper,
-    webhooks: unasked<ApiParts['webhooks']>('webhooks'),
+    webhooks: unasked<ApiDependencies['webhooks']>('webhooks'),
     tiers: DEFAULT_TIERS,
     rateLimits: null,
     live: idleLive,

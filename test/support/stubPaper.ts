@@ -1,4 +1,4 @@
-import type { ApiParts } from '../../src/http/parts.ts';
+import type { ApiDependencies } from '../../src/api/createApi.ts';
 import type { PaperStrategy } from '../../src/trading/paper/strategies.ts';
 
 /** The one paper strategy the stub knows. */
@@ -18,7 +18,7 @@ const RUN = {
 };
 
 /** Strategies of a user who has one, which never dealt; every new one is that one again. */
-export const stubPaper: ApiParts['paper'] = {
+export const stubPaper: ApiDependencies['paper'] = {
   create: async () => STRATEGY,
   change: async (strategyId) => (strategyId === STUB_STRATEGY ? STRATEGY : 'not_found'),
   delete: async (strategyId) => strategyId === STUB_STRATEGY,
