@@ -176,7 +176,7 @@ async function serveRecording(
   return { url: addressOf(api, config.host), accounts, close };
 }
 
-/** What is not needed to record. */
+/** Loads the modules that recording does not need. */
 function loadServing() {
   return Promise.all([
     import('./controlDatabase.ts'),

@@ -18,7 +18,7 @@ import { streamRoutes } from './streams.ts';
 import { timeseriesRoute } from './timeseries.ts';
 import { tradesRoute, underlyingRoute } from './trades.ts';
 
-/** What all of them need: each file says what its own do. */
+/** The dependencies of all routes: each file declares those of its own. */
 export type RouteDependencies = Needs<typeof arbAuditRoutes> &
   Needs<typeof arbLiveRoute> &
   Needs<typeof backtestRoutes> &

@@ -46,7 +46,7 @@ const SOCKET_IDLE_MS = 120_000;
 /** The head of a request is bounded by Node (16 KiB), so a path parameter is too, each `%` of it written as `%25`. */
 const PATH_PARAMETER_MAX = 3 * 16 * 1024;
 
-/** What every request passes. */
+/** Needed by every request, whatever its route. */
 export interface ServerOptions extends AdmissionParts, ObservationParts {
   /** Closed before the server is; null: no route is a socket. */
   readonly streams: Pick<Streams, 'close'> | null;

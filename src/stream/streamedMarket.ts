@@ -23,7 +23,7 @@ export interface MessageLog {
   changeAt(market: StreamedMarket, seq: number): MarketMessage | null;
 }
 
-/** Whoever is sent the messages of a market. */
+/** A client that receives the messages of a market. */
 export interface MarketSubscriber extends Served {
   forget(market: StreamedMarket): void;
 }

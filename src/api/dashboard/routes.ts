@@ -12,7 +12,7 @@ import { userRoutes } from './users.ts';
 import { webhookDeliveryRoutes } from './webhookDeliveries.ts';
 import { webhookRoutes } from './webhooks.ts';
 
-/** What some routes ask for. */
+/** The dependencies that the routes of one file declare. */
 export type Needs<Routes extends (parts: never) => unknown> = Parameters<Routes>[0];
 
 type DashboardDependencies = Needs<typeof accountEventRoutes> &
