@@ -2,15 +2,18 @@
  * Reads market records: of followed markets from memory, of all others from the store. So a window that opened while the
  * store is behind is found, and no older version of a record is shown.
  */
+import { TICKS_PER_USDC } from '../core/money.ts';
 import { recordedShare } from '../core/recordedShare.ts';
 import type { MarketLookup } from '../http/marketLookup.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { MarketBody } from '../schema/api/resources.ts';
 import type { Gap } from '../schema/gap.ts';
-import type { Market } from '../schema/market.ts';
+import { type Market, UNKNOWN } from '../schema/market.ts';
+import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import { firstQuoteTimes } from '../store/queries/coverage.ts';
 import {
   countMarkets,
+  EVENT_URL,
   findMarket,
   listMarkets,
   type MarketFilter,
@@ -18,7 +21,6 @@ import {
   type MarketQuery,
 } from '../store/queries/markets.ts';
 import { loadGapsOf } from '../store/queries/resume.ts';
-import { marketBody } from './marketBody.ts';
 
 export interface MarketDependencies extends MarketLookup {
   readonly clock: Clock;
@@ -130,4 +132,33 @@ async function bodiesOf(
 function newestGaps(stored: readonly Gap[], inMemory: readonly Gap[]): Gap[] {
   const known = new Set(inMemory.map(({ gapId }) => gapId));
   return [...stored.filter(({ gapId }) => !known.has(gapId)), ...inMemory];
+}
+
+/** A record in memory as the API shows it: field for field what the store's query makes of the stored record. */
+function marketBody(market: Market, coverage: number): MarketBody {
+  return {
+    market_id: market.marketId,
+    event_id: market.eventId,
+    slug: market.slug,
+    question: market.question,
+    market_type: market.eventType,
+    ticker: market.ticker,
+    status: market.status,
+    start_time: formatTime(market.startTimeMs),
+    end_time: formatTime(market.endTimeMs),
+    strike_price: market.strikePrice,
+    strike_source: market.strikeSource,
+    close_price: market.closePrice,
+    outcome: market.outcome,
+    payout_yes: market.payoutYes,
+    coverage,
+    resolved_at: formatTimeOrNull(market.resolvedTimeMs),
+    resolved_at_source: market.resolvedTimeSource,
+    volume: market.volume,
+    liquidity: market.liquidity,
+    tick_size: market.tickSize / TICKS_PER_USDC,
+    taker_fee_rate: market.takerFeeRate,
+    taker_delay_ms: market.takerDelayMs,
+    polymarket_url: market.slug === UNKNOWN ? null : `${EVENT_URL}${market.slug}`,
+  };
 }
