@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { apiTypes } from './apiTypes.mjs';
 
-const { describeApi } = await import('../dist/api/description/openapi.js');
+const { describeApi } = await import('../dist/http/description/openapi.js');
 const { allRoutes } = await import('../dist/api/routes.js');
 
 // Declaring routes asks nothing of the parts they will run on.
