@@ -204,6 +204,19 @@ describe('rooms', () => {
     expect(faults).toEqual([]);
   });
 
+  it('are on the floors that docs/ARCHITECTURE.md names, and are all there are', () => {
+    const page = readFileSync(join(PROJECT_ROOT, 'docs/ARCHITECTURE.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| (\d*) ?\| ((?:`\w+(?:\/|\.ts)`(?:, )?)+) \|/gm)];
+    const named: string[][] = FLOORS.map(() => []);
+    let current = '';
+    for (const [, floor = '', rooms = ''] of rows) {
+      current = floor || current;
+      named[Number(current) - 1]?.push(...(rooms.match(/\w+(?=\/|\.ts)/g) ?? []));
+    }
+    expect(named.map((rooms) => rooms.sort())).toEqual(FLOORS.map((rooms) => [...rooms].sort()));
+    expect([...new Set(modules.map(({ path }) => roomOf(path)))].sort()).toEqual(FLOORS.flat().sort());
+  });
+
   it.each([
     ['src/core/book.ts', '../store/store.ts', true],
     ['src/core/book.ts', '../schema/market.ts', false],
