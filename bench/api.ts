@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import { type Accounts, openAccounts } from '../src/accounts/accounts.ts';
+import { openControlDatabase } from '../src/controlDatabase.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
@@ -28,7 +29,13 @@ export async function run(): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-bench-'));
   const common = { clock: systemClock, metrics: new Metrics() };
   const config = { dataDir, databaseUrl: null, keyEnvironment: 'live' } as const;
-  const accounts = await openAccounts({ ...common, config, randomBytes, logger: silentLogger });
+  const accounts = await openAccounts({
+    ...common,
+    database: await openControlDatabase(config),
+    config,
+    randomBytes,
+    logger: silentLogger,
+  });
   const store = await openStore({ ...common, dataDir, clickhouseUrl: null, log: silentLogger });
   const worker = new Worker(new URL('./loadWorker.js', import.meta.url));
   try {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type Accounts, openAccounts } from '../src/accounts/accounts.ts';
 import { createKey, keyChecksum } from '../src/accounts/keys/keyFormat.ts';
 import { issueKey } from '../src/accounts/keys/keys.ts';
+import { openControlDatabase } from '../src/controlDatabase.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
@@ -44,7 +45,7 @@ async function withAccounts(
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-bench-'));
   const config = { dataDir, databaseUrl, keyEnvironment: 'live' } as const;
   const parts = { clock: systemClock, randomBytes, logger: silentLogger, metrics: new Metrics() };
-  const accounts = await openAccounts({ ...parts, config });
+  const accounts = await openAccounts({ ...parts, database: await openControlDatabase(config), config });
   try {
     const { user, key } = await issueKey(accounts.database, parts, {
       ...{ email: 'bench@example.com', tier: 'premium', label: 'bench', environment: 'live' },

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { issueKey } from '../src/accounts/keys/keys.ts';
+import { openControlDatabase } from '../src/controlDatabase.ts';
 import { sleep, systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
@@ -264,7 +265,13 @@ function storeOf(dataDir: string): StoreClient {
 async function makeKeys(dataDir: string): Promise<Pick<Target, 'victim' | 'premium' | 'free'>> {
   const config = { dataDir, databaseUrl: null, keyEnvironment: 'live' } as const;
   const sources = { clock: systemClock, randomBytes };
-  const accounts = await openAccounts({ config, ...sources, logger: silentLogger, metrics: new Metrics() });
+  const accounts = await openAccounts({
+    database: await openControlDatabase(config),
+    config,
+    ...sources,
+    logger: silentLogger,
+    metrics: new Metrics(),
+  });
   const keyOf = async (name: string, tier: Tier) => {
     const wanted = { email: `${name}@example.com`, tier, label: 'bench', environment: 'live' } as const;
     return (await issueKey(accounts.database, sources, wanted)).key;

@@ -7,6 +7,7 @@ import { Bus } from '../src/bus/bus.ts';
 import { PublishingSink } from '../src/bus/publishingSink.ts';
 import { openSqlite } from '../src/control/databaseSqlite.ts';
 import type { Database } from '../src/control/schema.ts';
+import { MIGRATIONS } from '../src/controlDatabase.ts';
 import { Recorder } from '../src/recorder/recorder.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
@@ -40,7 +41,7 @@ const NO_STORE = {
  * signal.
  */
 async function publishedTimes(directory: string): Promise<Float64Array> {
-  const database = await openSqlite(join(directory, 'published.sqlite'));
+  const database = await openSqlite(join(directory, 'published.sqlite'), MIGRATIONS);
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const bus = new Bus(parts);
   const recorder = new Recorder({ ...parts, sink: new PublishingSink(NO_STORE, bus), timeBy: 'receipt' });
@@ -159,7 +160,7 @@ export async function run(): Promise<Figure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'underround-audit-'));
   try {
     const times = await publishedTimes(directory);
-    const database = await openSqlite(join(directory, 'rows.sqlite'));
+    const database = await openSqlite(join(directory, 'rows.sqlite'), MIGRATIONS);
     const nowMs = systemClock.now();
     const log = new AuditLog(database, systemClock);
     await fill(database, nowMs);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import { type Accounts, openAccounts } from '../src/accounts/accounts.ts';
+import { openControlDatabase } from '../src/controlDatabase.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
@@ -34,7 +35,12 @@ export async function run(): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-bench-'));
   const config = { dataDir, databaseUrl: null, keyEnvironment: 'live' } as const;
   const common = { clock: systemClock, metrics: new Metrics(), logger: silentLogger };
-  const accounts = await openAccounts({ ...common, config, randomBytes });
+  const accounts = await openAccounts({
+    ...common,
+    database: await openControlDatabase(config),
+    config,
+    randomBytes,
+  });
   const server = await serve(unaskedStore, accounts);
   const worker = new Worker(new URL('./loadWorker.js', import.meta.url));
   const figures: Figure[] = [];

@@ -1,6 +1,6 @@
 /**
- * `npm run bench [part ...]`: measures the goals of docs/ARCHITECTURE.md on this machine in one run, so that the
- * figures are comparable with each other, not with those of another machine.
+ * `npm run bench [part ...]`: measures the goals on this machine, in one run, so that the
+ * figures can be compared with each other rather than with another machine's.
  */
 import { cpus, totalmem } from 'node:os';
 import type { Figure } from './figure.ts';

@@ -8,6 +8,7 @@ import { Bus } from '../src/bus/bus.ts';
 import { PublishingSink } from '../src/bus/publishingSink.ts';
 import { checkpointBeside } from '../src/control/checkpoints.ts';
 import { openSqlite } from '../src/control/databaseSqlite.ts';
+import { MIGRATIONS } from '../src/controlDatabase.ts';
 import { Recorder } from '../src/recorder/recorder.ts';
 import { every, systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
@@ -44,7 +45,7 @@ const NO_STORE = {
 export async function run(): Promise<Figure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'underround-latency-'));
   const path = join(directory, 'control.sqlite');
-  const database = await openSqlite(path);
+  const database = await openSqlite(path, MIGRATIONS);
   const checkpoints = await checkpointBeside(database, { path, log: silentLogger });
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const bus = new Bus(parts);

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { UserRepository } from '../src/accounts/users/users.ts';
 import { checkpointBeside } from '../src/control/checkpoints.ts';
-import { openDatabase, SQLITE_FILE_NAME } from '../src/control/database.ts';
+import { SQLITE_FILE_NAME } from '../src/control/database.ts';
+import { openControlDatabase } from '../src/controlDatabase.ts';
 import { systemClock as clock } from '../src/runtime/clock.ts';
 import { createLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
@@ -43,7 +44,7 @@ export async function openRig(paths: readonly string[]): Promise<WebhookRig> {
     workerData: { key, cert: ca },
   });
   const [port] = (await once(worker, 'message')) as [number];
-  const db = await openDatabase({ dataDir, databaseUrl: null });
+  const db = await openControlDatabase({ dataDir, databaseUrl: null });
   const log = createLogger('error');
   const checkpoints = await checkpointBeside(db, { path: join(dataDir, SQLITE_FILE_NAME), log });
   const sources = { clock, randomBytes };

@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import type { Accounts } from './accounts/accounts.ts';
+import type { LiveState } from './api/createApi.ts';
 import { Bus } from './bus/bus.ts';
 import { PublishingSink } from './bus/publishingSink.ts';
 import type { Config } from './config.ts';
-import type { DataSource, LiveState } from './http/parts.ts';
+import type { DataSource } from './http/lifecycle.ts';
 import type { Collector } from './lifecycle/collector.ts';
 import { type HistoryState, historyLines } from './ops/historyProgress.ts';
 import { serveMetrics } from './ops/metricsServer.ts';
@@ -92,13 +93,13 @@ interface Recording {
   memory: MarketMemory;
 }
 
-async function serveRecording(
-  recording: Recording,
-  options: ServiceOptions & { clock: Clock },
-): Promise<Service> {
+type ServingOptions = ServiceOptions & { readonly clock: Clock };
+
+async function serveRecording(recording: Recording, options: ServingOptions): Promise<Service> {
   const { config, log, metrics, clock, random = Math.random, dataSource, history = () => null } = options;
   const { store, recorder, bus, memory } = recording;
   const [
+    { openControlDatabase },
     { openAccounts },
     { RateLimits },
     { loadTiers },
@@ -114,11 +115,12 @@ async function serveRecording(
   ] = await loadServing();
   const tiers = loadTiers(config.tiersFile);
   const transport = loadTransport(config);
-  const accounts = await openAccounts({ config, clock, randomBytes, logger: log, metrics });
+  const database = await openControlDatabase(config);
+  const accounts = await openAccounts({ database, config, clock, randomBytes, logger: log, metrics });
   const probe = new StoreProbe({ clock, ask: () => store.rows('SELECT 1') });
   const readiness = serviceReadiness({ recorder, store, probe, clock, metrics, history });
   const live = liveState({ recorder, store, clock, readiness, memory, history });
-  const { liveKeys, database } = accounts;
+  const { liveKeys } = accounts;
   const secondFactors = openSecondFactors(database, { config, clock, randomBytes });
   const run = randomBytes(6).toString('hex');
   const books = streaming.recordedBooks(recorder);
@@ -189,6 +191,7 @@ async function serveRecording(
 /** Loads the modules that serve requests; called once frames are being recorded. */
 function loadServing() {
   return Promise.all([
+    import('./controlDatabase.ts'),
     import('./accounts/accounts.ts'),
     import('./accounts/limits/limits.ts'),
     import('./accounts/users/tiers.ts'),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { importCircles } from './support/importCircles.ts';
 import {
   importsOf,
   PROJECT_ROOT,
@@ -161,23 +162,39 @@ describe('calls that make a test depend on the machine', () => {
   );
 });
 
-/** The reason why a module may not import something, or null when it may. */
+/** The rooms of `src/`, the lowest floor first: folders, and by name the modules beside them. */
+const FLOORS: readonly (readonly string[])[] = [
+  ['schema', 'runtime'],
+  ['core', 'config'],
+  ['store', 'venues', 'bus', 'control'],
+  ['recorder', 'accounts', 'print', 'simulator'],
+  ['ops', 'backtest', 'signals', 'lifecycle'],
+  ['trading', 'stream', 'webhooks'],
+  ['http'],
+  ['api', 'controlDatabase'],
+  ['service'],
+  ['cli'],
+];
+
+const roomOf = (path: string) => /^src\/(\w+)/.exec(path)?.[1] ?? null;
+const floorOf = (room: string) => FLOORS.findIndex((rooms) => rooms.includes(room));
+
+/** Why a module may not import something, or null when it may. */
 function importFault(from: string, target: string): string | null {
-  const [, folder = ''] = /^src\/(\w+)\//.exec(from) ?? [];
-  const inside = (...folders: string[]) => folders.some((name) => target.startsWith(`src/${name}/`));
-  const ours = target.startsWith('src/');
   if (target.startsWith('test/') || ['vitest', 'fast-check'].includes(target))
     return 'a module imports a test';
-  if (inside('cli') && folder !== 'cli') return 'only the command itself imports cli/';
-  if (folder === 'core' && ours && !inside('core', 'schema')) return 'core/ imports core/ and schema/ alone';
-  if (folder === 'schema' && !inside('schema') && target !== 'zod')
+  const [room, other] = [roomOf(from), roomOf(target)];
+  if (room === null || floorOf(room) < 0) return `${from} is in no room that FLOORS names`;
+  if (room === 'schema' && other !== 'schema' && target !== 'zod')
     return 'schema/ imports schema/ and zod alone';
-  if (folder === 'venues' && inside('store', 'api')) return 'venues/ does not know its readers';
-  return null;
+  if (other === null || other === room) return null;
+  if (room === 'core' && other !== 'schema') return 'core/ imports core/ and schema/ alone';
+  if (floorOf(other) < 0) return `${target} is in no room that FLOORS names`;
+  return floorOf(other) < floorOf(room) ? null : `${other} is not below ${room}`;
 }
 
-describe('folders follow the data flow', () => {
-  it('no module imports against the flow', () => {
+describe('rooms', () => {
+  it('import only what is on a lower floor', () => {
     const faults = modules.flatMap((file) =>
       importsOf(file).flatMap((target) => {
         const fault = importFault(file.path, target);
@@ -185,6 +202,19 @@ describe('folders follow the data flow', () => {
       }),
     );
     expect(faults).toEqual([]);
+  });
+
+  it('are on the floors that docs/ARCHITECTURE.md names, and are all there are', () => {
+    const page = readFileSync(join(PROJECT_ROOT, 'docs/ARCHITECTURE.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| (\d*) ?\| ((?:`\w+(?:\/|\.ts)`(?:, )?)+) \|/gm)];
+    const named: string[][] = FLOORS.map(() => []);
+    let current = '';
+    for (const [, floor = '', rooms = ''] of rows) {
+      current = floor || current;
+      named[Number(current) - 1]?.push(...(rooms.match(/\w+(?=\/|\.ts)/g) ?? []));
+    }
+    expect(named.map((rooms) => rooms.sort())).toEqual(FLOORS.map((rooms) => [...rooms].sort()));
+    expect([...new Set(modules.map(({ path }) => roomOf(path)))].sort()).toEqual(FLOORS.flat().sort());
   });
 
   it.each([
@@ -199,6 +229,18 @@ describe('folders follow the data flow', () => {
     ['src/venues/bybit/feed.ts', '../http.ts', false],
     ['src/service.ts', './cli/main.ts', true],
     ['src/cli/main.ts', './serve.ts', false],
+    ['src/cli/main.ts', '../service.ts', false],
+    ['src/store/store.ts', '../bus/bus.ts', true],
+    ['src/store/store.ts', '../config.ts', false],
+    ['src/control/schema.ts', '../accounts/schemaAccounts.ts', true],
+    ['src/recorder/recorder.ts', '../lifecycle/strikes.ts', true],
+    ['src/lifecycle/collector.ts', '../recorder/recorder.ts', false],
+    ['src/http/server.ts', '../api/routes.ts', true],
+    ['src/api/routes.ts', '../http/server.ts', false],
+    ['src/service.ts', './cli.ts', true],
+    ['src/newRoom/part.ts', './other.ts', true],
+    ['src/service.ts', './newRoom/part.ts', true],
+    ['src/core/book.ts', '../runtime/clock.ts', true],
     ['src/runtime/clock.ts', '../../test/support/fakeClock.ts', true],
   ])('%s importing %s is a fault: %s', (path, target, isFault) => {
     const spellings = [`import { x } from '${target}';`, `import '${target}';`, `await import('${target}');`];
@@ -206,6 +248,35 @@ describe('folders follow the data flow', () => {
       const faults = importsOf({ path, text }).map((resolved) => importFault(path, resolved));
       expect(faults.map((fault) => fault !== null)).toEqual([isFault]);
     }
+  });
+});
+
+describe('modules that import each other', () => {
+  const component = (path: string) => /\.tsx?$/.test(path) && !isTest(path);
+  const file = (path: string, ...targets: string[]): SourceFile => ({
+    path,
+    text: targets.map((target) => `import type { X } from '${target}';\n`).join(''),
+  });
+
+  it('are none', () => {
+    const pages = sourceFiles('web/src', 'client/src').filter(({ path }) => component(path));
+    expect(pages.length).toBeGreaterThan(50);
+    expect(importCircles([...modules, ...pages])).toEqual([]);
+  });
+
+  it('are found, two or more of them, wherever the circle is entered', () => {
+    const pair = [file('src/a.ts', './b.ts'), file('src/b.ts', './a.ts')];
+    expect(importCircles(pair)).toEqual([['src/a.ts', 'src/b.ts']]);
+    const ring = [file('src/c.ts', './d/e.ts'), file('src/d/e.ts', './f.ts'), file('src/d/f.ts', '../c.ts')];
+    const circle = ['src/c.ts', 'src/d/e.ts', 'src/d/f.ts'];
+    const entry = file('src/entry.ts', './a.ts', './d/f.ts', 'pino');
+    expect(importCircles([entry, ...ring, ...pair])).toEqual([['src/a.ts', 'src/b.ts'], circle]);
+    expect(importCircles([file('src/self.ts', './self.ts')])).toEqual([['src/self.ts']]);
+  });
+
+  it('are not seen where two ways lead to one module', () => {
+    const ends = [file('src/left.ts', './end.ts'), file('src/right.ts', './end.ts'), file('src/end.ts')];
+    expect(importCircles([file('src/top.ts', './left.ts', './right.ts'), ...ends])).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { RandomBytes } from '../control/base62.ts';
 import { checkpointBeside } from '../control/checkpoints.ts';
-import { openDatabase, SQLITE_FILE_NAME } from '../control/database.ts';
+import { SQLITE_FILE_NAME } from '../control/database.ts';
 import { watchVersion } from '../control/databaseVersion.ts';
 import type { Database } from '../control/schema.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -58,14 +58,14 @@ export interface Accounts {
  * @throws {StoreUnavailableError} When the database cannot be opened.
  */
 export async function openAccounts(parts: {
+  database: Database;
   config: Pick<Config, 'dataDir' | 'databaseUrl' | 'keyEnvironment'>;
   clock: Clock;
   randomBytes: RandomBytes;
   logger: Logger;
   metrics: Metrics;
 }): Promise<Accounts> {
-  const { config, clock, randomBytes, logger, metrics } = parts;
-  const database = await openDatabase(config);
+  const { database, config, clock, randomBytes, logger, metrics } = parts;
   // Of a database on another machine the version would cost a round trip a request.
   const path = config.databaseUrl === null ? join(config.dataDir, SQLITE_FILE_NAME) : null;
   const version = path === null ? null : watchVersion(path);

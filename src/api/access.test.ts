@@ -13,12 +13,13 @@ import { createKey } from '../accounts/keys/keyFormat.ts';
 import { issueKey } from '../accounts/keys/keys.ts';
 import { FAILED_PER_MINUTE, RateLimits } from '../accounts/limits/limits.ts';
 import { DEFAULT_TIERS, type TierTable } from '../accounts/users/tiers.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
 import { describeApi } from '../http/description/openapi.ts';
-import type { ApiParts } from '../http/parts.ts';
 import type { Method } from '../http/route.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { TIERS, type Tier } from '../schema/tier.ts';
+import type { ApiDependencies } from './createApi.ts';
 import { allRoutes } from './routes.ts';
 
 const EVERY_TIER = 'free pro plus premium';
@@ -78,6 +79,7 @@ let accounts: Accounts;
 beforeEach(async () => {
   const config = { dataDir: temporaryDirectory(), databaseUrl: null, keyEnvironment: 'live' } as const;
   const opened = await openAccounts({
+    database: await openControlDatabase(config),
     config,
     clock,
     randomBytes,
@@ -88,7 +90,7 @@ beforeEach(async () => {
   accounts = opened;
 });
 
-function api(parts: Partial<ApiParts> = {}): FastifyInstance {
+function api(parts: Partial<ApiDependencies> = {}): FastifyInstance {
   const app = testApi({ store: stubStore(), clock, accounts: accounts.access, control: accounts, ...parts });
   onTestFinished(() => app.close());
   return app;

@@ -1,12 +1,11 @@
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { KEY, testApi, unaskedStore, uncheckedApi } from '../../test/support/api.ts';
 import { detection } from '../../test/support/detections.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import { openSqlite } from '../control/databaseSqlite.ts';
 import type { Database } from '../control/schema.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
 import { AuditLog } from '../signals/auditLog.ts';
 import { AuditReader } from '../signals/auditReader.ts';
 import { OpportunityStream } from '../stream/opportunityStream.ts';
@@ -26,7 +25,7 @@ const apiOn = (database: Database) =>
   testApi({ store: unaskedStore, clock, signals: { board, audit: new AuditReader(database) } });
 
 beforeEach(async () => {
-  db = await openSqlite(join(temporaryDirectory(), 'control.sqlite'));
+  db = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
   const log = new AuditLog(db, clock);
   const base = { detectedMs: NOW - 600_000, legs: detection().legs };
   await log.detected(detection(base));
@@ -86,7 +85,7 @@ test('the aggregate has every bucket in order; daily windows count in all but th
 test('a window counts from its start; an empty audit has nulls and zeros', async () => {
   const { body } = await get('/v1/arb/audit/aggregate?window=1h');
   expect(body).toMatchObject({ since: '2026-11-20T12:00:00.000+00:00', overall: { total: 2 } });
-  const nothing = await openSqlite(join(temporaryDirectory(), 'control.sqlite'));
+  const nothing = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
   expect((await get('/v1/arb/audit/aggregate', nothing)).body).toMatchObject({
     since: null,
     overall: {

@@ -1,6 +1,6 @@
 import { type CursorScope, decodeCursor, encodeCursor, SEQ_TIE } from '../http/cursor.ts';
-import type { ApiParts } from '../http/parts.ts';
 import { type Route, route } from '../http/route.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { optional, withDefault } from '../schema/api/fields.ts';
 import * as parameter from '../schema/api/parameters.ts';
 import {
@@ -15,6 +15,7 @@ import type { EventType } from '../schema/market.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import type { AuditFilter, AuditRecord } from '../signals/auditReader.ts';
+import type { SignalReaders } from '../signals/signals.ts';
 import { aggregateBody } from './arbAggregate.ts';
 
 const HOUR_MS = 3_600_000;
@@ -29,7 +30,12 @@ const window = withDefault(literal(AUDIT_WINDOWS), 'all', 'Only what was detecte
 const ABOUT =
   'Every chance is written here, once a market and tier, before anyone is told of it; rows are chained by hashes.';
 
-export function arbAuditRoutes(parts: Pick<ApiParts, 'signals' | 'clock'>): Route[] {
+interface AuditDependencies {
+  readonly signals: Pick<SignalReaders, 'audit'>;
+  readonly clock: Clock;
+}
+
+export function arbAuditRoutes(parts: AuditDependencies): Route[] {
   const { clock } = parts;
   return [
     route({
@@ -94,7 +100,7 @@ function startOf(asked: (typeof AUDIT_WINDOWS)[number], nowMs: number): number |
   return lengthMs === null ? null : nowMs - lengthMs;
 }
 
-async function countedBody({ signals }: Pick<ApiParts, 'signals'>, filter: AuditFilter) {
+async function countedBody({ signals }: Pick<AuditDependencies, 'signals'>, filter: AuditFilter) {
   const sums = await signals.audit.sums(filter);
   return { count: sums.reduce((count, { total }) => count + total, 0), rows: [], next_cursor: null };
 }

@@ -1,4 +1,3 @@
-import type { ApiParts } from '../http/parts.ts';
 import { type Route, route } from '../http/route.ts';
 import { optional, withDefault } from '../schema/api/fields.ts';
 import { enumerationList, literalList } from '../schema/api/listTypes.ts';
@@ -7,8 +6,9 @@ import { integer, number } from '../schema/api/types.ts';
 import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import { formatTime } from '../schema/time.ts';
+import type { SignalReaders } from '../signals/signals.ts';
 
-export function arbLiveRoute(parts: Pick<ApiParts, 'signals'>): Route {
+export function arbLiveRoute(parts: { signals: Pick<SignalReaders, 'board'> }): Route {
   return route({
     method: 'GET',
     path: '/v1/arb/live',

@@ -1,11 +1,12 @@
 import { type AskedBacktest, axisProblems, requestOf, specOf } from '../backtest/asked.ts';
+import type { Backtests } from '../backtest/backtests.ts';
 import { cellCount } from '../backtest/cells.ts';
-import type { Job } from '../backtest/jobs.ts';
+import type { Job, JobRepository } from '../backtest/jobs.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
-import type { ApiParts } from '../http/parts.ts';
 import { forbidden, invalid, notFound, tooManyRequests } from '../http/refusal.ts';
 import { type Answer, type ApiRequest, type RawRequest, type Route, route } from '../http/route.ts';
 import { checkRange } from '../http/rows.ts';
+import type { Clock } from '../runtime/clock.ts';
 import {
   backtestJobListShape,
   backtestJobShape,
@@ -28,14 +29,19 @@ const wait = withDefault(boolean, false, 'Holds the answer until the job has end
 const jobId = required(text(), '`job_id` of the list');
 const ABOUT = 'Not idempotent: a retry makes a second job. Too many jobs of one user at once: 429.';
 
-type Parts = Pick<ApiParts, 'backtests' | 'clock'>;
+interface BacktestDependencies {
+  readonly backtests: Pick<Backtests, 'submit' | 'wait' | 'cancel'> & {
+    readonly jobs: Pick<JobRepository, 'find' | 'list' | 'count' | 'result'>;
+  };
+  readonly clock: Clock;
+}
 type Submission = ApiRequest<{ wait_for_result: typeof wait }, Record<never, never>, typeof backtestMembers>;
 
-export function backtestRoutes(parts: Parts): Route[] {
+export function backtestRoutes(parts: BacktestDependencies): Route[] {
   return [...submitRoutes(parts), ...jobRoutes(parts)];
 }
 
-function submitRoutes(parts: Parts): Route[] {
+function submitRoutes(parts: BacktestDependencies): Route[] {
   return [
     route({
       method: 'POST',
@@ -78,7 +84,7 @@ function submitRoutes(parts: Parts): Route[] {
   ];
 }
 
-function jobRoutes({ backtests }: Parts): Route[] {
+function jobRoutes({ backtests }: BacktestDependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -144,7 +150,11 @@ function jobRoutes({ backtests }: Parts): Route[] {
 }
 
 /** @throws {RequestRefusedError} 400 for a range that ends before it starts, 403 beyond a cap or the history window. */
-function allowedSpec({ clock }: Parts, { limits, history }: Submission, asked: AskedBacktest): BacktestSpec {
+function allowedSpec(
+  { clock }: BacktestDependencies,
+  { limits, history }: Submission,
+  asked: AskedBacktest,
+): BacktestSpec {
   checkRange(asked.start, asked.end);
   const cap = limits.backtest_markets;
   const marketLimit = asked.market_limit ?? Math.min(MARKET_LIMIT_DEFAULT, cap);
@@ -153,7 +163,11 @@ function allowedSpec({ clock }: Parts, { limits, history }: Submission, asked: A
   return specOf(asked, { startMs, nowMs: clock.now(), marketLimit });
 }
 
-async function submit({ backtests }: Parts, request: Submission, spec: JobSpec): Promise<Answer> {
+async function submit(
+  { backtests }: BacktestDependencies,
+  request: Submission,
+  spec: JobSpec,
+): Promise<Answer> {
   const owner = ownerOf(request);
   const cap = request.limits.backtest_jobs;
   const made = await backtests.submit({ ...owner, spec, isComparison: false, cap });
@@ -177,7 +191,7 @@ function ownerOf({ identity }: Pick<RawRequest, 'identity'>): { userId: string }
 }
 
 /** The result is JSON already; parsing megabytes only to print them again would block every other request. */
-async function withResult(backtests: Parts['backtests'], job: Job): Promise<string> {
+async function withResult(backtests: BacktestDependencies['backtests'], job: Job): Promise<string> {
   const result = job.status === 'complete' ? await backtests.jobs.result(job.jobId) : null;
   return `${JSON.stringify(jobBody(job)).slice(0, -1)},"result":${result ?? 'null'}}`;
 }

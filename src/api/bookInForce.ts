@@ -1,9 +1,11 @@
 /** Finds the book that an answer about one moment shows: from memory where it is the newest, else from the store. */
 
-import type { ApiParts } from '../http/parts.ts';
-import type { NewestBook } from '../recorder/marketMemory.ts';
+import type { StoreLag } from '../http/lifecycle.ts';
+import type { FollowedMarkets, NewestBook } from '../recorder/marketMemory.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Gap } from '../schema/gap.ts';
 import { findBook } from '../store/queries/orderbook.ts';
+import type { StoreReader } from '../store/reader.ts';
 import type { BookRow } from '../store/tables/bookRowReader.ts';
 import { LiveBookRow } from '../stream/bookText.ts';
 
@@ -13,7 +15,12 @@ import { LiveBookRow } from '../stream/bookText.ts';
  */
 export const LAG_TRUSTED_MS = 2_000;
 
-type Parts = Pick<ApiParts, 'store' | 'live' | 'clock'>;
+export interface BookDependencies {
+  readonly store: StoreReader;
+  readonly live: Pick<StoreLag, 'storeLagMs'> & { readonly followed: FollowedMarkets };
+  readonly clock: Clock;
+}
+
 interface Moment {
   readonly marketId: string;
   /** Null: now. */
@@ -23,7 +30,7 @@ interface Moment {
 const liveRow = new LiveBookRow();
 
 /** Everything of this moment is stored: nothing newer of it can be waiting. */
-function isStored({ live, clock }: Pick<Parts, 'live' | 'clock'>, atMs: number | null): boolean {
+function isStored({ live, clock }: Pick<BookDependencies, 'live' | 'clock'>, atMs: number | null): boolean {
   return atMs !== null && atMs <= clock.now() - live.storeLagMs();
 }
 
@@ -32,7 +39,10 @@ function isStored({ live, clock }: Pick<Parts, 'live' | 'clock'>, atMs: number |
  * covers it or the time.
  * @returns Null: `storedBook` has to be asked. A row to be read before anything else runs.
  */
-export function newestBook(parts: Pick<Parts, 'live' | 'clock'>, { marketId, atMs }: Moment): BookRow | null {
+export function newestBook(
+  parts: Pick<BookDependencies, 'live' | 'clock'>,
+  { marketId, atMs }: Moment,
+): BookRow | null {
   if (isStored(parts, atMs)) return null;
   const { followed } = parts.live;
   const newest = followed.book(marketId);
@@ -46,7 +56,7 @@ export function newestBook(parts: Pick<Parts, 'live' | 'clock'>, { marketId, atM
  * @returns Null before the first.
  */
 export async function storedBook(
-  parts: Parts,
+  parts: BookDependencies,
   { marketId, atMs }: Moment,
   signal: AbortSignal,
 ): Promise<BookRow | null> {

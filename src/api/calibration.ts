@@ -5,7 +5,6 @@ import {
 } from '../core/statistics/calibration.ts';
 import { wilsonInterval } from '../core/statistics/wilson.ts';
 import { SINCE_UNTIL } from '../http/history.ts';
-import type { ApiParts } from '../http/parts.ts';
 import { type Route, route } from '../http/route.ts';
 import { checkRange } from '../http/rows.ts';
 import { datetime } from '../schema/api/datetime.ts';
@@ -18,10 +17,11 @@ import {
 } from '../schema/api/resources.ts';
 import { integer, number } from '../schema/api/types.ts';
 import { sumCalibration } from '../store/queries/calibration.ts';
+import type { StoreReader } from '../store/reader.ts';
 
 const MINUTE_MICROSECONDS = 60_000_000;
 
-export function calibrationRoute({ store }: Pick<ApiParts, 'store'>): Route {
+export function calibrationRoute({ store }: { store: StoreReader }): Route {
   return route({
     method: 'GET',
     path: '/v1/stats/calibration',

@@ -2,8 +2,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { validityOf } from '../http/caching.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
-import { knownMarket } from '../http/marketLookup.ts';
-import type { ApiParts } from '../http/parts.ts';
+import { knownMarket, type MarketLookup } from '../http/marketLookup.ts';
 import { type Route, route } from '../http/route.ts';
 import { around, checkRange, OBJECT_ARRAY, OBJECT_LINES, wholeBody } from '../http/rows.ts';
 import { rowsBody } from '../http/rowsBody.ts';
@@ -35,7 +34,7 @@ const TIMEFRAME_MS: Record<CandleTimeframe, number> = {
 /** A bucket's start is its whole key. */
 const NO_TIE = '-';
 
-export function candlesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
+export function candlesRoute(parts: MarketLookup): Route {
   return route({
     method: 'GET',
     path: '/v1/candles',
@@ -83,7 +82,7 @@ export function candlesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
 
 /** A short page and its candles, read by one statement. */
 async function shortCandles(
-  { store }: Pick<ApiParts, 'store'>,
+  { store }: Pick<MarketLookup, 'store'>,
   request: CandleRequest,
   signal: AbortSignal,
 ): Promise<{ page: CandlePage | null; rows: string }> {
@@ -100,7 +99,7 @@ async function shortCandles(
 }
 
 async function candlesBody(
-  { store }: Pick<ApiParts, 'store'>,
+  { store }: Pick<MarketLookup, 'store'>,
   {
     request,
     page,

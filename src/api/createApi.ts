@@ -1,9 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import type { ApiParts } from '../http/parts.ts';
-import { createServer } from '../http/server.ts';
-import { allRoutes } from './routes.ts';
+import { createServer, type ServerOptions } from '../http/server.ts';
+import { allRoutes, type RouteDependencies } from './routes.ts';
+
+export type ApiDependencies = RouteDependencies & ServerOptions;
+/** What the recorder knows at this moment; reading it never waits. */
+export type LiveState = ApiDependencies['live'];
 
 /** The API and the dashboard, not yet listening. */
-export function createApi(parts: ApiParts): FastifyInstance {
-  return createServer(allRoutes(parts), parts);
+export function createApi(dependencies: ApiDependencies): FastifyInstance {
+  return createServer(allRoutes(dependencies), dependencies);
 }

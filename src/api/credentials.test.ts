@@ -11,6 +11,7 @@ import { type Accounts, openAccounts } from '../accounts/accounts.ts';
 import { createKey } from '../accounts/keys/keyFormat.ts';
 import { issueKey } from '../accounts/keys/keys.ts';
 import { SESSION_IDLE_MS } from '../accounts/users/sessions.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
 import { SESSION_COOKIE } from '../http/sessionCookie.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
@@ -54,6 +55,7 @@ let app: FastifyInstance;
 beforeEach(async () => {
   const config = { dataDir: temporaryDirectory(), databaseUrl: null, keyEnvironment: 'live' } as const;
   accounts = await openAccounts({
+    database: await openControlDatabase(config),
     config,
     clock,
     randomBytes,

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
-import { knownMarket } from '../http/marketLookup.ts';
-import type { ApiParts } from '../http/parts.ts';
+import { knownMarket, type MarketLookup } from '../http/marketLookup.ts';
 import { badRequest, invalid } from '../http/refusal.ts';
 import { type Route, route } from '../http/route.ts';
 import { checkRange } from '../http/rows.ts';
@@ -14,7 +13,7 @@ const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
   parquet: 'application/vnd.apache.parquet',
 };
 
-export function exportRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
+export function exportRoute(parts: MarketLookup): Route {
   return route({
     method: 'GET',
     path: '/v1/export',

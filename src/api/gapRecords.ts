@@ -1,15 +1,17 @@
 /** Reads a market's gaps: those that memory has in their newest version, all others from the store. */
 
-import type { ApiParts } from '../http/parts.ts';
+import type { MarketLookup } from '../http/marketLookup.ts';
 import type { GapBody } from '../schema/api/resources.ts';
 import type { Gap } from '../schema/gap.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import { countGaps, type GapQuery, listGaps } from '../store/queries/gaps.ts';
 
-type Parts = Pick<ApiParts, 'store' | 'live'>;
-
 /** Oldest first; at most `limit`. */
-export async function gapRecords(parts: Parts, query: GapQuery, signal: AbortSignal): Promise<GapBody[]> {
+export async function gapRecords(
+  parts: MarketLookup,
+  query: GapQuery,
+  signal: AbortSignal,
+): Promise<GapBody[]> {
   const { limit, after } = query;
   const { selected, except } = inMemory(parts, query);
   const stored = await listGaps(parts.store, { ...query, except }, signal);
@@ -18,14 +20,18 @@ export async function gapRecords(parts: Parts, query: GapQuery, signal: AbortSig
   return [...stored, ...known].sort((a, b) => (isBefore(placeOf(a), placeOf(b)) ? -1 : 1)).slice(0, limit);
 }
 
-export async function countGapRecords(parts: Parts, query: GapQuery, signal: AbortSignal): Promise<number> {
+export async function countGapRecords(
+  parts: MarketLookup,
+  query: GapQuery,
+  signal: AbortSignal,
+): Promise<number> {
   const { selected, except } = inMemory(parts, query);
   return selected.length + (await countGaps(parts.store, { ...query, except }, signal));
 }
 
 /** Those of memory in the range, and the ids the store must leave out: of all, as its versions may be open still. */
 function inMemory(
-  { live }: Pick<Parts, 'live'>,
+  { live }: Pick<MarketLookup, 'live'>,
   { marketId, startMs, endMs }: GapQuery,
 ): { selected: Gap[]; except: string[] } {
   const gaps = live.followed.gaps(marketId);

@@ -1,6 +1,5 @@
 import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
-import { knownMarket } from '../http/marketLookup.ts';
-import type { ApiParts } from '../http/parts.ts';
+import { knownMarket, type MarketLookup } from '../http/marketLookup.ts';
 import { type Route, route } from '../http/route.ts';
 import { checkRange } from '../http/rows.ts';
 import * as parameter from '../schema/api/parameters.ts';
@@ -9,7 +8,7 @@ import { countGapRecords, gapRecords } from './gapRecords.ts';
 
 const GAP_ID_TIE = /^[\w.-]+$/;
 
-export function gapsRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
+export function gapsRoute(parts: MarketLookup): Route {
   return route({
     method: 'GET',
     path: '/v1/gaps',

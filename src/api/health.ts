@@ -1,7 +1,10 @@
+import type { RateLimits } from '../accounts/limits/limits.ts';
 import { METRICS_PER_MINUTE } from '../accounts/limits/limits.ts';
-import type { ApiParts } from '../http/parts.ts';
 import { tooManyRequests } from '../http/refusal.ts';
 import { type Route, route } from '../http/route.ts';
+import type { ReadinessReport } from '../ops/readiness.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { healthShape, probeShape, readinessShape } from '../schema/api/resources.ts';
 import { formatTime } from '../schema/time.ts';
 
@@ -10,6 +13,21 @@ const FRESH_MS = 5 * 60_000;
 /** What a balancer is told to wait before it asks again. */
 const RETRY_AFTER_SECONDS = '5';
 
+interface HealthDependencies {
+  readonly live: {
+    /** Receipt of the newest book snapshot of a prediction market; null before the first. */
+    readonly latestSnapshotTimeMs: number | null;
+    snapshotsLast5Min(): number;
+    /** Whether the service can do its work, and if not, why. */
+    ready(): ReadinessReport;
+  };
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  /** They are served at another address, and not at the API's. */
+  readonly metricsElsewhere?: boolean;
+  readonly rateLimits: RateLimits | null;
+}
+
 /** What needs no key: health from memory, the two probes, and the metrics. */
 export function healthRoutes({
   live,
@@ -17,7 +35,7 @@ export function healthRoutes({
   metrics,
   metricsElsewhere = false,
   rateLimits,
-}: Pick<ApiParts, 'live' | 'clock' | 'metrics' | 'metricsElsewhere' | 'rateLimits'>): Route[] {
+}: HealthDependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -69,7 +87,7 @@ export function healthRoutes({
   ];
 }
 
-function metricsRoute({ metrics, rateLimits }: Pick<ApiParts, 'metrics' | 'rateLimits'>): Route {
+function metricsRoute({ metrics, rateLimits }: Pick<HealthDependencies, 'metrics' | 'rateLimits'>): Route {
   return route({
     method: 'GET',
     path: '/metrics',

@@ -2,14 +2,18 @@
  * Reads market records: of followed markets from memory, of all others from the store. So a window that opened while the
  * store is behind is found, and no older version of a record is shown.
  */
+import { TICKS_PER_USDC } from '../core/money.ts';
 import { recordedShare } from '../core/recordedShare.ts';
-import type { ApiParts } from '../http/parts.ts';
+import type { MarketLookup } from '../http/marketLookup.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { MarketBody } from '../schema/api/resources.ts';
 import type { Gap } from '../schema/gap.ts';
-import type { Market } from '../schema/market.ts';
+import { type Market, UNKNOWN } from '../schema/market.ts';
+import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import { firstQuoteTimes } from '../store/queries/coverage.ts';
 import {
   countMarkets,
+  EVENT_URL,
   findMarket,
   listMarkets,
   type MarketFilter,
@@ -17,13 +21,14 @@ import {
   type MarketQuery,
 } from '../store/queries/markets.ts';
 import { loadGapsOf } from '../store/queries/resume.ts';
-import { marketBody } from './marketBody.ts';
 
-type Parts = Pick<ApiParts, 'store' | 'live' | 'clock'>;
+export interface MarketDependencies extends MarketLookup {
+  readonly clock: Clock;
+}
 
 /** Null: there is none. @param options Handed on unread: see `findMarket`. */
 export async function marketRecord(
-  parts: Parts,
+  parts: MarketDependencies,
   marketId: string,
   options: { readonly signal: AbortSignal },
 ): Promise<MarketBody | null> {
@@ -35,7 +40,7 @@ export async function marketRecord(
 
 /** Newest end first; at most `limit` records. */
 export async function marketRecords(
-  parts: Parts,
+  parts: MarketDependencies,
   query: MarketQuery,
   signal: AbortSignal,
 ): Promise<MarketBody[]> {
@@ -58,7 +63,7 @@ export async function marketRecords(
 }
 
 export async function countMarketRecords(
-  parts: Parts,
+  parts: MarketDependencies,
   filter: MarketFilter,
   signal: AbortSignal,
 ): Promise<number> {
@@ -68,7 +73,7 @@ export async function countMarketRecords(
 
 /** The followed markets a filter selects, and the ids the store must leave out: of all, as its versions may be older. */
 function followedOf(
-  { live }: Parts,
+  { live }: MarketDependencies,
   { ticker, eventType, status, sinceMs, untilMs }: MarketFilter,
 ): { selected: Market[]; except: string[] } {
   const followed = [...live.followed.markets()];
@@ -94,7 +99,7 @@ function isBefore(a: MarketPosition, b: MarketPosition): boolean {
 
 /** Rows that wait for the store are recorded: they count for the coverage, and so do gaps that wait. */
 async function bodiesOf(
-  { live, store, clock }: Parts,
+  { live, store, clock }: MarketDependencies,
   markets: readonly Market[],
   { signal }: { readonly signal: AbortSignal },
 ): Promise<MarketBody[]> {
@@ -127,4 +132,33 @@ async function bodiesOf(
 function newestGaps(stored: readonly Gap[], inMemory: readonly Gap[]): Gap[] {
   const known = new Set(inMemory.map(({ gapId }) => gapId));
   return [...stored.filter(({ gapId }) => !known.has(gapId)), ...inMemory];
+}
+
+/** A record in memory as the API shows it: field for field what the store's query makes of the stored record. */
+function marketBody(market: Market, coverage: number): MarketBody {
+  return {
+    market_id: market.marketId,
+    event_id: market.eventId,
+    slug: market.slug,
+    question: market.question,
+    market_type: market.eventType,
+    ticker: market.ticker,
+    status: market.status,
+    start_time: formatTime(market.startTimeMs),
+    end_time: formatTime(market.endTimeMs),
+    strike_price: market.strikePrice,
+    strike_source: market.strikeSource,
+    close_price: market.closePrice,
+    outcome: market.outcome,
+    payout_yes: market.payoutYes,
+    coverage,
+    resolved_at: formatTimeOrNull(market.resolvedTimeMs),
+    resolved_at_source: market.resolvedTimeSource,
+    volume: market.volume,
+    liquidity: market.liquidity,
+    tick_size: market.tickSize / TICKS_PER_USDC,
+    taker_fee_rate: market.takerFeeRate,
+    taker_delay_ms: market.takerDelayMs,
+    polymarket_url: market.slug === UNKNOWN ? null : `${EVENT_URL}${market.slug}`,
+  };
 }

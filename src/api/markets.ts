@@ -1,6 +1,5 @@
 import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { type HistoryWindow, SINCE_UNTIL } from '../http/history.ts';
-import type { ApiParts } from '../http/parts.ts';
 import { notFound } from '../http/refusal.ts';
 import { type Answer, type Route, route } from '../http/route.ts';
 import { checkRange } from '../http/rows.ts';
@@ -10,7 +9,7 @@ import * as parameter from '../schema/api/parameters.ts';
 import { type MarketBody, marketListShape, marketShape } from '../schema/api/resources.ts';
 import { literal } from '../schema/api/types.ts';
 import type { MarketFilter } from '../store/queries/markets.ts';
-import { countMarketRecords, marketRecord, marketRecords } from './marketRecords.ts';
+import { countMarketRecords, type MarketDependencies, marketRecord, marketRecords } from './marketRecords.ts';
 
 const MARKET_ID_TIE = /^[\w.-]+$/;
 
@@ -33,9 +32,7 @@ interface ListParameters {
   readonly cursor: string | null;
 }
 
-type Parts = Pick<ApiParts, 'store' | 'live' | 'clock'>;
-
-export function marketRoutes(parts: Parts): Route[] {
+export function marketRoutes(parts: MarketDependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -78,7 +75,7 @@ export function marketRoutes(parts: Parts): Route[] {
 }
 
 async function answerList(
-  parts: Parts,
+  parts: MarketDependencies,
   parameters: ListParameters,
   {
     status,

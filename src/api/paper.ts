@@ -1,6 +1,5 @@
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
-import type { ApiParts } from '../http/parts.ts';
 import { conflict, forbidden, notFound, tooManyRequests } from '../http/refusal.ts';
 import { type RawRequest, type Route, route } from '../http/route.ts';
 import { required } from '../schema/api/fields.ts';
@@ -17,6 +16,7 @@ import * as parameter from '../schema/api/parameters.ts';
 import { text } from '../schema/api/types.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import { formatTime } from '../schema/time.ts';
+import type { Papers } from '../trading/paper/papers.ts';
 import { MAX_COMPARISONS_PER_USER } from '../trading/paper/papers.ts';
 import { positionBody } from '../trading/paper/positionBody.ts';
 import { MAX_STRATEGIES_PER_USER, type PaperStrategy, type Refusal } from '../trading/paper/strategies.ts';
@@ -27,10 +27,15 @@ const ABSENT = 'Paper strategy not found';
 /** A comparison usually ends within seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
-type Parts = Pick<ApiParts, 'paper'>;
+interface PaperDependencies {
+  readonly paper: Pick<Papers, 'create' | 'change' | 'delete' | 'divergence' | 'replayWindow'> & {
+    readonly strategies: Pick<Papers['strategies'], 'find' | 'list'>;
+    readonly positions: Pick<Papers['positions'], 'list' | 'count' | 'closed'>;
+  };
+}
 
 /** Strategies that trade the live stream on paper. */
-export function paperRoutes(parts: Parts): Route[] {
+export function paperRoutes(parts: PaperDependencies): Route[] {
   return [
     ...strategyRoutes(parts),
     ...changeRoutes(parts),
@@ -39,7 +44,7 @@ export function paperRoutes(parts: Parts): Route[] {
   ];
 }
 
-function strategyRoutes({ paper }: Parts): Route[] {
+function strategyRoutes({ paper }: PaperDependencies): Route[] {
   const ours = { auth: 'key', access: { feature: 'paper' } } as const;
   return [
     route({
@@ -92,7 +97,7 @@ function strategyRoutes({ paper }: Parts): Route[] {
   ];
 }
 
-function changeRoutes({ paper }: Parts): Route[] {
+function changeRoutes({ paper }: PaperDependencies): Route[] {
   const ours = { auth: 'key', access: { feature: 'paper' } } as const;
   return [
     route({
@@ -129,7 +134,7 @@ function changeRoutes({ paper }: Parts): Route[] {
   ];
 }
 
-function readingRoutes({ paper }: Parts): Route[] {
+function readingRoutes({ paper }: PaperDependencies): Route[] {
   const ours = { auth: 'key', access: { feature: 'paper' } } as const;
   return [
     route({
@@ -180,7 +185,7 @@ function readingRoutes({ paper }: Parts): Route[] {
   ];
 }
 
-function divergenceRoutes({ paper }: Parts): Route[] {
+function divergenceRoutes({ paper }: PaperDependencies): Route[] {
   const shared = {
     auth: 'key' as const,
     access: { feature: 'paper' as const },
@@ -218,14 +223,14 @@ function tooManyComparisons() {
   return tooManyRequests(detail, RETRY_AFTER_SECONDS);
 }
 
-async function divergenceBody(paper: Parts['paper'], strategy: PaperStrategy): Promise<string> {
+async function divergenceBody(paper: PaperDependencies['paper'], strategy: PaperStrategy): Promise<string> {
   const { fromMs, toMs, ...compared } = await paper.divergence(strategy);
   const range = { from: formatTime(fromMs), to: formatTime(toMs) };
   return printJson({ paper_strategy_id: strategy.strategyId, ...range, ...compared });
 }
 
 async function found(
-  { strategies }: Parts['paper'],
+  { strategies }: PaperDependencies['paper'],
   request: Pick<RawRequest, 'identity' | 'limits'> & { readonly path: { readonly strategy_id: string } },
 ): Promise<PaperStrategy> {
   const strategy = await strategies.find(request.path.strategy_id, ownerOf(request));

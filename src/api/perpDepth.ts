@@ -1,11 +1,11 @@
-import type { ApiParts } from '../http/parts.ts';
 import { type Route, route } from '../http/route.ts';
 import { answerRows, OBJECT_ARRAY, pageRequest } from '../http/rows.ts';
 import * as parameter from '../schema/api/parameters.ts';
 import { perpDepthShape } from '../schema/api/resources.ts';
 import { PERP_DEPTH_COLUMNS, perpDepthOf } from '../store/queries/lists.ts';
+import type { StoreReader } from '../store/reader.ts';
 
-export function perpDepthRoute({ store }: Pick<ApiParts, 'store'>): Route {
+export function perpDepthRoute({ store }: { store: StoreReader }): Route {
   return route({
     method: 'GET',
     path: '/v1/perp/depth',

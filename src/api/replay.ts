@@ -1,16 +1,27 @@
-import type { ApiParts } from '../http/parts.ts';
 import { type Route, route } from '../http/route.ts';
 import { checkRange } from '../http/rows.ts';
 import { admit, STREAM, STREAM_DESCRIPTION } from '../http/streamAdmission.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
 import { datetime } from '../schema/api/datetime.ts';
 import { optional, withDefault } from '../schema/api/fields.ts';
 import * as parameter from '../schema/api/parameters.ts';
 import { number } from '../schema/api/types.ts';
 import { formatTime } from '../schema/time.ts';
+import type { StoreReader } from '../store/reader.ts';
 import { Replay } from '../stream/replay.ts';
+import type { Streams } from '../stream/streams.ts';
+
+interface ReplayDependencies {
+  readonly store: StoreReader;
+  /** Null: this process has none to serve. */
+  readonly streams: Streams | null;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
 
 /** The recorded stream; its messages are described in docs/STREAMS.md. */
-export function replayRoute(parts: Pick<ApiParts, 'streams' | 'clock' | 'store' | 'log'>): Route {
+export function replayRoute(parts: ReplayDependencies): Route {
   const { streams, clock } = parts;
   return route({
     ...STREAM,

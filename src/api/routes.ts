@@ -1,11 +1,10 @@
-import type { ApiParts } from '../http/parts.ts';
 import type { Route } from '../http/route.ts';
 import { arbAuditRoutes } from './arbAudit.ts';
 import { arbLiveRoute } from './arbLive.ts';
 import { backtestRoutes } from './backtests.ts';
 import { calibrationRoute } from './calibration.ts';
 import { candlesRoute } from './candles.ts';
-import { dashboardRoutes, mirroredRoutes } from './dashboard/routes.ts';
+import { dashboardRoutes, mirroredRoutes, type Needs } from './dashboard/routes.ts';
 import { descriptionRoutes } from './description.ts';
 import { exportRoute } from './export.ts';
 import { gapsRoute } from './gaps.ts';
@@ -19,8 +18,28 @@ import { streamRoutes } from './streams.ts';
 import { timeseriesRoute } from './timeseries.ts';
 import { tradesRoute, underlyingRoute } from './trades.ts';
 
+/** The dependencies of all routes: each file declares those of its own. */
+export type RouteDependencies = Needs<typeof arbAuditRoutes> &
+  Needs<typeof arbLiveRoute> &
+  Needs<typeof backtestRoutes> &
+  Needs<typeof calibrationRoute> &
+  Needs<typeof candlesRoute> &
+  Needs<typeof dashboardRoutes> &
+  Needs<typeof exportRoute> &
+  Needs<typeof gapsRoute> &
+  Needs<typeof healthRoutes> &
+  Needs<typeof marketRoutes> &
+  Needs<typeof paperRoutes> &
+  Needs<typeof perpDepthRoute> &
+  Needs<typeof replayRoute> &
+  Needs<typeof snapshotRoutes> &
+  Needs<typeof streamRoutes> &
+  Needs<typeof timeseriesRoute> &
+  Needs<typeof tradesRoute> &
+  Needs<typeof underlyingRoute>;
+
 /** Every operation of the API, in the order the description lists them. */
-export function allRoutes(parts: ApiParts): Route[] {
+export function allRoutes(parts: RouteDependencies): Route[] {
   const routes = [
     ...healthRoutes(parts),
     perpDepthRoute(parts),

@@ -1,6 +1,5 @@
 import type { HistoryWindow } from '../http/history.ts';
 import { knownMarket } from '../http/marketLookup.ts';
-import type { ApiParts } from '../http/parts.ts';
 import { notFound } from '../http/refusal.ts';
 import { type Answer, type Route, route } from '../http/route.ts';
 import { answerPrinted, pageRequest, type RowFormat } from '../http/rows.ts';
@@ -13,9 +12,7 @@ import { orderbookShape, snapshotsShape } from '../schema/api/resources.ts';
 import { integer } from '../schema/api/types.ts';
 import { bookColumns, booksOf } from '../store/queries/books.ts';
 import { BOOK_FORMAT } from '../store/tables/bookRowReader.ts';
-import { newestBook, storedBook } from './bookInForce.ts';
-
-type Parts = Pick<ApiParts, 'store' | 'live' | 'clock'>;
+import { type BookDependencies, newestBook, storedBook } from './bookInForce.ts';
 
 const depth = optional(integer({ ge: 1, le: 1000 }), 'Levels a side; all when absent');
 const interval = optional(
@@ -31,11 +28,11 @@ const BINARY_BOOKS: RowFormat = {
   settings: { query_plan_optimize_lazy_materialization: 0, max_block_size: '2048' },
 };
 
-export function snapshotRoutes(parts: Parts): Route[] {
+export function snapshotRoutes(parts: BookDependencies): Route[] {
   return [snapshotsRoute(parts), snapshotAtRoute(parts), orderbookRoute(parts)];
 }
 
-function snapshotsRoute(parts: Parts): Route {
+function snapshotsRoute(parts: BookDependencies): Route {
   return route({
     method: 'GET',
     path: '/v1/snapshots',
@@ -76,7 +73,7 @@ function snapshotsRoute(parts: Parts): Route {
   });
 }
 
-function snapshotAtRoute(parts: Parts): Route {
+function snapshotAtRoute(parts: BookDependencies): Route {
   return route({
     method: 'GET',
     path: '/v1/snapshot-at/{ts}',
@@ -94,7 +91,7 @@ function snapshotAtRoute(parts: Parts): Route {
   });
 }
 
-function orderbookRoute(parts: Parts): Route {
+function orderbookRoute(parts: BookDependencies): Route {
   return route({
     method: 'GET',
     path: '/v1/markets/{market_id}/orderbook',
@@ -113,7 +110,7 @@ function orderbookRoute(parts: Parts): Route {
 }
 
 async function answerBook(
-  parts: Parts,
+  parts: BookDependencies,
   {
     marketId,
     atMs,

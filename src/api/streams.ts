@@ -1,18 +1,27 @@
-import type { ApiParts } from '../http/parts.ts';
 import { type Route, route } from '../http/route.ts';
 import { admit, STREAM, STREAM_DESCRIPTION } from '../http/streamAdmission.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { optional } from '../schema/api/fields.ts';
 import { tickerType } from '../schema/api/parameters.ts';
 import { listOf } from '../schema/api/types.ts';
 import { TICKERS } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
+import type { SignalReaders } from '../signals/signals.ts';
 import { BoardStream } from '../stream/boardStream.ts';
+import type { Streams } from '../stream/streams.ts';
 
 /** Tabs of one reader that may look at the board, whatever the tier. */
 const BOARDS_MIN = 4;
 
+interface StreamDependencies {
+  /** Null: this process has none to serve. */
+  readonly streams: Streams | null;
+  readonly signals: Pick<SignalReaders, 'board'>;
+  readonly clock: Clock;
+}
+
 /** The live streams; their messages are described in docs/STREAMS.md. */
-export function streamRoutes(parts: Pick<ApiParts, 'streams' | 'clock' | 'signals'>): Route[] {
+export function streamRoutes(parts: StreamDependencies): Route[] {
   const { streams, clock } = parts;
   const board = new BoardStream(() => parts.signals.board, clock);
   return [

@@ -1,12 +1,11 @@
-import { knownMarket } from '../http/marketLookup.ts';
-import type { ApiParts } from '../http/parts.ts';
+import { knownMarket, type MarketLookup } from '../http/marketLookup.ts';
 import { type Route, route } from '../http/route.ts';
 import { answerRows, OBJECT_ARRAY, pageRequest, sourceOf } from '../http/rows.ts';
 import * as parameter from '../schema/api/parameters.ts';
 import { timeseriesShape } from '../schema/api/resources.ts';
 import { TIMESERIES_COLUMNS, yesQuotesOf } from '../store/queries/lists.ts';
 
-export function timeseriesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
+export function timeseriesRoute(parts: MarketLookup): Route {
   return route({
     method: 'GET',
     path: '/v1/markets/{market_id}/timeseries',

@@ -1,5 +1,4 @@
-import { knownMarket } from '../http/marketLookup.ts';
-import type { ApiParts } from '../http/parts.ts';
+import { knownMarket, type MarketLookup } from '../http/marketLookup.ts';
 import { type Route, route } from '../http/route.ts';
 import { answerRows, OBJECT_ARRAY, pageRequest } from '../http/rows.ts';
 import { required } from '../schema/api/fields.ts';
@@ -8,6 +7,7 @@ import { tradesShape, underlyingShape } from '../schema/api/resources.ts';
 import { literal } from '../schema/api/types.ts';
 import { UNDERLYING_SOURCES } from '../schema/events.ts';
 import { TRADE_COLUMNS, tradesOf, UNDERLYING_COLUMNS, underlyingOf } from '../store/queries/lists.ts';
+import type { StoreReader } from '../store/reader.ts';
 
 const paging = {
   start: parameter.start,
@@ -17,7 +17,7 @@ const paging = {
   cursor: parameter.cursor,
 };
 
-export function tradesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
+export function tradesRoute(parts: MarketLookup): Route {
   return route({
     method: 'GET',
     path: '/v1/trades',
@@ -46,7 +46,7 @@ export function tradesRoute(parts: Pick<ApiParts, 'store' | 'live'>): Route {
   });
 }
 
-export function underlyingRoute({ store }: Pick<ApiParts, 'store'>): Route {
+export function underlyingRoute({ store }: { store: StoreReader }): Route {
   return route({
     method: 'GET',
     path: '/v1/underlying',

@@ -1,5 +1,5 @@
 import { earlierTrialsSuite } from '../../test/backtest/earlierTrialsSuite.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import { openDatabase } from '../control/database.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
 
-earlierTrialsSuite('SQLite', () => openDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));
+earlierTrialsSuite('SQLite', () => openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));

@@ -1,5 +1,5 @@
 import { jobSuite } from '../../test/backtest/jobSuite.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import { openDatabase } from '../control/database.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
 
-jobSuite('SQLite', () => openDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));
+jobSuite('SQLite', () => openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));

@@ -2,7 +2,7 @@ import { describe } from 'vitest';
 import { earlierTrialsSuite } from '../../test/backtest/earlierTrialsSuite.ts';
 import { jobSuite } from '../../test/backtest/jobSuite.ts';
 import { openTestPostgres } from '../../test/support/postgres.ts';
-import { openDatabase } from '../control/database.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
 
 const postgres = await openTestPostgres();
 
@@ -10,7 +10,7 @@ describe.skipIf(postgres.absent)(
   `on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,
   () => {
     const open = async () =>
-      openDatabase({ dataDir: '/nonexistent', databaseUrl: await postgres.createDatabase() });
+      openControlDatabase({ dataDir: '/nonexistent', databaseUrl: await postgres.createDatabase() });
     jobSuite('PostgreSQL', open);
     earlierTrialsSuite('PostgreSQL', open);
   },

@@ -1,5 +1,11 @@
 import type { JobKind, JobStatus } from '../schema/backtest.ts';
 
+declare module '../control/schema.ts' {
+  interface Schema {
+    backtest_jobs: BacktestJobsTable;
+  }
+}
+
 /** One backtest or sweep of a user. */
 export interface BacktestJobsTable {
   job_id: string;

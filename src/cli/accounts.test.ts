@@ -6,7 +6,7 @@ import { commandLine } from '../../test/support/commandLine.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { openSecondFactors } from '../accounts/users/secondFactors.ts';
-import { openDatabase } from '../control/database.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
 import { registerKeys } from './keys.ts';
 import { registerMaintenance } from './maintenance.ts';
 import { registerUsers } from './users.ts';
@@ -144,7 +144,7 @@ describe('users', () => {
     const user = await json('users', 'create', '--email', 'a@example.com');
     const line = 'underround: this user has no one-time codes';
     expect(await run('users', 'reset-totp', 'a@example.com')).toEqual({ out: [], err: [line], exit: 1 });
-    const db = await openDatabase({ dataDir: dataDir(), databaseUrl: null });
+    const db = await openControlDatabase({ dataDir: dataDir(), databaseUrl: null });
     const config = { dataDir: dataDir(), secretKey: null };
     const factors = openSecondFactors(db, { config, clock: new FakeClock(), randomBytes });
     const enabled = { user_id: user.user_id, secret: 'sealed', enabled_ms: 1, last_step: 0 };

@@ -65,7 +65,7 @@ async function openControl(options: ControlOptions, access: ControlAccess): Prom
   const [time, databaseModule, users, keys, sessions, maintenance, freshness, events, crypto] =
     await Promise.all([
       import('../runtime/clock.ts'),
-      import('../control/database.ts'),
+      import('../controlDatabase.ts'),
       import('../accounts/users/users.ts'),
       import('../accounts/keys/keys.ts'),
       import('../accounts/users/sessions.ts'),
@@ -76,7 +76,7 @@ async function openControl(options: ControlOptions, access: ControlAccess): Prom
     ]);
   if (access === 'make' && config.databaseUrl === null) settings.makeDataDirectory(config.dataDir);
   const clock = time.systemClock;
-  const database = await databaseModule.openDatabase(config, { isReader: access === 'read' });
+  const database = await databaseModule.openControlDatabase(config, { isReader: access === 'read' });
   const sources = { clock, randomBytes: crypto.randomBytes };
   return {
     config,

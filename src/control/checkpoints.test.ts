@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { MIGRATIONS } from '../controlDatabase.ts';
 import { checkpointWhenDue } from './checkpoint.ts';
 import { checkpointBeside } from './checkpoints.ts';
 import { openSqlite } from './databaseSqlite.ts';
@@ -127,7 +128,7 @@ const pagesAlone = async (db: Database) =>
 test('commits still checkpoint a long log, and do it alone once the thread has ended', async () => {
   const directory = temporaryDirectory();
   const path = join(directory, 'control.sqlite');
-  const db = await openSqlite(path);
+  const db = await openSqlite(path, MIGRATIONS);
   const entry = join(directory, 'ending.mjs');
   writeFileSync(entry, "throw new Error('ended');");
   expect(await pagesAlone(db)).toBe(1_000);

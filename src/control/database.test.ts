@@ -9,11 +9,11 @@ import { valueSuite } from '../../test/accounts/valueSuite.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { issueKey } from '../accounts/keys/keys.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
 import { ConfigError, StoreUnavailableError } from '../runtime/errors.ts';
-import { openDatabase } from './database.ts';
 import { SqliteFile } from './sqliteFile.ts';
 
-const openIn = (dataDir: string) => openDatabase({ dataDir, databaseUrl: null });
+const openIn = (dataDir: string) => openControlDatabase({ dataDir, databaseUrl: null });
 const pragma = async (db: Awaited<ReturnType<typeof openIn>>, name: string) =>
   Object.values((await sql<Record<string, unknown>>`PRAGMA ${sql.raw(name)}`.execute(db)).rows[0] ?? {})[0];
 
@@ -84,7 +84,7 @@ describe('openDatabase', () => {
 
   it('refuses a URL that is not PostgreSQL’s, and creates no file', async () => {
     const config = { dataDir: temporaryDirectory(), databaseUrl: 'mysql://localhost/x' };
-    await expect(openDatabase(config)).rejects.toThrow(
+    await expect(openControlDatabase(config)).rejects.toThrow(
       new ConfigError('DATABASE_URL must start with postgres://'),
     );
     expect(readdirSync(config.dataDir)).toEqual([]);

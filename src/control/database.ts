@@ -5,29 +5,36 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { openPostgres } from './databasePostgres.ts';
 import { IN_MEMORY, openSqlite } from './databaseSqlite.ts';
-import type { Database } from './schema.ts';
+import type { Database, Migrations } from './schema.ts';
 
 export const SQLITE_FILE_NAME = 'control.sqlite';
+
+export interface OpenOptions {
+  readonly migrations: Migrations;
+  readonly clock?: Clock;
+  /** Creates no file; where there is none, the database is empty. */
+  readonly isReader?: boolean;
+  /** Called with a line for each attempt that did not reach PostgreSQL; without it the line goes to standard error. */
+  readonly onWait?: (line: string) => void;
+}
 
 /**
  * Opens the control database and runs its migrations: PostgreSQL when `databaseUrl` is set, else the embedded file in
  * the data directory. Several processes may do so at once: commands work while a server runs, and before one ever ran.
  * One process opens it only once.
- * @param options `isReader`: creates no file; without one, the database is empty.
  * @throws {StoreUnavailableError} When it cannot be opened, reached or migrated; the text contains no password.
  */
 export async function openDatabase(
   config: Pick<Config, 'dataDir' | 'databaseUrl'>,
-  {
-    clock = systemClock,
-    isReader = false,
-    onWait = (line) => void process.stderr.write(`underround: ${line}\n`),
-  }: { clock?: Clock; isReader?: boolean; onWait?: (line: string) => void } = {},
+  options: OpenOptions,
 ): Promise<Database> {
-  if (config.databaseUrl !== null) return await openPostgres(config.databaseUrl, { clock, onWait });
+  const { migrations, clock = systemClock, isReader = false } = options;
+  const { onWait = (line) => void process.stderr.write(`underround: ${line}\n`) } = options;
+  if (config.databaseUrl !== null)
+    return await openPostgres(config.databaseUrl, { migrations, clock, onWait });
   const path = join(config.dataDir, SQLITE_FILE_NAME);
   try {
-    return await openSqlite(isReader && !existsSync(path) ? IN_MEMORY : path);
+    return await openSqlite(isReader && !existsSync(path) ? IN_MEMORY : path, migrations);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StoreUnavailableError(`control database ${path} cannot be opened: ${reason}`, { cause });

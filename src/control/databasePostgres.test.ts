@@ -6,13 +6,12 @@ import { sessionSuite } from '../../test/accounts/sessionSuite.ts';
 import { valueSuite } from '../../test/accounts/valueSuite.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { openTestPostgres } from '../../test/support/postgres.ts';
+import { MIGRATIONS, openControlDatabase } from '../controlDatabase.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { ConfigError, StoreUnavailableError } from '../runtime/errors.ts';
-import { openDatabase } from './database.ts';
-import { MIGRATIONS } from './migrations.ts';
 
 const postgres = await openTestPostgres();
-const openAt = (databaseUrl: string) => openDatabase({ dataDir: '/nonexistent', databaseUrl });
+const openAt = (databaseUrl: string) => openControlDatabase({ dataDir: '/nonexistent', databaseUrl });
 
 describe.skipIf(postgres.absent)(
   `on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,
@@ -96,7 +95,7 @@ describe('an absent PostgreSQL', () => {
     let error: unknown = null;
     const lines: string[] = [];
     const onWait = (line: string) => lines.push(line);
-    void openDatabase({ dataDir: '/nonexistent', databaseUrl }, { clock, onWait }).catch(
+    void openControlDatabase({ dataDir: '/nonexistent', databaseUrl }, { clock, onWait }).catch(
       (caught: unknown) => {
         error = caught;
       },

@@ -3,8 +3,7 @@ import pg from 'pg';
 import { backoffDelayMs } from '../runtime/backoff.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { ConfigError, StoreUnavailableError } from '../runtime/errors.ts';
-import { MIGRATIONS } from './migrations.ts';
-import type { Database, Schema } from './schema.ts';
+import type { Database, Migrations, Schema } from './schema.ts';
 
 /** Connections of one process; PostgreSQL allows 100 in total by default. */
 const MAX_CONNECTIONS = 10;
@@ -34,14 +33,14 @@ const NETWORK = /^(?:ECONN|ENOTFOUND|EAI_|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREA
  */
 export async function openPostgres(
   url: string,
-  { clock, onWait }: { clock: Clock; onWait: (line: string) => void },
+  { migrations, clock, onWait }: { migrations: Migrations; clock: Clock; onWait: (line: string) => void },
 ): Promise<Database> {
   const { protocol, host, pathname } = new URL(url);
   if (!/^postgres(?:ql)?:$/.test(protocol)) throw new ConfigError('DATABASE_URL must start with postgres://');
   const pool = createPool(url);
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   try {
-    await migrateOnceReachable(db, clock, (reason, attempt) =>
+    await migrateOnceReachable(db, { migrations, clock }, (reason, attempt) =>
       onWait(
         `waiting for the database ${host}${pathname} (${reason}); attempt ${attempt} of ${START_TRIES}, at most ${(START_LIMIT_MS + CONNECT_TIMEOUT_MS) / 1000} s in all`,
       ),
@@ -59,13 +58,13 @@ export async function openPostgres(
 
 async function migrateOnceReachable(
   db: Database,
-  clock: Clock,
+  { migrations, clock }: { migrations: Migrations; clock: Clock },
   onWait: (reason: string, attempt: number) => void,
 ): Promise<void> {
   const startedMs = clock.monotonic();
   for (let attempt = 0; ; attempt++) {
-    // The query layer holds an advisory lock during the run and rolls a failed run back completely.
-    const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
+    // The query layer takes an advisory lock around the run and rolls a failed one back whole.
+    const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
     const { error } = await migrator.migrateToLatest();
     if (error === undefined) return;
     if (!(error instanceof StoreUnavailableError) || attempt + 1 >= START_TRIES) throw error;

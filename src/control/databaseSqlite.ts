@@ -2,15 +2,14 @@ import { chmodSync, closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely, Migrator, SqliteDialect } from 'kysely';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
-import { MIGRATIONS } from './migrations.ts';
-import type { Database, Schema } from './schema.ts';
+import type { Database, Migrations, Schema } from './schema.ts';
 import { SqliteFile } from './sqliteFile.ts';
 
 /** A database without a file. */
 export const IN_MEMORY = ':memory:';
 
-/** Opens the file, creating it if absent, and runs its migrations. Rejects with the driver's own errors. */
-export async function openSqlite(path: string): Promise<Database> {
+/** Opens the file, made if absent, and brings its tables up to date. Rejects with the driver's own errors. */
+export async function openSqlite(path: string, migrations: Migrations): Promise<Database> {
   if (path !== IN_MEMORY) createPrivateFile(path);
   const file = new SqliteFile(path);
   const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: file }) });
@@ -20,7 +19,7 @@ export async function openSqlite(path: string): Promise<Database> {
     file.exec('PRAGMA foreign_keys = ON');
     // 16 MB, eight times SQLite's own default.
     file.exec('PRAGMA cache_size = -16000');
-    await migrateSqlite(db, file);
+    await migrateSqlite(db, { file, migrations });
     return db;
   } catch (error) {
     await db.destroy();
@@ -40,8 +39,11 @@ function createPrivateFile(path: string): void {
  * The query layer takes no lock on SQLite, so two processes would both run a migration. An immediate transaction around
  * the whole run makes the second process wait and then find nothing to do; a failed migration leaves nothing behind.
  */
-async function migrateSqlite(db: Database, file: SqliteFile): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
+async function migrateSqlite(
+  db: Database,
+  { file, migrations }: { file: SqliteFile; migrations: Migrations },
+): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
   const known = await migrator.getMigrations();
   if (known.every((migration) => migration.executedAt !== undefined)) return;
   file.exec('BEGIN IMMEDIATE');

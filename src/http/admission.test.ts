@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import type { AuthFailure, Identity } from '../accounts/keys/authenticate.ts';
 import { DEFAULT_TIERS } from '../accounts/users/tiers.ts';
+import type { ApiDependencies } from '../api/createApi.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { Admission } from './admission.ts';
-import type { ApiParts } from './parts.ts';
 import { route } from './route.ts';
 
 const DECLARED = route({
@@ -24,7 +24,7 @@ function identity(keyId: string): Identity {
 }
 
 /** An admission whose authorization headers are key ids, and all that happens in it in order. */
-function rig(accounts: Partial<ApiParts['accounts']> = {}) {
+function rig(accounts: Partial<ApiDependencies['accounts']> = {}) {
   const events: string[] = [];
   const admission = new Admission({
     accounts: {
@@ -72,7 +72,7 @@ describe('what one turn of the event loop reads', () => {
   });
 
   test('neither a refusal nor a look-up of one touches the others', async () => {
-    const answers: Record<string, () => ReturnType<ApiParts['accounts']['authenticate']>> = {
+    const answers: Record<string, () => ReturnType<ApiDependencies['accounts']['authenticate']>> = {
       a: () => UNKNOWN,
       b: async () => identity('b'),
       c: () => Promise.reject(new StoreUnavailableError('no answer')),

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Maintenance, SignedIn } from '../accounts/keys/accessControl.ts';
+import type { AccessControl, Maintenance, SignedIn } from '../accounts/keys/accessControl.ts';
 import { type AuthFailure, type Identity, isAuthFailure } from '../accounts/keys/authenticate.ts';
 import type { Moment } from '../accounts/keys/freshness.ts';
-import type { RateVerdict } from '../accounts/limits/limits.ts';
-import { permits, type TierLimits } from '../accounts/users/tiers.ts';
-import type { ApiParts } from './parts.ts';
+import type { RateLimits, RateVerdict } from '../accounts/limits/limits.ts';
+import { permits, type TierLimits, type TierTable } from '../accounts/users/tiers.ts';
 import type { QueryParameters } from './queryString.ts';
 import {
   forbidden,
@@ -20,6 +19,14 @@ import { sessionToken } from './sessionCookie.ts';
 /** Requests of a signed-in user whose tier has less. */
 const DASHBOARD_FLOOR = { requests_per_second: 10, requests_per_minute: 300 };
 
+export interface AdmissionParts {
+  readonly accounts: AccessControl;
+  /** What each tier may do. */
+  readonly tiers: TierTable;
+  /** Null: request rates are not limited. */
+  readonly rateLimits: RateLimits | null;
+}
+
 type Call = { readonly route: Route; readonly request: FastifyRequest; readonly reply: FastifyReply };
 /** Called once: without an error, the request is admitted. */
 type Decided = (error?: Error) => void;
@@ -34,10 +41,10 @@ type Decided = (error?: Error) => void;
  * before it arrived; and the answers leave together, which wakes whoever reads them once and not for each.
  */
 export class Admission {
-  readonly #parts: Pick<ApiParts, 'accounts' | 'tiers' | 'rateLimits'>;
+  readonly #parts: AdmissionParts;
   #arrived: { readonly call: Call; readonly decided: Decided }[] = [];
 
-  constructor(parts: Pick<ApiParts, 'accounts' | 'tiers' | 'rateLimits'>) {
+  constructor(parts: AdmissionParts) {
     this.#parts = parts;
   }
 

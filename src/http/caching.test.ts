@@ -4,11 +4,11 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { idleLive, KEY, testApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { STUB_MARKET, STUB_PAGE, stubStore } from '../../test/support/stubStore.ts';
+import type { ApiDependencies } from '../api/createApi.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import type { Tier } from '../schema/tier.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { SETTLED_AFTER_MS } from './caching.ts';
-import type { ApiParts } from './parts.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const DEPTH = '/v1/perp/depth?ticker=BTC';
@@ -26,7 +26,7 @@ function api(
     const changed = (row: object) => Object.entries(keys).filter(([name]) => name in row);
     return found.map((row) => ({ ...row, ...Object.fromEntries(changed(row)) })) as T[];
   };
-  const accounts: ApiParts['accounts'] = {
+  const accounts: ApiDependencies['accounts'] = {
     moment: () => 0,
     maintenance: () => null,
     authenticate: (header) =>

@@ -1,19 +1,23 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../accounts/keys/accessControl.ts';
 import type { Identity } from '../accounts/keys/authenticate.ts';
-import type { TierLimits } from '../accounts/users/tiers.ts';
+import type { TierLimits, TierTable } from '../accounts/users/tiers.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Conditions } from './caching.ts';
 import { HistoryWindow } from './history.ts';
-import type { ApiParts } from './parts.ts';
+import type { StoreLag } from './lifecycle.ts';
 import type { QueryParameters } from './queryString.ts';
 import type { Answer, Client, RawRequest } from './route.ts';
 import { cookieScope, sessionToken } from './sessionCookie.ts';
 import type { StreamedAnswers } from './streamedAnswers.ts';
 
 /** What an admitted request is answered with. */
-export type CallParts = Pick<ApiParts, 'clock' | 'tiers' | 'live'> & {
+export interface CallParts {
+  readonly clock: Clock;
+  readonly tiers: TierTable;
+  readonly live: StoreLag;
   readonly streamedAnswers: StreamedAnswers;
-};
+}
 
 /** An admitted request as its route sees it. A class, because what most handlers never read must cost nothing. */
 export class Call implements RawRequest {

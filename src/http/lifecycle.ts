@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../accounts/keys/accessControl.ts';
 import type { Identity } from '../accounts/keys/authenticate.ts';
-import { percentOf } from '../ops/historyProgress.ts';
-import type { ApiParts } from './parts.ts';
+import { type HistoryState, percentOf } from '../ops/historyProgress.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,6 +19,25 @@ declare module 'fastify' {
     /** The store failed after the body had begun, and the connection was cut. */
     bodyFailed: boolean;
   }
+}
+
+/** Where the served data comes from; anything but `live` is said in a header of every answer. */
+export type DataSource = 'live' | 'simulated' | 'replay';
+
+/** How far the store is behind what was recorded; reading it never waits. */
+export interface StoreLag {
+  /** Age of the oldest received row that is not stored yet, in milliseconds; 0 when all are. */
+  storeLagMs(): number;
+  /** How far history is that is still being recorded; left out, there is none. */
+  readonly history?: HistoryState;
+}
+
+export interface ObservationParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly dataSource: DataSource;
+  readonly live: StoreLag;
 }
 
 /** Seconds; from a look-up in memory to a whole day of books. */
@@ -57,13 +78,7 @@ export function requestIds(): RequestIds {
  */
 export function observeRequests(
   app: FastifyInstance,
-  {
-    clock,
-    log,
-    metrics,
-    dataSource,
-    live,
-  }: Pick<ApiParts, 'clock' | 'log' | 'metrics' | 'dataSource' | 'live'>,
+  { clock, log, metrics, dataSource, live }: ObservationParts,
 ): void {
   const duration = metrics.histogram(
     'underround_http_request_seconds',

@@ -1,8 +1,14 @@
+import type { FollowedMarkets } from '../recorder/marketMemory.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
 import type { StoreReader } from '../store/reader.ts';
-import type { ApiParts } from './parts.ts';
 import { notFound } from './refusal.ts';
+
+/** Where markets are looked up. */
+export interface MarketLookup {
+  readonly store: StoreReader;
+  readonly live: { readonly followed: FollowedMarkets };
+}
 
 export type KnownMarket = Pick<Market, 'marketId' | 'eventType' | 'ticker'>;
 
@@ -18,7 +24,7 @@ const remembered = new WeakMap<StoreReader, Map<string, KnownMarket>>();
  * @throws {RequestRefusedError} 404 when there is none.
  */
 export async function knownMarket(
-  { live, store }: Pick<ApiParts, 'live' | 'store'>,
+  { live, store }: MarketLookup,
   marketId: string,
   signal: AbortSignal,
 ): Promise<KnownMarket> {

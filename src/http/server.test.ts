@@ -8,12 +8,12 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { idleLive, KEY, testApi, uncheckedApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { STUB_DEPTH, stubStore } from '../../test/support/stubStore.ts';
+import type { ApiDependencies } from '../api/createApi.ts';
 import { StoreRefusedError, StoreUnavailableError } from '../runtime/errors.ts';
 import { type Logger, silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { CLOSE_GRACE_MS } from './closing.ts';
-import type { ApiParts } from './parts.ts';
 
 const failing = (error: unknown): Partial<StoreReader> => ({
   rows: async () => {
@@ -25,7 +25,7 @@ const failing = (error: unknown): Partial<StoreReader> => ({
 const unpackZstd = (bytes: Buffer): Buffer => Buffer.from(decompress(bytes));
 
 const apps: FastifyInstance[] = [];
-function api(parts: Partial<ApiParts> = {}): FastifyInstance {
+function api(parts: Partial<ApiDependencies> = {}): FastifyInstance {
   const app = testApi({ store: stubStore(), ...parts });
   apps.push(app);
   return app;

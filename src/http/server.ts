@@ -5,7 +5,8 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify';
 import type { Logger } from '../runtime/log.ts';
-import { Admission } from './admission.ts';
+import type { Streams } from '../stream/streams.ts';
+import { Admission, type AdmissionParts } from './admission.ts';
 import { forbidKeeping } from './caching.ts';
 import { Call, type CallParts } from './call.ts';
 import { closeInTime } from './closing.ts';
@@ -14,9 +15,14 @@ import { limitConnections } from './connectionLimits.ts';
 import { answerError, handleErrors } from './errors.ts';
 import { refuseUnknownHosts } from './hosts.ts';
 import { JsonBodyParser } from './jsonBody.ts';
-import { HISTORY_HEADER, observeRequests, requestIds, STORE_LAG_HEADER } from './lifecycle.ts';
+import {
+  HISTORY_HEADER,
+  type ObservationParts,
+  observeRequests,
+  requestIds,
+  STORE_LAG_HEADER,
+} from './lifecycle.ts';
 import { servePages } from './pages/serve.ts';
-import type { ApiParts } from './parts.ts';
 import { parseQuery } from './queryString.ts';
 import { methodNotAllowed, notFound } from './refusal.ts';
 import { readableTarget } from './requestTarget.ts';
@@ -26,7 +32,7 @@ import { insistOnTls } from './sessionCookie.ts';
 import { cutSlowClients } from './slowClients.ts';
 import { serveSockets } from './sockets.ts';
 import { StreamedAnswers } from './streamedAnswers.ts';
-import { PLAIN } from './transport.ts';
+import { PLAIN, type Transport } from './transport.ts';
 import { refuseConnection, refuseUnread } from './unread.ts';
 
 const BODY_MAX_BYTES = 256 * 1024;
@@ -40,12 +46,20 @@ const SOCKET_IDLE_MS = 120_000;
 /** The head of a request is bounded by Node (16 KiB), so a path parameter is too, each `%` of it written as `%25`. */
 const PATH_PARAMETER_MAX = 3 * 16 * 1024;
 
+/** Needed by every request, whatever its route. */
+export interface ServerOptions extends AdmissionParts, ObservationParts {
+  /** Closed before the server is; null: no route is a socket. */
+  readonly streams: Pick<Streams, 'close'> | null;
+  /** Plain HTTP from nobody's proxy where it is left out. */
+  readonly transport?: Transport;
+}
+
 /** The HTTP service of these routes and of the dashboard's pages, not yet listening. */
-export function createServer(routes: readonly Route[], parts: ApiParts): FastifyInstance {
-  const { log, dataSource, transport = PLAIN } = parts;
+export function createServer(routes: readonly Route[], options: ServerOptions): FastifyInstance {
+  const { log, dataSource, transport = PLAIN } = options;
   const nextId = requestIds();
-  const refusing = { nextId, dataSource, log, transport, rateLimits: parts.rateLimits };
-  const admission = new Admission(parts);
+  const refusing = { nextId, dataSource, log, transport, rateLimits: options.rateLimits };
+  const admission = new Admission(options);
   const app: FastifyInstance = Fastify({
     // `refuseUnread` sees to the header, with a body.
     ...(transport.tls
@@ -65,21 +79,21 @@ export function createServer(routes: readonly Route[], parts: ApiParts): Fastify
     frameworkErrors: (error, request, reply) => answerError(error, { request, reply }, { log, admission }),
   });
   readBodiesAsJson(app);
-  observeRequests(app, parts);
+  observeRequests(app, options);
   forbidKeeping(app);
   insistOnTls(app);
   handleErrors(app, { log, admission });
   refuseUnread(app, refusing);
-  limitConnections(app, { ...parts, transport });
+  limitConnections(app, { ...options, transport });
   refuseUnknownHosts(app, transport.hosts);
-  closeInTime(app, parts.clock);
-  cutSlowClients(app, parts);
+  closeInTime(app, options.clock);
+  cutSlowClients(app, options);
   refuseUnknown(app, [...routes, ...servePages(app, { dataSource })]);
-  const streamedAnswers = new StreamedAnswers(parts.clock);
-  const options = (declared: Route) => routeOptions(declared, { ...parts, admission, streamedAnswers });
-  for (const declared of routes) if (!declared.socket) app.route(options(declared));
+  const streamedAnswers = new StreamedAnswers(options.clock);
+  const optionsOf = (declared: Route) => routeOptions(declared, { ...options, admission, streamedAnswers });
+  for (const declared of routes) if (!declared.socket) app.route(optionsOf(declared));
   const sockets = routes.filter(({ socket }) => socket);
-  serveSockets(app, sockets, { options, parts: { ...parts, streamedAnswers } });
+  serveSockets(app, sockets, { options: optionsOf, parts: { ...options, streamedAnswers } });
   return app;
 }
 
@@ -100,7 +114,7 @@ function readBodiesAsJson(app: FastifyInstance): void {
 
 function routeOptions(
   declared: Route,
-  parts: CallParts & Pick<ApiParts, 'log'> & { admission: Admission },
+  parts: CallParts & { readonly log: Logger } & { admission: Admission },
 ): RouteOptions {
   const { log, admission } = parts;
   return {

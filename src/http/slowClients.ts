@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
-import type { ApiParts } from './parts.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { type Unacknowledged, unacknowledgedBytes } from './unacknowledged.ts';
 
 /** Up to this much may wait for a client for as long as it likes. */
@@ -141,7 +142,7 @@ class Connection implements PacedClient {
 /** Watches every connection of the service; WebSockets have a rule of their own. */
 export function cutSlowClients(
   app: FastifyInstance,
-  { clock, log, metrics }: Pick<ApiParts, 'clock' | 'log' | 'metrics'>,
+  { clock, log, metrics }: { clock: Clock; log: Logger; metrics: Metrics },
 ): void {
   const count = metrics.counter(
     'underround_http_slow_clients_total',

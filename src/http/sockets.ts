@@ -1,9 +1,10 @@
 import websocket from '@fastify/websocket';
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
 import type { WebSocket } from 'ws';
+import type { Logger } from '../runtime/log.ts';
+import type { Streams } from '../stream/streams.ts';
 import { Call, type CallParts } from './call.ts';
 import { handshakesOf } from './handshakes.ts';
-import type { ApiParts } from './parts.ts';
 import type { Answer, Route } from './route.ts';
 
 declare module 'fastify' {
@@ -30,7 +31,7 @@ export const SOCKET_MESSAGE_MAX_BYTES = 64 * 1024;
 interface SocketParts {
   /** What every route has. */
   readonly options: (route: Route) => RouteOptions;
-  readonly parts: CallParts & Pick<ApiParts, 'log' | 'streams'>;
+  readonly parts: CallParts & { readonly log: Logger; readonly streams: Pick<Streams, 'close'> | null };
 }
 
 /**

@@ -6,7 +6,7 @@ import { KEY, testApi, unaskedStore } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { stubStore } from '../../test/support/stubStore.ts';
 import { FAILED_PER_MINUTE, METRICS_PER_MINUTE, RateLimits } from '../accounts/limits/limits.ts';
-import type { ApiParts } from './parts.ts';
+import type { ApiDependencies } from '../api/createApi.ts';
 import { PLAIN } from './transport.ts';
 
 const apps: FastifyInstance[] = [];
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const app of apps.splice(0)) await app.close();
 });
 
-function rig(parts: Partial<ApiParts> = {}) {
+function rig(parts: Partial<ApiDependencies> = {}) {
   const clock = new FakeClock();
   const rateLimits = new RateLimits(clock);
   const app = testApi({ store: stubStore(), clock, rateLimits, ...parts });

@@ -3,8 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { RateLimits } from '../accounts/limits/limits.ts';
 import type { Logger } from '../runtime/log.ts';
-import type { RequestIds } from './lifecycle.ts';
-import type { DataSource } from './parts.ts';
+import type { DataSource, RequestIds } from './lifecycle.ts';
 import { badRequest } from './refusal.ts';
 import type { Transport } from './transport.ts';
 

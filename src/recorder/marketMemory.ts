@@ -18,11 +18,22 @@ export interface NewestBook {
   readonly no: BookView;
 }
 
+/** The markets the recorder follows, newer than the store has them; the store is asked for all others. */
+export interface FollowedMarkets {
+  markets(): Iterable<Market>;
+  /** Null: not followed. */
+  market(marketId: string): Market | null;
+  /** Null: ask the store. A view: read it before anything else runs. */
+  book(marketId: string): NewestBook | null;
+  /** Gaps that the store may not have, or not in their newest version; oldest first. */
+  gaps(marketId: string): readonly Gap[];
+}
+
 /**
  * The recorder's newest data of followed markets, which the store may not have yet: records, newest books, gaps.
  * A ladder is half applied while frames of an action are still arriving, so the last finished state is a copy.
  */
-export class MarketMemory {
+export class MarketMemory implements FollowedMarkets {
   readonly #recorder: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps'>;
   readonly #books = new Map<string, NewestBookCopy>();
   /** By market, then by gap id, oldest first; the newest version of each gap. */

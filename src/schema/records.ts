@@ -23,6 +23,8 @@ export interface BookView {
   readonly asks: SideView;
 }
 
+export type BookSide = keyof BookView;
+
 /** The state of one market's book after one venue action. */
 export interface BookRecord {
   readonly seq: number;

@@ -1,13 +1,11 @@
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { detection } from '../../test/support/detections.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { openTestPostgres } from '../../test/support/postgres.ts';
 import { T0 } from '../../test/support/signalRig.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import { openPostgres } from '../control/databasePostgres.ts';
-import { openSqlite } from '../control/databaseSqlite.ts';
 import type { Database } from '../control/schema.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
 import { AuditChain, canonicalJson, GENESIS_HASH, HEAD_SETTING } from './auditChain.ts';
 import { addToDay } from './auditDays.ts';
 import { AuditLog, newRow } from './auditLog.ts';
@@ -16,11 +14,12 @@ import { verifyAudit } from './auditVerify.ts';
 
 const postgres = await openTestPostgres();
 const DRIVERS = [
-  ['SQLite', false, () => openSqlite(join(temporaryDirectory(), 'control.sqlite'))],
+  ['SQLite', false, () => openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null })],
   [
     postgres.absent ?? 'PostgreSQL',
     postgres.absent !== null,
-    async () => openPostgres(await postgres.createDatabase(), { clock: new FakeClock(), onWait: () => {} }),
+    async () =>
+      openControlDatabase({ dataDir: '/nonexistent', databaseUrl: await postgres.createDatabase() }),
   ],
 ] as const;
 const ALL = { sinceMs: null, ticker: null, tier: null, eventType: null };

@@ -1,12 +1,11 @@
-import { join } from 'node:path';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { detection } from '../../test/support/detections.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { T0 } from '../../test/support/signalRig.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import { openSqlite } from '../control/databaseSqlite.ts';
 import type { Database } from '../control/schema.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
 import { entryHash, HEAD_SETTING, readHead } from './auditChain.ts';
 import { AuditLog } from './auditLog.ts';
 import { verifyAudit } from './auditVerify.ts';
@@ -16,7 +15,7 @@ const TABLES = ['audit_entries', 'audit_rows', 'audit_days'] as const;
 
 let db: Database;
 beforeEach(async () => {
-  db = await openSqlite(join(temporaryDirectory(), 'control.sqlite'));
+  db = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
   const log = new AuditLog(db, new FakeClock());
   for (let i = 0; i < SIGNALS; i++) {
     const signal = detection({
@@ -83,7 +82,7 @@ async function verdictOf(view: Database): Promise<Awaited<ReturnType<typeof veri
 
 test('an audit nobody touched is whole, and so is an empty one', async () => {
   expect(await verifyAudit(db)).toMatchObject({ ok: true, entries: 11, rows: SIGNALS, fault: null });
-  const empty = await openSqlite(join(temporaryDirectory(), 'control.sqlite'));
+  const empty = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
   expect(await verifyAudit(empty)).toEqual({
     ok: true,
     entries: 0,
@@ -201,7 +200,7 @@ test('a row without an entry is found', async () => {
 
 test('a chain made anew from a changed entry on is found by a head noted down before', async () => {
   const { hash } = await readHead(db);
-  const other = await openSqlite(join(temporaryDirectory(), 'control.sqlite'));
+  const other = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
   await new AuditLog(other, new FakeClock()).detected(detection({ evPerShare: 0.5 }));
   expect(await verifyAudit(other)).toMatchObject({ ok: true });
   expect(await verifyAudit(other, { knownHash: hash })).toMatchObject({

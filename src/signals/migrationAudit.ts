@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-/** The signal audit's tables. Part of the one migration set in `migrations.ts`. */
+/** The signal audit's tables. Part of the one migration set in `controlDatabase.ts`. */
 export async function createAudit(db: Kysely<unknown>): Promise<void> {
   await createEntries(db);
   await createRows(db);

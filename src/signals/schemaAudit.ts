@@ -2,6 +2,15 @@
 import type { SignalTier } from '../core/signals/signal.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
 
+declare module '../control/schema.ts' {
+  interface Schema {
+    audit_entries: AuditEntriesTable;
+    audit_rows: AuditRowsTable;
+    audit_days: AuditDaysTable;
+    audit_outbox: AuditOutboxTable;
+  }
+}
+
 /** A signal as it was first seen; what would have filled shortly after; what it paid. */
 export type AuditKind = 'detected' | 'executable' | 'settled';
 

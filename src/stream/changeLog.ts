@@ -1,5 +1,4 @@
-import type { StreamedMarket } from './streamedMarket.ts';
-import type { TextFrame } from './textFrame.ts';
+import type { MarketMessage, MessageLog, StreamedMarket } from './streamedMarket.ts';
 
 /** How far back a client that was away is replayed what it missed. */
 export const RETAINED_MS = 60_000;
@@ -8,23 +7,14 @@ export const RETAINED_BYTES_MAX = 64 * 1024 * 1024;
 /** Entries already dropped that may still stand at the front of the array. */
 const DROPPED_MAX = 4096;
 
-/** One message for all subscribers of a market, as it goes out. */
-export interface Entry {
-  /** Number in the log, without holes. */
-  readonly seq: number;
+export interface Entry extends MarketMessage {
   readonly market: StreamedMarket;
-  /** Which change of its market's book this is; null: a notice. */
-  readonly change: number | null;
-  readonly frame: TextFrame;
-  /** Where the part of the message begins that does not depend on the cursor. */
-  readonly bodyAt: number;
-  readonly trusted: boolean;
   /** Monotonic. */
   readonly timeMs: number;
 }
 
 /** The latest messages of all markets in the order they happened, each kept once for all clients. */
-export class ChangeLog {
+export class ChangeLog implements MessageLog {
   #entries: Entry[] = [];
   #dropped = 0;
   #bytes = 0;

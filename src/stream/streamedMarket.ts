@@ -1,7 +1,32 @@
+import type { Served } from '../runtime/fanOut.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
-import type { ChangeLog, Entry } from './changeLog.ts';
-import type { MarketClient } from './marketClient.ts';
+import type { TextFrame } from './textFrame.ts';
+
+/** One message for all subscribers of a market, as it goes out. */
+export interface MarketMessage {
+  /** Number in the log, without holes. */
+  readonly seq: number;
+  /** Which change of its market's book this is; null: a notice. */
+  readonly change: number | null;
+  readonly frame: TextFrame;
+  /** Where the part of the message begins that does not depend on the cursor. */
+  readonly bodyAt: number;
+  readonly trusted: boolean;
+}
+
+/** Keeps the latest messages of all markets. */
+export interface MessageLog {
+  /** Number of the newest message; 0 before the first. */
+  readonly head: number;
+  /** The state of a market's book as of a message: its newest change up to there, null when none is kept. */
+  changeAt(market: StreamedMarket, seq: number): MarketMessage | null;
+}
+
+/** A client that receives the messages of a market. */
+export interface MarketSubscriber extends Served {
+  forget(market: StreamedMarket): void;
+}
 
 /** A state of a book, ready to be sent with any cursor. */
 export interface PrintedState {
@@ -21,7 +46,7 @@ export class StreamedMarket {
   readonly ordinal: number;
   /** Log number when it was discovered. */
   readonly sinceSeq: number;
-  readonly subscribers = new Set<MarketClient>();
+  readonly subscribers = new Set<MarketSubscriber>();
   /** Log number since when every change was kept; null: cold. */
   warmSeq: number | null = null;
   /** Changes counted so far. */
@@ -64,7 +89,7 @@ export class StreamedMarket {
     this.isAwaited = false;
   }
 
-  dropped(entry: Entry): void {
+  dropped(entry: MarketMessage): void {
     if (this.warmSeq === null || entry.seq <= this.warmSeq) return;
     this.droppedSeq = entry.seq;
     if (entry.change !== null) this.#base = stateOf(entry, entry.change);
@@ -83,7 +108,7 @@ export class StreamedMarket {
   }
 
   /** The book as of a log number, as far as it is kept; null: there was none yet. */
-  stateAt(log: ChangeLog, seq: number): PrintedState | null {
+  stateAt(log: MessageLog, seq: number): PrintedState | null {
     if (seq >= log.head) return this.newest;
     const entry = log.changeAt(this, seq);
     if (entry === null || entry.change === null || entry.seq <= (this.warmSeq ?? 0)) return this.#base;
@@ -104,6 +129,6 @@ export class StreamedMarket {
   }
 }
 
-function stateOf({ frame, bodyAt, trusted }: Entry, change: number): PrintedState {
+function stateOf({ frame, bodyAt, trusted }: MarketMessage, change: number): PrintedState {
   return { change, trusted, body: frame.message.subarray(bodyAt) };
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { MIGRATION_DATABASES } from '../../test/support/migrationDatabases.ts';
-import { MIGRATIONS } from '../control/migrations.ts';
+import { MIGRATIONS } from '../controlDatabase.ts';
 
 const FIRST = '0008_webhook_secrets';
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** The webhooks' tables. Part of the one migration set in `migrations.ts`. */
+/** The webhooks' tables. Part of the one migration set in `controlDatabase.ts`. */
 export async function createWebhooks(db: Kysely<unknown>): Promise<void> {
   await createRegistrations(db);
   await db.schema

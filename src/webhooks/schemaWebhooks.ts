@@ -3,6 +3,14 @@ import type { Generated } from 'kysely';
 import type { Ticker } from '../schema/market.ts';
 import type { PushedTier } from '../schema/opportunity.ts';
 
+declare module '../control/schema.ts' {
+  interface Schema {
+    webhooks: WebhooksTable;
+    webhook_events: WebhookEventsTable;
+    webhook_deliveries: WebhookDeliveriesTable;
+  }
+}
+
 export type WebhookState = 'active' | 'paused';
 /** Why it is paused: its owner did it, or ten attempts in a row failed. */
 export type PauseReason = 'owner' | 'failures';

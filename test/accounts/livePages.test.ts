@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LiveState } from '../../src/http/parts.ts';
+import type { LiveState } from '../../src/api/createApi.ts';
 import type { NewestBook } from '../../src/recorder/marketMemory.ts';
 import type { Gap } from '../../src/schema/gap.ts';
 import { bookRecord, idleLive, marketRecord, nothingFollowed, unaskedStore } from '../support/api.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { openAccounts } from '../../src/accounts/accounts.ts';
+import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
@@ -65,8 +66,8 @@ describe.skipIf(commandAbsent)('several processes on one control database (needs
   });
 });
 
-function open(dataDir: string) {
+async function open(dataDir: string) {
   const config = { dataDir, databaseUrl: null, keyEnvironment: 'live' as const };
   const parts = { clock: new FakeClock(), randomBytes, logger: silentLogger, metrics: new Metrics() };
-  return openAccounts({ config, ...parts });
+  return await openAccounts({ database: await openControlDatabase(config), config, ...parts });
 }

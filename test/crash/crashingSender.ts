@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { openSync, readFileSync, writeSync } from 'node:fs';
-import { openDatabase } from '../../src/control/database.ts';
+import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { systemClock as clock, every, sleep } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
@@ -21,7 +21,7 @@ const EVENTS_PER_ROUND = 3;
 const ROUND_MS = 2;
 const DRAIN_LIMIT_MS = 120_000;
 
-const db = await openDatabase({ dataDir, databaseUrl: null });
+const db = await openControlDatabase({ dataDir, databaseUrl: null });
 const { guard, box } = openWebhooks(db, {
   config: { dataDir, secretKey: null, webhookAllowedNetworks: ['127.0.0.0/8'] },
   sources: { clock, randomBytes },

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase } from '../../src/control/database.ts';
+import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { systemClock as clock, sleep } from '../../src/runtime/clock.ts';
 import { sumsOf } from '../../src/trading/paper/positions.ts';
 
@@ -81,7 +81,7 @@ async function session(
 }
 
 async function read(dataDir: string): Promise<Ended> {
-  const db = await openDatabase({ dataDir, databaseUrl: null });
+  const db = await openControlDatabase({ dataDir, databaseUrl: null });
   const strategies = await db.selectFrom('paper_strategies').selectAll().orderBy('name').execute();
   const rows = await db.selectFrom('paper_positions').selectAll().orderBy('opened_ms').execute();
   await db.destroy();

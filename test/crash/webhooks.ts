@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UserRepository } from '../../src/accounts/users/users.ts';
-import { openDatabase } from '../../src/control/database.ts';
+import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { systemClock as clock, sleep } from '../../src/runtime/clock.ts';
 import { openWebhooks } from '../../src/webhooks/delivery/webhooks.ts';
 import { makeCertificate, WebhookReceiver } from '../support/webhookReceiver.ts';
@@ -79,7 +79,7 @@ export async function crashWebhooks(options: {
 }
 
 async function register(dataDir: string, receiver: WebhookReceiver): Promise<void> {
-  const db = await openDatabase({ dataDir, databaseUrl: null });
+  const db = await openControlDatabase({ dataDir, databaseUrl: null });
   const sources = { clock, randomBytes };
   const { userId } = await new UserRepository(db, sources).create('a@example.com', 'premium');
   const config = { dataDir, secretKey: null, webhookAllowedNetworks: ['127.0.0.0/8'] };
@@ -92,7 +92,7 @@ async function register(dataDir: string, receiver: WebhookReceiver): Promise<voi
 }
 
 async function compare(facts: { dataDir: string; receiver: WebhookReceiver; notes: string }) {
-  const db = await openDatabase({ dataDir: facts.dataDir, databaseUrl: null });
+  const db = await openControlDatabase({ dataDir: facts.dataDir, databaseUrl: null });
   const rows = await db.selectFrom('webhook_deliveries').select(['delivery_id', 'state']).execute();
   await db.destroy();
   const tried = readFileSync(facts.notes, 'utf8').split('\n').filter(Boolean);

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { AuthFailure, Identity } from '../../src/accounts/keys/authenticate.ts';
 import { DEFAULT_TIERS } from '../../src/accounts/users/tiers.ts';
+import type { ApiDependencies, LiveState } from '../../src/api/createApi.ts';
 import { createApi } from '../../src/api/createApi.ts';
-import type { ApiParts, FollowedMarkets, LiveState } from '../../src/http/parts.ts';
+import type { FollowedMarkets } from '../../src/recorder/marketMemory.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import { type Market, NO_SETTLEMENT } from '../../src/schema/market.ts';
@@ -33,8 +34,8 @@ export const idleLive: LiveState = {
   followed: nothingFollowed,
 };
 
-/** A store that fails when used, for tests that must not reach it. */
-export const unaskedStore: ApiParts['store'] = {
+/** For tests that must not get as far as the store. */
+export const unaskedStore: ApiDependencies['store'] = {
   rows: () => Promise.reject(new Error('the store was asked')),
   stream: () => Promise.reject(new Error('the store was asked')),
 };
@@ -48,8 +49,8 @@ function unasked<T extends object>(part: string): T {
   });
 }
 
-/** Signals without any detection. */
-const silentSignals: ApiParts['signals'] = {
+/** Nothing was ever detected. */
+const silentSignals: ApiDependencies['signals'] = {
   board: { read: () => ({ asOfMs: Date.UTC(2026, 10, 20, 12), opportunities: [] }) },
   audit: {
     sums: async () => [],
@@ -58,13 +59,15 @@ const silentSignals: ApiParts['signals'] = {
   },
 };
 
-/** The API on a given store, with one valid key; `inject` fails on answers that violate the API description. */
-export function testApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): FastifyInstance {
+/** The API on a given store, with one good key; `inject` fails on answers that are not as described. */
+export function testApi(parts: Pick<ApiDependencies, 'store'> & Partial<ApiDependencies>): FastifyInstance {
   return checkAnswers(uncheckedApi(parts));
 }
 
-/** The same without checks of the answers, for many requests in a short time. */
-export function uncheckedApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>): FastifyInstance {
+/** The same without a look at its answers, for many requests in little time. */
+export function uncheckedApi(
+  parts: Pick<ApiDependencies, 'store'> & Partial<ApiDependencies>,
+): FastifyInstance {
   return createApi({
     accounts: {
       moment: () => 0,
@@ -72,11 +75,11 @@ export function uncheckedApi(parts: Pick<ApiParts, 'store'> & Partial<ApiParts>)
       authenticate: (header) => (header === KEY.authorization ? IDENTITY : REFUSED),
       signedIn: async () => null,
     },
-    control: unasked<ApiParts['control']>('control'),
-    secondFactors: unasked<ApiParts['secondFactors']>('secondFactors'),
+    control: unasked<ApiDependencies['control']>('control'),
+    secondFactors: unasked<ApiDependencies['secondFactors']>('secondFactors'),
     backtests: stubBacktests,
     paper: stubPaper,
-    webhooks: unasked<ApiParts['webhooks']>('webhooks'),
+    webhooks: unasked<ApiDependencies['webhooks']>('webhooks'),
     tiers: DEFAULT_TIERS,
     rateLimits: null,
     live: idleLive,

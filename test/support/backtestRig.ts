@@ -4,6 +4,7 @@ import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
 import { issueKey } from '../../src/accounts/keys/keys.ts';
 import type { Backtests } from '../../src/backtest/backtests.ts';
 import { startBacktests } from '../../src/backtest/service.ts';
+import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
@@ -50,7 +51,14 @@ export async function openBacktestRig(
     keyEnvironment: 'live' as const,
   };
   const metrics = new Metrics();
-  const accounts = await openAccounts({ config, clock, randomBytes, logger: silentLogger, metrics });
+  const accounts = await openAccounts({
+    database: await openControlDatabase(config),
+    config,
+    clock,
+    randomBytes,
+    logger: silentLogger,
+    metrics,
+  });
   const workerEntry = await bundle('src/backtest/worker.ts');
   const start = async () => {
     const parts = { config, database: accounts.database, store: store.store, clock, randomBytes };

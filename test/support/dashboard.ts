@@ -4,7 +4,8 @@ import { onTestFinished } from 'vitest';
 import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
 import { RateLimits } from '../../src/accounts/limits/limits.ts';
 import { openSecondFactors } from '../../src/accounts/users/secondFactors.ts';
-import type { ApiParts } from '../../src/http/parts.ts';
+import type { ApiDependencies } from '../../src/api/createApi.ts';
+import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import { openWebhooks } from '../../src/webhooks/delivery/webhooks.ts';
@@ -30,11 +31,13 @@ export interface TestDashboard {
 }
 
 export async function openDashboard(
-  parts: Partial<ApiParts> & { limited?: boolean } = {},
+  parts: Partial<ApiDependencies> & { limited?: boolean } = {},
 ): Promise<TestDashboard> {
   const clock = new FakeClock();
+  const config = { dataDir: temporaryDirectory(), databaseUrl: null, keyEnvironment: 'live' } as const;
   const accounts = await openAccounts({
-    config: { dataDir: temporaryDirectory(), databaseUrl: null, keyEnvironment: 'live' },
+    database: await openControlDatabase(config),
+    config,
     ...{ clock, randomBytes, logger: silentLogger, metrics: new Metrics() },
   });
   const webhooks = openWebhooks(accounts.database, {

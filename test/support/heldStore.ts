@@ -1,8 +1,8 @@
 /** A recorder on a real store whose inserts wait until released, and two APIs over them. */
 import type { FastifyInstance } from 'fastify';
+import type { LiveState } from '../../src/api/createApi.ts';
 import { Bus } from '../../src/bus/bus.ts';
 import { PublishingSink } from '../../src/bus/publishingSink.ts';
-import type { LiveState } from '../../src/http/parts.ts';
 import { MarketMemory } from '../../src/recorder/marketMemory.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';

@@ -11,6 +11,7 @@ import type { Backtests } from '../../src/backtest/backtests.ts';
 import { startBacktests } from '../../src/backtest/service.ts';
 import { Bus } from '../../src/bus/bus.ts';
 import { PublishingSink } from '../../src/bus/publishingSink.ts';
+import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { StrikeFinder } from '../../src/lifecycle/strikeFinder.ts';
 import { FrameRouter, type RoutedFeed } from '../../src/recorder/import/frameRouter.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
@@ -91,6 +92,7 @@ export class LiveRig {
     await resumeRecording({ store: store.store, recorder, clock, log: silentLogger });
     const config = { ...{ dataDir: this.#dataDir, clickhouseUrl: null, databaseUrl: null } };
     const accounts = await openAccounts({
+      database: await openControlDatabase(config),
       ...{ config: { ...config, keyEnvironment: 'live' }, clock, randomBytes },
       ...{ logger: silentLogger, metrics: new Metrics() },
     });

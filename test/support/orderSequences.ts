@@ -1,5 +1,5 @@
 import { TakerFee } from '../../src/core/fees.ts';
-import { type BookSide, Consumption } from '../../src/core/fills/consumption.ts';
+import { Consumption } from '../../src/core/fills/consumption.ts';
 import { fillTaker, type TakerOrder } from '../../src/core/fills/engine.ts';
 import type { Fill } from '../../src/core/fills/walk.ts';
 import type { LadderSide } from '../../src/core/ladderSide.ts';
@@ -9,6 +9,7 @@ import { Position } from '../../src/core/session/position.ts';
 import { mirroredView } from '../../src/core/session/tape.ts';
 import type { Token } from '../../src/core/signals/signal.ts';
 import type { FeeRule } from '../../src/core/venueRulesTable.ts';
+import type { BookSide } from '../../src/schema/records.ts';
 import { type Level, ladder } from './tapes.ts';
 
 const RULES: readonly FeeRule[] = [

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { UserRepository } from '../../src/accounts/users/users.ts';
 import { Bus, type Publisher } from '../../src/bus/bus.ts';
 import { PublishingSink } from '../../src/bus/publishingSink.ts';
-import { openDatabase } from '../../src/control/database.ts';
 import type { Database } from '../../src/control/schema.ts';
+import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { prepareMarket } from '../../src/core/session/prepare.ts';
 import { replayMarket } from '../../src/core/session/replay.ts';
 import { type MarketTape, type TapeGap, TapeLadders, type TapeSide } from '../../src/core/session/tape.ts';
@@ -203,7 +203,7 @@ export async function openPaperRig({
   dataDir,
   ...options
 }: RigOptions & { readonly dataDir: string }): Promise<PaperRig> {
-  return await paperRigOn(await openDatabase({ dataDir, databaseUrl: null }), options);
+  return await paperRigOn(await openControlDatabase({ dataDir, databaseUrl: null }), options);
 }
 
 /** Paper trading on an open database, which stays open. */

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Bus } from '../../src/bus/bus.ts';
-import { openSqlite } from '../../src/control/databaseSqlite.ts';
 import type { Database } from '../../src/control/schema.ts';
+import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import type { UnderlyingSource } from '../../src/schema/events.ts';
@@ -44,7 +43,7 @@ export class SignalRig {
   }
 
   static async start(): Promise<SignalRig> {
-    return SignalRig.on(await openSqlite(join(temporaryDirectory(), 'control.sqlite')));
+    return SignalRig.on(await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));
   }
 
   static async on(database: Database): Promise<SignalRig> {

@@ -3,8 +3,8 @@ import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import type { AccessControl } from '../../src/accounts/keys/accessControl.ts';
 import type { Gone } from '../../src/accounts/keys/liveKeys.ts';
+import type { ApiDependencies } from '../../src/api/createApi.ts';
 import { Bus } from '../../src/bus/bus.ts';
-import type { ApiParts } from '../../src/http/parts.ts';
 import { type Logger, silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import type { Gap } from '../../src/schema/gap.ts';
@@ -120,7 +120,7 @@ export class StreamRig {
     this.recorder = new FakeRecorder(this.bus);
   }
 
-  async start(parts: Partial<ApiParts> & { log?: Logger } = {}): Promise<this> {
+  async start(parts: Partial<ApiDependencies> & { log?: Logger } = {}): Promise<this> {
     const { clock, metrics, bus, recorder: books } = this;
     const liveKeys = {
       watch: ({ keyId }: { keyId: string }, onGone: (why: Gone) => void) => {

@@ -1,5 +1,5 @@
+import type { ApiDependencies } from '../../src/api/createApi.ts';
 import type { Job } from '../../src/backtest/jobs.ts';
-import type { ApiParts } from '../../src/http/parts.ts';
 import { DEFAULT_PARAMS } from '../../src/schema/api/strategies.ts';
 import type { ComparisonJobs } from '../../src/trading/paper/divergence.ts';
 
@@ -24,8 +24,8 @@ const JOB: Job = {
   },
 };
 
-/** Jobs of a user with one finished job; every submission returns that job. */
-export const stubBacktests: ApiParts['backtests'] & ComparisonJobs = {
+/** Jobs of a user who has one, which ended; every submission is that one again. */
+export const stubBacktests: ApiDependencies['backtests'] & ComparisonJobs = {
   submit: async ({ spec }) => ({ ...JOB, kind: spec.kind, spec }),
   wait: async () => JOB,
   cancel: async (jobId) => jobId === STUB_JOB,

@@ -1,4 +1,4 @@
-import type { ApiParts } from '../../src/http/parts.ts';
+import type { ApiDependencies } from '../../src/api/createApi.ts';
 import type { PaperStrategy } from '../../src/trading/paper/strategies.ts';
 
 /** The only paper strategy of the stub. */
@@ -17,8 +17,8 @@ const RUN = {
   ...{ avg_pnl_per_trade: null, avg_slippage: null },
 };
 
-/** Strategies of a user with one that never traded; every creation returns that strategy. */
-export const stubPaper: ApiParts['paper'] = {
+/** Strategies of a user who has one, which never dealt; every new one is that one again. */
+export const stubPaper: ApiDependencies['paper'] = {
   create: async () => STRATEGY,
   change: async (strategyId) => (strategyId === STUB_STRATEGY ? STRATEGY : 'not_found'),
   delete: async (strategyId) => strategyId === STUB_STRATEGY,

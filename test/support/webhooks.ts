@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { UserRepository } from '../../src/accounts/users/users.ts';
-import { openDatabase } from '../../src/control/database.ts';
 import type { Database } from '../../src/control/schema.ts';
+import { openControlDatabase } from '../../src/controlDatabase.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
@@ -39,7 +39,7 @@ export async function openTestWebhooks(
 ): Promise<TestWebhooks> {
   const clock = new FakeClock();
   const dataDir = temporaryDirectory();
-  const db = options.db ?? (await openDatabase({ dataDir, databaseUrl: null }));
+  const db = options.db ?? (await openControlDatabase({ dataDir, databaseUrl: null }));
   const sources = { clock: options.clock ?? clock, randomBytes };
   const { userId } = await new UserRepository(db, sources).create('a@example.com', 'premium');
   const metrics = new Metrics();

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { SqliteFile } from '../../control/sqliteFile.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
@@ -25,7 +26,14 @@ beforeEach(async () => {
 
 async function open(keyEnvironment: 'live' | 'test'): Promise<Accounts> {
   const config = { dataDir, databaseUrl: null, keyEnvironment };
-  const opened = await openAccounts({ config, clock, randomBytes, logger: silentLogger, metrics });
+  const opened = await openAccounts({
+    database: await openControlDatabase(config),
+    config,
+    clock,
+    randomBytes,
+    logger: silentLogger,
+    metrics,
+  });
   onTestFinished(() => opened.close());
   return opened;
 }

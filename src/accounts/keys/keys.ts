@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely';
 import { createId, type RowSources } from '../../control/ids.ts';
-import type { ApiKeysTable, Database } from '../../control/schema.ts';
+import type { Database } from '../../control/schema.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import type { Tier } from '../../schema/tier.ts';
+import type { ApiKeysTable } from '../schemaAccounts.ts';
 import { type User, UserRepository } from '../users/users.ts';
 import { createKey, hashKey, type KeyEnvironment, keyHint } from './keyFormat.ts';
 

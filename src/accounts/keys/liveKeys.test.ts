@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { type Accounts, openAccounts } from '../accounts.ts';
@@ -18,7 +19,14 @@ beforeEach(async () => {
   metrics = new Metrics();
   gone.length = 0;
   const config = { dataDir: temporaryDirectory(), databaseUrl: null, keyEnvironment: 'live' } as const;
-  accounts = await openAccounts({ config, clock, randomBytes, logger: silentLogger, metrics });
+  accounts = await openAccounts({
+    database: await openControlDatabase(config),
+    config,
+    clock,
+    randomBytes,
+    logger: silentLogger,
+    metrics,
+  });
   onTestFinished(() => accounts.close());
 });
 

@@ -1,9 +1,10 @@
 import type { Selectable } from 'kysely';
 import { createId, type RowSources } from '../../control/ids.ts';
 import { beyondPlace } from '../../control/keyset.ts';
-import type { AccountEventsTable, Database } from '../../control/schema.ts';
+import type { Database } from '../../control/schema.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { AccountAction } from '../../schema/accountAction.ts';
+import type { AccountEventsTable } from '../schemaAccounts.ts';
 
 const DAY_MS = 86_400_000;
 /** How long an event is kept, and how many at most: the newest. */

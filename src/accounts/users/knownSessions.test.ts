@@ -5,6 +5,7 @@ import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { SQLITE_FILE_NAME } from '../../control/database.ts';
 import { SqliteFile } from '../../control/sqliteFile.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { type Accounts, openAccounts } from '../accounts.ts';
@@ -22,6 +23,7 @@ beforeEach(async () => {
   dataDir = temporaryDirectory();
   const config = { dataDir, databaseUrl: null, keyEnvironment: 'live' } as const;
   accounts = await openAccounts({
+    database: await openControlDatabase(config),
     ...{ config, clock, randomBytes },
     ...{ logger: silentLogger, metrics: new Metrics() },
   });

@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely';
 import { createId, type RowSources } from '../../control/ids.ts';
-import type { Database, SessionsTable } from '../../control/schema.ts';
+import type { Database } from '../../control/schema.ts';
 import type { SignedIn } from '../keys/accessControl.ts';
+import type { SessionsTable } from '../schemaAccounts.ts';
 import { createToken, hashToken } from './tokens.ts';
 import { toUser } from './users.ts';
 

@@ -1,9 +1,10 @@
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
 import { createId, type RowSources } from '../../control/ids.ts';
-import type { Database, UsersTable } from '../../control/schema.ts';
+import type { Database } from '../../control/schema.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import { DEFAULT_TIER, type Tier } from '../../schema/tier.ts';
+import type { UsersTable } from '../schemaAccounts.ts';
 
 export interface User {
   readonly userId: string;

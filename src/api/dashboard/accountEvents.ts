@@ -1,6 +1,6 @@
+import type { Accounts } from '../../accounts/accounts.ts';
 import type { StoredAccountEvent } from '../../accounts/users/accountEvents.ts';
 import { decodeCursor, encodeCursor } from '../../http/cursor.ts';
-import type { ApiParts } from '../../http/parts.ts';
 import { type Route, route } from '../../http/route.ts';
 import { accountEventListShape } from '../../schema/api/accountResources.ts';
 import { cursor, limit } from '../../schema/api/parameters.ts';
@@ -10,7 +10,7 @@ const EVENT_ID_TIE = /^evt_[0-9A-Za-z]{16}$/;
 const SCOPE = ['account_events'];
 
 /** The operator's list of sign-ins, sign-ups and operator actions. */
-export function accountEventRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
+export function accountEventRoutes(parts: { control: Pick<Accounts, 'events'> }): Route[] {
   return [
     route({
       method: 'GET',

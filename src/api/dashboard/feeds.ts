@@ -1,5 +1,7 @@
-import type { ApiParts, LiveState } from '../../http/parts.ts';
 import { type Route, route } from '../../http/route.ts';
+import type { FollowedMarkets } from '../../recorder/marketMemory.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
 import { feedStatusShape } from '../../schema/api/accountResources.ts';
 import type { Gap } from '../../schema/gap.ts';
 import { formatTime } from '../../schema/time.ts';
@@ -7,8 +9,18 @@ import { formatTime } from '../../schema/time.ts';
 /** Of a venue's words about a failure, as many as a page has room for. */
 const CAUSE_LENGTH = 200;
 
+interface FeedDependencies {
+  readonly live: {
+    /** Gaps that are open now. */
+    openGaps?(): readonly Gap[];
+    readonly followed: FollowedMarkets;
+  };
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+}
+
 /** Whether each connection to a venue brings what it should. */
-export function feedRoutes(parts: Pick<ApiParts, 'live' | 'metrics' | 'clock'>): Route[] {
+export function feedRoutes(parts: FeedDependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -39,7 +51,7 @@ export function feedRoutes(parts: Pick<ApiParts, 'live' | 'metrics' | 'clock'>):
   ];
 }
 
-function openGap({ gapId, marketId, startTimeMs, cause, feed }: Gap, live: LiveState) {
+function openGap({ gapId, marketId, startTimeMs, cause, feed }: Gap, live: FeedDependencies['live']) {
   const market = live.followed.market(marketId);
   return {
     ...{ gap_id: gapId, market_id: marketId, start: formatTime(startTimeMs), cause, feed },

@@ -1,4 +1,4 @@
-import type { ApiParts } from '../../http/parts.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
 import { forbidden, type RequestRefusedError } from '../../http/refusal.ts';
 import { type Route, route } from '../../http/route.ts';
 import { signUpStateShape } from '../../schema/api/accountResources.ts';
@@ -9,10 +9,14 @@ const NO_OPERATOR =
 const INVALID_LINK =
   'This setup link is not valid: use the newest one; a restart of the service prints another';
 
-type Parts = Pick<ApiParts, 'control' | 'signUpOpen'>;
+export interface FirstRunDependencies {
+  readonly control: Pick<Accounts, 'setup'>;
+  /** Whether strangers may make themselves an account; they may where it is left out. */
+  readonly signUpOpen?: boolean;
+}
 
 /** Whether there is anybody to sign in as, and who may sign up: the pages begin with it. */
-export function firstRunRoute(parts: Parts): Route {
+export function firstRunRoute(parts: FirstRunDependencies): Route {
   return route({
     method: 'GET',
     path: '/app/sign-up',
@@ -33,7 +37,7 @@ export function firstRunRoute(parts: Parts): Route {
  * @returns The role, or the 403 that says what to do instead.
  */
 export async function roleOfNext(
-  { control, signUpOpen = true }: Parts,
+  { control, signUpOpen = true }: FirstRunDependencies,
   setup: string | null,
 ): Promise<'operator' | 'user' | RequestRefusedError> {
   if (await control.setup.hasOperator()) {

@@ -1,7 +1,8 @@
+import type { Accounts } from '../../accounts/accounts.ts';
 import { MAX_LIVE_KEYS_PER_USER } from '../../accounts/keys/keys.ts';
-import type { ApiParts } from '../../http/parts.ts';
 import { forbidden, notFound } from '../../http/refusal.ts';
 import { type Route, route } from '../../http/route.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import { newKeyShape, ownKeyListShape } from '../../schema/api/accountResources.ts';
 import { required } from '../../schema/api/fields.ts';
@@ -13,8 +14,13 @@ import { signedIn } from './signedIn.ts';
 const DAY_MS = 86_400_000;
 const USAGE_DAYS = 30;
 
+interface KeyDependencies {
+  readonly control: Pick<Accounts, 'keys' | 'usage' | 'issueOwnKey' | 'settled'>;
+  readonly clock: Clock;
+}
+
 /** A user's own API keys. */
-export function keyRoutes(parts: Pick<ApiParts, 'control' | 'clock'>): Route[] {
+export function keyRoutes(parts: KeyDependencies): Route[] {
   return [
     route({
       method: 'GET',

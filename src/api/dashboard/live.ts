@@ -1,15 +1,22 @@
 import { midOf, TICKS_PER_USDC } from '../../core/money.ts';
-import type { ApiParts, FollowedMarkets } from '../../http/parts.ts';
+import type { StoreLag } from '../../http/lifecycle.ts';
 import { type Route, route } from '../../http/route.ts';
 import { historyLines } from '../../ops/historyProgress.ts';
-import type { NewestBook } from '../../recorder/marketMemory.ts';
+import type { ReadinessReport } from '../../ops/readiness.ts';
+import type { FollowedMarkets, NewestBook } from '../../recorder/marketMemory.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { type LiveWindowBody, liveWindowsShape, serviceStateShape } from '../../schema/api/liveResources.ts';
 import type { Market } from '../../schema/market.ts';
 import type { SideView } from '../../schema/records.ts';
 import { formatTime } from '../../schema/time.ts';
 
+interface LiveDependencies {
+  readonly live: StoreLag & { ready(): ReadinessReport; readonly followed: FollowedMarkets };
+  readonly clock: Clock;
+}
+
 /** What the pages Live and Operator show first. It stays right while the store is behind or away. */
-export function liveRoutes({ live, clock }: Pick<ApiParts, 'live' | 'clock'>): Route[] {
+export function liveRoutes({ live, clock }: LiveDependencies): Route[] {
   return [
     route({
       method: 'GET',

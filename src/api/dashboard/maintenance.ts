@@ -1,6 +1,6 @@
+import type { Accounts } from '../../accounts/accounts.ts';
 import { DEFAULT_RETRY_AFTER_SECONDS, MAX_RETRY_AFTER_SECONDS } from '../../accounts/maintenance.ts';
 import { MAX_MESSAGE_LENGTH } from '../../accounts/maintenanceSwitch.ts';
-import type { ApiParts } from '../../http/parts.ts';
 import { type Route, route } from '../../http/route.ts';
 import { maintenanceShape } from '../../schema/api/accountResources.ts';
 import {
@@ -16,7 +16,9 @@ import { formatTime } from '../../schema/time.ts';
 import { signedIn } from './signedIn.ts';
 
 /** Closing the service for a while; the routes an operator needs to open it again stay. */
-export function maintenanceRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
+export function maintenanceRoutes(parts: {
+  control: Pick<Accounts, 'maintenance' | 'events' | 'settled'>;
+}): Route[] {
   const status = async () => {
     const now = await parts.control.maintenance.status();
     return {

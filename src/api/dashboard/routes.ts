@@ -1,4 +1,3 @@
-import type { ApiParts } from '../../http/parts.ts';
 import type { Route } from '../../http/route.ts';
 import { accountEventRoutes } from './accountEvents.ts';
 import { feedRoutes } from './feeds.ts';
@@ -13,8 +12,24 @@ import { userRoutes } from './users.ts';
 import { webhookDeliveryRoutes } from './webhookDeliveries.ts';
 import { webhookRoutes } from './webhooks.ts';
 
+/** The dependencies that the routes of one file declare. */
+export type Needs<Routes extends (parts: never) => unknown> = Parameters<Routes>[0];
+
+type DashboardDependencies = Needs<typeof accountEventRoutes> &
+  Needs<typeof feedRoutes> &
+  Needs<typeof firstRunRoute> &
+  Needs<typeof keyRoutes> &
+  Needs<typeof liveRoutes> &
+  Needs<typeof maintenanceRoutes> &
+  Needs<typeof sessionRoutes> &
+  Needs<typeof signInRoutes> &
+  Needs<typeof tierRoutes> &
+  Needs<typeof userRoutes> &
+  Needs<typeof webhookDeliveryRoutes> &
+  Needs<typeof webhookRoutes>;
+
 /** The dashboard's own routes: accounts, sessions, keys, and what an operator does. */
-export function dashboardRoutes(parts: ApiParts): Route[] {
+export function dashboardRoutes(parts: DashboardDependencies): Route[] {
   return [
     firstRunRoute(parts),
     ...signInRoutes(parts),

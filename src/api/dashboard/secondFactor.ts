@@ -1,5 +1,6 @@
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { SecondFactors } from '../../accounts/users/secondFactors.ts';
 import type { User } from '../../accounts/users/users.ts';
-import type { ApiParts } from '../../http/parts.ts';
 import { conflict, forbidden } from '../../http/refusal.ts';
 import { type Client, type Route, route } from '../../http/route.ts';
 import {
@@ -11,13 +12,17 @@ import { code, password } from './members.ts';
 import { signedIn } from './signedIn.ts';
 import type { SignInAttempts } from './signInAttempts.ts';
 
-type Parts = Pick<ApiParts, 'control' | 'secondFactors'>;
+export interface SecondFactorDependencies {
+  readonly control: Pick<Accounts, 'users' | 'passwords' | 'events'>;
+  /** One-time codes beside passwords. */
+  readonly secondFactors: SecondFactors;
+}
 
 const PATH = '/app/second-factor';
 const SHARED = { auth: 'session', access: { feature: null } } as const;
 
 /** One-time codes of an authenticator app (TOTP), for who wants them. */
-export function secondFactorRoutes(parts: Parts, attempts: SignInAttempts): Route[] {
+export function secondFactorRoutes(parts: SecondFactorDependencies, attempts: SignInAttempts): Route[] {
   const { secondFactors } = parts;
   return [
     route({
@@ -45,7 +50,7 @@ export function secondFactorRoutes(parts: Parts, attempts: SignInAttempts): Rout
   ];
 }
 
-function confirmRoute({ control, secondFactors }: Parts, attempts: SignInAttempts): Route {
+function confirmRoute({ control, secondFactors }: SecondFactorDependencies, attempts: SignInAttempts): Route {
   return route({
     ...{ method: 'POST', path: `${PATH}/confirm`, ...SHARED },
     summary: 'Enable one-time codes by proving one; answers recovery codes, shown this once',
@@ -64,7 +69,7 @@ function confirmRoute({ control, secondFactors }: Parts, attempts: SignInAttempt
   });
 }
 
-function disableRoute({ control, secondFactors }: Parts, attempts: SignInAttempts): Route {
+function disableRoute({ control, secondFactors }: SecondFactorDependencies, attempts: SignInAttempts): Route {
   return route({
     ...{ method: 'POST', path: `${PATH}/disable`, ...SHARED },
     summary: 'Sign in with the password alone again; takes the password and a code',

@@ -1,4 +1,4 @@
-import type { ApiParts } from '../../http/parts.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
 import { notFound } from '../../http/refusal.ts';
 import { type Route, route } from '../../http/route.ts';
 import { sessionListShape } from '../../schema/api/accountResources.ts';
@@ -8,7 +8,7 @@ import { formatTime } from '../../schema/time.ts';
 import { signedIn } from './signedIn.ts';
 
 /** Where a user is signed in. */
-export function sessionRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
+export function sessionRoutes(parts: { control: Pick<Accounts, 'sessions'> }): Route[] {
   return [
     route({
       method: 'GET',

@@ -1,22 +1,28 @@
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { RateLimits } from '../../accounts/limits/limits.ts';
 import type { User, UserWithPassword } from '../../accounts/users/users.ts';
-import type { ApiParts } from '../../http/parts.ts';
 import { codeRequired, conflict, forbidden, RequestRefusedError, unauthorized } from '../../http/refusal.ts';
 import { type Answer, type Client, type Route, route } from '../../http/route.ts';
 import { setSessionCookies } from '../../http/sessionCookie.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { currentUserShape } from '../../schema/api/accountResources.ts';
-import { roleOfNext, setupLinkUsed } from './firstRun.ts';
+import { type FirstRunDependencies, roleOfNext, setupLinkUsed } from './firstRun.ts';
 import { checkNewPassword, email, linkToken, newPassword, optionalCode, password, setup } from './members.ts';
-import { secondFactorRoutes } from './secondFactor.ts';
+import { type SecondFactorDependencies, secondFactorRoutes } from './secondFactor.ts';
 import { signedIn } from './signedIn.ts';
 import { SignInAttempts } from './signInAttempts.ts';
 
-type Parts = Pick<ApiParts, 'control' | 'secondFactors' | 'clock' | 'rateLimits' | 'signUpOpen'>;
+interface SignInDependencies extends SecondFactorDependencies, FirstRunDependencies {
+  readonly control: Pick<Accounts, 'users' | 'setup' | 'links' | 'sessions' | 'passwords' | 'events'>;
+  readonly clock: Clock;
+  readonly rateLimits: RateLimits | null;
+}
 
 const LINK_INVALID = 'This sign-in link was used or is too old; sign in with e-mail address and password';
 const CODE_NEEDED = 'A code of the authenticator app, or a recovery code, is needed';
 
 /** Signing up, in and out, who one is, and another password. */
-export function signInRoutes(parts: Parts): Route[] {
+export function signInRoutes(parts: SignInDependencies): Route[] {
   const attempts = new SignInAttempts(parts);
   return [
     signUpRoute(parts, attempts),
@@ -50,7 +56,7 @@ export function signInRoutes(parts: Parts): Route[] {
   ];
 }
 
-function signInRoute(parts: Parts, attempts: SignInAttempts): Route {
+function signInRoute(parts: SignInDependencies, attempts: SignInAttempts): Route {
   return route({
     method: 'POST',
     path: '/app/sign-in',
@@ -89,7 +95,7 @@ function signInRoute(parts: Parts, attempts: SignInAttempts): Route {
   });
 }
 
-function signInLinkRoute(parts: Parts, attempts: SignInAttempts): Route {
+function signInLinkRoute(parts: SignInDependencies, attempts: SignInAttempts): Route {
   return route({
     method: 'POST',
     path: '/app/sign-in-link',
@@ -117,7 +123,7 @@ function signInLinkRoute(parts: Parts, attempts: SignInAttempts): Route {
   });
 }
 
-function signUpRoute(parts: Parts, attempts: SignInAttempts): Route {
+function signUpRoute(parts: SignInDependencies, attempts: SignInAttempts): Route {
   return route({
     method: 'POST',
     path: '/app/sign-up',
@@ -155,7 +161,7 @@ function signUpRoute(parts: Parts, attempts: SignInAttempts): Route {
   });
 }
 
-function passwordRoute(parts: Parts, attempts: SignInAttempts): Route {
+function passwordRoute(parts: SignInDependencies, attempts: SignInAttempts): Route {
   return route({
     method: 'POST',
     path: '/app/password',
@@ -194,7 +200,7 @@ function whyWrong(known: UserWithPassword | null): string {
 }
 
 /** A new session, whatever the browser had before: a token from before the sign-in must not be worth anything after. */
-async function begin({ control }: Parts, client: Client, user: User): Promise<Answer> {
+async function begin({ control }: SignInDependencies, client: Client, user: User): Promise<Answer> {
   const { sessions } = control;
   const before = client.sessionToken === null ? null : await sessions.find(client.sessionToken);
   if (before) await sessions.end(before.user.userId, before.sessionId);

@@ -1,6 +1,7 @@
+import type { RateLimits } from '../../accounts/limits/limits.ts';
 import { SignInLimits } from '../../accounts/limits/signInLimits.ts';
-import type { ApiParts } from '../../http/parts.ts';
 import { tooManyRequests } from '../../http/refusal.ts';
+import type { Clock } from '../../runtime/clock.ts';
 
 /**
  * Limits attempts to sign in, to sign up and to prove a password or code. Each attempt is counted before it is checked.
@@ -10,7 +11,7 @@ export class SignInAttempts {
   readonly #limits: SignInLimits;
   readonly #isOn: boolean;
 
-  constructor({ clock, rateLimits }: Pick<ApiParts, 'clock' | 'rateLimits'>) {
+  constructor({ clock, rateLimits }: { clock: Clock; rateLimits: RateLimits | null }) {
     this.#limits = new SignInLimits(clock);
     this.#isOn = rateLimits !== null;
   }

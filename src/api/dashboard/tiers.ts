@@ -1,9 +1,9 @@
-import type { ApiParts } from '../../http/parts.ts';
+import type { TierTable } from '../../accounts/users/tiers.ts';
 import { type Route, route } from '../../http/route.ts';
 import { tierTableShape } from '../../schema/api/accountResources.ts';
 
 /** What the tiers of this very service may do, so that its users need not guess. */
-export function tierRoutes(parts: Pick<ApiParts, 'tiers'>): Route[] {
+export function tierRoutes(parts: { tiers: TierTable }): Route[] {
   return [
     route({
       method: 'GET',

@@ -1,5 +1,5 @@
+import type { Accounts } from '../../accounts/accounts.ts';
 import type { User } from '../../accounts/users/users.ts';
-import type { ApiParts } from '../../http/parts.ts';
 import { conflict, notFound } from '../../http/refusal.ts';
 import { type Route, route } from '../../http/route.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
@@ -13,7 +13,7 @@ import { formatTime } from '../../schema/time.ts';
 import { signedIn } from './signedIn.ts';
 
 /** What an operator does about users. */
-export function userRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
+export function userRoutes(parts: { control: Pick<Accounts, 'users' | 'events' | 'settled'> }): Route[] {
   return [
     route({
       method: 'GET',

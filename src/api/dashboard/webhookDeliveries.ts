@@ -1,5 +1,4 @@
 import { type CursorScope, decodeCursor, encodeCursor } from '../../http/cursor.ts';
-import type { ApiParts } from '../../http/parts.ts';
 import { conflict, notFound, tooManyRequests } from '../../http/refusal.ts';
 import { type RawRequest, type Route, route } from '../../http/route.ts';
 import { checkRange } from '../../http/rows.ts';
@@ -13,23 +12,26 @@ import {
   webhookQueuedShape,
 } from '../../schema/api/webhookResources.ts';
 import { REDELIVERIES_PER_MINUTE, TESTS_PER_MINUTE } from '../../webhooks/delivery/sendQuotas.ts';
+import type { WebhookControl } from '../../webhooks/delivery/webhooks.ts';
 import type { Webhook } from '../../webhooks/registry/registration.ts';
 import { DELIVERY_STATES } from '../../webhooks/schemaWebhooks.ts';
 import { redeliverBody, toDeliveryJson } from './webhookBodies.ts';
 import { ownWebhook, unknownWebhook, webhookPath } from './webhooks.ts';
 
-type Parts = Pick<ApiParts, 'webhooks'>;
+interface DeliveryDependencies {
+  readonly webhooks: Pick<WebhookControl, 'registry' | 'log' | 'wake'>;
+}
 
 const DELIVERY_ID_TIE = /^dl_[0-9a-f]+$/;
 const PATH = '/app/webhooks/{webhook_id}';
 const SHARED = { auth: 'session', access: { feature: null } } as const;
 
 /** How each delivery went, and sending it again. */
-export function webhookDeliveryRoutes(parts: Parts): Route[] {
+export function webhookDeliveryRoutes(parts: DeliveryDependencies): Route[] {
   return [testRoute(parts), logRoute(parts), ...redeliverRoutes(parts)];
 }
 
-function testRoute(parts: Parts): Route {
+function testRoute(parts: DeliveryDependencies): Route {
   return route({
     ...{ method: 'POST', path: `${PATH}/test`, ...SHARED, pathFields: webhookPath },
     summary: `Send a test event, of a market that does not exist; at most ${TESTS_PER_MINUTE} a minute`,
@@ -46,7 +48,7 @@ function testRoute(parts: Parts): Route {
   });
 }
 
-function logRoute(parts: Parts): Route {
+function logRoute(parts: DeliveryDependencies): Route {
   return route({
     ...{ method: 'GET', path: `${PATH}/deliveries`, ...SHARED, pathFields: webhookPath },
     summary: 'The delivery log, newest first; kept for seven days, less where there is much',
@@ -80,7 +82,7 @@ function logRoute(parts: Parts): Route {
   });
 }
 
-function redeliverRoutes(parts: Parts): Route[] {
+function redeliverRoutes(parts: DeliveryDependencies): Route[] {
   return [
     route({
       ...{ method: 'POST', path: `${PATH}/deliveries/{delivery_id}/redeliver`, ...SHARED },
@@ -120,7 +122,7 @@ function redeliverRoutes(parts: Parts): Route[] {
 }
 
 async function find(
-  parts: Parts,
+  parts: DeliveryDependencies,
   request: Pick<RawRequest, 'session'> & { path: { webhook_id: string } },
 ): Promise<Webhook> {
   const found = await parts.webhooks.registry.find(ownWebhook(request));

@@ -1,16 +1,18 @@
-import type { ApiParts } from '../../http/parts.ts';
 import { conflict, forbidden, invalid, notFound } from '../../http/refusal.ts';
 import { type RawRequest, type Route, route } from '../../http/route.ts';
 import { InvalidInputError, TooManySecretsError } from '../../runtime/errors.ts';
 import { required } from '../../schema/api/fields.ts';
 import { text } from '../../schema/api/types.ts';
 import { webhookListShape, webhookShape, webhookWithSecretShape } from '../../schema/api/webhookResources.ts';
+import type { WebhookControl } from '../../webhooks/delivery/webhooks.ts';
 import type { Webhook } from '../../webhooks/registry/registration.ts';
 import { MAX_WEBHOOKS_PER_USER, type WebhookName } from '../../webhooks/registry/registry.ts';
 import { signedIn } from './signedIn.ts';
 import { newWebhookBody, toWebhookJson, webhookChangeBody } from './webhookBodies.ts';
 
-type Parts = Pick<ApiParts, 'webhooks'>;
+interface WebhookDependencies {
+  readonly webhooks: Pick<WebhookControl, 'registry' | 'wake'>;
+}
 
 export const webhookPath = { webhook_id: required(text(), '`webhook_id` of the list') };
 
@@ -22,11 +24,11 @@ export function ownWebhook(
 }
 
 /** A user's own webhooks. */
-export function webhookRoutes(parts: Parts): Route[] {
+export function webhookRoutes(parts: WebhookDependencies): Route[] {
   return [...collectionRoutes(parts), ...singleRoutes(parts), ...switchRoutes(parts), rotateRoute(parts)];
 }
 
-function collectionRoutes(parts: Parts): Route[] {
+function collectionRoutes(parts: WebhookDependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -67,7 +69,7 @@ function collectionRoutes(parts: Parts): Route[] {
   ];
 }
 
-function singleRoutes(parts: Parts): Route[] {
+function singleRoutes(parts: WebhookDependencies): Route[] {
   const path = '/app/webhooks/{webhook_id}';
   const shared = { auth: 'session', access: { feature: null }, pathFields: webhookPath } as const;
   return [
@@ -110,7 +112,7 @@ function singleRoutes(parts: Parts): Route[] {
   ];
 }
 
-function switchRoutes(parts: Parts): Route[] {
+function switchRoutes(parts: WebhookDependencies): Route[] {
   const one = (verb: 'pause' | 'resume', summary: string) =>
     route({
       method: 'POST',
@@ -132,7 +134,7 @@ function switchRoutes(parts: Parts): Route[] {
   ];
 }
 
-function rotateRoute(parts: Parts): Route {
+function rotateRoute(parts: WebhookDependencies): Route {
   return route({
     method: 'POST',
     path: '/app/webhooks/{webhook_id}/rotate',

@@ -3,13 +3,11 @@
  * one order of ours, once. A level that grows has been refilled by others and counts anew; one that shrinks may
  * have lost the very orders we took, so what we took stays taken.
  */
-import type { SideView } from '../../schema/records.ts';
+import type { BookSide, SideView } from '../../schema/records.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Ladders } from '../session/tape.ts';
 import type { Token } from '../signals/signal.ts';
 import type { FilledLevel } from './walk.ts';
-
-export type BookSide = 'bids' | 'asks';
 
 /** One level of one fill. */
 interface Taken {

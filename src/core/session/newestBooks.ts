@@ -1,5 +1,4 @@
-import type { BookRecord, SideView } from '../../schema/records.ts';
-import type { BookSide } from '../fills/consumption.ts';
+import type { BookRecord, BookSide, SideView } from '../../schema/records.ts';
 import type { Token } from '../signals/signal.ts';
 import { type Ladders, mirroredView } from './tape.ts';
 

@@ -22,12 +22,12 @@ import type { Ledger } from '../ledger.ts';
 import { MarketRules } from '../marketRules.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Token } from '../signals/signal.ts';
+import type { Crossing } from '../strategies/condition.ts';
 import type { ReadingColumns } from '../strategies/readingColumns.ts';
 import {
   BUY_NO,
   BUY_YES,
   type CompiledStrategy,
-  type Crossing,
   type Intent,
   STOP_LOSS,
   type StrategyRun,

@@ -5,8 +5,7 @@
  */
 
 import type { EventType, Ticker } from '../../schema/market.ts';
-import type { SideView } from '../../schema/records.ts';
-import type { BookSide } from '../fills/consumption.ts';
+import type { BookSide, SideView } from '../../schema/records.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Token } from '../signals/signal.ts';
 

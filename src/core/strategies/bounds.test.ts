@@ -5,8 +5,8 @@ import { CONDITION_METRICS, OPERATORS, type Strategy } from '../../schema/strate
 import { Random } from '../random.ts';
 import { type PreparedMarket, prepareMarket } from '../session/prepare.ts';
 import { compileStrategy } from './compile.ts';
-import { readerOf, rememberedAfter } from './condition.ts';
-import { type Bound, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
+import { type Bound, readerOf, rememberedAfter } from './condition.ts';
+import { STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
 
 const VALUES = [-0.5, 0.02, 0.3, 0.5, 0.52, 1, 60, 150] as const;
 

@@ -2,7 +2,30 @@
 import type { Condition, ConditionMetric } from '../../schema/strategy.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Rows } from '../session/rows.ts';
-import type { Bound, Crossing, Reading } from './strategy.ts';
+import type { Token } from '../signals/signal.ts';
+
+/** A value that conditions are about. */
+export interface Reading {
+  readonly metric: ConditionMetric;
+  readonly token: Token;
+  /** Which price `token_price` is: the ask before the token is held, the bid while it is. */
+  readonly price: 'ask' | 'bid';
+}
+
+/** What a crossing remembers: the value before the row that comes next; NaN at first, and after a break. */
+export interface Crossing {
+  readonly reading: Reading;
+  before: number;
+}
+
+/** Reached at a row whose reading is beyond the value, or has come there just now. */
+export interface Bound {
+  readonly reading: Reading;
+  readonly side: 'above' | 'below';
+  /** The reading of the row before, as a crossing remembers it, has to lie on the other side or at the value. */
+  readonly crosses: boolean;
+  readonly value: number;
+}
 
 /** What the conditions of one list are read from. */
 export interface ConditionContext extends Omit<Reading, 'metric'>, ReadFrom {

@@ -1,16 +1,19 @@
 import type { Condition, ConditionBased } from '../../schema/strategy.ts';
 import type { Token } from '../signals/signal.ts';
-import { boundOf, compileAll, compileAny, crosses, needsBooks, needsModel, rarestOf } from './condition.ts';
+import {
+  boundOf,
+  type Crossing,
+  compileAll,
+  compileAny,
+  crosses,
+  needsBooks,
+  needsModel,
+  type Reading,
+  rarestOf,
+} from './condition.ts';
 import { ConditionScans, scannedCondition } from './conditionScan.ts';
 import { intentOf } from './simple.ts';
-import {
-  type CompiledStrategy,
-  type Crossing,
-  type Reading,
-  STOP_LOSS,
-  TAKE_PROFIT,
-  WAIT,
-} from './strategy.ts';
+import { type CompiledStrategy, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
 
 /** Buys when all entry conditions hold; sells when any stop-loss, then any take-profit condition does. */
 export function conditionBased(strategy: ConditionBased): CompiledStrategy {

@@ -3,6 +3,7 @@
  * tests of `condition.ts` do, but they remember nothing: rows may be asked for in any order, and left out.
  */
 import type { Condition, Operator } from '../../schema/strategy.ts';
+import type { Reading } from './condition.ts';
 import {
   type Column,
   type Crossed,
@@ -11,7 +12,6 @@ import {
   type ReadingColumns,
   readingKey,
 } from './readingColumns.ts';
-import type { Reading } from './strategy.ts';
 
 /** A condition with its reading, prepared once a strategy. */
 export interface ScannedCondition {

@@ -4,8 +4,7 @@
  */
 import { ROW_GAP_KNOWN, type Rows } from '../session/rows.ts';
 import type { TapeMarket } from '../session/tape.ts';
-import { readerOf, rememberedAfter } from './condition.ts';
-import type { Reading } from './strategy.ts';
+import { type Reading, readerOf, rememberedAfter } from './condition.ts';
 
 const BLOCK_BITS = 5;
 const BLOCK_ROWS = 1 << BLOCK_BITS;

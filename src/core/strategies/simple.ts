@@ -2,16 +2,8 @@
 import type { StrategySide, ThresholdEntry, TimeBeforeResolution } from '../../schema/strategy.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import { firstRow } from '../session/rows.ts';
-import {
-  type Bound,
-  type Bounds,
-  BUY_NO,
-  BUY_YES,
-  type CompiledStrategy,
-  type Crossing,
-  type Intent,
-  WAIT,
-} from './strategy.ts';
+import type { Bound, Crossing } from './condition.ts';
+import { type Bounds, BUY_NO, BUY_YES, type CompiledStrategy, type Intent, WAIT } from './strategy.ts';
 
 const BUY_AND_HOLD = { needs: { model: false, books: false }, tradesMax: 1, exits: false } as const;
 const MS_PER_MINUTE = 60_000;

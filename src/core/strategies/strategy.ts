@@ -1,8 +1,8 @@
 /** What a strategy is to the session that runs it. */
-import type { ConditionMetric } from '../../schema/strategy.ts';
 import type { RowNeeds, Rows } from '../session/rows.ts';
 import type { TapeMarket } from '../session/tape.ts';
 import type { Token } from '../signals/signal.ts';
+import type { Bound, Crossing } from './condition.ts';
 import type { ReadingColumns } from './readingColumns.ts';
 
 export const WAIT = 0;
@@ -11,29 +11,6 @@ export const BUY_NO = 2;
 export const TAKE_PROFIT = 3;
 export const STOP_LOSS = 4;
 export type Intent = typeof WAIT | typeof BUY_YES | typeof BUY_NO | typeof TAKE_PROFIT | typeof STOP_LOSS;
-
-/** A value that conditions are about. */
-export interface Reading {
-  readonly metric: ConditionMetric;
-  readonly token: Token;
-  /** Which price `token_price` is: the ask before the token is held, the bid while it is. */
-  readonly price: 'ask' | 'bid';
-}
-
-/** What a crossing remembers: the value before the row that comes next; NaN at first, and after a break. */
-export interface Crossing {
-  readonly reading: Reading;
-  before: number;
-}
-
-/** Reached at a row whose reading is beyond the value, or has come there just now. */
-export interface Bound {
-  readonly reading: Reading;
-  readonly side: 'above' | 'below';
-  /** The reading of the row before, as a crossing remembers it, has to lie on the other side or at the value. */
-  readonly crosses: boolean;
-  readonly value: number;
-}
 
 /** Nothing is bought (sold) at a row that reaches none of them. */
 export interface Bounds {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedEncodings } from '../compress.ts';
-import type { DataSource } from '../parts.ts';
+import type { DataSource } from '../lifecycle.ts';
 import { notFound } from '../refusal.ts';
 import { sessionToken } from '../sessionCookie.ts';
 import { type Asset, type AssetEncoding, type Build, readBuild } from './assets.ts';

@@ -1,15 +1,29 @@
 /** The only store driver: `@clickhouse/client` over whichever connection reaches the engine. */
 import type { Socket } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Clock } from '../../runtime/clock.ts';
 import { sleep } from '../../runtime/clock.ts';
-import { StoreUnavailableError } from '../../runtime/errors.ts';
+import { StoreRefusedError, StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { StoreReader } from '../reader.ts';
 import { DATABASE } from '../tables/schema.ts';
 import { type EngineAccess, STREAM_CONNECTIONS_MAX, STREAMED_ANSWER_HEADER } from './access.ts';
-import { storeFailure } from './failures.ts';
+
+/** Engine errors that say "not now" rather than "not this": too many queries, network, memory, disk, cancelled. */
+const TRANSIENT_CODES: ReadonlySet<string> = new Set([
+  '159',
+  '202',
+  '209',
+  '210',
+  '241',
+  '243',
+  '252',
+  '394',
+]);
+
+/** The operating system's words for a full disk: the engine has many codes for what fails because of one. */
+const NO_SPACE = /No space left on device|ENOSPC|NOT_ENOUGH_SPACE/;
 
 /** Delays between the tries of a call that found no engine: 3 s in all, ten times the duration of a restart. */
 const RETRY_DELAYS_MS: readonly number[] = [50, 150, 400, 800, 1_600];
@@ -209,4 +223,15 @@ function waitOnlyWhileRead(stream: Readable & { readonly socket?: Socket }): voi
   if (!socket) return;
   stream.on('pause', () => socket.setTimeout(0));
   stream.on('resume', () => socket.setTimeout(REQUEST_TIMEOUT_MS));
+}
+
+/** Sorts what a call threw into the two classes callers can act on. */
+function storeFailure(error: unknown): StoreRefusedError | StoreUnavailableError {
+  if (error instanceof StoreRefusedError || error instanceof StoreUnavailableError) return error;
+  if (error instanceof ClickHouseError && !TRANSIENT_CODES.has(error.code) && !NO_SPACE.test(error.message)) {
+    const text = `the store refused: ${error.message} (code ${error.code})`;
+    return new StoreRefusedError(text, { storeCode: error.code, cause: error });
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  return new StoreUnavailableError(`the store did not answer: ${text}`, { cause: error });
 }

@@ -4,13 +4,13 @@ import { oneClock } from '../../../test/support/gaps.ts';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { END_MS, randomTape } from '../../../test/support/tapes.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
-import { openDatabase } from '../../control/database.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
 import { TooMuchDataError } from '../../runtime/errors.ts';
 import { type Logger, silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 
 async function begin(seed: string) {
-  const db = await openDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
+  const db = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
   onTestFinished(() => db.destroy());
   return new TradedMarket(db, randomTape(seed, { books: 1_200, levels: 6, gaps: false }));
 }

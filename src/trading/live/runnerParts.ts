@@ -1,19 +1,16 @@
 /** What the runner needs of others, and what it keeps of a market. */
 import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/log.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
 import type { Market } from '../../schema/market.ts';
 import type { TermsVersion } from '../catchUp/marketTerms.ts';
 import type { Recording } from '../catchUp/recording.ts';
 import type { ResolutionMove } from '../catchUp/resolutions.ts';
 import type { KnownSession } from '../paper/positions.ts';
-import type { SessionChanged } from './livePaper.ts';
 import type { PaperMarket } from './paperMarket.ts';
 import type { RecordBuffer } from './recordBuffer.ts';
-import type { Sessions } from './sessions.ts';
+import type { SessionParts, Sessions } from './sessions.ts';
 import type { StrategyIndex } from './strategyIndex.ts';
 
-export interface PaperRunnerParts {
+export interface PaperRunnerParts extends SessionParts {
   readonly recording: Recording;
   /** Markets being recorded. */
   readonly markets: () => Iterable<Market>;
@@ -21,13 +18,9 @@ export interface PaperRunnerParts {
   readonly sessionsOf: (marketId: string) => Promise<KnownSession[]>;
   /** What was kept of a market's terms, in the order they came. */
   readonly termsOf: (marketId: string) => Promise<TermsVersion[]>;
-  /** Takes what is to be written. */
-  readonly changed: SessionChanged;
   readonly termsChanged: (version: TermsVersion) => void;
   readonly resolutionMoved: (move: ResolutionMove) => void;
   readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: Pick<Metrics, 'counter'>;
 }
 
 export interface Tracked {

@@ -1,17 +1,25 @@
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
 import type { Market } from '../../schema/market.ts';
 import type { MarketTerms } from '../catchUp/marketTerms.ts';
 import { tradable } from '../catchUp/recording.ts';
 import type { KnownSession } from '../paper/positions.ts';
 import { type LiveStrategy, PaperSession, type SessionChanged } from './livePaper.ts';
 import { PaperMarket } from './paperMarket.ts';
-import type { PaperRunnerParts } from './runnerParts.ts';
+
+export interface SessionParts {
+  /** Takes what is to be written. */
+  readonly changed: SessionChanged;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'counter'>;
+}
 
 /** Makes markets and puts strategies on them. */
 export class Sessions {
-  readonly #parts: Pick<PaperRunnerParts, 'changed' | 'log'>;
+  readonly #parts: SessionParts;
   readonly #failures;
 
-  constructor(parts: Pick<PaperRunnerParts, 'changed' | 'log' | 'metrics'>) {
+  constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#failures = parts.metrics.counter(
       'underround_paper_session_failures_total',

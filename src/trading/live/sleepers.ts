@@ -1,7 +1,6 @@
 import type { Rows } from '../../core/session/rows.ts';
 import type { TapeMarket } from '../../core/session/tape.ts';
-import { readerOf, rememberedAfter } from '../../core/strategies/condition.ts';
-import type { Bound, Reading } from '../../core/strategies/strategy.ts';
+import { type Bound, type Reading, readerOf, rememberedAfter } from '../../core/strategies/condition.ts';
 import type { PaperSession } from './livePaper.ts';
 import { SortedBounds } from './sortedBounds.ts';
 

@@ -1,4 +1,4 @@
-import type { Bound } from '../../core/strategies/strategy.ts';
+import type { Bound } from '../../core/strategies/condition.ts';
 
 /** Entries that left are swept out once they are so many, and half of all. */
 const GONE_MIN = 64;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { MIGRATION_DATABASES } from '../../../test/support/migrationDatabases.ts';
-import { MIGRATIONS } from '../../control/migrations.ts';
+import { MIGRATIONS } from '../../controlDatabase.ts';
 
 const EXECUTION = '0013_paper_execution';
 

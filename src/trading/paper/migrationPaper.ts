@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Paper strategies and their positions. Part of the one migration set in `migrations.ts`. */
+/** Paper strategies and their positions. Part of the one migration set in `controlDatabase.ts`. */
 export async function createPaper(db: Kysely<unknown>): Promise<void> {
   await createStrategies(db);
   await createPositions(db);

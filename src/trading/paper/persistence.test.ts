@@ -1,5 +1,5 @@
 import { paperSuite } from '../../../test/paper/paperSuite.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
-import { openDatabase } from '../../control/database.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
 
-paperSuite('SQLite', () => openDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));
+paperSuite('SQLite', () => openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));

@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { paperSuite } from '../../../test/paper/paperSuite.ts';
 import { openTestPostgres } from '../../../test/support/postgres.ts';
-import { openDatabase } from '../../control/database.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
 
 const postgres = await openTestPostgres();
 
@@ -9,7 +9,7 @@ describe.skipIf(postgres.absent)(
   `on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,
   () => {
     paperSuite('PostgreSQL', async () =>
-      openDatabase({ dataDir: '/nonexistent', databaseUrl: await postgres.createDatabase() }),
+      openControlDatabase({ dataDir: '/nonexistent', databaseUrl: await postgres.createDatabase() }),
     );
   },
 );

@@ -1,6 +1,14 @@
 import type { ExitReason } from '../../core/session/position.ts';
 import type { EventType, Outcome, Ticker } from '../../schema/market.ts';
 
+declare module '../../control/schema.ts' {
+  interface Schema {
+    paper_strategies: PaperStrategiesTable;
+    paper_positions: PaperPositionsTable;
+    paper_market_terms: PaperMarketTermsTable;
+  }
+}
+
 /** One paper strategy of a user. Money is whole micro-USD. */
 export interface PaperStrategiesTable {
   paper_strategy_id: string;

@@ -6,8 +6,8 @@ import { paperRigOn } from '../../../test/support/paperRig.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { DEFAULT_TIERS } from '../../accounts/users/tiers.ts';
 import { JobRepository } from '../../backtest/jobs.ts';
-import { openDatabase } from '../../control/database.ts';
 import type { Database } from '../../control/schema.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
 import type { ComparisonJobs } from './divergence.ts';
 
 const BODY = {
@@ -24,7 +24,7 @@ async function served() {
 /** @param makeJobs Gives the jobs of the database the strategies are in; without it, they are a stub's. */
 async function opened(makeJobs?: (db: Database, clock: FakeClock) => ComparisonJobs, paperStrategies = 2) {
   const clock = new FakeClock();
-  const database = await openDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
+  const database = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
   const backtests = makeJobs?.(database, clock);
   const { db, trading, userId } = await paperRigOn(database, {
     clock,

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { lateReads } from '../../../test/support/lateReads.ts';
 import { openTestWebhooks } from '../../../test/support/webhooks.ts';
-import { openDatabase } from '../../control/database.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
 import { WebhookDirectory } from './directory.ts';
 
 it('decrypts what changed, and not everybody’s secrets whenever somebody changes something', async () => {
@@ -49,7 +49,7 @@ it('of two that read at once, the slower is not told what was before', async () 
   const t = await openTestWebhooks();
   const { webhookId } = await t.register();
   const directory = new WebhookDirectory({ box: t.webhooks.box, clock: t.clock });
-  const other = await openDatabase({ dataDir: t.dataDir, databaseUrl: null });
+  const other = await openControlDatabase({ dataDir: t.dataDir, databaseUrl: null });
   onTestFinished(() => other.destroy());
   const late = lateReads(other, 'webhook_id');
   const reading = late.hold();

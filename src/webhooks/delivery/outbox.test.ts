@@ -1,5 +1,5 @@
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { webhookSuite } from '../../../test/support/webhookSuite.ts';
-import { openDatabase } from '../../control/database.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
 
-webhookSuite('SQLite', () => openDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));
+webhookSuite('SQLite', () => openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));

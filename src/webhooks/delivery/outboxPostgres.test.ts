@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { openTestPostgres } from '../../../test/support/postgres.ts';
 import { webhookSuite } from '../../../test/support/webhookSuite.ts';
-import { openDatabase } from '../../control/database.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
 
 const postgres = await openTestPostgres();
 
@@ -10,7 +10,7 @@ describe.skipIf(postgres.absent)(
   () => {
     webhookSuite('PostgreSQL', async () => {
       const databaseUrl = await postgres.createDatabase();
-      return await openDatabase({ dataDir: '/nonexistent', databaseUrl });
+      return await openControlDatabase({ dataDir: '/nonexistent', databaseUrl });
     });
   },
 );

@@ -3,8 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { openTestPostgres } from '../../../test/support/postgres.ts';
 import { openTestWebhooks, replied } from '../../../test/support/webhooks.ts';
-import { openDatabase } from '../../control/database.ts';
 import type { Database } from '../../control/schema.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Delivery } from './delivery.ts';
 import { ALONE, LockedSender, type SoleSender } from './soleSender.ts';
@@ -24,7 +24,7 @@ describe.skipIf(postgres.absent)(
     async function open() {
       const databaseUrl = await postgres.createDatabase();
       const process = async () => {
-        const db = await openDatabase({ dataDir: '/nonexistent', databaseUrl });
+        const db = await openControlDatabase({ dataDir: '/nonexistent', databaseUrl });
         onTestFinished(() => db.destroy());
         const sender = new LockedSender(db);
         onTestFinished(() => sender.leave());

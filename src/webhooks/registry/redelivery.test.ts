@@ -4,7 +4,7 @@ import { DELIVERY, laneOn } from '../../../test/support/lanes.ts';
 import { lateReads } from '../../../test/support/lateReads.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { answering, openTestWebhooks, replied, states } from '../../../test/support/webhooks.ts';
-import { openDatabase } from '../../control/database.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { ALONE } from '../delivery/soleSender.ts';
 import { REDELIVERY_WINDOW_MS } from './deliveryLog.ts';
@@ -15,7 +15,7 @@ describe('what is sent again by hand', () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     const to = answering(t, () => 500);
-    const own = await openDatabase({ dataDir: t.dataDir, databaseUrl: null });
+    const own = await openControlDatabase({ dataDir: t.dataDir, databaseUrl: null });
     onTestFinished(() => own.destroy());
     const late = lateReads(own, 'due');
     const dispatcher = await t.dispatcher(to, 'closed', ALONE, late.db);

@@ -5,24 +5,15 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import './chart.css';
 import type { Deal } from './chartDeals.ts';
-import { chartOptions, type Drawn, wholeOf } from './chartOptions.ts';
-
-/** One line or row of points over the chart's times. */
-export interface Line {
-  readonly label: string;
-  readonly values: readonly (number | null)[];
-  /** Lines of one scale share an axis; the second scale's stands on the right. */
-  readonly scale: string;
-  /** A CSS colour or variable. */
-  readonly colour: string;
-  readonly kind?: 'line' | 'step' | 'points';
-  readonly print: (value: number | null) => string;
-}
-
-export interface Band {
-  readonly from: number;
-  readonly to: number;
-}
+import {
+  type Band,
+  chartOptions,
+  type Drawn,
+  type Line,
+  type Mark,
+  type Ranges,
+  wholeOf,
+} from './chartOptions.ts';
 
 export interface TimeChartProps {
   /** What the chart shows, for who does not see it. */
@@ -36,12 +27,10 @@ export interface TimeChartProps {
   readonly gaps?: readonly Band[];
   /** What the axis of time spans, Unix seconds; the times where it is left out. */
   readonly span?: Band;
-  /** A level of one scale to mark, such as a strike. */
-  readonly mark?: { readonly scale: string; readonly value: number; readonly label: string };
+  readonly mark?: Mark;
   /** What was bought and given up, drawn over the first line's scale. */
   readonly deals?: readonly Deal[];
-  /** Bounds of a scale; others fit their values. */
-  readonly ranges?: Readonly<Record<string, readonly [number, number]>>;
+  readonly ranges?: Ranges;
   readonly height?: number;
   /** A moment was clicked, Unix seconds. */
   readonly onPick?: (time: number) => void;

@@ -1,7 +1,33 @@
 import uPlot from 'uplot';
 import { type Deal, drawDeals } from './chartDeals.ts';
 import { CLOCK_TIME_SPACE, CLOCK_TIMES } from './clockTimes.ts';
-import type { Band, Line, TimeChartProps } from './TimeChart.tsx';
+
+/** One line or row of points over the chart's times. */
+export interface Line {
+  readonly label: string;
+  readonly values: readonly (number | null)[];
+  /** Lines of one scale share an axis; the second scale's stands on the right. */
+  readonly scale: string;
+  /** A CSS colour or variable. */
+  readonly colour: string;
+  readonly kind?: 'line' | 'step' | 'points';
+  readonly print: (value: number | null) => string;
+}
+
+export interface Band {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A level of one scale to mark, such as a strike. */
+export interface Mark {
+  readonly scale: string;
+  readonly value: number;
+  readonly label: string;
+}
+
+/** Bounds of a scale; others fit their values. */
+export type Ranges = Readonly<Record<string, readonly [number, number]>>;
 
 /** What a chart shows, all of which may change while it is looked at. */
 export interface Drawn {
@@ -10,8 +36,8 @@ export interface Drawn {
   readonly gaps: readonly Band[];
   readonly deals: readonly Deal[];
   readonly span: Band | undefined;
-  readonly mark: TimeChartProps['mark'];
-  readonly ranges: NonNullable<TimeChartProps['ranges']>;
+  readonly mark: Mark | undefined;
+  readonly ranges: Ranges;
 }
 
 interface Made {
@@ -138,7 +164,7 @@ function shade(chart: uPlot, gaps: readonly Band[]): void {
 
 function drawMark(
   chart: uPlot,
-  mark: TimeChartProps['mark'],
+  mark: Mark | undefined,
   { ink, ground }: { ink: string; ground: string },
 ): void {
   if (mark === undefined) return;

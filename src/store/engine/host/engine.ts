@@ -9,10 +9,20 @@ import { AnswerBuffer } from './answerBuffer.ts';
 import { HostError } from './hostError.ts';
 import type { EngineRequest } from './httpRequest.ts';
 import { type PooledSession, PoolFullError, type SessionPool, type SessionUse } from './sessionPool.ts';
-import { withState } from './sessionState.ts';
 import { ShortReads } from './shortReads.ts';
 import type { Spool } from './spool.ts';
-import { describeStatement, insertFromFile, quoteLiteral, type Statement, staleParam } from './sqlText.ts';
+import {
+  describeStatement,
+  insertFromFile,
+  quoteLiteral,
+  type SessionState,
+  type Statement,
+  staleParam,
+  stateStatements,
+} from './sqlText.ts';
+
+/** A value no request can send, so that a setting whose state is unknown is always set again. */
+const UNKNOWN_VALUE = '\0';
 
 const KILL_RETRY_MS = 20;
 const KILL_TRIES_MAX = 100;
@@ -210,4 +220,34 @@ interface Destination {
 interface Asked extends Destination {
   readonly statement: Statement;
   readonly isInsert: boolean;
+}
+
+/**
+ * Runs `run` with the statements that bring the session into `wanted`, and keeps the record of what the session
+ * now holds: exactly `wanted` (parameters add up, they cannot be unset) after success, unknown after a failure.
+ */
+async function withState<T>(
+  session: PooledSession,
+  wanted: SessionState,
+  run: (statements: readonly string[]) => Promise<T>,
+): Promise<T> {
+  const before = session.state;
+  const statements = stateStatements(before, wanted);
+  const params = before.params.size === 0 ? wanted.params : new Map([...before.params, ...wanted.params]);
+  try {
+    const result = await run(statements);
+    session.state = { database: wanted.database, settings: wanted.settings, params };
+    return result;
+  } catch (error) {
+    session.state = {
+      database: UNKNOWN_VALUE,
+      settings: unknown([...before.settings.keys(), ...wanted.settings.keys()]),
+      params: unknown(params.keys()),
+    };
+    throw error;
+  }
+}
+
+function unknown(names: Iterable<string>): Map<string, string> {
+  return new Map([...names].map((name) => [name, UNKNOWN_VALUE]));
 }

@@ -1,7 +1,8 @@
 import { Stack, Text } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
 import type { BacktestResult } from '../../api/schema.ts';
-import { type Line, TimeChart } from '../../charts/TimeChart.tsx';
+import type { Line } from '../../charts/chartOptions.ts';
+import { TimeChart } from '../../charts/TimeChart.tsx';
 import { TradesTable } from '../../trades/TradesTable.tsx';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { cents, number, percent, usd } from '../../ui/format.ts';

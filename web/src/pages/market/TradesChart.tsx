@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo } from 'react';
 import type { Market, Trade } from '../../api/schema.ts';
-import { type Band, type Line, TimeChart } from '../../charts/TimeChart.tsx';
+import type { Band, Line } from '../../charts/chartOptions.ts';
+import { TimeChart } from '../../charts/TimeChart.tsx';
 import { cents } from '../../ui/format.ts';
 import { Empty, Loading } from '../../ui/states.tsx';
 import { secondsOf, useTrades } from './data.ts';

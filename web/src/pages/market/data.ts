@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { call } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { Gap, Market, TimeseriesPoint, Trade } from '../../api/schema.ts';
-import type { Band } from '../../charts/TimeChart.tsx';
+import type { Band } from '../../charts/chartOptions.ts';
 
 /** Rows asked for at once: the most the service answers. */
 const PAGE_SIZE = 10_000;

@@ -3,7 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { PaperStrategy } from '../../api/schema.ts';
-import { type Line, TimeChart } from '../../charts/TimeChart.tsx';
+import type { Line } from '../../charts/chartOptions.ts';
+import { TimeChart } from '../../charts/TimeChart.tsx';
 import { usd } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 

@@ -1,35 +1,7 @@
-import type { Kysely, Migration } from 'kysely';
-import { createJobs } from '../backtest/migrationJobs.ts';
-import { createAudit } from '../signals/migrationAudit.ts';
-import { addPaperExecution, createMarketTerms, createPaper } from '../trading/paper/migrationPaper.ts';
-import {
-  createWebhooks,
-  keepEverySecret,
-  markTests,
-  noteFilterTimes,
-} from '../webhooks/migrationWebhooks.ts';
+import type { Kysely } from 'kysely';
 
-/**
- * Every change of the control database's tables, in the order of their names; a released migration is never edited.
- * Migrations use only features that both SQLite and PostgreSQL have: the schema builder, portable types, no triggers.
- */
-export const MIGRATIONS: Readonly<Record<string, Migration>> = {
-  '0001_users_and_keys': { up: createUsersAndKeys },
-  '0002_sign_in_usage_settings': { up: createSignInUsageAndSettings },
-  '0003_signal_audit': { up: createAudit },
-  '0004_webhooks': { up: createWebhooks },
-  '0005_backtest_jobs': { up: createJobs },
-  '0006_paper': { up: createPaper },
-  '0007_paper_market_terms': { up: createMarketTerms },
-  '0008_webhook_secrets': { up: keepEverySecret },
-  '0009_webhook_filter_times': { up: noteFilterTimes },
-  '0010_webhook_tests': { up: markTests },
-  '0011_account_events': { up: createAccountEvents },
-  '0012_second_factors': { up: createSecondFactors },
-  '0013_paper_execution': { up: addPaperExecution },
-};
-
-async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {
+/** Users, their keys and sessions, and the log of what was done to accounts. Part of the one migration set in `controlDatabase.ts`. */
+export async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('users')
     .addColumn('user_id', 'text', (column) => column.primaryKey())
@@ -53,8 +25,8 @@ async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('api_keys_by_user').on('api_keys').column('user_id').execute();
 }
 
-async function createSignInUsageAndSettings(db: Kysely<unknown>): Promise<void> {
-  // SQLite adds one column per statement.
+export async function createSignInAndUsage(db: Kysely<unknown>): Promise<void> {
+  // SQLite adds one column a statement.
   await db.schema.alterTable('users').addColumn('password_hash', 'text').execute();
   await db.schema.alterTable('users').addColumn('operator_ms', 'bigint').execute();
   await db.schema.alterTable('users').addColumn('suspended_ms', 'bigint').execute();
@@ -80,15 +52,9 @@ async function createSignInUsageAndSettings(db: Kysely<unknown>): Promise<void> 
     .addColumn('requests', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('usage_pk', ['key_id', 'day_ms'])
     .execute();
-  await db.schema
-    .createTable('settings')
-    .addColumn('name', 'text', (column) => column.primaryKey())
-    .addColumn('value', 'text', (column) => column.notNull())
-    .addColumn('updated_ms', 'bigint', (column) => column.notNull())
-    .execute();
 }
 
-async function createAccountEvents(db: Kysely<unknown>): Promise<void> {
+export async function createAccountEvents(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('account_events')
     .addColumn('event_id', 'text', (column) => column.primaryKey())
@@ -104,7 +70,7 @@ async function createAccountEvents(db: Kysely<unknown>): Promise<void> {
   await byTime.columns(['at_ms', 'event_id']).execute();
 }
 
-async function createSecondFactors(db: Kysely<unknown>): Promise<void> {
+export async function createSecondFactors(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('second_factors')
     .addColumn('user_id', 'text', (column) =>
