@@ -7,12 +7,12 @@ import { firstTerms, type TermsVersion } from './marketTerms.ts';
 import type { Beginning } from './takeUp.ts';
 import { TapePlayer } from './tapePlayer.ts';
 
-/** One market's past: what is played is told to nobody, only what it comes to is. */
+/** Replays one market's past: it publishes only the result, not the steps. */
 export class Past {
   readonly #tracked: Tracked;
   readonly #parts: PaperRunnerParts;
   readonly #markets: TakenUpMarkets;
-  /** What the table tells of strategies in it. */
+  /** Sessions in this market that the table already has. */
   #known: ReadonlyMap<string, KnownSession> = new Map();
   #terms: TermsVersion[] = [];
   #first: TermsVersion | null = null;
@@ -43,7 +43,7 @@ export class Past {
     return { paper, player: this.#player, join: () => this.#join(paper) };
   };
 
-  /** The market is up to date: it takes its place, and what its past came to is told. */
+  /** The market has caught up: it goes live, and the result of its replay is published. */
   passed(paper: PaperMarket): void {
     const tracked = this.#tracked;
     const { lastSeq, update } = this.#markets;
@@ -57,7 +57,7 @@ export class Past {
     update(tracked, Math.max(lastSeq(), this.#player?.lastSeq ?? 0));
   }
 
-  /** Strategies come, go and are made active again meanwhile, each a second before its first row. */
+  /** Strategies may be added, removed or reactivated during the replay, each a second before its first row. */
   #join(paper: PaperMarket): void {
     const { strategies, sessions } = this.#markets;
     paper.keep((session) => this.#stays(session));

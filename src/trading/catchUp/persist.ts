@@ -10,7 +10,10 @@ export interface PersistParts {
   readonly signal: AbortSignal;
 }
 
-/** Tries again what failed, ever less often, until it is done or trading ends; null then. What is `undefined` failed too. */
+/**
+ * Retries with growing pauses until `run` succeeds or trading ends; null in the latter case. A result of `undefined`
+ * counts as a failure.
+ */
 export async function persist<T>(
   what: string,
   run: () => Promise<T | undefined>,

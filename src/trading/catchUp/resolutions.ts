@@ -1,13 +1,13 @@
-/** What the venue said last of markets that are settled: its listing may set right what its stream said first. */
+/** The venue's latest resolution of settled markets: its listing may correct what its stream sent first. */
 import type { Kysely } from 'kysely';
 import type { Schema } from '../../control/schema.ts';
 import type { Market, Outcome } from '../../schema/market.ts';
 import { resolutionOf } from '../../store/queries/tapeReader.ts';
 
-/** Some days of windows; corrections come within minutes. */
+/** Several days of windows; corrections arrive within minutes. */
 const KEPT_MAX = 5_000;
 
-/** A market is said to have been resolved at another time than it was settled by. */
+/** The corrected resolution time of a market that is already settled. */
 export interface ResolutionMove {
   readonly marketId: string;
   readonly outcome: Outcome | null;
@@ -34,7 +34,7 @@ export class Resolutions {
     this.#settled.set(record.marketId, settled);
   }
 
-  /** How a record sets right what a market was settled by: nothing, when, or what it pays. */
+  /** What a record corrects about a settled market: nothing, the time, or the payout. */
   correction(record: Market): 'none' | 'time' | 'payout' {
     const before = this.#settled.get(record.marketId);
     const now = settledBy(record);
@@ -50,7 +50,7 @@ function settledBy(record: Market): Settled | null {
   return resolution && { ...resolution, outcome: record.outcome };
 }
 
-/** What was paid out was so at another time; what it was paid stays. */
+/** Moves the resolution time of positions that were paid out; the amount stays. */
 export async function moveResolution(
   transaction: Kysely<Schema>,
   { marketId, outcome, resolvedTimeMs }: ResolutionMove,
@@ -61,7 +61,7 @@ export async function moveResolution(
     .where('market_id', '=', marketId)
     .where('exit_reason', 'in', ['resolved', 'market_void'])
     .execute();
-  // Those that were sold before know how it ended too.
+  // Positions sold before the resolution get the outcome too.
   await transaction
     .updateTable('paper_positions')
     .set({ outcome })

@@ -10,35 +10,35 @@ import { type PersistParts, persist } from './persist.ts';
 import type { Recording } from './recording.ts';
 import type { TapePlayer } from './tapePlayer.ts';
 
-/** Time a slice of playing may take before quotes are looked at again. */
+/** Longest slice of replaying before quotes get the event loop again. */
 const SLICE_MS = 4;
 
 export interface TakeUpParts extends PersistParts {
   readonly recording: Pick<Recording, 'stretch'>;
-  /** Series take turns at being read. */
+  /** Series take turns at reading. */
   readonly turns: Turns;
 }
 
-/** A market without a past, and who plays its past to it. */
+/** A market without a past, and the player that replays its past. */
 export interface Beginning {
   readonly paper: PaperMarket;
   readonly player: TapePlayer;
-  /** Puts the strategies that are there now on it; none of them has missed a row then. */
+  /** Adds the strategies that are active now; none of them has missed a row at that time. */
   readonly join: () => void;
 }
 
 interface Asked {
-  /** Asked for at every try. */
+  /** Called at every try. */
   readonly begin: () => Promise<Beginning>;
-  /** Told where what comes meanwhile is to be put. */
+  /** Receives the buffer for records published during the read. */
   readonly buffering: (buffer: RecordBuffer) => void;
 }
 
 /**
- * Brings a market that has a past to the present: plays what was recorded of it stretch by stretch, then what came while
- * the last of them was read. Tries again, ever less often, until the store answers or trading ends.
- * @returns The market, as if it had been followed from its first row; `too_large` where a stretch does not fit in memory,
- * which no other try would change; null where trading ended first.
+ * Brings a market that has a past up to the live stream: replays its recording stretch by stretch, then the records
+ * published while the last stretch was read. Retries with growing pauses until the store answers or trading ends.
+ * @returns The market, as if it had been followed from its first row; `too_large` if a stretch does not fit in memory,
+ * which a retry would not change; null if trading ended first.
  */
 export async function takeUp(
   market: Market,
@@ -59,7 +59,7 @@ export async function takeUp(
   );
 }
 
-/** @returns Undefined where trading ended first. */
+/** @returns Undefined if trading ended first. */
 async function attempt(
   market: Market,
   { begin, buffering }: Asked,
@@ -70,7 +70,7 @@ async function attempt(
     const buffer = new RecordBuffer();
     buffering(buffer);
     const { tape, toSeq } = await parts.recording.stretch(market, { afterSeq }, parts.signal);
-    // What came meanwhile is in the buffer, whole; what was read of it may not be.
+    // The buffer holds every record published since; the stretch may hold only some of them.
     const beforeSeq = buffer.firstSeq ?? Number.POSITIVE_INFINITY;
     join();
     if (!(await playInSlices(player.play(tape, beforeSeq), parts))) return undefined;
@@ -85,7 +85,7 @@ async function attempt(
   }
 }
 
-/** @returns False where trading ended first. */
+/** @returns False if trading ended first. */
 async function playInSlices(
   steps: Generator<void, void>,
   { clock, signal }: Pick<TakeUpParts, 'clock' | 'signal'>,

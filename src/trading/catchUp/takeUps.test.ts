@@ -15,7 +15,7 @@ async function begin(seed: string) {
   return new TradedMarket(db, randomTape(seed, { books: 1_200, levels: 6, gaps: false }));
 }
 
-test('a market too large to be read is given up at once, told, and left as it stands', async () => {
+test('a market too large to be read is abandoned at once, is logged, and keeps its positions unchanged', async () => {
   const traded = await begin('large');
   await traded.begin();
   await traded.strategy('holder', STRATEGIES.time_before_resolution!);
@@ -45,13 +45,13 @@ test('a market too large to be read is given up at once, told, and left as it st
   expect(count).toContain('underround_paper_markets_given_up_total 1');
   expect(await traded.positions()).toEqual(held);
 
-  // The next start looks again.
+  // The next start tries again.
   await traded.begin();
   await traded.end();
   expect((await traded.positions()).map(({ exit_reason }) => exit_reason)).toEqual(['resolved']);
 });
 
-test('what comes while the past is read is read too where it is more than is kept', async () => {
+test('records published while the past is read are read too if the buffer overflows', async () => {
   const [alone, flooded] = [await begin('flood'), await begin('flood')];
   const strategy = STRATEGIES['condition_based on the book']!;
   for (const traded of [alone, flooded]) {
@@ -66,7 +66,7 @@ test('what comes while the past is read is read too where it is more than is kep
     stretch: async (_market, { afterSeq }) => {
       const read = flooded.recorded(afterSeq);
       if (reads++ > 0) return read;
-      // Recorded after what was read, and more than a buffer holds.
+      // Recorded after the read, and more than a buffer holds.
       flooded.tellTo(0.6);
       const gap = { gapId: 'gap', marketId, startTimeMs: 1, endTimeMs: 2, cause: 'silent_feed' } as const;
       const told = { ...gap, feed: 'polymarket.clob', repairedBy: null, knownTimeMs: 1, knownSeq: 1 };

@@ -9,14 +9,14 @@ import { persist } from './persist.ts';
 import { tradable } from './recording.ts';
 import { takeUp } from './takeUp.ts';
 
-/** Windows that ended so shortly before a start may have orders the last run did not see through. */
+/** Windows that ended this shortly before a start may have orders that the last run did not finish. */
 const ENDED_BACK_MS = 3_600_000;
-/** Markets read at once: what is read of one may take some 80 MB. */
+/** Markets read at once: reading one may need some 80 MB. */
 const AT_ONCE = 2;
-/** Markets of a series that are given up; a series has no more windows in a day. */
+/** Abandoned markets kept per series; a series has fewer windows in a day. */
 const GIVEN_UP_MAX = 1_000;
 
-/** Markets that have a past, on their way to the present. */
+/** Markets that have a past and are catching up with the live stream. */
 export class TakeUps {
   readonly #parts: PaperRunnerParts;
   readonly #markets: TakenUpMarkets;
@@ -29,7 +29,7 @@ export class TakeUps {
   constructor(parts: PaperRunnerParts, markets: TakenUpMarkets) {
     this.#parts = parts;
     this.#markets = markets;
-    // As many as there are markets to be read.
+    // One listener per market being read.
     setMaxListeners(0, this.#closing.signal);
     this.#tooLarge = parts.metrics.counter(
       'underround_paper_markets_given_up_total',
@@ -55,12 +55,12 @@ export class TakeUps {
     this.work(this.#byId(marketId));
   }
 
-  /** The markets of a series that ended a short time ago. */
+  /** The markets of a series that ended recently. */
   ended(series: string): void {
     this.work(this.#ended(series));
   }
 
-  /** Has it waited for; what fails is logged. */
+  /** Tracks the work, so that `settled` waits for it; failures are logged. */
   work(work: Promise<void>): void {
     const done = work
       .catch((error: unknown) => this.#parts.log.error({ err: error }, 'paper.work_failed'))
@@ -99,7 +99,8 @@ export class TakeUps {
     const { marketId } = record;
     const { tracked: all, sessions } = this.#markets;
     if (tradable(record) === null || all.has(marketId) || this.isGivenUp(marketId)) return;
-    // Told of meanwhile, it is not begun as one that has no past; what is told is recorded, and read in its turn.
+    // Tracked at once, so that a later event does not begin it as a market without a past. Records published meanwhile
+    // are stored, and read in their turn.
     const tracked: Tracked = { record, paper: sessions.market(record), buffer: new RecordBuffer(0) };
     all.set(marketId, tracked);
     const past = new Past(tracked, this.#parts, this.#markets);
@@ -110,13 +111,13 @@ export class TakeUps {
     else past.passed(taken);
   }
 
-  /** A record that was read from the store may have been corrected since. */
+  /** A record read from the store may have been corrected since. */
   #newest(record: Market): Market {
     for (const followed of this.#parts.markets()) if (followed.marketId === record.marketId) return followed;
     return record;
   }
 
-  /** What is held in it stays as it stands: how it would have gone on is not known. */
+  /** Open positions stay unchanged: how they would have continued is unknown. */
   #giveUp(marketId: string): void {
     this.#markets.tracked.delete(marketId);
     if (this.#givenUp.size >= GIVEN_UP_MAX) this.#givenUp.clear();

@@ -43,7 +43,7 @@ test.each([
   const { lane, paper, book } = sleepingSession();
   lane.keep(() => stays);
   book(3_000, 2_500);
-  // Not idle: its order is on the way.
+  // Not idle: its order is in flight.
   expect(paper.session.isIdle).toBe(!stays);
   book(4_000, 2_501);
   book(5_000, 2_502);

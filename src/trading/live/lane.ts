@@ -14,7 +14,7 @@ export class Lane {
   readonly #onBroken: OnBroken;
   readonly #sleepers: Sleepers;
   readonly #sessions = new Set<PaperSession>();
-  /** Those whose next row may change something; those who sleep and those who are done are not among them. */
+  /** Sessions that the next row may change; without sleeping and finished ones. */
   #awake: PaperSession[] = [];
 
   constructor(
@@ -47,7 +47,7 @@ export class Lane {
     this.#awake = this.#awake.filter((session) => this.#sessions.has(session));
   }
 
-  /** Shows the newest row to those it may change something for. */
+  /** Shows the newest row to the sessions that it may change. */
   step(): void {
     const { rows } = this.live;
     const timeMs = rows.timeMs[0] as number;
@@ -59,11 +59,11 @@ export class Lane {
     this.#settleDown(timeMs);
   }
 
-  /** Shows it to all: a gap has become known or ended. Only that can give who is done something to do again. */
+  /** Steps every session: only a gap being detected or closed can reactivate a finished session. */
   stepAll(): void {
     const { rows } = this.live;
     const timeMs = rows.timeMs[0] as number;
-    // However late a gap is found, what was dealt in it is taken back.
+    // However late a gap is detected, fills made in it are reversed.
     if (!this.#isInTape(timeMs) && rows.kind[0] !== ROW_GAP_KNOWN) return;
     for (const session of this.#sessions) this.#sleepers.awaken(session);
     this.#awake = [...this.#sessions];
@@ -98,7 +98,7 @@ export class Lane {
     }
   }
 
-  /** Lets those fall asleep who can, and those go who are done. */
+  /** Puts idle sessions to sleep, and drops finished ones. */
   #settleDown(timeMs: number): void {
     this.#sleepers.seen();
     let left = 0;

@@ -1,4 +1,4 @@
-/** What is kept in memory of a strategy while it trades, and of one market it trades in. */
+/** The memory of a strategy while it trades, and of each market it trades in. */
 import { Ledger } from '../../core/ledger.ts';
 import type { Trade } from '../../core/session/position.ts';
 import { type Entries, MarketSession, type SessionMarket } from '../../core/session/session.ts';
@@ -7,27 +7,27 @@ import type { CompiledStrategy } from '../../core/strategies/strategy.ts';
 import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
 import type { Outcome } from '../../schema/market.ts';
 
-/** A strategy as the runner holds it. */
+/** A strategy in the runner. */
 export interface LiveStrategy {
   readonly strategyId: string;
   readonly series: string;
   readonly compiled: CompiledStrategy;
-  /** Whole micro-USD a purchase. */
+  /** Purchase size in whole micro-USD. */
   readonly size: number;
-  /** Since when it may trade, by receipt. */
+  /** It may trade from this receive time on. */
   activeFromMs: number;
-  /** Of the time it is active now, or was last. */
+  /** Entries of the current activation, or of the last one. */
   entries: Entries;
 }
 
-/** Told whenever the positions of a session may be others than before. */
+/** Called whenever the positions of a session may have changed. */
 export type SessionChanged = (session: PaperSession) => void;
 
 /** One strategy on one market. */
 export class PaperSession {
   readonly strategy: LiveStrategy;
   readonly marketId: string;
-  /** It sees no row received before. */
+  /** It sees no row received before this. */
   readonly fromMs: number;
   readonly session: MarketSession;
   outcome: Outcome | null = null;

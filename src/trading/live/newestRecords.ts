@@ -3,7 +3,7 @@ import type { LiveMarket } from '../../core/session/liveMarket.ts';
 import { NewestBooks } from '../../core/session/newestBooks.ts';
 import type { BookRecord, QuoteRecord } from '../../schema/records.ts';
 
-/** What was told of a market last, for who comes later. */
+/** The newest book and quote of a market, for row builders that join later. */
 export class NewestRecords {
   readonly #books = new NewestBooks({ depth: DEPTH_MAX, fromMs: Number.NEGATIVE_INFINITY });
   #book: { readonly number: number; readonly told: Omit<BookRecord, 'yes' | 'no'> } | null = null;

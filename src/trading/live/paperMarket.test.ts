@@ -15,7 +15,7 @@ function strategyOf(sizeUsd: number) {
   return { ...shared, strategyId: `ps_${sizeUsd}`, compiled, size: sizeUsd * 1_000_000 };
 }
 
-test('a strategy added after a gap ended trusts no book from before the gap, like one that was there', () => {
+test('a strategy added after a gap ended trusts no book from before the gap, like a strategy that saw the gap', () => {
   const market = new PaperMarket(TAPE_MARKET, (_, error) => {
     throw error;
   });

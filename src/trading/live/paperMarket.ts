@@ -14,34 +14,34 @@ import type { LiveStrategy, PaperSession } from './livePaper.ts';
 import { NewestRecords } from './newestRecords.ts';
 import type { PricePoint } from './priceHistory.ts';
 
-/** Less than receipts can differ by. */
+/** Less than receive times can differ by. */
 const AFTER_MS = 0.5;
 
 /**
- * One market and the sessions on it. Each sees exactly the rows that a tape read for it would hold, in the same order,
- * so that it cannot tell the two apart: books as deep as its size asks for, without changes that lie deeper, and rows
- * for prices only if it asks the model. The price of a moment may be told before a book received earlier, and bring the
- * time of that book's row forward.
+ * One market and its sessions. Each session sees exactly the rows of a tape read for it, in the same order, so that
+ * live and replayed runs cannot differ. Books are as deep as its size needs, changes that lie deeper are left out, and
+ * it gets rows for prices only if it uses the model. A price may arrive before a book with an earlier receive time; its
+ * time then moves that book's row forward.
  */
 export class PaperMarket {
-  /** Brought up to date in place: sessions and the row builders read it. */
+  /** Updated in place: sessions and the row builders read it. */
   readonly market: TapeMarket;
   readonly source: UnderlyingSource;
   readonly rules: MarketRules;
   readonly #underlying: UnderlyingState;
   readonly #onBroken: OnBroken;
-  /** By whether they ask the model, and how deep they look; made when the first such session comes. */
+  /** Keyed by model use and book depth; created with the first such session. */
   readonly #lanes = new Map<string, Lane>();
   readonly #newest = new NewestRecords();
-  /** Starts of all gaps that were ever known, and of those that stand. */
+  /** Starts of all gaps ever detected, and of those still open. */
   readonly #knownGaps = new Set<number>();
   readonly #openGaps = new Set<number>();
-  /** Ends that are known, and not yet passed by what was received. */
+  /** Known gap ends that no record has passed yet. */
   #gapEnds: number[] = [];
-  /** The latest end that was passed; null: none. */
+  /** The latest gap end that a record has passed; null: none. */
   #passedEndMs: number | null = null;
 
-  /** @param onBroken Told of a session that failed; it is on the market no more. */
+  /** @param onBroken Called with a session that failed; the market has dropped it. */
   constructor(market: TapeMarket, onBroken: OnBroken) {
     this.market = { ...market };
     this.source = decidingSource(market);
@@ -54,7 +54,7 @@ export class PaperMarket {
     return [...this.#lanes.values()].flatMap(({ sessions }) => [...sessions]);
   }
 
-  /** The rows and books a strategy sees. */
+  /** The rows and books that a strategy sees. */
   viewOf(strategy: LiveStrategy): SessionMarket {
     const { rows, ladders } = this.#laneOf(strategy).live;
     return { market: this.market, rows, ladders, rules: this.rules };
@@ -77,7 +77,7 @@ export class PaperMarket {
     for (const lane of this.#lanes.values()) lane.keep(wanted);
   }
 
-  /** Counts from the next row on. */
+  /** Applies from the next row on. */
   update(terms: MarketTerms): void {
     Object.assign(this.market, terms);
     for (const { live } of this.#lanes.values()) live.strike(terms);
@@ -99,18 +99,18 @@ export class PaperMarket {
     for (const lane of this.#lanes.values()) if (lane.live.quote(record)) lane.step();
   }
 
-  /** A price of the feed that decides the market. */
+  /** A price of the feed that resolves the market. */
   price({ receivedMs, eventMs, price }: PricePoint): void {
     const { startTimeMs, endTimeMs } = this.market;
     if (eventMs < startTimeMs - TAPE_BEFORE_MS || receivedMs >= endTimeMs + TAPE_AFTER_MS) return;
     this.#underlying.push({ receivedMs, eventMs, price });
-    // What came before the window is only for the volatility.
+    // A price before the window only feeds the volatility.
     if (receivedMs < startTimeMs) return;
     this.#before(receivedMs);
     for (const lane of this.#lanes.values()) if (lane.live.price(receivedMs)) lane.step();
   }
 
-  /** A gap that was known before, also one that has ended, is not counted again. */
+  /** A gap that was reported before is not counted again, even after it ended. */
   gapKnown({ startMs, knownMs }: { startMs: number; knownMs: number }): void {
     if (this.#knownGaps.has(startMs)) return;
     this.#knownGaps.add(startMs);
@@ -122,7 +122,7 @@ export class PaperMarket {
     }
   }
 
-  /** What was received at its very end still lies in it. */
+  /** A record received exactly at the end is still in the gap. */
   gapEnded({ startMs, endMs }: { startMs: number; endMs: number }): void {
     if (!this.#openGaps.delete(startMs)) return;
     this.#gapEnds.push(endMs);
@@ -143,7 +143,7 @@ export class PaperMarket {
     const underlying = model ? this.#underlying : null;
     const lane = new Lane(this.market, { underlying, depth, onBroken: this.#onBroken });
     this.#newest.tell(lane.live);
-    // A gap that ended still shows where no book has been received since.
+    // An ended gap stays visible until the next book is received.
     if (this.#passedEndMs !== null) {
       lane.live.gapKnown({ startMs: 0, knownMs: 0 });
       lane.live.gapEnded(this.#passedEndMs);

@@ -19,7 +19,7 @@ const RESOLVED = {
   resolvedTimeMs: START_MS + 420_000,
 } as const;
 
-/** @param speed Times as fast as it was received; infinite: as fast as it goes. */
+/** @param speed Times the recorded speed; infinite: as fast as possible. */
 async function tradedLive(
   tape: MarketTape,
   { speed = NEVER, dealing = STRATEGIES }: { speed?: number; dealing?: Readonly<Record<string, Strategy>> },
@@ -75,12 +75,12 @@ describe.each([
     return { [seed]: randomTape(`parity ${seed}`, shape), [`${seed}, gaps found late`]: late };
   };
   const all = Object.entries({ ...tapes('one'), ...tapes('two'), ...tapes('three') });
-  test.each(all)('deals as the backtester does, byte for byte: tape %s', async (_name, tape) => {
+  test.each(all)('trades exactly as the backtester does: tape %s', async (_name, tape) => {
     await expectParity(tape, { speed });
   });
 });
 
-/** Prices beside the quotes from the first on, those of the deciding feed only from a moment on. */
+/** Prices beside the quotes from the start, prices of the deciding feed only from a later time on. */
 function blind(tape: MarketTape, untilMs: number): MarketTape {
   const { prices, ...rest } = withPricesBeside(tape);
   const from = prices?.receivedMs.findIndex((ms) => ms >= untilMs) ?? -1;
@@ -97,7 +97,7 @@ describe('an odd stream', () => {
   const drawn = (seed: string) => randomTape(seed, { books: 1_200, levels: 6, gaps: false });
   test.each([
     ['NO is no mirror of YES', withNoApart(drawn('yes'), drawn('no'))],
-    ['prices are received after books that were told later', withPricesAhead(drawn('ahead'), 700)],
+    ['prices are received after books that were published later', withPricesAhead(drawn('ahead'), 700)],
     ['no price of the deciding feed, only those beside quotes', blind(drawn('beside'), END_MS)],
     ['a deciding feed that begins in mid-window', blind(drawn('begins'), START_MS + 150_000)],
   ])('is dealt on as the backtester does, byte for byte: %s', async (_, tape) => {
@@ -105,7 +105,7 @@ describe('an odd stream', () => {
   });
 });
 
-test('what was taken of a book counts again where a gap found late gives back the last trade alone', async () => {
+test('consumed liquidity is available again if a gap detected late reverses only the last trade', async () => {
   const strategy: Strategy = {
     ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 2 },
     entry: [
@@ -123,7 +123,7 @@ test('what was taken of a book counts again where a gap found late gives back th
   const book = (second: number, bid: Level, of = asks) =>
     writer.book({ at: second * 1_000, bids: [bid], asks: of });
   const wide = (second: number) => book(second, [0.38, 1_000]).price(second * 1_000, 97_000);
-  // Two trades, the second after the gap began that is found when it is over; meanwhile its level came back.
+  // Two trades, the second after the start of a gap that is detected when it is over; meanwhile the level was refilled.
   for (const second of [1, 5]) {
     wide(second);
     book(second + 1, [0.38, 1_001]);
@@ -137,7 +137,7 @@ test('what was taken of a book counts again where a gap found late gives back th
   await expectParity(writer.tape(), { dealing: { strategy }, atLeast: 2 });
 });
 
-test('a price that fell while the book could not be trusted crossed nothing, for a session that sleeps as well', async () => {
+test('a price that fell while the book was untrusted crossed nothing, also for a sleeping session', async () => {
   const strategy: Strategy = {
     ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 9 },
     entry: [{ metric: 'token_price', operator: 'crosses_below', value: 0.5 }],

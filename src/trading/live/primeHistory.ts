@@ -3,10 +3,10 @@ import { type PersistParts, persist } from '../catchUp/persist.ts';
 import type { Recording } from '../catchUp/recording.ts';
 import type { PriceHistory } from './priceHistory.ts';
 
-/** The feeds that decide markets. */
+/** The feeds that resolve markets. */
 const SOURCES = ['chainlink', 'binance_spot'] as const;
 
-/** Reads what was recorded before the start, so that the next windows are measured like those of yesterday. */
+/** Reads the prices recorded before the start, so that upcoming windows have the same history as without a restart. */
 export async function primeHistory(
   history: PriceHistory,
   { series, recording }: { series: readonly string[]; recording: Pick<Recording, 'prices'> },

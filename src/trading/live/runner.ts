@@ -17,10 +17,10 @@ import type { PaperRunnerParts, Tracked } from './runnerParts.ts';
 import { Sessions } from './sessions.ts';
 import { StrategyIndex, seriesOf } from './strategyIndex.ts';
 
-/** Markets that are over are let go of so often, and the store is asked about those in which something was dealt. */
+/** How often to drop ended markets and re-query the store for ended markets with fills. */
 const SWEEP_MS = 30_000;
 
-/** Runs the strategies on what is recorded, as it is recorded. Only series that have strategies are followed. */
+/** Runs the strategies on records as they are recorded. It follows only series that have strategies. */
 export class PaperRunner {
   readonly #parts: PaperRunnerParts;
   readonly #sessions: Sessions;
@@ -44,7 +44,7 @@ export class PaperRunner {
     });
   }
 
-  /** @param held Markets in which something is held. */
+  /** @param held Markets with open positions. */
   start(bus: Subscriber, { held }: { held: readonly string[] }): void {
     this.#subscriptions = [
       bus.subscribe('book', (record) => this.#target(record)?.book(record)),
@@ -60,7 +60,7 @@ export class PaperRunner {
     for (const series of this.#strategies.series()) this.#follow(series, { ended: true });
   }
 
-  /** Before `start`, or while running. */
+  /** Call before `start`, or while running. */
   add(strategy: LiveStrategy): void {
     this.#strategies.add(strategy);
     if (this.#subscriptions.length === 0) return;
@@ -73,13 +73,13 @@ export class PaperRunner {
     for (const { paper } of this.#tracked.values()) paper.removeStrategy(strategyId);
   }
 
-  /** What is held is dealt with to its end; nothing new is opened from then on. */
+  /** Existing positions run to exit or resolution; no new entries. */
   deactivate(strategyId: string, untilMs: number): void {
     const strategy = this.#strategies.get(strategyId);
     if (strategy !== undefined) strategy.entries.untilMs = untilMs;
   }
 
-  /** Markets it has dealt in before are not entered anew. Nothing happens where it is active since then. */
+  /** Markets in which it already traded are not entered again. Does nothing if it has been active since then. */
   activate(strategyId: string, fromMs: number): void {
     const strategy = this.#strategies.get(strategyId);
     const isActive = strategy?.entries.untilMs === Number.POSITIVE_INFINITY;
@@ -91,7 +91,7 @@ export class PaperRunner {
     this.#attach(strategy);
   }
 
-  /** Resolves when no market is being taken up. */
+  /** Resolves when no market is catching up. */
   async settled(): Promise<void> {
     await this.#takeUps.settled();
   }
@@ -137,7 +137,7 @@ export class PaperRunner {
     if (tracked.buffer === null) this.#update(tracked, this.#lastSeq);
   }
 
-  /** What is new now has no past to be read. */
+  /** A market first seen now needs no replay. */
   #begin(record: Market): void {
     const { marketId } = record;
     const isOver = record.endTimeMs <= this.#parts.clock.now();
@@ -167,14 +167,14 @@ export class PaperRunner {
     this.#tracked.delete(marketId);
   }
 
-  /** It was settled by what the venue said before. */
+  /** The market was settled by an earlier resolution of the venue. */
   #correct(record: Market): void {
     const { marketId, outcome } = record;
     const correction = this.#resolutions.correction(record);
     if (correction === 'none') return;
     this.#resolutions.note(record);
     this.#parts.log.info({ marketId, correction, outcome }, 'paper.resolution_corrected');
-    // Where it pays something else, what was sold in parts has to be dealt anew.
+    // A different payout changes positions sold in parts, so the market is replayed.
     if (correction === 'payout') this.#takeUps.market(record);
     else
       this.#parts.resolutionMoved({
@@ -206,7 +206,7 @@ export class PaperRunner {
     const nowMs = this.#parts.clock.now();
     for (const [marketId, { paper, buffer }] of this.#tracked) {
       if (buffer !== null || nowMs < paper.market.endTimeMs + TAPE_AFTER_MS) continue;
-      // What dealt has yet to hear how it ended.
+      // Sessions with fills still await the resolution.
       paper.keep((session) => session.hasDealt);
       if (paper.sessions.length === 0) this.#tracked.delete(marketId);
       else this.#takeUps.work(this.#askFor(marketId));

@@ -1,4 +1,4 @@
-/** What the runner needs of others, and what it keeps of a market. */
+/** What the runner needs from other parts, and its state per market. */
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
@@ -17,11 +17,11 @@ export interface PaperRunnerParts {
   readonly recording: Recording;
   /** Markets being recorded. */
   readonly markets: () => Iterable<Market>;
-  /** What the table tells of sessions in a market. */
+  /** The sessions of a market in the table. */
   readonly sessionsOf: (marketId: string) => Promise<KnownSession[]>;
-  /** What was kept of a market's terms, in the order they came. */
+  /** The stored terms of a market, in arrival order. */
   readonly termsOf: (marketId: string) => Promise<TermsVersion[]>;
-  /** Takes what is to be written. */
+  /** Queues a changed session for writing. */
   readonly changed: SessionChanged;
   readonly termsChanged: (version: TermsVersion) => void;
   readonly resolutionMoved: (move: ResolutionMove) => void;
@@ -33,17 +33,17 @@ export interface PaperRunnerParts {
 export interface Tracked {
   record: Market;
   paper: PaperMarket;
-  /** While its past is being read. */
+  /** Set while the market's past is being read. */
   buffer: RecordBuffer | null;
 }
 
-/** What take-ups share with the runner. */
+/** The state that catching-up markets share with the runner. */
 export interface TakenUpMarkets {
   readonly tracked: Map<string, Tracked>;
   readonly strategies: StrategyIndex;
   readonly sessions: Sessions;
-  /** Of the newest record the bus has told. */
+  /** Arrival number of the newest record published on the bus. */
   readonly lastSeq: () => number;
-  /** Brings a market that is up to date to its record's terms, and to its end where it has come. */
+  /** Applies the record's terms to a market that has caught up, and settles it if it is resolved. */
   readonly update: (tracked: Tracked, seq: number) => void;
 }

@@ -6,7 +6,7 @@ import { type LiveStrategy, PaperSession, type SessionChanged } from './livePape
 import { PaperMarket } from './paperMarket.ts';
 import type { PaperRunnerParts } from './runnerParts.ts';
 
-/** Makes markets and puts strategies on them. */
+/** Creates markets and the sessions of strategies on them. */
 export class Sessions {
   readonly #parts: Pick<PaperRunnerParts, 'changed' | 'log'>;
   readonly #failures;
@@ -19,7 +19,7 @@ export class Sessions {
     );
   }
 
-  /** A market that has seen nothing yet, without sessions. @param terms What stood at its first row. */
+  /** A market without rows or sessions. @param terms The terms in force at its first row. */
   market(record: Market, terms: MarketTerms = record): PaperMarket {
     const market = tradable({ ...record, ...terms });
     if (market === null) throw new TypeError('a market of no series is not traded');
@@ -30,14 +30,14 @@ export class Sessions {
     });
   }
 
-  /** @param known What the table tells of the strategy in that market. */
+  /** @param known The strategy's session in that market according to the table. */
   session(
     paper: PaperMarket,
     strategy: LiveStrategy,
     { known, changed = this.#parts.changed }: { known?: KnownSession; changed?: SessionChanged } = {},
   ): PaperSession {
     const { activeFromMs, entries } = strategy;
-    // Dealt in before it was last made active: what it opened then is all it opens here.
+    // Traded before it was last activated: it makes no entries here beyond those it already made.
     const isEarlier = known !== undefined && known.fromMs < activeFromMs;
     const own = isEarlier ? { untilMs: known.lastDecidedMs + 1 } : entries;
     const fromMs = known?.fromMs ?? activeFromMs;

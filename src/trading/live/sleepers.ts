@@ -5,19 +5,19 @@ import type { Bound, Reading } from '../../core/strategies/strategy.ts';
 import type { PaperSession } from './livePaper.ts';
 import { SortedBounds } from './sortedBounds.ts';
 
-/** A reading of the newest row, and who waits for it. */
+/** A reading of the newest row, and the sessions that wait for it. */
 interface Watched {
   readonly read: () => number;
-  /** What a crossing of it remembers that has seen every row. */
+  /** The value that a crossing remembers after seeing every row. */
   before: number;
   readonly beyond: Sides;
-  /** Of those who wait for it to come there. */
+  /** Sessions that wait for it to cross their threshold. */
   readonly crossed: Sides;
 }
 
 type Sides = Readonly<Record<Bound['side'], SortedBounds<Waiting>>>;
 
-/** A session at one bound it waits at. */
+/** A session at one of its thresholds. */
 interface Waiting {
   readonly paper: PaperSession;
   readonly at: SortedBounds<Waiting>;
@@ -26,14 +26,14 @@ interface Waiting {
 const sides = (): Sides => ({ below: new SortedBounds('below'), above: new SortedBounds('above') });
 
 /**
- * Sessions that no row can change until it reaches a bound at which they may buy, or sell what they hold. They are shown
- * nothing meanwhile; what they would remember of it is kept for all of them together.
+ * Sessions that no row can change until it reaches a threshold at which they may buy, or sell what they hold. They see
+ * no rows until then; the state that they would remember is kept once for all of them.
  */
 export class Sleepers {
   readonly #rows: Rows;
   readonly #endTimeMs: number;
   readonly #watched = new Map<string, Watched>();
-  /** The same by the readings that name them. */
+  /** The same, by the readings that refer to them. */
   readonly #known = new WeakMap<Reading, Watched>();
   readonly #asleep = new Map<PaperSession, readonly Waiting[]>();
 
@@ -42,7 +42,7 @@ export class Sleepers {
     this.#endTimeMs = endTimeMs;
   }
 
-  /** To be called once the newest row was shown to all who are awake, before any of them falls asleep. */
+  /** Call after all awake sessions saw the newest row, and before any of them is put to sleep. */
   seen(): void {
     const isTrusted = this.#rows.trusted[0] === 1;
     for (const watched of this.#watched.values()) {
@@ -50,7 +50,7 @@ export class Sleepers {
     }
   }
 
-  /** @returns False where the session has to see the next row. */
+  /** @returns False if the session has to see the next row. */
   tryToSleep(paper: PaperSession): boolean {
     const { session, strategy } = paper;
     const { bounds } = strategy.compiled;
@@ -75,7 +75,7 @@ export class Sleepers {
     return waiting;
   }
 
-  /** Those who may want something at the newest row, ready to be shown it. */
+  /** The sessions that may act on the newest row, ready to be shown it. */
   reached(): ReadonlySet<PaperSession> {
     const all: Waiting[] = [];
     for (const { read, before, beyond, crossed } of this.#watched.values()) {
@@ -90,18 +90,18 @@ export class Sleepers {
     return reached;
   }
 
-  /** Ready to be shown the newest row, and every one from then on. */
+  /** Wakes a session: it is ready for the newest row and every later one. */
   awaken(session: PaperSession): void {
     if (this.leave(session)) this.#remind(session);
   }
 
-  /** @returns False where it was not asleep. */
+  /** @returns False if it was not asleep. */
   leave(session: PaperSession): boolean {
     for (const waiting of this.#asleep.get(session) ?? []) waiting.at.delete(waiting);
     return this.#asleep.delete(session);
   }
 
-  /** As if it had seen every row before the newest. */
+  /** Restores the state of a session that saw every row before the newest. */
   #remind({ session }: PaperSession): void {
     for (const crossing of session.crossings ?? []) crossing.before = this.#of(crossing.reading).before;
   }

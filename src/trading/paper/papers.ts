@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 /** Every window of a day of the shortest series. */
 const BASELINE_MARKETS_MAX = 300;
 const WINDOW_MARKETS_MAX = 10_000;
-/** Baselines and replays of windows that a user may have waiting or running at once. */
+/** Baselines and window replays that a user may have waiting or running at once. */
 export const MAX_COMPARISONS_PER_USER = 2;
 
 export interface PapersParts {
@@ -30,7 +30,7 @@ export type Asked = Omit<NewStrategy, 'baselineId'> & {
   readonly cap: number;
 };
 
-/** What the API does with paper strategies: the table first, then whoever trades. */
+/** The API's operations on paper strategies: first the table, then the runner. */
 export class Papers {
   readonly strategies: Pick<StrategyRepository, 'find' | 'list'>;
   readonly positions: Pick<PositionReader, 'list' | 'count' | 'closed' | 'between'>;
@@ -42,7 +42,7 @@ export class Papers {
     this.#parts = parts;
   }
 
-  /** Starts a baseline where none is named; without room for one (`busy`) no strategy is made. */
+  /** Starts a baseline unless one is named; without room for one (`busy`) no strategy is created. */
   async create(asked: Asked): Promise<PaperStrategy | Refusal | 'no_baseline' | 'busy'> {
     const { strategies, backtests, runner } = this.#parts;
     const { userId, baselineId: named } = asked;
@@ -54,11 +54,11 @@ export class Papers {
     const endMs = this.#parts.clock.now();
     const range = { startMs: endMs - DAY_MS, endMs, marketLimit: BASELINE_MARKETS_MAX };
     const baselineId = named ?? (await this.#backtest(asked, range));
-    // Another request was faster.
+    // A concurrent request was faster.
     if (baselineId === null) return 'busy';
     const made = await strategies.create({ ...asked, baselineId });
     if (typeof made === 'string') {
-      // Another request was faster; its strategy has a baseline of its own.
+      // A concurrent request was faster; its strategy has a baseline of its own.
       if (named === null) await backtests.cancel(baselineId, { userId });
       return made;
     }
@@ -78,7 +78,7 @@ export class Papers {
     return changed;
   }
 
-  /** With its comparisons that wait or run. @returns False where the user has none such. */
+  /** Deletes it and its waiting or running comparisons. @returns False if the user has no such strategy. */
   async delete(strategyId: string, owner: { userId: string }): Promise<boolean> {
     const { strategies, runner } = this.#parts;
     const known = await strategies.find(strategyId, owner);
@@ -90,7 +90,10 @@ export class Papers {
     return true;
   }
 
-  /** Replays the windows the strategy has traded so far. @returns Null where its user has as many comparisons as a user may. */
+  /**
+   * Replays the windows that the strategy has traded so far.
+   * @returns Null if its user already has the allowed number of comparisons.
+   */
   async replayWindow(strategy: PaperStrategy): Promise<string | null> {
     const range = wholeWindows(strategy, this.#parts.clock.now());
     const jobId = await this.#backtest(strategy, { ...range, marketLimit: WINDOW_MARKETS_MAX });
@@ -98,7 +101,7 @@ export class Papers {
     return jobId;
   }
 
-  /** How paper compares with the recording; null positions of a run mean that there is no result. */
+  /** Compares paper trading with the recording; null positions of a run mean that it has no result. */
   divergence(strategy: PaperStrategy): Promise<Divergence> {
     return divergenceOf(strategy, this.#parts);
   }
@@ -108,7 +111,7 @@ export class Papers {
     return (await jobs.countActive({ userId, isComparison: true })) < MAX_COMPARISONS_PER_USER;
   }
 
-  /** A job that the user submitted, or that another strategy is compared with, goes on. */
+  /** Keeps a job that the user submitted, or that another strategy is compared with. */
   async #cancelUnused(jobId: string, owner: { userId: string }): Promise<void> {
     const { strategies, backtests } = this.#parts;
     const job = await backtests.jobs.find(jobId, owner);

@@ -1,4 +1,4 @@
-/** Paper trading in one process: the strategies on the bus, and what the API does with them. */
+/** Paper trading in one process: the strategies on the bus, and the API's operations on them. */
 
 import type { Subscriber } from '../../bus/bus.ts';
 import type { RandomBytes } from '../../control/base62.ts';
@@ -31,9 +31,9 @@ export interface PaperServiceParts {
 
 export interface PaperTrading {
   readonly papers: Papers;
-  /** Resolves when every market has been taken up and everything is written. */
+  /** Resolves when every market has caught up and everything is written. */
   settled(): Promise<void>;
-  /** Stops trading, then writes what waits. */
+  /** Stops trading, then writes the queue. */
   close(): Promise<void>;
 }
 
