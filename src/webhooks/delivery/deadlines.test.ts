@@ -17,7 +17,7 @@ function open() {
 }
 
 describe('deadlines', () => {
-  it('end each thing in its own time, and what was removed never', async () => {
+  it('end each task at its own deadline, and never a removed one', async () => {
     const { clock, deadlines, late } = open();
     deadlines.add('a');
     await clock.advance(1_000);
@@ -33,7 +33,7 @@ describe('deadlines', () => {
     ]);
   });
 
-  it('need one timer for many, and none for nothing', async () => {
+  it('need one timer for many tasks, and none without a task', async () => {
     const { clock, deadlines } = open();
     for (let n = 0; n < 100; n++) deadlines.add(String(n));
     expect(clock.waiting).toBe(1);
@@ -41,7 +41,7 @@ describe('deadlines', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('that end may begin others', async () => {
+  it('a task that ends may begin others', async () => {
     const clock = new FakeClock();
     let rounds = 0;
     const deadlines: Deadlines<object> = new Deadlines({
@@ -55,7 +55,7 @@ describe('deadlines', () => {
     expect({ rounds, waiting: clock.waiting }).toEqual({ rounds: 3, waiting: 0 });
   });
 
-  it('are as many timers would be, whatever is added and removed when', async () => {
+  it('behave like one timer per task, in any order of adding and removing', async () => {
     const step = fc.record({ wait: fc.nat(3_000), what: fc.nat(9), add: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

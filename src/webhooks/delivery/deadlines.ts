@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../runtime/clock.ts';
 
 /**
- * Ends what takes longer than one time that is the same for all: so they are due in the order they began, and one timer
- * does for any number of them.
+ * Ends tasks that take longer than one time limit shared by all. They are due in the order they began, so one timer
+ * serves any number of them.
  */
 export class Deadlines<T> {
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>;
@@ -11,7 +11,7 @@ export class Deadlines<T> {
   readonly #dueAt = new Map<T, number>();
   #timer: Timer | null = null;
 
-  /** @param late Called with what was not removed within `ms`. */
+  /** @param late Called with a task that was not removed within `ms`. */
   constructor(parts: { clock: Pick<Clock, 'monotonic' | 'after'>; ms: number; late: (what: T) => void }) {
     this.#clock = parts.clock;
     this.#ms = parts.ms;

@@ -16,7 +16,7 @@ import { RETRY_AFTER_MAX_MS, RETRY_DELAYS_MS, retryDelayMs } from './schedule.ts
 const rowOf = async ({ db }: TestWebhooks, webhookId: string) =>
   await db.selectFrom('webhooks').selectAll().where('webhook_id', '=', webhookId).executeTakeFirstOrThrow();
 
-/** When each attempt began of a message that comes through at the eighth. */
+/** Start times of the attempts of a message that succeeds at the eighth. */
 async function attemptsOf(random: () => number): Promise<number[]> {
   const clock = new FakeClock();
   const times: number[] = [];
@@ -52,7 +52,7 @@ describe('an event', () => {
     expect(await states(t)).toEqual(['delivered', 'delivered']);
   });
 
-  it('told twice is one delivery, whoever tells it', async () => {
+  it('published twice is one delivery, by whichever process', async () => {
     const t = await openTestWebhooks();
     await t.register();
     const to = answering(t, () => 200);
@@ -67,7 +67,7 @@ describe('an event', () => {
     expect(await states(t)).toEqual(['delivered']);
   });
 
-  it('from before the registration, or while paused, is not sent, not later either', async () => {
+  it('from before the registration, or during a pause, is never sent', async () => {
     const t = await openTestWebhooks();
     const to = answering(t, () => 200);
     const dispatcher = await t.dispatcher(to);
@@ -90,7 +90,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('is signed with the secret that is shown before it is detected', async () => {
+  it('is signed with the secret that was shown before its detection', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     const seen: (string | null)[] = [];
@@ -106,7 +106,7 @@ describe('an event', () => {
     expect(seen).toEqual([secret]);
   });
 
-  it('goes by the filters as they are when it is accepted, changed ones from the next event on', async () => {
+  it('follows the filters at its acceptance; a change applies from the next event on', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register({ tickers: ['BTC'] });
     const to = answering(t, () => 200);
@@ -129,7 +129,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('from before its filter was widened is not sent, also where a restart tells of it again', async () => {
+  it('from before its filter was widened is not sent, also if a restart publishes it again', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register({ tiers: ['logical'], tickers: ['BTC', 'SOL'] });
     const to = answering(t, () => 200);
@@ -142,7 +142,7 @@ describe('an event', () => {
       { ticker: 'SOL' },
     ] as const;
     const told = facts.map((fact, n) => opportunity({ nowMs, n }, fact));
-    // The last two were audited, and not accepted when the process died.
+    // The last two were audited, but not accepted when the process died.
     for (const one of told.slice(0, 2)) first.take(one);
     await t.clock.advance(100);
     expect(to.attempts).toEqual([]);
@@ -160,7 +160,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('is sent as before where a change of its webhook leaves the filter as it was', async () => {
+  it('is still sent after a change of its webhook that leaves the filter unchanged', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register({ tickers: ['BTC'] });
     const to = answering(t, () => 200);
@@ -173,7 +173,7 @@ describe('an event', () => {
     expect(to.attempts).toHaveLength(1);
   });
 
-  it('goes to nobody who is suspended, and does again when they are not', async () => {
+  it('does not go to a suspended user, and does again after the suspension', async () => {
     const t = await openTestWebhooks();
     await t.register();
     const to = answering(t, () => 200);
@@ -192,7 +192,7 @@ describe('an event', () => {
     expect(to.attempts).toHaveLength(1);
   });
 
-  it('that is not what the interface promises is refused, counted and not sent', async () => {
+  it('that does not match the published schema is refused, counted and not sent', async () => {
     const t = await openTestWebhooks();
     await t.register();
     const dispatcher = await t.dispatcher(answering(t, () => 200));
@@ -206,7 +206,7 @@ describe('an event', () => {
 });
 
 describe('retries', () => {
-  /** Numbers that repeat from run to run. */
+  /** Reproducible pseudo-random numbers. */
   const seeded = (seed: number) => () => {
     seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
     return seed / 2 ** 31;
@@ -275,7 +275,7 @@ describe('retries', () => {
 });
 
 describe('ten failures in a row', () => {
-  it('pause the webhook after exactly ten attempts; what waits is skipped, and a resumption begins anew', async () => {
+  it('pause the webhook after exactly ten attempts; pending deliveries are skipped, and a resumption starts over', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     let status = 500;
@@ -304,7 +304,7 @@ describe('ten failures in a row', () => {
     expect(await rowOf(t, webhookId)).toMatchObject({ state: 'active', consecutive_failures: 0 });
   });
 
-  it('of nine and a success the count begins at nothing', async () => {
+  it('nine failures and a success reset the count', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     const to = answering(t, (_, n) => (n % 10 === 0 ? 200 : 500));
@@ -316,7 +316,7 @@ describe('ten failures in a row', () => {
     expect(await rowOf(t, webhookId)).toMatchObject({ state: 'active', consecutive_failures: 0 });
   });
 
-  it('of one webhook touch no other', async () => {
+  it('of one webhook affect no other', async () => {
     const t = await openTestWebhooks();
     const bad = await t.register();
     const good = await t.register();
@@ -334,7 +334,7 @@ describe('ten failures in a row', () => {
     expect(await rowOf(t, bad.webhookId)).toMatchObject({ state: 'paused' });
   });
 
-  it('a pause by its owner stops what waits for its next try', async () => {
+  it('a pause by its owner stops deliveries that wait for their next try', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     const to = answering(t, () => 500);
@@ -352,7 +352,7 @@ describe('ten failures in a row', () => {
 });
 
 describe('a restart', () => {
-  it('sends again, under the same id, what no outcome is written of', async () => {
+  it('sends a delivery without a written outcome again, under the same id', async () => {
     const t = await openTestWebhooks();
     await t.register();
     const ids: string[] = [];
@@ -372,7 +372,7 @@ describe('a restart', () => {
     expect(new Set(await states(t))).toEqual(new Set(['delivered']));
   });
 
-  it('goes on with the pauses and the count of failures where they were', async () => {
+  it('continues the pauses and the count of failures', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     const first = await t.dispatcher(answering(t, () => 500));
@@ -388,7 +388,7 @@ describe('a restart', () => {
     expect(await rowOf(t, webhookId)).toMatchObject({ consecutive_failures: 3 });
   });
 
-  it('gives up what expired meanwhile', async () => {
+  it('drops deliveries that expired meanwhile', async () => {
     const t = await openTestWebhooks();
     await t.register();
     const first = await t.dispatcher(answering(t, () => 500));

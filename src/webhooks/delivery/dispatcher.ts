@@ -18,11 +18,11 @@ import { Outcomes } from './outcomes.ts';
 import type { WebhookSender } from './sender.ts';
 import type { SoleSender } from './soleSender.ts';
 
-/** How soon what another process did is noticed: a pause, a resumption, a delivery to send again. */
+/** How soon a change by another process is noticed: a pause, a resumption, a manual redelivery. */
 const POLL_MS = 1_000;
-/** Deliveries of one webhook brought into memory at once. */
+/** Deliveries of one webhook loaded into memory at once. */
 const PULL_MAX = 500;
-/** An attempt that began in time may end later; its outcome is what counts. */
+/** An attempt that began in time may end later; its outcome counts. */
 const EXPIRY_GRACE_MS = 10_000;
 
 export interface DispatcherParts {
@@ -36,7 +36,7 @@ export interface DispatcherParts {
   readonly metrics: Metrics;
 }
 
-/** Brings every accepted event to every webhook that wants it: now, or after a restart, or when it was resumed. */
+/** Delivers every accepted event to every webhook that wants it: now, after a restart, or after a resumption. */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #outbox: Outbox;
@@ -47,15 +47,15 @@ export class Dispatcher {
   readonly #lanes: Lanes;
   #timer: Timer | null = null;
   #polling: Promise<void> | null = null;
-  /** Something changed while it looked. */
+  /** A change was reported during the poll. */
   #looksAgain = false;
   #closed = false;
   #pulling = false;
-  /** Whether this process is the one that sends; the others write what they are told, and wait. */
+  /** Whether this process is the sender; the others store the events they receive, and wait. */
   #sends = false;
-  /** What the lanes were last brought in line with. */
+  /** The registrations that the queues were last updated with. */
   #refreshedWith: readonly SigningWebhook[] | null = null;
-  /** Over, and written; still held by their lanes. */
+  /** Finished and written, but still held by their queues. */
   readonly #settled: Delivery[] = [];
 
   constructor(parts: DispatcherParts) {
@@ -91,7 +91,7 @@ export class Dispatcher {
     });
   }
 
-  /** Takes up what was left over, and then looks for more on its own. Rejects when the database cannot be read. */
+  /** Resumes undelivered events, then polls. Rejects if the database cannot be read. */
   async start(): Promise<void> {
     await this.#poll();
     this.#timer = every(this.#parts.clock, POLL_MS, () => this.#look());
@@ -103,10 +103,10 @@ export class Dispatcher {
     if (!this.#closed) this.#intake.take(opportunity);
   }
 
-  /** Looks for changes now and not within a second. */
+  /** Polls now instead of within a second. */
   wake(): void {
     if (this.#polling === null) this.#look();
-    // What was read may be older than the change.
+    // The running poll may have read before the change.
     else this.#looksAgain = true;
   }
 
@@ -121,7 +121,7 @@ export class Dispatcher {
       });
   }
 
-  /** Writes what was taken, lets the attempts under way end, writes what became of them. */
+  /** Writes accepted events, waits for in-flight attempts, and writes their outcomes. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#timer?.cancel();
@@ -135,27 +135,29 @@ export class Dispatcher {
     await this.#parts.sender.close();
   }
 
-  /** Not while rows are being read: one that was read as waiting, and is over by now, must not be taken for new. */
+  /** Not during a read: a row read as pending may be finished by now, and must not be added as new. */
   #release(): void {
     if (this.#pulling) return;
     for (const { webhookId, deliveryId } of this.#settled) this.#lanes.get(webhookId)?.release(deliveryId);
     this.#settled.length = 0;
   }
 
-  /** Those an event may go to. */
+  /** The webhooks that an event may go to. */
   async #open(db: Kysely<Schema>): Promise<readonly SigningWebhook[]> {
     const webhooks = await this.#parts.directory.current(db);
     this.#refresh(webhooks);
-    // One that is paused here and not yet in the database gets nothing more either.
+    // A webhook paused here, but not yet in the database, receives nothing more either.
     return webhooks.filter(({ webhookId, activeSinceMs }) => {
       const lane = this.#lanes.get(webhookId);
       return lane === undefined || lane.isOpen || lane.webhook.activeSinceMs !== activeSinceMs;
     });
   }
 
-  /** So that what is accepted now is sent as its webhook is now: a secret that was rotated signs the next event. */
+  /**
+   * Applies the current registrations, so that a new event is sent accordingly: a rotated secret signs the next event.
+   */
   #refresh(webhooks: readonly SigningWebhook[]): void {
-    // With every event most of the time nothing has changed.
+    // For most events nothing has changed.
     if (!this.#sends || webhooks === this.#refreshedWith) return;
     this.#refreshedWith = webhooks;
     this.#lanes.refresh(webhooks);
@@ -169,7 +171,7 @@ export class Dispatcher {
       if (lane?.isOpen) lane.add(delivery);
       else unknown = true;
     }
-    // A registration that is newer than the lanes; its delivery is in the database and found there.
+    // A registration newer than the queues; its delivery is found in the database.
     if (unknown) this.wake();
   }
 
@@ -185,7 +187,7 @@ export class Dispatcher {
       if (lane === undefined || !lane.isOpen || this.#closed) continue;
       held += lane.heldCount;
       if (due > 0 && lane.isWaiting) await this.#pull(lane, this.#outbox.pullAgain(webhookId, PULL_MAX));
-      // What is held waits in the database too: only a difference means that there is more.
+      // The rows of held deliveries are pending too: only a difference means that there are more.
       if (count <= lane.heldCount || lane.heldCount + PULL_MAX > HELD_MAX) continue;
       await this.#pull(lane, this.#outbox.pull(webhookId, lane.heldCount + PULL_MAX));
       await nextTurn();
@@ -198,10 +200,10 @@ export class Dispatcher {
     try {
       isUs = await this.#parts.soleSender.isUs();
     } finally {
-      // Where the database does not tell, another may be sending by now.
+      // If the database cannot answer, another process may be sending by now.
       if (!isUs) this.#standBack();
     }
-    // What this process has to write of an earlier time must not be read as waiting.
+    // Outcomes that this process has not yet written must not be read as pending.
     if (isUs && !this.#lanes.areEnding && !this.#outcomes.isBehind) this.#setSends(true);
   }
 

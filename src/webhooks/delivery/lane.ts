@@ -5,9 +5,9 @@ import type { WebhookStanding } from './outbox.ts';
 import { retryDelayMs } from './schedule.ts';
 import { type AttemptResult, CONCURRENCY_MAX } from './sender.ts';
 
-/** Attempts in a row that fail before a webhook is paused; interface specification 3.1. */
+/** Consecutive failed attempts before a webhook is paused; interface specification 3.1. */
 export const FAILURES_MAX = 10;
-/** Deliveries of one webhook kept in memory; the others wait in the database alone. */
+/** Deliveries of one webhook kept in memory; the others wait in the database only. */
 export const HELD_MAX = 1_000;
 const GONE = 410;
 
@@ -15,14 +15,14 @@ export interface LaneParts {
   readonly clock: Clock;
   readonly random: () => number;
   attempt(webhook: SigningWebhook, delivery: Delivery): Promise<AttemptResult>;
-  /** An attempt is over, and this is what follows from it. */
+  /** Reports a finished attempt and the delivery's new state. */
   attempted(result: AttemptResult, change: DeliveryChange): void;
-  /** To be written; the delivery stays held until `release`. */
+  /** Queues the change for writing; the delivery stays held until `release`. */
   changed(change: DeliveryChange): void;
   stands(standing: WebhookStanding): void;
 }
 
-/** The deliveries of one webhook on their way. Nothing in it waits for another webhook. */
+/** The delivery queue of one webhook. It never waits for another webhook. */
 export class Lane {
   readonly #parts: LaneParts;
   #webhook: SigningWebhook;
@@ -30,12 +30,12 @@ export class Lane {
   #paused: boolean;
   #closed = false;
   readonly #ready: Delivery[] = [];
-  /** What waits for its time. */
+  /** Deliveries waiting for their next try. */
   readonly #waiting = new Map<string, { delivery: Delivery; timer: Timer }>();
-  /** Ids in memory, until what became of them is written. */
+  /** Ids of in-flight deliveries, kept until their outcome is persisted. */
   readonly #held = new Set<string>();
   #underWay = 0;
-  /** Told when nothing is under way any more. */
+  /** Called when no attempt is in flight. */
   #idle: (() => void) | null = null;
 
   constructor(webhook: SigningWebhook, parts: LaneParts) {
@@ -53,19 +53,19 @@ export class Lane {
     return this.#held.size;
   }
 
-  /** Whether what is detected now is sent. */
+  /** Whether newly detected events are sent. */
   get isOpen(): boolean {
     return !this.#paused && !this.#closed;
   }
 
-  /** Whether something in it waits for its time. */
+  /** Whether a delivery waits for its next try. */
   get isWaiting(): boolean {
     return this.#waiting.size > 0;
   }
 
   /**
-   * Takes a delivery whose row is committed; what does not fit stays in the database. What is held already stays as it
-   * is, unless it waits for its time and the row, sent again by hand, is due before that.
+   * Adds a delivery whose row is committed; one that does not fit stays in the database. A held one is unchanged,
+   * unless it waits for its next try and its row, redelivered by hand, is due earlier.
    */
   add(delivery: Delivery): void {
     if (!this.isOpen) return;
@@ -77,12 +77,12 @@ export class Lane {
     }
   }
 
-  /** What became of it is written. */
+  /** Called once the delivery's outcome is persisted. */
   release(deliveryId: string): void {
     this.#held.delete(deliveryId);
   }
 
-  /** The registration as its owner left it. */
+  /** Applies the owner's change of the registration. */
   update(webhook: SigningWebhook): void {
     const before = this.#webhook;
     this.#webhook = webhook;
@@ -92,10 +92,10 @@ export class Lane {
       this.#paused = false;
       this.#failures = webhook.consecutiveFailures;
     }
-    // Else, where it is paused here, that is not written yet: the row is older than what is known here.
+    // Otherwise a pause made here is not written yet: the row is older than this state.
   }
 
-  /** Begins no further attempt; resolves when those under way are over. What waits stays as it is in the database. */
+  /** Begins no further attempt; resolves when none is in flight. Waiting deliveries stay unchanged in the database. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { timer } of this.#waiting.values()) timer.cancel();
@@ -110,7 +110,7 @@ export class Lane {
   #hasten(delivery: Delivery): void {
     const held = this.#waiting.get(delivery.deliveryId);
     if (held === undefined || delivery.dueMs >= held.delivery.dueMs) return;
-    // A row of fewer attempts is not written yet: it was due for the one that failed.
+    // A row with fewer attempts is out of date: its due time is that of the attempt that failed.
     if (held.delivery.attempts !== delivery.attempts) return;
     held.timer.cancel();
     this.#waiting.delete(delivery.deliveryId);
@@ -133,7 +133,7 @@ export class Lane {
   }
 
   #pump(): void {
-    // Never more under way than may still fail: so a dead receiver sees ten attempts and not one more.
+    // Never more in flight than may still fail, so that a dead receiver gets exactly ten attempts.
     while (this.isOpen && this.#underWay < Math.min(CONCURRENCY_MAX, FAILURES_MAX - this.#failures)) {
       const delivery = this.#ready.shift();
       if (delivery === undefined) return;
@@ -187,7 +187,7 @@ export class Lane {
     return { delivery, state: dueMs >= delivery.expiresMs ? 'expired' : 'pending' };
   }
 
-  /** What waits is not sent any more, not after a resumption either. */
+  /** Waiting deliveries are skipped, and not sent after a resumption either. */
   #pause(): void {
     this.#paused = true;
     const waiting = [...this.#waiting.values()];

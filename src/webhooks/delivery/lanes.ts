@@ -8,7 +8,7 @@ export interface LanesParts extends Omit<LaneParts, 'attempt'> {
   readonly sender: Pick<WebhookSender, 'attempt' | 'forget'>;
 }
 
-/** A lane for each registration, and those that end until their last attempts are over. */
+/** A queue per registration, and the closed queues whose last attempts are in flight. */
 export class Lanes {
   readonly #parts: LaneParts;
   readonly #sender: LanesParts['sender'];
@@ -24,12 +24,12 @@ export class Lanes {
     return this.#lanes.get(webhookId);
   }
 
-  /** Whether attempts of lanes that are no more are still under way. */
+  /** Whether attempts of closed queues are still in flight. */
   get areEnding(): boolean {
     return this.#ending.size > 0;
   }
 
-  /** Brings them in line with the registrations. */
+  /** Adds, updates and closes queues to match the registrations. */
   refresh(webhooks: readonly SigningWebhook[]): void {
     const known = new Set(webhooks.map(({ webhookId }) => webhookId));
     for (const [webhookId, lane] of this.#lanes) {
@@ -44,12 +44,12 @@ export class Lanes {
     }
   }
 
-  /** No attempt begins any more. */
+  /** Begins no further attempts. */
   endAll(): void {
     for (const [webhookId, lane] of this.#lanes) this.#end(webhookId, lane);
   }
 
-  /** Resolves when the attempts under way are over. */
+  /** Resolves when no attempt is in flight. */
   async ended(): Promise<void> {
     await Promise.all(this.#ending);
   }

@@ -6,7 +6,7 @@ import type { AttemptResult } from './sender.ts';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** Counts and logs what deliveries do. URLs stand nowhere in it: they often hold a receiver's own secrets. */
+/** Counts and logs deliveries. It never contains URLs: they often hold a receiver's own secrets. */
 export class DeliveryMeter {
   readonly #log: Logger;
   readonly #attempts;
@@ -66,7 +66,7 @@ export class DeliveryMeter {
     this.#log.warn({ webhookId }, 'webhook.paused');
   }
 
-  /** Whether this process sends from now on, or another may. */
+  /** Whether this process is the sender from now on, or another may be. */
   sends(isUs: boolean): void {
     this.#sending.set(isUs ? 1 : 0);
     this.#log.info({ isUs }, 'webhooks.sender_decided');

@@ -6,7 +6,7 @@ import { Metrics } from '../../runtime/metrics.ts';
 import type { DeliveryChange } from './delivery.ts';
 import { Outcomes } from './outcomes.ts';
 
-/** Longer than outcomes are gathered, and than any pause between two tries. */
+/** Longer than outcomes are collected, and than any pause between two tries. */
 const LATER_MS = 6_000;
 
 function changeOf(deliveryId: string): DeliveryChange {
@@ -17,7 +17,7 @@ function changeOf(deliveryId: string): DeliveryChange {
   return { delivery, state: 'delivered' };
 }
 
-/** Outcomes over a database that `settle` stands for, and the deliveries of each call of it. */
+/** Outcomes over a database replaced by `settle`, and the deliveries of each call of it. */
 function rig(settle: () => Promise<void>) {
   const clock = new FakeClock();
   const calls: string[][] = [];
@@ -37,7 +37,7 @@ function rig(settle: () => Promise<void>) {
 }
 
 describe('outcomes of deliveries', () => {
-  it('that come while others are written are written next, though none follows them', async () => {
+  it('reported during a write are written next, even if none follows them', async () => {
     let finish: () => void = () => undefined;
     const first = new Promise<void>((resolve) => {
       finish = resolve;
@@ -55,7 +55,7 @@ describe('outcomes of deliveries', () => {
     expect([written, outcomes.isBehind]).toEqual([['dl_1', 'dl_2'], false]);
   });
 
-  it('are tried three times at a stop while the database is away', async () => {
+  it('are tried three times at a stop while the database is unavailable', async () => {
     const { clock, calls, written, outcomes } = rig(() => Promise.reject(new StoreUnavailableError('away')));
     outcomes.changed(changeOf('dl_1'));
     let isClosed = false;

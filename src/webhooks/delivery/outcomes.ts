@@ -5,10 +5,10 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { DeliveryChange } from './delivery.ts';
 import type { Outbox, WebhookStanding } from './outbox.ts';
 
-/** Outcomes are written together this long after the first of them: what a crash forgets is sent again. */
+/** Outcomes are written together this long after the first; a crash before the write sends them again. */
 const GATHER_MS = 10;
 const BACKOFF = { firstMs: 100, maxMs: 5_000 };
-/** At a stop the database may be away; what is not written then is sent again after the next start. */
+/** The database may be unavailable at a stop; unwritten deliveries are sent again after the next start. */
 const CLOSE_TRIES = 3;
 
 export interface OutcomeParts {
@@ -17,11 +17,11 @@ export interface OutcomeParts {
   readonly random: () => number;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'counter'>;
-  /** What became of these is written. */
+  /** Called with changes that are committed. */
   written(changes: readonly DeliveryChange[]): void;
 }
 
-/** Writes what became of deliveries, many in one transaction. Bounded by what the lanes hold. */
+/** Writes the outcomes of deliveries, many in one transaction. Bounded by the number of held deliveries. */
 export class Outcomes {
   readonly #parts: OutcomeParts;
   readonly #failures;
@@ -50,12 +50,12 @@ export class Outcomes {
     this.#arm();
   }
 
-  /** Whether there is something that is not written yet. */
+  /** Whether any change is not written yet. */
   get isBehind(): boolean {
     return this.#timer !== null || this.#changes.size + this.#standings.size > 0;
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining changes. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#timer?.cancel();

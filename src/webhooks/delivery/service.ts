@@ -24,14 +24,14 @@ export interface WebhookServiceParts {
 }
 
 export interface WebhookService extends WebhookControl {
-  /** Hears no more, writes what was heard, lets attempts under way end. */
+  /** Unsubscribes, flushes accepted events and waits for in-flight attempts. */
   close(): Promise<void>;
 }
 
 /**
- * Sends opportunities to who registered for them, from now on and what an earlier run left over.
- * @throws {ConfigError} When a network that is allowed, or the key of the secrets, cannot be read.
- * @throws {StoreUnavailableError} When the database cannot be read.
+ * Delivers opportunities to subscribed webhooks, including those a previous run left undelivered.
+ * @throws {ConfigError} If an allowed network or the secret key cannot be read.
+ * @throws {StoreUnavailableError} If the database cannot be read.
  */
 export async function startWebhooks(parts: WebhookServiceParts): Promise<WebhookService> {
   const { config, database, bus, clock, random, randomBytes, log, metrics } = parts;

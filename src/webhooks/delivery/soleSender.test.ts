@@ -11,7 +11,7 @@ import { ALONE, LockedSender, type SoleSender } from './soleSender.ts';
 
 const postgres = await openTestPostgres();
 
-it('of a database of one service it is that service', async () => {
+it('in a database of one service, that service is the sender', async () => {
   expect(await ALONE.isUs()).toBe(true);
   await ALONE.leave();
   expect(await ALONE.isUs()).toBe(true);
@@ -20,7 +20,7 @@ it('of a database of one service it is that service', async () => {
 describe.skipIf(postgres.absent)(
   `of two processes on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,
   () => {
-    /** Two processes; what a test opens is closed in reverse order, so the databases last. */
+    /** Two processes. A test's resources are closed in reverse order, so the databases last. */
     async function open() {
       const databaseUrl = await postgres.createDatabase();
       const process = async () => {
@@ -37,7 +37,7 @@ describe.skipIf(postgres.absent)(
       sql`select pg_terminate_backend(pid, 60000) from pg_locks where locktype = 'advisory' and granted
         and database = (select oid from pg_database where datname = current_database())`.execute(db);
 
-    it('one sends, until it leaves', async () => {
+    it('one sends until it leaves', async () => {
       const { one, other } = await open();
       expect([await one.isUs(), await other.isUs(), await one.isUs()]).toEqual([true, false, true]);
       await one.leave();
@@ -47,7 +47,7 @@ describe.skipIf(postgres.absent)(
       expect([await one.isUs(), await other.isUs()]).toEqual([true, false]);
     });
 
-    it('one sends, until it dies; it hears of it', async () => {
+    it('one sends until it dies, and its next call reports the failure', async () => {
       const { one, other, databases } = await open();
       expect([await one.isUs(), await other.isUs()]).toEqual([true, false]);
       await holderDies(databases[1]);
@@ -56,7 +56,7 @@ describe.skipIf(postgres.absent)(
       expect(await one.isUs()).toBe(false);
     });
 
-    it('the other writes what it is told, and takes over with what waits, each sent once', async () => {
+    it('the other stores its events, and takes over the pending ones, each sent once', async () => {
       const { one, other, databases } = await open();
       const t = await openTestWebhooks({ db: databases[0] });
       await t.register();
@@ -105,7 +105,7 @@ describe.skipIf(postgres.absent)(
       expect(sent.slice(4)).toEqual(['c 5']);
     });
 
-    it('what was under way when another took over is over before this one sends again', async () => {
+    it('attempts in flight at a takeover end before this process sends again', async () => {
       const { one, databases } = await open();
       const t = await openTestWebhooks({ db: databases[0] });
       await t.register();

@@ -3,7 +3,7 @@ import { openTestWebhooks, replied } from '../../../test/support/webhooks.ts';
 import type { Detection } from '../../signals/detection.ts';
 import { missedOpportunities } from './missed.ts';
 
-it('what was audited and not accepted is found at the next start, and sent once', async () => {
+it('an opportunity audited but not accepted is found at the next start, and sent once', async () => {
   const t = await openTestWebhooks();
   await t.register();
   await t.clock.advance(10);

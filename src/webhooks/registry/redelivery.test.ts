@@ -9,7 +9,7 @@ import type { Delivery } from '../delivery/delivery.ts';
 import { ALONE } from '../delivery/soleSender.ts';
 import { REDELIVERY_WINDOW_MS } from './deliveryLog.ts';
 
-describe('what is sent again by hand', () => {
+describe('a manual redelivery', () => {
   /** One delivery that failed three times, and whose next try is in half a minute. */
   async function failedThrice() {
     const t = await openTestWebhooks();
@@ -42,14 +42,14 @@ describe('what is sent again by hand', () => {
     expect(await states(t)).toEqual(['expired']);
   });
 
-  it('is found within a second where nobody tells', async () => {
+  it('is found within a second without a notification', async () => {
     const { t, to, redeliver } = await failedThrice();
     const askedMs = await redeliver();
     await t.clock.advance(1000);
     expect(to.attempts[3]?.at).toBeLessThanOrEqual(askedMs + 1000);
   });
 
-  it('is found at once though the sender is looking at that very moment', async () => {
+  it('is found at once though the sender is polling at that time', async () => {
     const { t, to, dispatcher, redeliver, late } = await failedThrice();
     const looking = late.hold();
     dispatcher.wake();
@@ -61,7 +61,7 @@ describe('what is sent again by hand', () => {
     expect(to.attempts[3]?.at).toBeLessThanOrEqual(askedMs + 100);
   });
 
-  it('is told from a row of the attempt before, which is written a moment later', async () => {
+  it('is distinguished from the row of the previous attempt, which is written a little later', async () => {
     const clock = new FakeClock();
     const times: number[] = [];
     const random = () => 0.5;

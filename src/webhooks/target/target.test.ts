@@ -106,12 +106,12 @@ it.each([
   expect(await refusal('hooks.example.com', known)).toBe(PRIVATE);
 });
 
-it('an internal name that leads outside of what is allowed as well is refused', async () => {
+it('an internal name that also has an address outside the allowed networks is refused', async () => {
   const known = { dns: at('10.0.0.7', PUBLIC), allowed: ['10.0.0.0/8'] };
   expect(await refusal('a.internal', known)).toBe('the host a.internal is no public name');
 });
 
-it('names that never leave the machine are asked of nobody', async () => {
+it('names that never leave the machine cause no query', async () => {
   const asked: string[] = [];
   const resolve: ResolveHost = async (host) => {
     asked.push(host);
@@ -123,7 +123,7 @@ it('names that never leave the machine are asked of nobody', async () => {
   expect(asked).toEqual([]);
 });
 
-it('this machine knows the names of its hosts file, also after one it does not know', async () => {
+it('this machine resolves the names of its hosts file, also after an unknown one', async () => {
   const resolve = resolveBySystem();
   const [unknown, known] = await Promise.allSettled([resolve('a'.repeat(300)), resolve('localhost')]);
   expect(unknown.status).toBe('rejected');
@@ -137,6 +137,6 @@ it.each(['https://.', 'https://a..b', 'https://.example.com', 'https://example.c
   },
 );
 
-it('a dot at the end is none', () => {
+it('a trailing dot is ignored', () => {
   expect(parseTarget('https://example.com./x').href).toBe('https://example.com./x');
 });
