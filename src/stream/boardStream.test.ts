@@ -3,7 +3,7 @@ import { FakeClock } from '../../test/support/fakeClock.ts';
 import type { Board } from '../signals/liveBoard.ts';
 import { BoardStream, TELL_MS } from './boardStream.ts';
 
-/** A connection that keeps what it was sent. */
+/** A connection that keeps its messages. */
 class Reader {
   readonly messages: { type: string; opportunities: { market_id: string }[] }[] = [];
   isPressed = false;
@@ -42,8 +42,8 @@ function opened() {
   return { clock, standing, reads, join };
 }
 
-describe('the board to its readers', () => {
-  it('is told whole at first, then when it has changed and not otherwise', async () => {
+describe('the board for its readers', () => {
+  it('is sent whole at first, and then only after a change', async () => {
     const { clock, standing, join } = opened();
     const reader = join();
     standing.push('a');
@@ -57,7 +57,7 @@ describe('the board to its readers', () => {
     expect(reader.messages[1]).toMatchObject({ type: 'board', as_of: expect.any(String) });
   });
 
-  it('is read once for all, everything of it, and by nobody when all have left', async () => {
+  it('is read once for all readers, completely, and not at all after all have left', async () => {
     const { clock, standing, reads, join } = opened();
     const readers = [join(), join(), join()];
     reads.length = 0;
@@ -73,7 +73,7 @@ describe('the board to its readers', () => {
     expect(join().shown).toEqual([['a']]);
   });
 
-  it('tells all what was found out for who joins', async () => {
+  it('sends everyone the changes found when a reader joins', async () => {
     const { clock, standing, join } = opened();
     const first = join();
     standing.push('a');
@@ -82,7 +82,7 @@ describe('the board to its readers', () => {
     expect(first.shown).toEqual([[], ['a']]);
   });
 
-  it('shows who was slow the newest state and nothing in between', async () => {
+  it('sends a slow reader only the newest state', async () => {
     const { clock, standing, join } = opened();
     const [slow, quick] = [join(), join()];
     slow.isPressed = true;

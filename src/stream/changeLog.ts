@@ -1,29 +1,29 @@
 import type { StreamedMarket } from './streamedMarket.ts';
 import type { TextFrame } from './textFrame.ts';
 
-/** How far back a client that was away is replayed what it missed. */
+/** A client that reconnects within this time is replayed the changes it missed. */
 export const RETAINED_MS = 60_000;
-/** The same in bytes of messages, whichever is less. */
+/** Limit in bytes of messages; whichever limit is reached first applies. */
 export const RETAINED_BYTES_MAX = 64 * 1024 * 1024;
-/** Entries already dropped that may still stand at the front of the array. */
+/** Dropped entries that may remain at the front of the array. */
 const DROPPED_MAX = 4096;
 
-/** One message for all subscribers of a market, as it goes out. */
+/** One message for all subscribers of a market, as sent. */
 export interface Entry {
   /** Number in the log, without holes. */
   readonly seq: number;
   readonly market: StreamedMarket;
-  /** Which change of its market's book this is; null: a notice. */
+  /** Number of the change of its market's book; null: a notice. */
   readonly change: number | null;
   readonly frame: TextFrame;
-  /** Where the part of the message begins that does not depend on the cursor. */
+  /** Offset of the part of the message that does not depend on the cursor. */
   readonly bodyAt: number;
   readonly trusted: boolean;
   /** Monotonic. */
   readonly timeMs: number;
 }
 
-/** The latest messages of all markets in the order they happened, each kept once for all clients. */
+/** The latest messages of all markets in order, each stored once for all clients. */
 export class ChangeLog {
   #entries: Entry[] = [];
   #dropped = 0;
@@ -35,7 +35,7 @@ export class ChangeLog {
     return this.#head;
   }
 
-  /** Number of the oldest entry kept; one above `head` when none is. */
+  /** Number of the oldest kept entry; `head + 1` if there is none. */
   get first(): number {
     return this.#head - (this.#entries.length - this.#dropped) + 1;
   }
@@ -58,7 +58,7 @@ export class ChangeLog {
     this.drop(entry.timeMs);
   }
 
-  /** Drops what is older than `RETAINED_MS` or beyond `RETAINED_BYTES_MAX`; its markets are told. */
+  /** Drops entries older than `RETAINED_MS` or beyond `RETAINED_BYTES_MAX`, and notifies their markets. */
   drop(nowMs: number): void {
     for (;;) {
       const oldest = this.#entries[this.#dropped];
@@ -73,7 +73,7 @@ export class ChangeLog {
     this.#dropped = 0;
   }
 
-  /** The state of a market's book as of an entry: its newest change up to there, null when none is kept. */
+  /** A market's newest change up to an entry; null if it is no longer kept. */
   changeAt(market: StreamedMarket, seq: number): Entry | null {
     for (let at = Math.min(seq, this.#head); at >= this.first; at--) {
       const entry = this.at(at);

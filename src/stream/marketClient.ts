@@ -7,32 +7,32 @@ import type { StreamedMarket } from './streamedMarket.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
 import { type Selection, Wants } from './wants.ts';
 
-/** What a client needs of the stream it is a client of. */
+/** The parts of its stream that a client needs. */
 export interface MarketSource {
   readonly run: string;
   readonly log: ChangeLog;
   readonly metrics: StreamMetrics;
-  /** Of those followed; null: unknown. */
+  /** Finds a followed market; null: unknown. */
   find(marketId: string): StreamedMarket | null;
-  /** @param since Log number: markets resolved after it count as going on. */
+  /** @param since Log number: markets resolved after it count as open. */
   matching(wants: Wants, since: number): StreamedMarket[];
   join(client: MarketClient, market: StreamedMarket): void;
   leave(client: MarketClient, market: StreamedMarket): void;
-  /** Has `deliver` called soon. */
+  /** Schedules a call of `deliver`. */
   wake(client: MarketClient): void;
 }
 
-/** What a client has of one market. */
+/** A client's state of one market. */
 interface Sent {
-  /** Newest change it got or was told that it missed. */
+  /** Newest change that was sent, or reported as skipped. */
   change: number;
-  /** Log number of the newest notice it got. */
+  /** Log number of the newest notice that was sent. */
   notice: number;
 }
 
 /**
- * One client of `/v1/stream`. It keeps no queue: it has a position in the log all clients share, and is sent what lies
- * between there and the head. So a slow one costs its socket's buffer and nothing else.
+ * One client of `/v1/stream`. It has no queue: it has a position in the log that all clients share, and is sent the
+ * entries between it and the head. A slow client therefore costs only its socket's buffer.
  */
 export class MarketClient {
   readonly wants = new Wants();
@@ -40,13 +40,13 @@ export class MarketClient {
   readonly #source: MarketSource;
   readonly #sent = new Map<StreamedMarket, Sent>();
   #position: number;
-  /** It was under pressure: of what it has not got, only the newest of each market is sent. */
+  /** After pressure: of the changes not yet sent, only the newest of each market is sent. */
   #newestOnly = false;
-  /** It resumed and has not caught up: it gets everything, as fast as it takes it. */
+  /** It resumed and has not caught up: it gets every change, as fast as it reads. */
   #replaying = false;
-  /** Skipped changes it has not been told of. */
+  /** Skipped changes not yet reported to it. */
   readonly #untold = new Map<StreamedMarket, number>();
-  /** The log dropped something before it was sent. */
+  /** The log dropped entries before they were sent. */
   #isBehindLog = false;
   isWoken = false;
 
@@ -62,7 +62,7 @@ export class MarketClient {
     return this.#sent.keys();
   }
 
-  /** Sends what has happened since, until all is sent or the client is under pressure. */
+  /** Sends new entries until all are sent or the client is under pressure. */
   deliver(): void {
     const { log } = this.#source;
     if (this.#position < log.first - 1) this.#isBehindLog = true;
@@ -82,7 +82,7 @@ export class MarketClient {
     if (this.#isBehindLog) this.#catchUp();
   }
 
-  /** A market that came to be after the client asked for its series. */
+  /** Adds a market that appeared after the client subscribed to its series. */
   offerMarket(market: StreamedMarket): void {
     if (this.#sent.has(market) || !this.wants.matches(market.record)) return;
     this.#join([market]);
@@ -110,7 +110,7 @@ export class MarketClient {
     const skipped = isSkipped ? ahead : ahead - 1;
     if (skipped > 0) this.#untold.set(entry.market, (this.#untold.get(entry.market) ?? 0) + skipped);
     if (isSkipped) return;
-    // First what was skipped of any market: the cursor of what follows stands behind all of it.
+    // Reports skipped changes of any market first: the cursor of the next message is past all of them.
     this.#tellSkipped();
     this.#connection.sendFrame(entry.frame);
   }
@@ -125,7 +125,7 @@ export class MarketClient {
     this.#untold.clear();
   }
 
-  /** The log dropped changes before they could be sent: what the client holds is made new. */
+  /** The log dropped changes before they could be sent: sends the current books instead. */
   #catchUp(): void {
     this.#isBehindLog = false;
     const behind = [...this.#sent].flatMap(([market, sent]) => {
@@ -140,7 +140,7 @@ export class MarketClient {
   }
 
   #command(text: string): void {
-    // What happened before it was asked goes first; where nothing holds it up, snapshots are of this moment.
+    // Earlier changes go first; if nothing delays them, snapshots show the current state.
     this.deliver();
     try {
       const command = parseCommand(text);
@@ -194,7 +194,7 @@ export class MarketClient {
     this.#tellGaps(markets);
   }
 
-  /** Of gaps that opened before the client came, so that it hears of none closed that it was not told of. */
+  /** Reports gaps that were open before the client joined, so that every closed gap was reported open first. */
   #tellGaps(markets: readonly StreamedMarket[]): void {
     for (const { openGap } of markets) {
       if (openGap !== null) this.#connection.send(Buffer.from(JSON.stringify(gapNotice(openGap))));
@@ -202,8 +202,8 @@ export class MarketClient {
   }
 
   /**
-   * Goes on where the client stopped.
-   * @returns False when anything after that place is no longer kept: then everything begins with snapshots again.
+   * Continues at the client's place.
+   * @returns False if any later change is no longer kept: the subscription then starts again with snapshots.
    */
   #resume(place: StreamPlace): boolean {
     if (place.run !== this.#source.run) return false;
@@ -216,7 +216,7 @@ export class MarketClient {
       const change = this.#stateAt(market, place.seq)?.change ?? 0;
       this.#sent.set(market, { change, notice: place.seq });
     }
-    // The connection had ended within the first snapshots.
+    // The connection had ended during the first snapshots.
     const { upTo } = place;
     if (upTo !== null) this.#sendStates(markets.filter(({ ordinal }) => ordinal > upTo));
     this.#tellGaps(markets);
@@ -226,8 +226,8 @@ export class MarketClient {
   }
 
   /**
-   * Snapshots as of the client's position. All but the last say in their cursor how far they got, so that who loses the
-   * connection between two of them is not taken for having all.
+   * Sends snapshots as of the client's position. The cursor of all but the last says how far they got, so that a client
+   * disconnected between two of them resumes with the rest.
    */
   #sendStates(markets: readonly StreamedMarket[]): void {
     const states = markets.flatMap((market) => {

@@ -7,12 +7,12 @@ import type { Logger } from '../runtime/log.ts';
 import { type CloseCause, Connection } from './connection.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
 
-/** How long clients may take to part when the service stops. */
+/** How long clients may take to close when the service stops. */
 const FAREWELL_MS = 2_000;
 
 export type StreamName = 'market' | 'opportunity' | 'board' | 'replay';
 
-/** Who is connected to which stream, as long as their keys permit it. */
+/** The open connections of all streams; each is closed when its key no longer permits it. */
 export class OpenConnections {
   readonly #parts: {
     readonly liveKeys: Pick<LiveKeys, 'watch'>;
@@ -21,7 +21,7 @@ export class OpenConnections {
     readonly metrics: StreamMetrics;
   };
   readonly #open = new Map<Connection, WebSocket>();
-  /** By stream and user. */
+  /** Keyed by stream and user. */
   readonly #counts = new Map<string, number>();
   #isClosing = false;
 
@@ -38,15 +38,12 @@ export class OpenConnections {
     return this.#isClosing;
   }
 
-  /** Connections of one user, whichever of their keys they came with. */
+  /** Connections of one user, with any of their keys. */
   count(stream: StreamName, { userId }: Pick<Identity, 'userId'>): number {
     return this.#counts.get(`${stream} ${userId}`) ?? 0;
   }
 
-  /**
-   * Takes over an admitted client.
-   * @param serve Hands the connection to its stream.
-   */
+  /** Serves an admitted client. @param serve Hands the connection to its stream. */
   open(
     { socket, transport }: { socket: WebSocket; transport: Duplex },
     {
@@ -76,7 +73,7 @@ export class OpenConnections {
     if (this.#isClosing) connection.close('goingAway');
   }
 
-  /** Parts from everybody; resolves at the latest after `FAREWELL_MS`. */
+  /** Closes all connections; resolves after `FAREWELL_MS` at the latest. */
   async close(cause: CloseCause = 'goingAway'): Promise<void> {
     this.#isClosing = true;
     if (this.#open.size === 0) return;

@@ -10,7 +10,7 @@ import { OpportunityStream } from './opportunityStream.ts';
 import { StreamMetrics } from './streamMetrics.ts';
 
 export interface StreamsOptions {
-  /** Names this run of the service: 12 hex digits of chance. */
+  /** Names this run of the service: 12 random hex digits. */
   readonly run: string;
   readonly bus: Subscriber;
   readonly books: LiveBooks;
@@ -20,7 +20,7 @@ export interface StreamsOptions {
   readonly metrics: Metrics;
 }
 
-/** The live streams of one process, and who is connected to them. */
+/** The live streams of one process, and their connections. */
 export class Streams {
   readonly markets: MarketStream;
   readonly opportunities: OpportunityStream;
@@ -33,7 +33,7 @@ export class Streams {
     this.connections = new OpenConnections({ ...options, metrics });
   }
 
-  /** Parts from all clients; no new one is admitted. */
+  /** Closes all client connections and refuses new ones. */
   async close(): Promise<void> {
     await this.connections.close();
     this.markets.close();
@@ -41,7 +41,7 @@ export class Streams {
   }
 }
 
-/** The recorder as the streams read it. */
+/** The recorder as the books of the streams. */
 export function recordedBooks(
   recorder: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps'>,
 ): LiveBooks {

@@ -1,6 +1,6 @@
 import { EVENT_TYPES, type Market, TICKERS } from '../schema/market.ts';
 
-/** What one command names. Tickers and event types together mean markets that are of both. */
+/** The names in one command. Tickers and event types together select markets that match both. */
 export interface Selection {
   /** Null: not named, which means all of them if the other is. */
   readonly tickers: readonly string[] | null;
@@ -8,14 +8,14 @@ export interface Selection {
   readonly marketIds: readonly string[];
 }
 
-/** What a client wants to see: series that new markets join, and single markets. */
+/** A client's subscriptions: series, which new markets join, and single markets. */
 export class Wants {
   readonly #series = new Set<string>();
   readonly #marketIds = new Set<string>();
-  /** Markets of a wanted series that were unsubscribed singly. */
+  /** Markets of a subscribed series that were unsubscribed singly. */
   readonly #without = new Set<string>();
 
-  /** @param marketOf Who was taken out of a series is in it again when the series is named again. */
+  /** @param marketOf Naming a series again restores its markets that were unsubscribed singly. */
   add(selection: Selection, marketOf: (marketId: string) => Market | null): void {
     const named = new Set(seriesOf(selection));
     for (const series of named) this.#series.add(series);
@@ -37,20 +37,22 @@ export class Wants {
     }
   }
 
-  /** @param isOver Of a series only what still goes on is wanted; a single market also when it is resolved. */
+  /**
+   * @param isOver Series subscriptions match open markets only; a market subscribed by id matches after resolution too.
+   */
   matches(market: Market, isOver = market.status === 'resolved'): boolean {
     if (this.#marketIds.has(market.marketId)) return true;
     if (isOver || this.#without.has(market.marketId)) return false;
     return this.#series.has(seriesOfMarket(market));
   }
 
-  /** Markets that are no more need no remembering. */
+  /** Forgets a market that no longer exists. */
   forget(marketId: string): void {
     this.#marketIds.delete(marketId);
     this.#without.delete(marketId);
   }
 
-  /** As an `ack` says it. */
+  /** The subscriptions in the form of an `ack`. */
   toJson() {
     const named = (names: readonly string[], at: 0 | 1) =>
       names.filter((name) => [...this.#series].some((series) => series.split(':')[at] === name));
@@ -62,7 +64,9 @@ export class Wants {
   }
 }
 
-/** Tickers and event types of the series a command names: those of both lists, none where it names neither. */
+/**
+ * Tickers and event types of the series that a command names; a missing list means all, two missing lists mean none.
+ */
 export function seriesIn({ tickers, eventTypes }: Selection): {
   tickers: readonly string[];
   eventTypes: readonly string[];
