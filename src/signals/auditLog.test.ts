@@ -78,7 +78,7 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
       realized: expect.closeTo(0.5 - 0.9 - 0.0063, 12),
     });
     expect(rows[1]?.settlement?.realized).toBeCloseTo(1 - 0.93 - 0.034825, 12);
-    // The venue corrects itself: a further entry a row, also where a pair pays the same, and the sums follow.
+    // A correction by the venue adds an entry per row, also for a pair that pays the same, and updates the sums.
     expect(await log.settle({ ...market, outcome: 'Down' }, 0)).toBe(2);
     expect(await log.settle({ ...market, outcome: 'Down' }, 0)).toBe(0);
     const corrected = await reader.list(ALL, { after: null, limit: 10 });
@@ -123,7 +123,7 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
         await view.insertInto('audit_rows').values(row).execute();
         await addToDay().run(view, row);
       }
-      // As it was written then.
+      // As it was written at that time.
       const value = JSON.stringify({ seq: end.seq, hash: end.hash });
       await view.updateTable('settings').set({ value }).where('name', '=', HEAD_SETTING).execute();
     });

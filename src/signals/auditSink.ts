@@ -10,9 +10,9 @@ import type { DetectionSink, WrittenDetection } from './detectorHost.ts';
 import type { ExecutableFill } from './executable.ts';
 import { opportunityOf } from './opportunity.ts';
 
-/** Pauses between tries of one write. What waits longer is no opportunity any more. */
+/** Pauses between tries of one write. After a longer wait the opportunity is over. */
 const RETRY_DELAYS_MS = [20, 100, 400];
-/** Detections waiting to be written; beyond it they are refused, and found again while they last. */
+/** Most detections waiting to be written; further ones are refused, and found again if they last. */
 const WAITING_MAX = 1_000;
 
 export interface AuditSinkOptions {
@@ -24,7 +24,7 @@ export interface AuditSinkOptions {
   readonly metrics: Pick<Metrics, 'counter'>;
 }
 
-/** Writes each detection to the audit, and only then tells it. One at a time, in the order they were made. */
+/** Writes each detection to the audit, then publishes it. One at a time, in the order of detection. */
 export class AuditSink implements DetectionSink {
   readonly #options: AuditSinkOptions;
   readonly #failures;
@@ -50,7 +50,7 @@ export class AuditSink implements DetectionSink {
     const { auditId, marketId, tier, direction, detectedMs, receivedMs } = detection;
     const written = await this.#write('detected', auditId, () => audit.detected(detection));
     if (written === null) return null;
-    // False: another process was first, and published it.
+    // False: another process wrote it first, and published it.
     if (!written.value) {
       const found = await this.#write('detected', auditId, () => reader.detection(auditId));
       return found?.value ?? null;
@@ -61,7 +61,7 @@ export class AuditSink implements DetectionSink {
     return detection;
   }
 
-  /** Tells a detection that is written, and notes that it was told. Never rejects. */
+  /** Publishes a written detection, and records that it was published. Never rejects. */
   async tell(detection: Detection): Promise<void> {
     const { audit, bus, clock } = this.#options;
     const isPushed = PUSHED_TIERS.some((tier) => tier === detection.tier);
@@ -77,13 +77,13 @@ export class AuditSink implements DetectionSink {
     await this.#write('executable', detection.auditId, () => audit.executable(detection.auditId, fills));
   }
 
-  /** Waits for what is being written. */
+  /** Waits for queued writes. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#tail;
   }
 
-  /** Null where it could not be written. */
+  /** Null if it could not be written. */
   async #write<T>(kind: string, auditId: string, run: () => Promise<T>): Promise<{ value: T } | null> {
     if (this.#waiting >= WAITING_MAX) {
       this.#failed(kind, auditId, new Error('too many audit entries wait'));

@@ -7,7 +7,7 @@ import type { AuditLog } from './auditLog.ts';
 import type { AuditReader } from './auditReader.ts';
 import { CatchUp } from './catchUp.ts';
 
-test('a row is not finished from the store before the store has the books it would have filled on', async () => {
+test('a row is not finished from the store before the store has the books for its fills', async () => {
   const clock = new FakeClock();
   const asked: number[] = [];
   const reader = {

@@ -11,16 +11,16 @@ import type { AuditReader, AuditRecord } from './auditReader.ts';
 import { EXECUTABLE_AFTER_MS, executableFill } from './executable.ts';
 
 const PERIOD_MS = 60_000;
-/** What is younger than this, beyond the store's lag, is still being evaluated from memory, or its books are not stored yet. */
+/** Younger rows may still be evaluated from memory, or their books may not be stored yet; the store's lag is added. */
 const AGE_MIN_MS = 30_000;
-/** Rows and markets of one round; the rest waits for the next. */
+/** Rows and markets per round; the rest waits for the next. */
 const ROUND_MAX = 500;
 
 export interface CatchUpOptions {
   readonly audit: AuditLog;
   readonly reader: AuditReader;
   readonly store: StoreReader;
-  /** Age of the oldest row received that is not in the store. */
+  /** Age of the oldest received row that is not in the store. */
   readonly storeLagMs: () => number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -28,8 +28,8 @@ export interface CatchUpOptions {
 }
 
 /**
- * Finishes audit rows: settles them when their market is, and finds from the store what the live books could not tell
- * because the process ended first.
+ * Finishes audit rows: settles them when their market is resolved, and reads fills from the store if the process ended
+ * before the live books gave them.
  */
 export class CatchUp {
   readonly #options: CatchUpOptions;
@@ -46,13 +46,13 @@ export class CatchUp {
     this.#timer = every(options.clock, PERIOD_MS, () => this.round());
   }
 
-  /** A market's record changed; its rows are settled when it is. */
+  /** Settles a market's rows when its record is resolved. */
   market(market: Market): void {
     if (market.status !== 'resolved' || market.payoutYes === null) return;
     this.#run(() => this.#settle(market));
   }
 
-  /** Looks for what is due; resolves when it is done. Never rejects. */
+  /** Finishes the rows that are due; resolves when it is done. Never rejects. */
   round(): Promise<void> {
     this.#run(async () => {
       await this.#fillAll();

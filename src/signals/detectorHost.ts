@@ -13,33 +13,35 @@ import { Probes } from './probes.ts';
 import { type PricePoint, TickerPrices } from './tickerPrices.ts';
 import { WatchedMarket } from './watchedMarket.ts';
 
-/** Time alone ends an endgame's range, a price's freshness and a market: so often is looked. */
+/** How often to re-evaluate every market: endgame ranges, price freshness and market ends expire without an event. */
 const SWEEP_MS = 1_000;
-/** A market that ended so long ago is forgotten. */
+/** A market is forgotten this long after its end. */
 const FORGET_AFTER_MS = 60_000;
-/** A chance whose row could not be written is looked at again after this. */
+/** Pause before a market is evaluated again after a row could not be written. */
 const REFUSED_PAUSE_MS = 1_000;
 
 /**
- * Markets looked at in one turn of the event loop where time or a price asks for all of them: some tenths of a
- * millisecond. With the venue's fifteen series that is all there are of a ticker.
+ * Markets evaluated in one turn of the event loop if time or a price requires all of them: some tenths of a
+ * millisecond. With the venue's fifteen series this covers all markets of a ticker.
  */
 const MARKETS_AT_ONCE = 32;
 
-/** A market's book as last shown. */
+/** A market's newest published book. */
 export interface ShownBook extends Pick<BookRecord, 'yes' | 'no' | 'trusted'> {
-  /** Receipt of the last change of a best price or of the trust: since then all four prices have stood. */
+  /**
+   * Receive time of the last change of a best price or of the trust: all four prices have been unchanged since then.
+   */
   readonly quotedTimeMs: number;
 }
 
-/** What of an audit row the board goes by. */
+/** The columns of an audit row that the board uses. */
 export type WrittenDetection = Pick<Detection, 'detectedMs' | 'direction'>;
 
-/** Where detections go, before anyone hears of them. */
+/** Receives detections before they are published. */
 export interface DetectionSink {
   /**
-   * Resolves when the row is written and published, with what the row says: another process may have been first. Null
-   * when it could not be written. Never rejects.
+   * Resolves when the row is written and published, with the row's content: another process may have written it first.
+   * Null if it could not be written. Never rejects.
    */
   detected(detection: Detection): Promise<WrittenDetection | null>;
   /** Never rejects. */
@@ -50,30 +52,30 @@ export interface DetectorHostOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly sink: DetectionSink;
-  /** For a market of which no change was seen since the start. Null: it has no book yet; `unfinished`: ask later. */
+  /** For a market without a change since the start. Null: it has no book yet; `unfinished`: call again later. */
   readonly bookOf?: (marketId: string) => ShownBook | 'unfinished' | null;
-  /** First detections that an earlier run wrote, of markets that have not ended. */
+  /** First detections by an earlier run, of markets that have not ended. */
   readonly known?: readonly KnownDetection[];
 }
 
-/** A row that an earlier run wrote. */
+/** A row written by an earlier run. */
 export type KnownDetection = WrittenDetection & Pick<Detection, 'marketId' | 'tier'>;
 
-/** One market with what was said of it. */
+/** One market and its detections. */
 interface Watch extends Served {
   readonly watched: WatchedMarket;
   readonly episodes: Episodes;
   readonly probes: Probes;
-  /** First detections by tier: written, or being written. */
+  /** First detections by kind: written, or being written. */
   readonly first: Map<SignalTier, FirstDetection>;
   pausedUntilMs: number;
-  /** Receipt of what it is to be looked at for. */
+  /** Receive time of the event that scheduled the evaluation. */
   lookMs: number;
 }
 
 /**
- * Runs the detectors over what the recorder shows: on each trusted book change of a market, and on each price of its
- * underlying. Calls return at once; what is found goes to the sink first.
+ * Runs the detectors on the recorder's output: on each trusted book change of a market, and on each price of its
+ * underlying. Calls return at once; detections go to the sink first.
  */
 export class DetectorHost {
   readonly #options: DetectorHostOptions;
@@ -103,7 +105,7 @@ export class DetectorHost {
     this.#sweep = every(clock, SWEEP_MS, () => this.look(clock.now()));
   }
 
-  /** A new or changed record of a market. */
+  /** Applies a new or changed record of a market. */
   market(market: Market): void {
     const nowMs = this.#options.clock.now();
     const watch = this.#watches.get(market.marketId);
@@ -117,7 +119,7 @@ export class DetectorHost {
     if (watched !== null) this.#add(watched);
   }
 
-  /** A change of levels. */
+  /** Applies a change of levels. */
   book(record: BookRecord): void {
     const watch = this.#watches.get(record.marketId);
     if (watch === undefined) return;
@@ -128,7 +130,7 @@ export class DetectorHost {
     this.#bookShown(watch, record.receivedTimeMs);
   }
 
-  /** Best prices or the trust in them changed; the levels behind them come as `book`. */
+  /** Applies a change of best prices or their trust; the levels behind them arrive as `book`. */
   quote(record: QuoteRecord): void {
     const watch = this.#watches.get(record.marketId);
     if (watch === undefined) return;
@@ -137,7 +139,7 @@ export class DetectorHost {
     if (record.trusted === watched.isProven) return;
     watch.probes.before(record.receivedTimeMs);
     watched.isProven = record.trusted;
-    // Trusted again: the levels may follow in a moment, so only what comes next is looked at.
+    // Trusted again: the levels may follow shortly, so only the next change is evaluated.
     if (watched.trusted) watched.holds.update(watched, record.receivedTimeMs);
     else this.#distrust(watch);
   }
@@ -156,18 +158,18 @@ export class DetectorHost {
     this.#distrust(watch);
   }
 
-  /** A price of an underlying: only the markets on it are worth something else now. */
+  /** Applies a price of an underlying: only the markets on it change in value. */
   tick(point: PricePoint & { readonly ticker: Ticker }): void {
     this.#prices[point.ticker].push(point);
     this.#lookAt(this.#byTicker.get(point.ticker) ?? [], point.receivedTimeMs);
   }
 
-  /** Takes over prices of before the start, oldest first. */
+  /** Loads prices from before the start, oldest first. */
   prime(points: readonly (PricePoint & { readonly ticker: Ticker })[]): void {
     for (const point of points) this.#prices[point.ticker].push(point);
   }
 
-  /** What stands at this moment, audited or not yet. */
+  /** The open opportunities, audited or not yet. */
   *standing(): IterableIterator<{ watched: WatchedMarket; episode: Episode; prices: TickerPrices }> {
     for (const { watched, episodes } of this.#watches.values()) {
       const prices = this.#prices[watched.ticker];
@@ -175,7 +177,7 @@ export class DetectorHost {
     }
   }
 
-  /** Ends what time has ended, so that a reader sees nothing that is over. */
+  /** Closes expired opportunities, so that readers see none that is over. */
   refresh(nowMs: number): void {
     for (const watch of this.#watches.values()) {
       if (watch.episodes.standing.length > 0) this.#evaluate(watch, nowMs);
@@ -202,7 +204,7 @@ export class DetectorHost {
     this.#firstBook(watch);
   }
 
-  /** Takes over the book that was shown before anybody listened here; it may stand as it is until the window ends. */
+  /** Copies the book published before this host subscribed; it may stay unchanged until the window ends. */
   #firstBook({ watched }: Watch): void {
     const book = this.#options.bookOf?.(watched.market.marketId) ?? null;
     if (book === null || book === 'unfinished') return;
@@ -228,7 +230,7 @@ export class DetectorHost {
   #evaluate(watch: Watch, receivedMs: number): void {
     const { watched, episodes } = watch;
     if (!watched.trusted || this.#isClosed) return;
-    // A winner can be known before the window's end, and nobody takes the books down at once.
+    // The winner may be known before the window's end, while orders remain in the book.
     if (watched.market.status !== 'open') {
       episodes.clear();
       return;
@@ -268,7 +270,7 @@ export class DetectorHost {
       const { direction } = written;
       const first = { detectedMs: written.detectedMs, direction, isAudited: true };
       watch.first.set(tier, first);
-      // The one that made the row may have ended meanwhile, and another of its tier begun.
+      // The episode that made the row may have ended meanwhile, and another of its kind begun.
       for (const standing of watch.episodes.standing) if (standing.tier === tier) standing.first = first;
       return;
     }
@@ -277,7 +279,7 @@ export class DetectorHost {
     watch.pausedUntilMs = this.#options.clock.now() + REFUSED_PAUSE_MS;
   }
 
-  /** Looks at every market as it is now, and forgets those that are over. */
+  /** Evaluates every market at `nowMs`, and forgets markets that are over. */
   look(nowMs: number): void {
     for (const [marketId, watch] of this.#watches) {
       if (!watch.watched.hasBook) this.#firstBook(watch);
@@ -289,7 +291,7 @@ export class DetectorHost {
     this.#lookAt(this.#watches.values(), nowMs);
   }
 
-  /** The first at once; so many that they would hold up what arrives meanwhile take turns with it. */
+  /** Evaluates the first markets at once; the others take turns with new events, so as not to delay them. */
   #lookAt(watches: Iterable<Watch>, receivedMs: number): void {
     let atOnce = MARKETS_AT_ONCE;
     for (const watch of watches) {

@@ -32,7 +32,7 @@ test('a slot that turns from BUY_YES to BUY_NO without a pause begins a new epis
   expect([first?.signal.direction, second?.first]).toEqual(['BUY_YES', null]);
 });
 
-test('each turn begins one, and what follows in the same direction does not', () => {
+test('each change of direction begins an episode, a repeated direction does not', () => {
   const episodes = new Episodes();
   const begun = [YES_CHEAP, YES_CHEAP, NO_CHEAP, NO_CHEAP, YES_CHEAP].map((state) =>
     episodes.update(state).map(({ slot, signal }) => [slot, signal.direction]),
@@ -40,7 +40,7 @@ test('each turn begins one, and what follows in the same direction does not', ()
   expect(begun).toEqual([[['model', 'BUY_YES']], [], [['model', 'BUY_NO']], [], [['model', 'BUY_YES']]]);
 });
 
-test('the same direction goes on with the newest reading, and ends with the first state that does not show it', () => {
+test('an episode continues with the newest reading in the same direction, and ends with the first state without it', () => {
   const episodes = new Episodes();
   const [begun] = episodes.update(YES_CHEAP);
   expect(episodes.update(quoted(0.41, 0.43))).toEqual([]);
@@ -60,7 +60,7 @@ test('an episode is shown once its row is written, and only in the direction of 
   expect(shown({ ...row, direction: 'BUY_NO' })).toBe(false);
 });
 
-test('what could not be written is forgotten by its tier alone', () => {
+test('an unwritten opportunity is dropped by its own kind only', () => {
   const episodes = new Episodes();
   const [episode] = episodes.update(YES_CHEAP) as [Episode];
   episodes.drop('logical');

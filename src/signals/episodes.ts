@@ -3,7 +3,7 @@ import { detectLogical } from '../core/signals/logical.ts';
 import { detectMispricing } from '../core/signals/mispricing.ts';
 import type { Direction, MarketState, Signal, SignalTier } from '../core/signals/signal.ts';
 
-/** The detectors in the order their chances stand on the board. */
+/** The detectors in the order of their opportunities on the board. */
 export const SLOTS = ['logical', 'endgame', 'model'] as const;
 export type Slot = (typeof SLOTS)[number];
 
@@ -13,35 +13,35 @@ const DETECTORS: Readonly<Record<Slot, (state: MarketState) => Signal | null>> =
   model: detectMispricing,
 };
 
-/** A chance that stands, from the first state that showed it until one that does not. */
+/** An open opportunity, from the first evaluation that finds it to the first that does not. */
 export interface Episode {
   readonly slot: Slot;
-  /** As at its beginning: a mispricing that began on a young price stays `stale` for as long as it stands. */
+  /** Fixed at the beginning: a mispricing first seen before the price was stable stays `stale`. */
   readonly tier: SignalTier;
   /** The newest reading. */
   signal: Signal;
-  /** Null until the host has found or made it. */
+  /** Null until the host has found or created it. */
   first: FirstDetection | null;
 }
 
-/** The first detection of a market in a tier, as its audit row has it: there is one row, whatever comes later. */
+/** The first detection of a market and kind, as in its audit row: there is one row, whatever is detected later. */
 export interface FirstDetection {
   readonly detectedMs: number;
   readonly direction: Direction;
-  /** Its row is written: only then may anyone see it. */
+  /** Its row is written: only then may it be shown. */
   readonly isAudited: boolean;
 }
 
-/** Whether an episode is what its audit row says: one in the other direction has no row, so nobody is shown it. */
+/** Whether an episode matches its audit row: one in the other direction has no row, so it is not shown. */
 export function isShown({ first, signal }: Episode): boolean {
   return first?.isAudited === true && first.direction === signal.direction;
 }
 
-/** The chances of one market that stand now. */
+/** The open opportunities of one market. */
 export class Episodes {
   readonly #standing: Partial<Record<Slot, Episode>> = {};
 
-  /** @returns The chances that this state shows and the one before did not. */
+  /** @returns The opportunities that this state has and the previous one had not. */
   update(state: MarketState): readonly Episode[] {
     let begun: Episode[] | null = null;
     for (const slot of SLOTS) {
@@ -61,7 +61,9 @@ export class Episodes {
     return begun ?? NONE;
   }
 
-  /** Forgets those of a tier whose row could not be written; the next state that shows one begins it again. */
+  /**
+   * Forgets the opportunities of a kind whose row could not be written; the next state that has one begins it again.
+   */
   drop(tier: SignalTier): void {
     for (const slot of SLOTS) if (this.#standing[slot]?.tier === tier) delete this.#standing[slot];
   }

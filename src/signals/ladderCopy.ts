@@ -2,7 +2,7 @@ import type { BookView, SideView } from '../schema/records.ts';
 
 const LEVELS_AT_FIRST = 128;
 
-/** One side as it stood when it was copied: the live one is in the middle of an action whenever a price ticks. */
+/** One side as of the copy: the live side may be in the middle of an action when a price arrives. */
 class SideCopy implements SideView {
   count = 0;
   prices = new Uint16Array(LEVELS_AT_FIRST);

@@ -20,14 +20,14 @@ export interface BoardQuery {
   readonly limit: number;
 }
 
-/** What a reader of the board needs of it. */
+/** The part of the board that its readers need. */
 export interface Board {
   read(query: BoardQuery): { asOfMs: number; opportunities: LiveOpportunityBody[] };
 }
 
 type Standing = ReturnType<DetectorHost['standing']> extends Iterable<infer S> ? S : never;
 
-/** The chances that stand now, from memory. */
+/** The open opportunities, from memory. */
 export class LiveBoard implements Board {
   readonly #host: DetectorHost;
   readonly #clock: Pick<Clock, 'now'>;
@@ -37,7 +37,7 @@ export class LiveBoard implements Board {
     this.#clock = clock;
   }
 
-  /** Logical first, then by expected P&L; only what is audited. Reading changes nothing but what time has ended. */
+  /** Logical ones first, then by expected P&L; only audited ones. Reading also closes expired opportunities. */
   read(query: BoardQuery): { asOfMs: number; opportunities: LiveOpportunityBody[] } {
     const asOfMs = this.#clock.now();
     this.#host.refresh(asOfMs);
@@ -60,7 +60,7 @@ function inOrder(a: LiveOpportunityBody, b: LiveOpportunityBody): number {
   return a.market_id < b.market_id ? -1 : 1;
 }
 
-/** Null where the asked volatility would have the other side bought: the board never contradicts the audit. */
+/** Null if the requested volatility would buy the other side: the board never contradicts the audit. */
 function bodyOf({ watched, episode, prices }: Standing, sigmaSeconds: number): LiveOpportunityBody | null {
   const { signal, tier, first } = episode;
   const detectedMs = first?.detectedMs ?? 0;
@@ -98,7 +98,7 @@ function bodyOf({ watched, episode, prices }: Standing, sigmaSeconds: number): L
   };
 }
 
-/** Whether the model tiers would buy the other token than the signal does if YES were worth `yesProb`. */
+/** Whether, if YES were worth `yesProb`, the model would buy the other token than the signal does. */
 function buysOtherToken(
   watched: Standing['watched'],
   signal: Parameters<typeof boughtToken>[0],

@@ -5,7 +5,7 @@ import { Moments } from './moments.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 
-test('of one market no two are equal, over all markets none is before the one made before it', () => {
+test('times are distinct within one market, and never decrease over all markets', () => {
   const made = fc.record({
     market: fc.integer({ min: 0, max: 3 }),
     tier: fc.constantFrom(...SIGNAL_TIERS),
@@ -30,14 +30,14 @@ test('of one market no two are equal, over all markets none is before the one ma
   );
 });
 
-test('a second one in a millisecond is moved by one, and so is what follows it in another market', () => {
+test('a second detection in a millisecond is moved by one, and so is the next one of another market', () => {
   const moments = new Moments();
   const taken = [moments.next([], NOW_MS)];
   expect(moments.next(taken, NOW_MS)).toBe(NOW_MS + 1);
   expect(moments.next([], NOW_MS)).toBe(NOW_MS + 1);
 });
 
-test('a clock that is set back is believed', () => {
+test('a clock that is set back further is followed', () => {
   const moments = new Moments();
   moments.next([], NOW_MS);
   expect(moments.next([], NOW_MS - 100)).toBe(NOW_MS);

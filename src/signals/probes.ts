@@ -3,9 +3,9 @@ import type { Leg } from '../core/signals/signal.ts';
 import type { Clock, Timer } from '../runtime/clock.ts';
 import { EXECUTABLE_AFTER_MS, type ExecutableFill, executableFill, type TradedBook } from './executable.ts';
 
-/** A state is shown at most some 20 ms after its receipt; then nothing of before can still come. */
+/** A state is published some 20 ms after its receipt at most; after this time no earlier one can arrive. */
 const LATE_MAX_MS = 100;
-/** Detections of one market waiting at once: it has four tiers. */
+/** Most waiting detections of one market; it has four kinds. */
 const WAITING_MAX = 8;
 
 interface Probe {
@@ -16,20 +16,20 @@ interface Probe {
   readonly done: (fills: readonly ExecutableFill[]) => void;
 }
 
-/** Holds the detections of one market against the books that follow them, in the order of receipt. */
+/** Computes the fills of one market's detections on the books that follow, in the order of receipt. */
 export class Probes {
   readonly #clock: Clock;
   readonly #book: TradedBook;
   #waiting: Probe[] = [];
   readonly #timers = new Set<Timer>();
 
-  /** @param book The market's book, changed in place as time goes on. */
+  /** @param book The market's book, changed in place over time. */
   constructor(clock: Clock, book: TradedBook) {
     this.#clock = clock;
     this.#book = book;
   }
 
-  /** @param done Called once, with a fill for each time; never where too many wait or the process ends before. */
+  /** @param done Called once, with a fill for each time; never if too many wait or the process ends before. */
   add(probe: Omit<Probe, 'fills'>): void {
     if (this.#waiting.length >= WAITING_MAX) return;
     this.#waiting.push({ ...probe, fills: [] });
@@ -42,7 +42,7 @@ export class Probes {
     this.#timers.add(timer);
   }
 
-  /** Call it BEFORE the book becomes one received at `timeMs`: up to then the present one was in force. */
+  /** Call this BEFORE the book becomes one received at `timeMs`: until then the current book was in force. */
   before(timeMs: number): void {
     if (this.#waiting.length === 0) return;
     for (const probe of this.#waiting) {

@@ -66,7 +66,7 @@ function simulate(options: { seed: string; chancesPerHour: number; density: numb
 
 type Simulation = ReturnType<typeof simulate>;
 
-/** What stands, said without anything the host keeps: from the records alone, each market on its own. */
+/** The open opportunities computed from the records alone, each market on its own, without the host's state. */
 function fromScratch({ sink, recorder }: Simulation, nowMs: number): string[] {
   const said: string[] = [];
   for (const market of recorder.markets()) {
@@ -78,7 +78,7 @@ function fromScratch({ sink, recorder }: Simulation, nowMs: number): string[] {
     if (last === undefined || !last.trusted || quote?.trusted !== true) continue;
     const prices = new TickerPrices();
     for (const point of sink.underlyings) if (point.ticker === market.ticker) prices.push(point);
-    // The state before the last change of trust tells nothing of how long a price stood.
+    // The states before the last change of trust do not show how long a price was unchanged.
     const from = books.findLastIndex(({ trusted }) => !trusted) + 1;
     for (const { yes, no, receivedTimeMs } of books.slice(from)) {
       watched.takeBook({ yes: bookOf(yes.bids, yes.asks), no: bookOf(no.bids, no.asks) });
@@ -109,12 +109,12 @@ function standing({ host }: Simulation): string[] {
     .sort();
 }
 
-test('the board is what the detectors say of the records from scratch, on a stream with every kind of chance', () => {
+test('the board equals the detectors run on the records from scratch, on a stream with every kind of opportunity', () => {
   const simulation = simulate({ seed: '11', chancesPerHour: 240, density: 0.02 });
   let [frames, compared, stood] = [0, 0, 0];
   for (const nowMs of simulation.play(START + 10 * MINUTE)) {
     if (++frames % 1_997 !== 0) continue;
-    // A second on, because a volatility stands for a second.
+    // A second later, because a volatility is valid for a second.
     const laterMs = nowMs + 1_000;
     simulation.clock.stepWall(1_000);
     simulation.host.look(laterMs);
@@ -128,7 +128,7 @@ test('the board is what the detectors say of the records from scratch, on a stre
   expect(stood).toBeGreaterThan(5);
 });
 
-test('cheap pairs are found where they are planted, at the books that were trusted, once a market', () => {
+test('planted cheap pairs are found on the trusted books, once per market', () => {
   const simulation = simulate({ seed: '12', chancesPerHour: 120, density: 0.02 });
   for (const _ of simulation.play(START + 12 * MINUTE));
   simulation.close();
@@ -144,7 +144,7 @@ test('cheap pairs are found where they are planted, at the books that were trust
   }
 });
 
-test('a consistent venue, whose actions come in pieces, never shows a logical chance', () => {
+test('a consistent venue whose actions arrive in pieces never shows a logical opportunity', () => {
   const simulation = simulate({ seed: '13', chancesPerHour: 0, density: 0.1 });
   let frames = 0;
   for (const _ of simulation.play(START + 6 * MINUTE)) {

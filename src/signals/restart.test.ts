@@ -10,7 +10,7 @@ import { verifyAudit } from './auditVerify.ts';
 
 const CHEAP = { yes: [[4600, 80 * SHARE]], no: [[4700, 100 * SHARE]] } as const;
 
-test('after a restart a chance keeps its first moment, and is neither written nor told again', async () => {
+test('after a restart an opportunity keeps its first time, and is neither written nor published again', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
@@ -24,7 +24,7 @@ test('after a restart a chance keeps its first moment, and is neither written no
   expect(await rig.rows()).toHaveLength(1);
 });
 
-/** The rig's books as the recorder shows them. */
+/** The rig's books as published by the recorder. */
 function shown(rig: SignalRig, more: { trusted?: boolean; quotedTimeMs: number }) {
   const marketId = rig.markets[0]?.marketId as string;
   const { yes, no } = bookRecord({
@@ -34,7 +34,7 @@ function shown(rig: SignalRig, more: { trusted?: boolean; quotedTimeMs: number }
   rig.shown.set(marketId, { yes, no, trusted: true, ...more });
 }
 
-test('a chance that stood before the start is seen though its book never changes again', async () => {
+test('an opportunity open before the start is found though its book never changes again', async () => {
   const rig = await SignalRig.start();
   rig.market();
   shown(rig, { quotedTimeMs: rig.clock.now() - 500 });
@@ -42,13 +42,13 @@ test('a chance that stood before the start is seen though its book never changes
   await rig.clock.advance(1_000);
   expect(rig.board()).toMatchObject([{ tier: 'logical', confidence: 'stale' }]);
   expect(rig.told).toHaveLength(1);
-  // Counted from when the price came, not from when somebody began to look.
+  // Counted from the arrival of the price, not from the first evaluation.
   await rig.clock.advance(28_500);
   expect(rig.board()).toMatchObject([{ confidence: 'stable' }]);
   expect((await rig.rows())[0]?.detection).toMatchObject({ heldMs: 1_500, confidence: 'stale' });
 });
 
-test('a book found half applied is asked for again; one found unproven waits for the trust', async () => {
+test('a half-applied book is read again; an unproven one waits for the trust', async () => {
   const rig = await SignalRig.start();
   const marketId = rig.market();
   rig.shown.set(marketId, 'unfinished');
@@ -63,7 +63,7 @@ test('a book found half applied is asked for again; one found unproven waits for
   expect(rig.board()).toMatchObject([{ tier: 'logical' }]);
 });
 
-test('a price counts as held from when the trust came back, though no level changed with it', async () => {
+test('the age of a price counts from the return of the trust, though no level changed with it', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
@@ -78,7 +78,7 @@ test('a price counts as held from when the trust came back, though no level chan
   expect(rig.board()).toMatchObject([{ confidence: 'stable' }]);
 });
 
-test('what was written but not told before a crash is told by the next start, once', async () => {
+test('a detection written but not published before a crash is published by the next start, once', async () => {
   const rig = await SignalRig.start();
   rig.market();
   await new AuditLog(rig.database, rig.clock).detected(detection());
@@ -88,7 +88,7 @@ test('what was written but not told before a crash is told by the next start, on
   expect(rig.told).toHaveLength(1);
 });
 
-test('what was not told before its market ended is not told any more', async () => {
+test('a detection not published before its market ended is never published', async () => {
   const rig = await SignalRig.start();
   await new AuditLog(rig.database, rig.clock).detected(detection());
   rig.clock.stepWall(300_000);
@@ -96,7 +96,7 @@ test('what was not told before its market ended is not told any more', async () 
   expect(rig.told).toEqual([]);
 });
 
-test('only logical and endgame chances are told; all are written and on the board', async () => {
+test('only logical and endgame opportunities are published; all are written and on the board', async () => {
   const rig = await SignalRig.start();
   rig.market({ eventType: '1h', endTimeMs: T0 + 3_600_000 });
   for (let second = 0; second < 200; second++) {
@@ -114,7 +114,7 @@ test('only logical and endgame chances are told; all are written and on the boar
   expect(rig.board()).toMatchObject([{ tier: 'stale', direction: 'BUY_YES', fill_price: 0.51 }]);
   expect((await rig.rows()).map(({ detection: { tier } }) => tier)).toEqual(['stale']);
   expect(rig.told).toEqual([]);
-  // The same chance stands on: its tier stays, its price has grown old.
+  // The same opportunity stays open: its kind stays, its price has become stable.
   rig.clock.stepWall(31_000);
   rig.price(97_300);
   await rig.settle();
@@ -127,7 +127,7 @@ test('only logical and endgame chances are told; all are written and on the boar
   expect(narrow).toMatchObject({ tier: 'stale', confidence: 'stable', detected_at: wide?.detected_at });
 });
 
-test('rows a crash left unfinished are finished from the store: fills by receipt, and what was paid', async () => {
+test('rows left unfinished by a crash are finished from the store: fills by receive time, and the payout', async () => {
   const rig = await SignalRig.start();
   await new AuditLog(rig.database, rig.clock).detected(detection());
   const asked: number[] = [];
@@ -168,7 +168,7 @@ test('rows a crash left unfinished are finished from the store: fills by receipt
   expect(await verifyAudit(rig.database)).toMatchObject({ ok: true, entries: 3, rows: 1 });
 });
 
-test('a signal whose row cannot be written is not told; the next state tries again after a second', async () => {
+test('a signal whose row cannot be written is not published; the next state tries again after a second', async () => {
   const rig = await SignalRig.start();
   rig.market();
   await rig.database.schema.alterTable('audit_entries').renameTo('gone').execute();
@@ -186,7 +186,7 @@ test('a signal whose row cannot be written is not told; the next state tries aga
   expect(await verifyAudit(rig.database)).toMatchObject({ ok: true, rows: 1 });
 });
 
-test('a write that works at the third try is told once', async () => {
+test('a write that succeeds at the third try is published once', async () => {
   const rig = await SignalRig.start();
   let tries = 0;
   const log = new AuditLog(rig.database, rig.clock);

@@ -5,7 +5,7 @@ import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
 const CHEAP = { yes: [[4600, 80 * SHARE]], no: [[4700, 100 * SHARE]] } as const;
 const DEAR = { yes: [[4800, 80 * SHARE]], no: [[4900, 100 * SHARE]] } as const;
 
-test('asks 0.46 and 0.47 at fee rate 0.07: one row, one push, one chance on the board, at known figures', async () => {
+test('asks 0.46 and 0.47 at fee rate 0.07: one row, one push, one opportunity on the board, at known figures', async () => {
   const rig = await SignalRig.start();
   const marketId = rig.market();
   rig.book(CHEAP);
@@ -42,7 +42,7 @@ test('asks 0.48 and 0.49 cost more than 1 with their fees: nothing', async () =>
   expect([rig.told, rig.board(), await rig.rows()]).toEqual([[], [], []]);
 });
 
-test('a chance that comes again keeps its first moment and is neither written nor told again', async () => {
+test('a recurring opportunity keeps its first time and is neither written nor published again', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
@@ -57,7 +57,7 @@ test('a chance that comes again keeps its first moment and is neither written no
   expect(await rig.rows()).toHaveLength(1);
 });
 
-test('nobody is told before the row can be read from the database', async () => {
+test('nothing is published before the row can be read from the database', async () => {
   const rig = await SignalRig.start();
   rig.market();
   const seen: Promise<number>[] = [];
@@ -121,7 +121,7 @@ test.each(['closed', 'resolved'] as const)('a market that is %s is not signalled
   expect(rig.board()).toEqual([]);
 });
 
-test('after a gap the next trusted state is looked at again', async () => {
+test('after a gap the next trusted state is evaluated again', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.bus.publish('gap', oneClock(gap(rig, null)));
@@ -141,7 +141,7 @@ function gap(rig: SignalRig, endTimeMs: number | null) {
   };
 }
 
-test('what would have filled: at 50 ms all, at 250 ms what is left within the limits, at 500 ms nothing', async () => {
+test('the executable fills: at 50 ms all, at 250 ms the rest within the limits, at 500 ms nothing', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
@@ -158,7 +158,7 @@ test('what would have filled: at 50 ms all, at 250 ms what is left within the li
   ]);
 });
 
-test('what would have filled of several levels goes up to the price of the last', async () => {
+test('an executable fill over several levels goes up to the price of the last', async () => {
   const rig = await SignalRig.start();
   rig.market();
   const yes = [
@@ -176,7 +176,7 @@ test('what would have filled of several levels goes up to the price of the last'
   );
 });
 
-test('a book received in the very millisecond counts; an untrusted one fills nothing', async () => {
+test('a book received in the same millisecond counts; an untrusted one fills nothing', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
