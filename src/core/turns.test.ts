@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Turns } from './turns.ts';
 
-/** Runs tasks one at a time and notes whose they were. */
+/** Runs tasks one at a time and records their users. */
 function queueOf(places: number) {
   const turns = new Turns(places);
   const order: string[] = [];
@@ -22,7 +22,7 @@ test('a user with many tasks delays another by one round', async () => {
   expect(order).toHaveLength(1_003);
 });
 
-test('never more at once than there are places, and a task that fails gives its place on', async () => {
+test('never runs more at once than there are slots, and a failing task passes its slot on', async () => {
   const turns = new Turns(2);
   let [now, most] = [0, 0];
   const task = (fails: boolean) =>

@@ -1,6 +1,6 @@
 /**
- * Shares a number of places among users, one task at a time in turn: a user with a thousand tasks waiting delays
- * another's next one by one round, not by a thousand.
+ * Shares a number of slots among users, one task at a time in turn: a user with a thousand waiting tasks delays
+ * another's next task by one round, not by a thousand.
  */
 export class Turns {
   readonly #places: number;
@@ -12,7 +12,7 @@ export class Turns {
     this.#places = places;
   }
 
-  /** Runs a task when its user's turn has come. Callers bound how many they hand in at once. */
+  /** Runs a task when its user's turn has come. Callers limit how many they submit at once. */
   async run<T>(user: string, task: () => Promise<T>): Promise<T> {
     if (this.#busy >= this.#places) {
       await new Promise<void>((resolve) => {
@@ -28,7 +28,7 @@ export class Turns {
     }
   }
 
-  /** Hands the place on; a user who was served goes to the end. */
+  /** Passes the slot on; a served user goes to the end. */
   #next(): void {
     const [first] = this.#waiting;
     if (first === undefined) {

@@ -6,7 +6,7 @@ export class Positions {
   readonly #strategy: Pick<CompiledStrategy, 'tradesMax' | 'exits'>;
   #closed: Position[] = [];
   held: Position | null = null;
-  /** Nothing can be bought or sold any more, unless something is taken back. */
+  /** Nothing can be bought or sold any more, unless a fill is reversed. */
   finished = false;
 
   constructor(strategy: Pick<CompiledStrategy, 'tradesMax' | 'exits'>) {
@@ -22,17 +22,14 @@ export class Positions {
     this.#updateFinished();
   }
 
-  /** What was held is sold or paid out. */
+  /** Closes the held position after it was sold or paid out. */
   close(position: Position): void {
     this.#closed.push(position);
     this.held = null;
     this.#updateFinished();
   }
 
-  /**
-   * Undoes what was dealt after a moment.
-   * @returns How many fills were taken back; null where no position became another one, or none.
-   */
+  /** Reverses fills after a time. @returns The number of fills reversed; null if no position changed. */
   takeBackSince(sinceMs: number): number | null {
     const before = this.#all();
     const fillsBefore = fillsOf(before);

@@ -7,7 +7,7 @@ import { coverageOf } from './replay.ts';
 import type { TapeGap } from './tape.ts';
 import { ToldGaps } from './toldGaps.ts';
 
-/** What is told, and before which arrival. */
+/** The reports, and before which arrival each is made. */
 function told(gaps: readonly TapeGap[], arrivals: readonly { seq: number; receivedMs: number }[]): string[] {
   const said: string[] = [];
   let next = '';
@@ -28,15 +28,15 @@ const arrivals = [
   { seq: 10, receivedMs: 100 },
   { seq: 20, receivedMs: 100 },
   { seq: 30, receivedMs: 100 },
-  // Read late: an action that was ended by quiet.
+  // Read late: an action that was ended by a quiet period.
   { seq: 40, receivedMs: 90 },
   { seq: 50, receivedMs: 130 },
 ];
 
-describe('what was told of gaps', () => {
+describe('replayed gap reports', () => {
   test.each<[string, TapeGap, string[]]>([
     [
-      'by its place, where everything has one time',
+      'by arrival number, if all have the same time',
       { startMs: 50, knownMs: 100, endMs: 100, knownSeq: 21, endSeq: 31 },
       ['30: known 50 at 100', '40: ended 50 at 100'],
     ],
@@ -64,7 +64,7 @@ describe('what was told of gaps', () => {
     expect(told([gap], arrivals)).toEqual(expected);
   });
 
-  test('stretch by stretch once each, an end that came to be known meanwhile too', () => {
+  test('are made once each over several stretches, also an end that became known meanwhile', () => {
     const said: string[] = [];
     const teller = new ToldGaps({
       gapKnown: ({ startMs }) => said.push(`known ${startMs}`),
@@ -92,7 +92,7 @@ describe('what was told of gaps', () => {
     expect(said).toEqual(['known 3', 'ended 1']);
   });
 
-  test('each once, however many there are', () => {
+  test('are made once each, however many there are', () => {
     const gap = fc.record({ knownSeq: fc.integer({ min: 0, max: 60 }), startMs: fc.integer({ max: 200 }) });
     fc.assert(
       fc.property(fc.array(gap, { maxLength: 30 }), (gaps) => {
@@ -103,7 +103,7 @@ describe('what was told of gaps', () => {
   });
 });
 
-test.each(['one', 'two', 'three'])('what a gap reaches back over is not covered, tape %s', (seed) => {
+test.each(['one', 'two', 'three'])('the period that a gap covers is not covered, tape %s', (seed) => {
   const tape = withLateGaps(randomTape(`late ${seed}`, { books: 1_500, levels: 3, gaps: false }), seed);
   const { gaps } = tape;
   expect(gaps.length).toBeGreaterThan(5);
@@ -113,6 +113,6 @@ test.each(['one', 'two', 'three'])('what a gap reaches back over is not covered,
   expect(coverageOf(late)).toBeLessThan(0.95);
   // They begin half a millisecond apart.
   expect(Math.abs(coverageOf(late) - coverageOf(early)) * (END_MS - START_MS)).toBeLessThan(gaps.length);
-  // What was decided on between the two was decided on a book that looked proven.
+  // Decisions between the start and the detection used a book that looked proven.
   expect(late.inside.trusted).toBeGreaterThan(early.inside.trusted);
 });

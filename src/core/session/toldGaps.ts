@@ -1,6 +1,6 @@
 import type { TapeGap } from './tape.ts';
 
-/** Who is told of gaps as if they were found now. */
+/** Receives gaps as if they were detected now. */
 export interface GapListener {
   gapKnown(gap: { readonly startMs: number; readonly knownMs: number }): void;
   gapEnded(gap: { readonly startMs: number; readonly endMs: number }): void;
@@ -12,25 +12,25 @@ interface Notice {
 }
 
 /**
- * Tells of a recording's gaps between its events, as they were told when it was made: by their place in the order of
- * arrival, or, where a recording does not keep that, by the time at which they came to be known.
+ * Reports a recording's gaps between its events, at the points where they were published during the recording: by their
+ * arrival number, or, in recordings without it, by the time of their detection.
  */
 export class ToldGaps {
   readonly #listener: GapListener;
-  /** What is to be told yet, in order. */
+  /** Reports still to be made, in order. */
   #bySeq: Notice[] = [];
   #byTime: TapeGap[] = [];
   #nextBySeq = 0;
   #nextByTime = 0;
   #toldBeforeSeq = 0;
-  /** Of those without a place, by their start. */
+  /** Reported gaps without an arrival number, by their start. */
   readonly #told = new Map<number, TapeGap>();
 
   constructor(listener: GapListener) {
     this.#listener = listener;
   }
 
-  /** All that are known of a market, those of before too: what was told of them is not told again. */
+  /** @param gaps All known gaps of a market, including earlier ones; reports already made are not repeated. */
   add(gaps: readonly TapeGap[]): void {
     this.#bySeq = gaps
       .flatMap((gap) => this.#noticesOf(gap))
@@ -47,7 +47,7 @@ export class ToldGaps {
     this.#byTime.sort((a, b) => a.knownMs - b.knownMs);
   }
 
-  /** Tells what was told before the arrival of a number. */
+  /** Makes the reports from before an arrival number. */
   beforeSeq(seq: number): void {
     this.#toldBeforeSeq = seq;
     for (;;) {
@@ -58,7 +58,7 @@ export class ToldGaps {
     }
   }
 
-  /** Tells what came to be known by a moment, where no place is kept. */
+  /** Makes the reports due by a time, for gaps without an arrival number. */
   beforeTime(receivedMs: number): void {
     for (;;) {
       const gap = this.#byTime[this.#nextByTime];

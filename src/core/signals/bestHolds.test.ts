@@ -7,7 +7,7 @@ function book() {
   return { yes: token(), no: token() };
 }
 
-test('counts from when the price came, not from when its size changed or a worse level did', () => {
+test('counts from the arrival of the price, not from a change of its size or of a worse level', () => {
   const tokens = book();
   const holds = new BestHolds();
   tokens.yes.asks.set(5_000, 1);
@@ -21,11 +21,11 @@ test('counts from when the price came, not from when its size changed or a worse
   expect(holds.askHeldMs('yes', 3_000)).toBe(0);
   tokens.yes.asks.set(4_900, 0);
   holds.update(tokens, 4_000);
-  // Back at the old price, but not since then.
+  // Back at the old price, but with a new start.
   expect(holds.askHeldMs('yes', 5_000)).toBe(1_000);
 });
 
-test('keeps the two tokens apart, and an empty side has held for nothing', () => {
+test('keeps the two tokens separate; an empty side has held for 0 ms', () => {
   const tokens = book();
   const holds = new BestHolds();
   tokens.no.asks.set(5_000, 1);
@@ -34,7 +34,7 @@ test('keeps the two tokens apart, and an empty side has held for nothing', () =>
   expect(holds.askHeldMs('yes', 4_000)).toBe(0);
 });
 
-test('begins anew after a state that could not be trusted', () => {
+test('starts over after an untrusted state', () => {
   const tokens = book();
   const holds = new BestHolds();
   tokens.yes.asks.set(5_000, 1);

@@ -1,15 +1,15 @@
 import type { BookView, SideView } from '../../schema/records.ts';
 
-/** A price standing this long is `stable`; a younger one may be gone before an order arrives. */
+/** A price unchanged for this long is `stable`; a younger one may be gone before an order arrives. */
 export const STABLE_AFTER_MS = 30_000;
 const EMPTY = -1;
 
-/** Since when each of a market's four best prices stands. */
+/** Since when each of a market's four best prices is unchanged. */
 export class BestHolds {
   readonly #prices = new Int32Array(4).fill(EMPTY);
   readonly #sinceMs = new Float64Array(4);
 
-  /** @param timeMs Receipt of a trusted state; of an untrusted one, call `reset` instead. */
+  /** @param timeMs Receive time of a trusted state; call `reset` for an untrusted one. */
   update({ yes, no }: { yes: BookView; no: BookView }, timeMs: number): void {
     this.#note(0, yes.bids, timeMs);
     this.#note(1, yes.asks, timeMs);
@@ -17,12 +17,12 @@ export class BestHolds {
     this.#note(3, no.asks, timeMs);
   }
 
-  /** What stood while the book could not be trusted is unknown: everything begins anew. */
+  /** The prices during an untrusted book are unknown: all four start over. */
   reset(): void {
     this.#prices.fill(EMPTY);
   }
 
-  /** How long the best ask of a token has stood; 0 where there is none. */
+  /** How long the best ask of a token is unchanged; 0 if there is none. */
   askHeldMs(token: 'yes' | 'no', nowMs: number): number {
     const at = token === 'yes' ? 1 : 3;
     return this.#prices[at] === EMPTY ? 0 : Math.max(0, nowMs - (this.#sinceMs[at] as number));
