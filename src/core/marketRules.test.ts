@@ -11,7 +11,7 @@ test.each([
   { listed: 'by the table', takerFeeRate: null, takerFeeExponent: null, takerDelayMs: null },
   { listed: 'as listed', takerFeeRate: 0.07, takerFeeExponent: 1, takerDelayMs: 500 },
 ])(
-  'the rules of every market around every change are those of the moment, $listed',
+  'the rules of every market around every change are those in force at the time, $listed',
   ({ listed, ...terms }) => {
     expect(AROUND.length, listed).toBeGreaterThan(3);
     for (const eventType of EVENT_TYPES) {

@@ -132,7 +132,7 @@ describe('withEdge', () => {
   });
 
   it.each(['listing', 'twap_relay', 'binance_trades'] as const)(
-    'trap 2: takes no %s strike before the window opens and no close before it ends',
+    'trap 2: ignores a %s strike before the window opens and a close before it ends',
     (basis) => {
       expect(withEdge(MARKET, 'strike', heard(basis, 100, START - 1))).toBe(MARKET);
       expect(withEdge(MARKET, 'close', heard(basis, 100, END - 1))).toBe(MARKET);

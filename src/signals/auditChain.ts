@@ -11,7 +11,7 @@ import type { AuditEntriesTable } from './schemaAudit.ts';
 
 /** The hash before the first entry. */
 export const GENESIS_HASH = '0'.repeat(64);
-/** Setting that holds the newest link: without it the chain's end could be cut off unseen. */
+/** Setting with the newest link: without it the end of the chain could be cut off unnoticed. */
 export const HEAD_SETTING = 'audit.head';
 
 export interface ChainHead {

@@ -70,7 +70,7 @@ test('nothing is published before the row can be read from the database', async 
 });
 
 test.each([
-  ['a book that is not trusted', (rig: SignalRig) => rig.book(CHEAP, { trusted: false })],
+  ['an untrusted book', (rig: SignalRig) => rig.book(CHEAP, { trusted: false })],
   [
     'a gap',
     (rig: SignalRig) => {
@@ -79,7 +79,7 @@ test.each([
     },
   ],
   [
-    'a market that is over',
+    'an ended market',
     (rig: SignalRig) => {
       rig.clock.stepWall(300_000);
       rig.book(CHEAP);
@@ -99,7 +99,7 @@ test.each([
   ['a gap opens', (rig: SignalRig) => rig.bus.publish('gap', oneClock(gap(rig, null)))],
   ['the market ends', (rig: SignalRig) => rig.clock.stepWall(300_000)],
   ['the market is resolved', (rig: SignalRig) => void rig.market({ status: 'resolved', payoutYes: 1 })],
-])('a chance leaves the board when %s', async (_what, happen) => {
+])('an opportunity leaves the board when %s', async (_what, happen) => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
@@ -196,7 +196,7 @@ test.each([
   ['Up', 1],
   ['Down', 0],
   [null, 0.5],
-] as const)('resolved %s: a pair pays 1 whatever happens', async (outcome, payoutYes) => {
+] as const)('resolved %s: a pair always pays 1', async (outcome, payoutYes) => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);

@@ -65,8 +65,8 @@ describe('the limit of an order', () => {
     ['0.1, at 0.38', { max_slippage: 0.1 }, 0.38, 1],
     ['0, at 0.281', { max_slippage: 0 }, 0.281, 0],
     ['none, at 0.95', { max_slippage: null }, 0.95, 1],
-    ['none, above the highest price paid', { max_slippage: null, max_fill_price: 0.9 }, 0.95, 0],
-    ['1, above the highest price paid', { max_slippage: 1, max_fill_price: 0.9 }, 0.95, 0],
+    ['none, above the maximum price', { max_slippage: null, max_fill_price: 0.9 }, 0.95, 0],
+    ['1, above the maximum price', { max_slippage: 1, max_fill_price: 0.9 }, 0.95, 0],
     ['of an order at the mid, 0.02', { fill_mode: 'mid' }, 0.9, 0],
     ['of an order at the mid, none', { fill_mode: 'mid', max_slippage: null }, 0.9, 1],
   ] as const)('slippage of at most %s', (_, params, ask, filled) => {

@@ -45,7 +45,7 @@ export class Positions {
     return fillsBefore - fillsOf(positions);
   }
 
-  /** Oldest first; the last may be held. */
+  /** Oldest first; the last may still be held. */
   trades(): Trade[] {
     return this.#all().map((position) => position.trade());
   }

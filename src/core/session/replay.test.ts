@@ -396,7 +396,7 @@ describe('the end', () => {
     [0, 0, 'resolved'],
     [0.5, Math.floor(size / 2), 'resolved'],
     [null, 10 * USD, 'market_void'],
-  ])('trap 6: a payout of %s, by the venue’s word alone', (payoutYes, proceeds, reason) => {
+  ])('trap 6: a payout of %s, only from the venue’s resolution', (payoutYes, proceeds, reason) => {
     const { trades } = replay(held(), { resolution: { ...YES_WINS, payoutYes } });
     expect(trades[0]).toMatchObject({ exitReason: reason, closedMs: YES_WINS.resolvedTimeMs });
     expect(trades[0]?.pnl).toBe(proceeds - 10 * USD - (trades[0]?.fees ?? 0));

@@ -41,22 +41,22 @@ describe('replayed gap reports', () => {
       ['30: known 50 at 100', '40: ended 50 at 100'],
     ],
     [
-      'by its place, though what comes after it was received before',
+      'by arrival number, though a later record was received earlier',
       { startMs: 50, knownMs: 110, endMs: null, knownSeq: 35 },
       ['40: known 50 at 110'],
     ],
     [
-      'known and ended by one message',
+      'detected and ended by one message',
       { startMs: 50, knownMs: 100, endMs: 100, knownSeq: 11, endSeq: 11 },
       ['20: known 50 at 100', '20: ended 50 at 100'],
     ],
     [
-      'after all there is, as when a process was down to the end',
+      'after all records, when the process was down to the end',
       { startMs: 50, knownMs: 9_000, endMs: 9_000, knownSeq: 900, endSeq: 901 },
       ['Infinity: known 50 at 9000', 'Infinity: ended 50 at 9000'],
     ],
     [
-      'by the time, where no place is kept',
+      'by time, without an arrival number',
       { startMs: 99, knownMs: 99.5, endMs: 120 },
       ['10: known 99 at 99.5', '10: ended 99 at 120'],
     ],

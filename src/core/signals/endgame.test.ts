@@ -48,7 +48,7 @@ test.each([
   [25, true],
   [24.9, false],
   [0, false],
-])('with %d s left is a chance: %s', (seconds, expected) => {
+])('is an opportunity with %d s left: %s', (seconds, expected) => {
   expect(detectEndgame(marketState(BOOK, { readings: secondsBefore(seconds) })) !== null).toBe(expected);
 });
 
@@ -59,7 +59,7 @@ test.each([
   ['4h', false],
   ['daily_up_down', false],
   ['unknown', false],
-] as const)('in a window of %s is a chance: %s', (eventType, expected) => {
+] as const)('is an opportunity in a window of %s: %s', (eventType, expected) => {
   expect(detectEndgame(marketState(BOOK, { eventType, readings: AHEAD })) !== null).toBe(expected);
 });
 

@@ -47,7 +47,7 @@ describe('a pair of outcomes for sale', () => {
     [0.5, 0.5, false],
     [0.482, 0.483, true],
     [0.483, 0.483, false],
-  ])('at %d and %d is a chance: %s', (yes, no, expected) => {
+  ])('at %d and %d is an opportunity: %s', (yes, no, expected) => {
     const signal = detectLogical(marketState({ yesAsks: [[yes, 10]], noAsks: [[no, 10]] }));
     expect(signal !== null).toBe(expected);
   });

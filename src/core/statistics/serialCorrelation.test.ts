@@ -43,7 +43,7 @@ describe('the Sharpe ratio of many returns together', () => {
     ['falls', 0.3, Math.sqrt(0.7 / 1.3)],
     ['falls', 0.5, Math.sqrt(0.5 / 1.5)],
     ['rises', -0.3, Math.sqrt(1.3 / 0.7)],
-  ])('%s where a return keeps %d of the one before, as Lo says of such a series', (_, share, exact) => {
+  ])('%s if a return keeps %d of the previous one, by Lo’s formula', (_, share, exact) => {
     expect(Math.abs(correction(share) / exact - 1)).toBeLessThan(0.08);
   });
 

@@ -10,8 +10,8 @@ export function dependenceLength(count: number): number {
 }
 
 /**
- * Sharpe ratio of `periods` returns together, corrected for serial correlation: the ratio of one return times `q /
- * sqrt(q + 2 sum((q - k) w(k) rho(k)))`, q the periods and rho(k) the autocorrelation at lag k. Without correlation
+ * Sharpe ratio of `periods` returns together, corrected for serial correlation: the ratio of one return times
+ * `q / sqrt(q + 2 sum((q - k) w(k) rho(k)))`, q the periods and rho(k) the autocorrelation at lag k. Without correlation
  * that is the root of q. Lags reach `dependenceLength`; their weights w(k) fall linearly (Bartlett), so that the sum is
  * never negative.
  * @param periods Returns that the ratio is scaled to, such as those of a year; > 0, need not be whole.

@@ -42,7 +42,7 @@ describe('threshold_entry', () => {
     ['below', 'buy_no', 0.72, [WAIT, WAIT, WAIT, BUY_NO]],
     ['above', 'buy_no', 0.72, [WAIT, WAIT, BUY_NO, WAIT]],
   ] as const)(
-    '%s, %s, %d: the best ask of the token bought, the threshold itself not included',
+    '%s, %s, %d: compares the best ask of the token bought, excluding the threshold itself',
     (direction, side, threshold, wanted) => {
       expect(intents(tape(), { type: 'threshold_entry', threshold, direction, side })).toEqual(wanted);
     },

@@ -173,9 +173,9 @@ function clearOf(tape: MarketTape, cuts: readonly number[]): MarketTape['gaps'] 
 test.each([
   ['without a restart', []],
   ['restarted once', [0.4]],
-  ['restarted while nothing was lost, early and late', [0.1, 0.9]],
+  ['restarted early and late, without loss', [0.1, 0.9]],
   ['restarted five times', [0.2, 0.35, 0.5, 0.65, 0.8]],
-] as const)('%s, a recorded market comes to what a replay of the recording does', async (_, cuts) => {
+] as const)('%s, a recorded market has the same result as a replay of the recording', async (_, cuts) => {
   const late = withLateGaps(randomTape('lives', { books: 1_500, levels: 6, gaps: false }), 'lives');
   const tape = { ...late, gaps: clearOf(late, cuts) };
   const { length } = toldOf(tape);

@@ -68,7 +68,7 @@ export class TakeUps {
     this.#underWay.add(done);
   }
 
-  /** Resolves when no market is on its way. */
+  /** Resolves when no market is catching up. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }

@@ -39,7 +39,7 @@ function sleepingSession() {
 test.each([
   ['stays on the market buys', true, 1],
   ['was removed from the market sees nothing', false, 0],
-])('a session that %s when its bound is reached', (_, stays, bought) => {
+])('a session that %s when its threshold is reached', (_, stays, bought) => {
   const { lane, paper, book } = sleepingSession();
   lane.keep(() => stays);
   book(3_000, 2_500);

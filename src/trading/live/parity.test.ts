@@ -65,14 +65,14 @@ async function expectParity(
 }
 
 describe.each([
-  ['1x', 1],
-  ['100x', 100],
-  ['maximum speed', NEVER],
-] as const)('a stream traded live at %s', (_, speed) => {
+  ['1', 1],
+  ['100', 100],
+  ['unlimited', NEVER],
+] as const)('a live stream at speed %s', (_, speed) => {
   const tapes = (seed: string) => {
     const shape = { books: 1_200, levels: 6 };
     const late = withLateGaps(randomTape(`parity ${seed}`, { ...shape, gaps: false }), seed);
-    return { [seed]: randomTape(`parity ${seed}`, shape), [`${seed}, gaps found late`]: late };
+    return { [seed]: randomTape(`parity ${seed}`, shape), [`${seed}, gaps detected late`]: late };
   };
   const all = Object.entries({ ...tapes('one'), ...tapes('two'), ...tapes('three') });
   test.each(all)('trades exactly as the backtester does: tape %s', async (_name, tape) => {
@@ -96,11 +96,11 @@ function blind(tape: MarketTape, untilMs: number): MarketTape {
 describe('an odd stream', () => {
   const drawn = (seed: string) => randomTape(seed, { books: 1_200, levels: 6, gaps: false });
   test.each([
-    ['NO is no mirror of YES', withNoApart(drawn('yes'), drawn('no'))],
+    ['NO does not mirror YES', withNoApart(drawn('yes'), drawn('no'))],
     ['prices are received after books that were published later', withPricesAhead(drawn('ahead'), 700)],
     ['no price of the deciding feed, only those beside quotes', blind(drawn('beside'), END_MS)],
-    ['a deciding feed that begins in mid-window', blind(drawn('begins'), START_MS + 150_000)],
-  ])('is dealt on as the backtester does, byte for byte: %s', async (_, tape) => {
+    ['a deciding feed that starts in mid-window', blind(drawn('begins'), START_MS + 150_000)],
+  ])('is traded exactly as by the backtester: %s', async (_, tape) => {
     await expectParity(tape, {});
   });
 });

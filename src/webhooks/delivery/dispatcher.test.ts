@@ -239,7 +239,7 @@ describe('retries', () => {
     [1, 30_000, 0.5, 30_000],
     [3, 1000, 0.5, 30_000],
     [1, 86_400_000, 0.5, RETRY_AFTER_MAX_MS],
-  ])('step %i, Retry-After %j ms, chance %f: %i ms', (step, retryAfterMs, chance, expected) => {
+  ])('step %i, Retry-After %j ms, random %f: %i ms', (step, retryAfterMs, chance, expected) => {
     expect(retryDelayMs(step, retryAfterMs, () => chance)).toBe(expected);
   });
 

@@ -235,12 +235,12 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     receiver = await new WebhookReceiver(certificate).listen();
   });
 
-  describe('has five seconds in all', () => {
+  describe('has five seconds in total', () => {
     let server: Server;
     let sockets: Socket[] = [];
     const stages: readonly [string, (port: number, socket: Socket) => void][] = [
-      ['connected and silent: no TLS', () => {}],
-      ['a drip of bytes that are no TLS yet', (_, socket) => void socket.write('\u0016')],
+      ['a silent connection without TLS', () => {}],
+      ['a drip of bytes before any TLS', (_, socket) => void socket.write('\u0016')],
     ];
     afterEach(() => {
       for (const socket of sockets) socket.destroy();
@@ -269,7 +269,7 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     it.each([
       ['no head', () => {}],
       [
-        'a head and then nothing',
+        'a head without a body',
         (response: import('node:http').ServerResponse) => void response.flushHeaders(),
       ],
       ['a body that drips', (response: import('node:http').ServerResponse) => void response.write('x')],

@@ -40,7 +40,7 @@ describe('addresses', () => {
     '256.1.1.1',
     'fe80::1%eth0x',
     '::g',
-  ])('%j is no address', (text) => {
+  ])('%j is not an address', (text) => {
     expect(policy.refusal(text)).not.toBeNull();
   });
 
@@ -60,7 +60,7 @@ describe('networks that the operator allows', () => {
       ['127.0.0.0/8', '::/0'],
       ['127.0.0.1', '::1'],
     ],
-  ])('with %j, localhost stands for %j', async (networks, addresses) => {
+  ])('with %j allowed, localhost means %j', async (networks, addresses) => {
     const guard = new TargetGuard(new AddressPolicy(networks), async () => []);
     expect(await guard.addresses('localhost')).toEqual(addresses);
     await expect(guard.checkRegistration(parseTarget('https://localhost/'))).resolves.toBeUndefined();
