@@ -37,10 +37,10 @@ export class AuditSink implements DetectionSink {
     this.#options = options;
     this.#failures = options.metrics.counter(
       'underround_audit_write_failures_total',
-      'Audit entries that could not be written after bounded tries; a detection among them was not told',
+      'Audit entries that could not be written after bounded tries; a detection among them was not published',
       ['kind'],
     );
-    this.#told = options.metrics.counter('underround_opportunities_told_total', 'Opportunities told', [
+    this.#told = options.metrics.counter('underround_opportunities_told_total', 'Opportunities published', [
       'tier',
     ]);
   }

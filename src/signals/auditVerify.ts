@@ -117,7 +117,7 @@ class Verifier {
     if (entry.prev_hash !== this.#head)
       throw new FaultFound('the entry does not follow the one before it', at);
     if (entryHash(entry) !== entry.hash)
-      throw new FaultFound('the entry is not what its hash was made of', at);
+      throw new FaultFound('the hash of the entry does not match its content', at);
     this.#entries = entry.seq;
     this.#head = entry.hash;
   }
@@ -192,7 +192,7 @@ class Verifier {
     const days = await this.#db.selectFrom('audit_days').selectAll().execute();
     for (const day of days) {
       const expected = this.#days.get(dayKey(day));
-      const reason = expected === undefined ? 'sums of no row' : differenceOf(day, expected);
+      const reason = expected === undefined ? 'sums without a row' : differenceOf(day, expected);
       if (reason !== null) throw new FaultFound(`sums of a day: ${reason}`);
     }
     if (days.length !== this.#days.size) throw new FaultFound('sums of a day are missing');

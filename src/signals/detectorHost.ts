@@ -95,7 +95,7 @@ export class DetectorHost {
     this.#prices = { BTC: new TickerPrices(), ETH: new TickerPrices(), SOL: new TickerPrices() };
     this.#found = metrics.counter(
       'underround_signals_found_total',
-      'First detections, one a market and tier',
+      'First detections, one per market and kind',
       ['tier'],
     );
     for (const { marketId, tier, detectedMs, direction } of options.known ?? []) {

@@ -316,7 +316,7 @@ export class MarketSession {
 
   #sold({ dueMs, reason, best }: PendingOrder, fill: Fill): void {
     const { held } = this.#positions;
-    if (held === null || reason === null) throw new RangeError('a sale of what is not held');
+    if (held === null || reason === null) throw new RangeError('a sale without a position');
     held.sell(dueMs, fill, { reason, best });
     if (held.left === 0) this.#positions.close(held);
   }

@@ -46,7 +46,7 @@ export async function takeUp(
   parts: TakeUpParts,
 ): Promise<PaperMarket | 'too_large' | null> {
   return await persist(
-    `take up ${market.marketId}`,
+    `catch up ${market.marketId}`,
     async () => {
       try {
         return await parts.turns.run(seriesOf(market), () => attempt(market, asked, parts));

@@ -33,7 +33,7 @@ export class TakeUps {
     setMaxListeners(0, this.#closing.signal);
     this.#tooLarge = parts.metrics.counter(
       'underround_paper_markets_given_up_total',
-      'Markets whose recording did not fit in memory and which are not traded on paper any more',
+      'Markets no longer traded on paper because their recording did not fit in memory',
     );
   }
 

@@ -21,29 +21,25 @@ export class DeliveryMeter {
     this.#attempts = metrics.counter('underround_webhook_attempts_total', 'Attempts to deliver, by outcome', [
       'outcome',
     ]);
-    this.#seconds = metrics.histogram(
-      'underround_webhook_attempt_seconds',
-      'From the beginning of an attempt to its end',
-      {
-        buckets: SECONDS,
-      },
-    );
+    this.#seconds = metrics.histogram('underround_webhook_attempt_seconds', 'Duration of an attempt', {
+      buckets: SECONDS,
+    });
     this.#settled = metrics.counter(
       'underround_webhook_deliveries_total',
-      'Deliveries that are over, by how they ended',
+      'Finished deliveries, by final state',
       ['state'],
     );
     this.#paused = metrics.counter(
       'underround_webhook_paused_total',
-      'Webhooks paused because ten attempts in a row failed',
+      'Webhooks paused after ten consecutive failed attempts',
     );
     this.#held = metrics.gauge(
       'underround_webhook_held',
-      'Deliveries in memory of webhooks that have some waiting',
+      'Deliveries in memory, of webhooks with pending ones',
     );
     this.#sending = metrics.gauge(
       'underround_webhook_sending',
-      'Whether this process is the one that sends for its database: 1 or 0',
+      'Whether this process is the sender of its database: 1 or 0',
     );
   }
 
