@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { DELIVERY, deliveryQueueOn } from '../../../test/support/deliveryQueues.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { DELIVERY, laneOn } from '../../../test/support/lanes.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import {
   answering,
@@ -10,7 +10,7 @@ import {
   type TestWebhooks,
 } from '../../../test/support/webhooks.ts';
 import type { Delivery } from './delivery.ts';
-import { FAILURES_MAX } from './lane.ts';
+import { FAILURES_MAX } from './deliveryQueue.ts';
 import { RETRY_AFTER_MAX_MS, RETRY_DELAYS_MS, retryDelayMs } from './schedule.ts';
 
 const rowOf = async ({ db }: TestWebhooks, webhookId: string) =>
@@ -20,13 +20,13 @@ const rowOf = async ({ db }: TestWebhooks, webhookId: string) =>
 async function attemptsOf(random: () => number): Promise<number[]> {
   const clock = new FakeClock();
   const times: number[] = [];
-  const lane = laneOn(clock, random, async () => {
+  const queue = deliveryQueueOn(clock, random, async () => {
     times.push(clock.now());
     return replied(times.length === 8 ? 200 : 500, clock);
   });
-  lane.add(DELIVERY);
+  queue.add(DELIVERY);
   await clock.advance(3_600_000);
-  await lane.close();
+  await queue.close();
   return times;
 }
 
@@ -46,7 +46,7 @@ describe('an event', () => {
         return replied(200, t.clock);
       },
     });
-    dispatcher.take(opportunity({ nowMs: t.clock.now() }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
     await t.clock.advance(100);
     expect(seen.sort()).toEqual([`${all.webhookId} pending`, `${btc.webhookId} pending`].sort());
     expect(await states(t)).toEqual(['delivered', 'delivered']);
@@ -58,10 +58,10 @@ describe('an event', () => {
     const to = answering(t, () => 200);
     const [one, other] = [await t.dispatcher(to), await t.dispatcher(to)];
     const told = opportunity({ nowMs: t.clock.now() });
-    one.take(told);
-    one.take(told);
+    one.enqueue(told);
+    one.enqueue(told);
     await t.clock.advance(50);
-    other.take(told);
+    other.enqueue(told);
     await t.clock.advance(50);
     expect(to.attempts).toHaveLength(1);
     expect(await states(t)).toEqual(['delivered']);
@@ -74,16 +74,16 @@ describe('an event', () => {
     const before = opportunity({ nowMs: t.clock.now(), n: 1 });
     await t.clock.advance(1);
     const { webhookId } = await t.register();
-    dispatcher.take(before);
+    dispatcher.enqueue(before);
     await t.clock.advance(10);
     await t.webhooks.registry.pause({ webhookId });
-    dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 2 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 2 }));
     await t.clock.advance(10);
     const late = opportunity({ nowMs: t.clock.now(), n: 3 });
     await t.clock.advance(1);
     await t.webhooks.registry.resume({ webhookId });
-    dispatcher.take(late);
-    dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 4 }));
+    dispatcher.enqueue(late);
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 4 }));
     await t.clock.advance(2000);
     expect(to.attempts.map(({ delivery }) => JSON.parse(delivery.body.toString()).polymarket_slug)).toEqual([
       'btc-updown-5m-4',
@@ -101,7 +101,7 @@ describe('an event', () => {
       },
     });
     const { secret } = await t.webhooks.registry.rotate({ webhookId });
-    dispatcher.take(opportunity({ nowMs: t.clock.now() }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
     await t.clock.advance(100);
     expect(seen).toEqual([secret]);
   });
@@ -112,7 +112,7 @@ describe('an event', () => {
     const to = answering(t, () => 200);
     const dispatcher = await t.dispatcher(to);
     const tell = async (n: number, ticker: 'BTC' | 'ETH') => {
-      dispatcher.take(opportunity({ nowMs: t.clock.now(), n }, { ticker }));
+      dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n }, { ticker }));
       await t.clock.advance(50);
     };
     await tell(1, 'ETH');
@@ -143,15 +143,15 @@ describe('an event', () => {
     ] as const;
     const told = facts.map((fact, n) => opportunity({ nowMs, n }, fact));
     // The last two were audited, but not accepted when the process died.
-    for (const one of told.slice(0, 2)) first.take(one);
+    for (const one of told.slice(0, 2)) first.enqueue(one);
     await t.clock.advance(100);
     expect(to.attempts).toEqual([]);
     await t.webhooks.registry.update({ webhookId }, { tiers: null, tickers: ['BTC', 'ETH'] });
     await first.close();
     const second = await t.dispatcher(to);
-    for (const one of told) second.take(one);
+    for (const one of told) second.enqueue(one);
     facts.forEach((fact, n) => {
-      second.take(opportunity({ nowMs: t.clock.now(), n: n + 10 }, fact));
+      second.enqueue(opportunity({ nowMs: t.clock.now(), n: n + 10 }, fact));
     });
     await t.clock.advance(100);
     const slugs = to.attempts.map(({ delivery }) => JSON.parse(String(delivery.body)).polymarket_slug);
@@ -168,7 +168,7 @@ describe('an event', () => {
     const told = opportunity({ nowMs: t.clock.now() });
     await t.clock.advance(100);
     await t.webhooks.registry.update({ webhookId }, { label: 'other', tiers: null, tickers: ['BTC'] });
-    dispatcher.take(told);
+    dispatcher.enqueue(told);
     await t.clock.advance(100);
     expect(to.attempts).toHaveLength(1);
   });
@@ -182,12 +182,12 @@ describe('an event', () => {
       t.db.updateTable('users').set({ suspended_ms: ms }).where('user_id', '=', t.userId).execute();
     await suspend(1);
     await t.clock.advance(6000);
-    dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 1 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 1 }));
     await t.clock.advance(100);
     expect(to.attempts).toEqual([]);
     await suspend(null);
     await t.clock.advance(7000);
-    dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 2 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 2 }));
     await t.clock.advance(100);
     expect(to.attempts).toHaveLength(1);
   });
@@ -196,8 +196,8 @@ describe('an event', () => {
     const t = await openTestWebhooks();
     await t.register();
     const dispatcher = await t.dispatcher(answering(t, () => 200));
-    dispatcher.take(opportunity({ nowMs: 0 }, { fill_price: Number.NaN }));
-    dispatcher.take(opportunity({ nowMs: 0 }, { detected_at: 'soon' }));
+    dispatcher.enqueue(opportunity({ nowMs: 0 }, { fill_price: Number.NaN }));
+    dispatcher.enqueue(opportunity({ nowMs: 0 }, { detected_at: 'soon' }));
     await t.clock.advance(100);
     expect(await states(t)).toEqual([]);
     const metrics = await t.metrics.registry.metrics();
@@ -247,7 +247,7 @@ describe('retries', () => {
     const t = await openTestWebhooks();
     await t.register();
     const to = answering(t, (_, n) => (n === 1 ? 503 : 200), 20_000);
-    (await t.dispatcher(to)).take(opportunity({ nowMs: t.clock.now() }));
+    (await t.dispatcher(to)).enqueue(opportunity({ nowMs: t.clock.now() }));
     await t.clock.advance(30_000);
     expect(to.attempts.map(({ at }) => at - (to.attempts[0]?.at ?? 0))).toEqual([0, 20_000]);
   });
@@ -256,7 +256,7 @@ describe('retries', () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     const to = answering(t, () => 410);
-    (await t.dispatcher(to)).take(opportunity({ nowMs: t.clock.now() }));
+    (await t.dispatcher(to)).enqueue(opportunity({ nowMs: t.clock.now() }));
     await t.clock.advance(60_000);
     expect(to.attempts).toHaveLength(1);
     expect(await states(t)).toEqual(['failed']);
@@ -267,7 +267,7 @@ describe('retries', () => {
     const t = await openTestWebhooks();
     await t.register();
     const to = answering(t, () => 500);
-    (await t.dispatcher(to)).take(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 0.5 }));
+    (await t.dispatcher(to)).enqueue(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 0.5 }));
     await t.clock.advance(120_000);
     expect(to.attempts.map(({ at }) => at - (to.attempts[0]?.at ?? 0))).toEqual([0, 1000, 6000]);
     expect(await states(t)).toEqual(['expired']);
@@ -281,7 +281,7 @@ describe('ten failures in a row', () => {
     let status = 500;
     const to = answering(t, () => status);
     const dispatcher = await t.dispatcher(to);
-    for (let n = 0; n < 30; n++) dispatcher.take(opportunity({ nowMs: t.clock.now(), n }));
+    for (let n = 0; n < 30; n++) dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n }));
     await t.clock.advance(100);
     expect(to.attempts).toHaveLength(FAILURES_MAX);
     expect(await rowOf(t, webhookId)).toMatchObject({
@@ -289,12 +289,12 @@ describe('ten failures in a row', () => {
     });
     expect(new Set(await states(t))).toEqual(new Set(['skipped']));
     expect(await states(t)).toHaveLength(30);
-    dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 100 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 100 }));
     await t.clock.advance(3_600_000);
     expect(to.attempts).toHaveLength(FAILURES_MAX);
     status = 200;
     await t.webhooks.registry.resume({ webhookId });
-    dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 101 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 101 }));
     await t.clock.advance(2000);
     expect(
       to.attempts
@@ -309,7 +309,7 @@ describe('ten failures in a row', () => {
     const { webhookId } = await t.register();
     const to = answering(t, (_, n) => (n % 10 === 0 ? 200 : 500));
     const dispatcher = await t.dispatcher(to);
-    dispatcher.take(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1440 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1440 }));
     await t.clock.advance(8 * 3_600_000);
     expect(to.attempts).toHaveLength(10);
     expect(await states(t)).toEqual(['delivered']);
@@ -327,7 +327,7 @@ describe('ten failures in a row', () => {
         return replied(webhookId === bad.webhookId ? 500 : 200, t.clock);
       },
     });
-    for (let n = 0; n < 50; n++) dispatcher.take(opportunity({ nowMs: t.clock.now(), n }));
+    for (let n = 0; n < 50; n++) dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n }));
     await t.clock.advance(1000);
     expect(seen.filter((id) => id === good.webhookId)).toHaveLength(50);
     expect(await rowOf(t, good.webhookId)).toMatchObject({ state: 'active' });
@@ -339,7 +339,7 @@ describe('ten failures in a row', () => {
     const { webhookId } = await t.register();
     const to = answering(t, () => 500);
     const dispatcher = await t.dispatcher(to);
-    dispatcher.take(opportunity({ nowMs: t.clock.now() }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
     await t.clock.advance(1500);
     expect(to.attempts).toHaveLength(2);
     await t.webhooks.registry.pause({ webhookId });
@@ -361,7 +361,7 @@ describe('a restart', () => {
       return await new Promise<never>(() => {});
     };
     const lost = await t.dispatcher({ attempt }, 'killed');
-    for (let n = 0; n < 25; n++) lost.take(opportunity({ nowMs: t.clock.now(), n }));
+    for (let n = 0; n < 25; n++) lost.enqueue(opportunity({ nowMs: t.clock.now(), n }));
     await t.clock.advance(10);
     expect(ids).toHaveLength(10);
     const to = answering(t, () => 200);
@@ -376,7 +376,7 @@ describe('a restart', () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     const first = await t.dispatcher(answering(t, () => 500));
-    first.take(opportunity({ nowMs: t.clock.now() }));
+    first.enqueue(opportunity({ nowMs: t.clock.now() }));
     await t.clock.advance(1100);
     await first.close();
     expect(await rowOf(t, webhookId)).toMatchObject({ consecutive_failures: 2 });
@@ -392,7 +392,7 @@ describe('a restart', () => {
     const t = await openTestWebhooks();
     await t.register();
     const first = await t.dispatcher(answering(t, () => 500));
-    first.take(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1 }));
+    first.enqueue(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1 }));
     await t.clock.advance(100);
     await first.close();
     await t.clock.advance(3_600_000);
@@ -407,7 +407,7 @@ describe('a restart', () => {
     const t = await openTestWebhooks();
     await t.register();
     const stuck = await t.dispatcher({ attempt: () => new Promise(() => {}) }, 'killed');
-    for (let n = 0; n < 2500; n++) stuck.take(opportunity({ nowMs: t.clock.now(), n }));
+    for (let n = 0; n < 2500; n++) stuck.enqueue(opportunity({ nowMs: t.clock.now(), n }));
     await t.clock.advance(500);
     const to = answering(t, () => 200);
     await t.dispatcher(to);

@@ -12,7 +12,7 @@ const BATCH_MAX = 64;
 export const WAITING_MAX = 10_000;
 const BACKOFF = { firstMs: 20, maxMs: 2_000 };
 
-export interface IntakeParts {
+export interface IntakeOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
@@ -25,14 +25,14 @@ export interface IntakeParts {
 
 /** Queues detected opportunities and has each written, in order, before it is sent. */
 export class Intake {
-  readonly #parts: IntakeParts;
+  readonly #parts: IntakeOptions;
   readonly #events;
   readonly #failures;
   readonly #waiting: WebhookEvent[] = [];
   #running: Promise<void> | null = null;
   readonly #closing = new AbortController();
 
-  constructor(parts: IntakeParts) {
+  constructor(parts: IntakeOptions) {
     this.#parts = parts;
     this.#events = parts.metrics.counter(
       'underround_webhook_events_total',
@@ -46,7 +46,7 @@ export class Intake {
     );
   }
 
-  take(opportunity: Opportunity): void {
+  enqueue(opportunity: Opportunity): void {
     const event = toEvent(opportunity);
     if (event === null) {
       this.#events.inc({ outcome: 'refused' });

@@ -8,7 +8,7 @@ import { type Delivery, type DeliveryChange, deliveryIdOf } from './delivery.ts'
 import type { WebhookEvent } from './event.ts';
 
 /** A change of a registration: its count of failures, and whether it is paused. */
-export interface WebhookStanding {
+export interface WebhookHealth {
   readonly webhookId: string;
   /** The change is dropped if the owner has resumed it since. */
   readonly activeSinceMs: number;
@@ -72,11 +72,11 @@ export class Outbox {
   }
 
   /** Writes the outcomes of deliveries and the changes of registrations, in one transaction. */
-  async settle(changes: readonly DeliveryChange[], standings: readonly WebhookStanding[]): Promise<void> {
+  async settle(changes: readonly DeliveryChange[], healthChanges: readonly WebhookHealth[]): Promise<void> {
     const nowMs = this.#clock.now();
     await this.#db.transaction().execute(async (db) => {
       await this.#updates.run(db, changes);
-      for (const standing of standings) await stand(db, standing, nowMs);
+      for (const health of healthChanges) await writeHealth(db, health, nowMs);
     });
   }
 
@@ -182,8 +182,8 @@ function updateDeliveries(): BulkStatement<DeliveryChange> {
   );
 }
 
-async function stand(db: Kysely<Schema>, standing: WebhookStanding, nowMs: number): Promise<void> {
-  const { webhookId, activeSinceMs, consecutiveFailures, paused } = standing;
+async function writeHealth(db: Kysely<Schema>, health: WebhookHealth, nowMs: number): Promise<void> {
+  const { webhookId, activeSinceMs, consecutiveFailures, paused } = health;
   const row = await db
     .updateTable('webhooks')
     .set({

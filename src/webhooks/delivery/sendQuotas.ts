@@ -39,7 +39,7 @@ export class SendQuotas {
   }
 
   /** Counts as many of `wanted` as are admitted now. @returns The number admitted. */
-  take(kind: Kind, userId: string, wanted: number): number {
+  consume(kind: Kind, userId: string, wanted: number): number {
     const sent = this.#of(kind, userId);
     const nowMs = this.#clock.monotonic();
     let admitted = 0;

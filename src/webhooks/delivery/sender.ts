@@ -5,7 +5,7 @@ import { retryAfterOf } from '../../venues/http.ts';
 import type { SigningWebhook } from '../registry/registration.ts';
 import { guardedConnector } from '../target/connector.ts';
 import type { TargetGuard } from '../target/target.ts';
-import { Deadlines } from './deadlines.ts';
+import { DeadlineQueue } from './deadlineQueue.ts';
 import type { Delivery } from './delivery.ts';
 import { Exchange, type Reply } from './exchange.ts';
 import { escapeHead } from './responseHead.ts';
@@ -46,13 +46,13 @@ export class WebhookSender {
   readonly #clock: Clock;
   readonly #connect: ReturnType<typeof guardedConnector>;
   readonly #endpoints = new Map<string, Endpoint>();
-  readonly #deadlines: Deadlines<Exchange>;
+  readonly #deadlines: DeadlineQueue<Exchange>;
 
   /** @param ca Certificate authorities in addition to Node's, PEM. */
   constructor(parts: { clock: Clock; guard: TargetGuard; ca?: string | undefined }) {
     this.#clock = parts.clock;
     this.#connect = guardedConnector(parts.guard, { timeoutMs: DEADLINE_MS, ca: parts.ca });
-    this.#deadlines = new Deadlines({
+    this.#deadlines = new DeadlineQueue({
       ...{ clock: parts.clock, ms: DEADLINE_MS },
       late: (exchange) => exchange.abort(TOO_LATE),
     });

@@ -86,21 +86,21 @@ describe.skipIf(postgres.absent)(
       };
       const tell = (n: number) => opportunity({ nowMs: t.clock.now(), n });
       const both = tell(1);
-      a.take(both);
-      b.take(both);
-      b.take(tell(2));
+      a.enqueue(both);
+      b.enqueue(both);
+      b.enqueue(tell(2));
       await settle(2);
       expect(sent.toSorted()).toEqual(['a 1', 'a 2']);
       isDead = true;
       await holderDies(databases[1]);
-      b.take(tell(3));
+      b.enqueue(tell(3));
       await settle(3);
       const c = await t.dispatcher(to('c'), 'closed', new LockedSender(databases[0]), databases[0]);
-      c.take(tell(4));
+      c.enqueue(tell(4));
       await settle(4);
       expect(sent.slice(2)).toEqual(['b 3', 'b 4']);
       await b.close();
-      c.take(tell(5));
+      c.enqueue(tell(5));
       await settle(5);
       expect(sent.slice(4)).toEqual(['c 5']);
     });
@@ -117,7 +117,7 @@ describe.skipIf(postgres.absent)(
           ends.push(() => resolve(replied(200, t.clock)));
         });
       const dispatcher = await t.dispatcher({ attempt }, 'closed', role);
-      dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 1 }));
+      dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 1 }));
       while (ends.length < 1) await t.clock.advance(10);
       const sending = async () =>
         /^underround_webhook_sending (\d)$/m.exec(await t.metrics.registry.metrics())?.[1];
@@ -129,7 +129,7 @@ describe.skipIf(postgres.absent)(
       expect(await sending()).toBe('0');
       expect(ends).toHaveLength(1);
       ends[0]?.();
-      dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 2 }));
+      dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 2 }));
       while (ends.length < 2) await t.clock.advance(100);
       ends[1]?.();
       const states = async () =>

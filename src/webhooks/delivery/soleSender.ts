@@ -39,7 +39,7 @@ export class LockedSender implements SoleSender {
 
   async isUs(): Promise<boolean> {
     const held = this.#held;
-    if (held === null) return await this.#take();
+    if (held === null) return await this.#tryLock();
     try {
       // The lock lasts as long as the connection.
       await sql`select 1`.execute(held.connection);
@@ -59,7 +59,7 @@ export class LockedSender implements SoleSender {
     await held.release();
   }
 
-  async #take(): Promise<boolean> {
+  async #tryLock(): Promise<boolean> {
     return await new Promise<boolean>((resolve, reject) => {
       const using = this.#db.connection().execute(async (connection) => {
         const asked = sql<{ locked: boolean }>`select pg_try_advisory_lock(${sql.raw(LOCK)}) as locked`;

@@ -135,7 +135,7 @@ export class DeliveryLog {
   async sendTest(webhook: Webhook): Promise<string> {
     this.#quotas.check('test', webhook.userId);
     if (webhook.state === 'paused') throw pausedWebhook();
-    this.#quotas.take('test', webhook.userId, 1);
+    this.#quotas.consume('test', webhook.userId, 1);
     const nowMs = this.#sources.clock.now();
     const event = toEvent(testOpportunity(webhook, nowMs));
     if (event === null) throw new TypeError('the test event is malformed');
@@ -162,7 +162,7 @@ export class DeliveryLog {
 
   async #sendAgain(webhook: Webhook, rows: readonly { delivery_id: string }[]): Promise<number> {
     if (webhook.state === 'paused') throw pausedWebhook();
-    const admitted = rows.slice(0, this.#quotas.take('redelivery', webhook.userId, rows.length));
+    const admitted = rows.slice(0, this.#quotas.consume('redelivery', webhook.userId, rows.length));
     if (admitted.length === 0) return 0;
     const nowMs = this.#sources.clock.now();
     const untilMs = nowMs + REDELIVERY_WINDOW_MS;

@@ -69,7 +69,7 @@ it('an opportunity audited but not accepted is found at the next start, and sent
     const dispatcher = await t.dispatcher(sender);
     const missed = await missedOpportunities(t.db, nowMs);
     expect(missed.map(({ tier }) => tier)).toEqual(['logical', 'endgame']);
-    for (const opportunity of missed) dispatcher.take(opportunity);
+    for (const opportunity of missed) dispatcher.enqueue(opportunity);
     await t.clock.advance(100);
   }
   expect(slugs.sort()).toEqual(['slug-1', 'slug-2']);

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { DELIVERY, deliveryQueueOn } from '../../../test/support/deliveryQueues.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { DELIVERY, laneOn } from '../../../test/support/lanes.ts';
 import { lateReads } from '../../../test/support/lateReads.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { answering, openTestWebhooks, replied, states } from '../../../test/support/webhooks.ts';
@@ -19,7 +19,7 @@ describe('a manual redelivery', () => {
     onTestFinished(() => own.destroy());
     const late = lateReads(own, 'due');
     const dispatcher = await t.dispatcher(to, 'closed', ALONE, late.db);
-    dispatcher.take(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1 }));
     await t.clock.advance(6500);
     expect(to.attempts).toHaveLength(3);
     const deliveryId = to.attempts[0]?.delivery.deliveryId ?? '';
@@ -51,9 +51,9 @@ describe('a manual redelivery', () => {
 
   it('is found at once though the sender is polling at that time', async () => {
     const { t, to, dispatcher, redeliver, late } = await failedThrice();
-    const looking = late.hold();
+    const polling = late.hold();
     dispatcher.wake();
-    await looking;
+    await polling;
     const askedMs = await redeliver();
     dispatcher.wake();
     late.letGo();
@@ -65,20 +65,20 @@ describe('a manual redelivery', () => {
     const clock = new FakeClock();
     const times: number[] = [];
     const random = () => 0.5;
-    const lane = laneOn(clock, random, async () => {
+    const queue = deliveryQueueOn(clock, random, async () => {
       times.push(clock.now());
       return replied(500, clock);
     });
     const startedMs = clock.now();
     const row: Delivery = { ...DELIVERY, dueMs: startedMs };
-    lane.add(row);
+    queue.add(row);
     await clock.advance(100);
-    lane.add(row);
+    queue.add(row);
     await clock.advance(1500);
     expect(times.map((at) => at - startedMs)).toEqual([0, 1000]);
-    lane.add({ ...row, attempts: 2, step: 0, dueMs: clock.now() });
+    queue.add({ ...row, attempts: 2, step: 0, dueMs: clock.now() });
     await clock.advance(1500);
     expect(times.map((at) => at - startedMs)).toEqual([0, 1000, 1600, 2600]);
-    await lane.close();
+    await queue.close();
   });
 });

@@ -1,16 +1,20 @@
 import type { Delivery } from '../../src/webhooks/delivery/delivery.ts';
-import { Lane, type LaneParts } from '../../src/webhooks/delivery/lane.ts';
+import { DeliveryQueue, type DeliveryQueueOptions } from '../../src/webhooks/delivery/deliveryQueue.ts';
 import type { SigningWebhook } from '../../src/webhooks/registry/registration.ts';
 import type { FakeClock } from './fakeClock.ts';
 
-/** Due at once, and for ever. */
+/** Due at once, and never expires. */
 export const DELIVERY: Delivery = {
   ...{ deliveryId: 'dl_1', webhookId: 'wh_1', tier: 'logical', ticker: 'BTC', body: Buffer.from('{}') },
   ...{ expiresMs: Number.MAX_SAFE_INTEGER, attempts: 0, step: 0, dueMs: 0, log: [] },
 };
 
-/** The lane of one webhook that nobody hears of. */
-export function laneOn(clock: FakeClock, random: () => number, attempt: LaneParts['attempt']): Lane {
+/** The delivery queue of one webhook, without listeners. */
+export function deliveryQueueOn(
+  clock: FakeClock,
+  random: () => number,
+  attempt: DeliveryQueueOptions['attempt'],
+): DeliveryQueue {
   const webhook: SigningWebhook = {
     ...{
       webhookId: 'wh_1',
@@ -24,6 +28,6 @@ export function laneOn(clock: FakeClock, random: () => number, attempt: LanePart
     ...{ activeSinceMs: 0, filtersSinceMs: {}, previousUntilMs: null },
     secrets: { current: 'x', previous: [] },
   };
-  const told = { attempted: () => {}, changed: () => {}, stands: () => {} };
-  return new Lane(webhook, { clock, random, attempt, ...told });
+  const listeners = { attempted: () => {}, changed: () => {}, healthChanged: () => {} };
+  return new DeliveryQueue(webhook, { clock, random, attempt, ...listeners });
 }

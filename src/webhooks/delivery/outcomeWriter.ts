@@ -3,7 +3,7 @@ import { type Clock, sleep, type Timer } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { DeliveryChange } from './delivery.ts';
-import type { Outbox, WebhookStanding } from './outbox.ts';
+import type { Outbox, WebhookHealth } from './outbox.ts';
 
 /** Outcomes are written together this long after the first; a crash before the write sends them again. */
 const GATHER_MS = 10;
@@ -11,7 +11,7 @@ const BACKOFF = { firstMs: 100, maxMs: 5_000 };
 /** The database may be unavailable at a stop; unwritten deliveries are sent again after the next start. */
 const CLOSE_TRIES = 3;
 
-export interface OutcomeParts {
+export interface OutcomeWriterOptions {
   readonly outbox: Pick<Outbox, 'settle'>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -22,16 +22,16 @@ export interface OutcomeParts {
 }
 
 /** Writes the outcomes of deliveries, many in one transaction. Bounded by the number of held deliveries. */
-export class Outcomes {
-  readonly #parts: OutcomeParts;
+export class OutcomeWriter {
+  readonly #parts: OutcomeWriterOptions;
   readonly #failures;
   #changes = new Map<string, DeliveryChange>();
-  #standings = new Map<string, WebhookStanding>();
+  #healthChanges = new Map<string, WebhookHealth>();
   #timer: Timer | null = null;
   #writing: Promise<void> = Promise.resolve();
   #closing = false;
 
-  constructor(parts: OutcomeParts) {
+  constructor(parts: OutcomeWriterOptions) {
     this.#parts = parts;
     this.#failures = parts.metrics.counter(
       'underround_webhook_store_failures_total',
@@ -45,14 +45,14 @@ export class Outcomes {
     this.#arm();
   }
 
-  stands(standing: WebhookStanding): void {
-    this.#standings.set(standing.webhookId, standing);
+  healthChanged(health: WebhookHealth): void {
+    this.#healthChanges.set(health.webhookId, health);
     this.#arm();
   }
 
   /** Whether any change is not written yet. */
   get isBehind(): boolean {
-    return this.#timer !== null || this.#changes.size + this.#standings.size > 0;
+    return this.#timer !== null || this.#changes.size + this.#healthChanges.size > 0;
   }
 
   /** Writes the remaining changes. */
@@ -68,21 +68,21 @@ export class Outcomes {
     this.#timer = this.#parts.clock.after(GATHER_MS, () => {
       this.#writing = this.#write().finally(() => {
         this.#timer = null;
-        if (this.#changes.size + this.#standings.size > 0) this.#arm();
+        if (this.#changes.size + this.#healthChanges.size > 0) this.#arm();
       });
     });
   }
 
   async #write(): Promise<void> {
     const changes = [...this.#changes.values()];
-    const standings = [...this.#standings.values()];
-    if (changes.length + standings.length === 0) return;
+    const healthChanges = [...this.#healthChanges.values()];
+    if (changes.length + healthChanges.length === 0) return;
     this.#changes = new Map();
-    this.#standings = new Map();
+    this.#healthChanges = new Map();
     const { outbox, clock, random, log } = this.#parts;
     for (let attempt = 0; ; attempt++) {
       try {
-        await outbox.settle(changes, standings);
+        await outbox.settle(changes, healthChanges);
         break;
       } catch (error) {
         this.#failures.inc({ work: 'outcomes' });

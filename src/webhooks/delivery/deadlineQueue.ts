@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../runtime/clock.ts';
  * Ends tasks that take longer than one time limit shared by all. They are due in the order they began, so one timer
  * serves any number of them.
  */
-export class Deadlines<T> {
+export class DeadlineQueue<T> {
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>;
   readonly #ms: number;
   readonly #late: (what: T) => void;

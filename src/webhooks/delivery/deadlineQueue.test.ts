@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { Deadlines } from './deadlines.ts';
+import { DeadlineQueue } from './deadlineQueue.ts';
 
 const MS = 5_000;
 
@@ -9,7 +9,7 @@ function open() {
   const clock = new FakeClock();
   const late: { what: string; at: number }[] = [];
   const startedAt = clock.monotonic();
-  const deadlines = new Deadlines<string>({
+  const deadlines = new DeadlineQueue<string>({
     ...{ clock, ms: MS },
     late: (what) => void late.push({ what, at: clock.monotonic() - startedAt }),
   });
@@ -44,7 +44,7 @@ describe('deadlines', () => {
   it('a task that ends may begin others', async () => {
     const clock = new FakeClock();
     let rounds = 0;
-    const deadlines: Deadlines<object> = new Deadlines({
+    const deadlines: DeadlineQueue<object> = new DeadlineQueue({
       ...{ clock, ms: MS },
       late: () => {
         if (++rounds < 3) deadlines.add({});

@@ -4,7 +4,7 @@ import { StoreUnavailableError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import type { DeliveryChange } from './delivery.ts';
-import { Outcomes } from './outcomes.ts';
+import { OutcomeWriter } from './outcomeWriter.ts';
 
 /** Longer than outcomes are collected, and than any pause between two tries. */
 const LATER_MS = 6_000;
@@ -23,7 +23,7 @@ function rig(settle: () => Promise<void>) {
   const calls: string[][] = [];
   const written: string[] = [];
   const idsOf = (changes: readonly DeliveryChange[]) => changes.map(({ delivery }) => delivery.deliveryId);
-  const outcomes = new Outcomes({
+  const outcomes = new OutcomeWriter({
     outbox: {
       settle: async (changes) => {
         calls.push(idsOf(changes));

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../runtime/clock.ts';
 import type { SigningWebhook } from '../registry/registration.ts';
 import { type Delivery, type DeliveryChange, MAX_LOGGED_ATTEMPTS } from './delivery.ts';
-import type { WebhookStanding } from './outbox.ts';
+import type { WebhookHealth } from './outbox.ts';
 import { retryDelayMs } from './schedule.ts';
 import { type AttemptResult, CONCURRENCY_MAX } from './sender.ts';
 
@@ -11,7 +11,7 @@ export const FAILURES_MAX = 10;
 export const HELD_MAX = 1_000;
 const GONE = 410;
 
-export interface LaneParts {
+export interface DeliveryQueueOptions {
   readonly clock: Clock;
   readonly random: () => number;
   attempt(webhook: SigningWebhook, delivery: Delivery): Promise<AttemptResult>;
@@ -19,12 +19,12 @@ export interface LaneParts {
   attempted(result: AttemptResult, change: DeliveryChange): void;
   /** Queues the change for writing; the delivery stays held until `release`. */
   changed(change: DeliveryChange): void;
-  stands(standing: WebhookStanding): void;
+  healthChanged(health: WebhookHealth): void;
 }
 
 /** The delivery queue of one webhook. It never waits for another webhook. */
-export class Lane {
-  readonly #parts: LaneParts;
+export class DeliveryQueue {
+  readonly #parts: DeliveryQueueOptions;
   #webhook: SigningWebhook;
   #failures: number;
   #paused: boolean;
@@ -38,7 +38,7 @@ export class Lane {
   /** Called when no attempt is in flight. */
   #idle: (() => void) | null = null;
 
-  constructor(webhook: SigningWebhook, parts: LaneParts) {
+  constructor(webhook: SigningWebhook, parts: DeliveryQueueOptions) {
     this.#parts = parts;
     this.#webhook = webhook;
     this.#failures = webhook.consecutiveFailures;
@@ -167,7 +167,7 @@ export class Lane {
   #succeeded(delivery: Delivery): DeliveryChange {
     if (this.#failures > 0 && !this.#paused) {
       this.#failures = 0;
-      this.#tellStanding();
+      this.#reportHealth();
     }
     return { delivery, state: 'delivered' };
   }
@@ -180,7 +180,7 @@ export class Lane {
     if (!this.#paused) {
       this.#failures++;
       if (this.#failures >= FAILURES_MAX) this.#pause();
-      this.#tellStanding();
+      this.#reportHealth();
     }
     if (status === GONE) return { delivery, state: 'failed' };
     if (this.#paused) return { delivery, state: 'skipped' };
@@ -198,9 +198,9 @@ export class Lane {
     for (const delivery of unsent) this.#parts.changed({ delivery, state: 'skipped' });
   }
 
-  #tellStanding(): void {
+  #reportHealth(): void {
     const { webhookId, activeSinceMs } = this.#webhook;
     const failures = { consecutiveFailures: this.#failures, paused: this.#paused };
-    this.#parts.stands({ webhookId, activeSinceMs, ...failures });
+    this.#parts.healthChanged({ webhookId, activeSinceMs, ...failures });
   }
 }
