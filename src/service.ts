@@ -150,7 +150,7 @@ async function serveRecording(
   const paper = await startPaper({ ...trading, database, clock, randomBytes, log, metrics });
   const rateLimits = config.rateLimits ? new RateLimits(clock) : null;
   const api = createApi({
-    ...{ store, live, streams, signals, webhooks, backtests, paper: paper.papers },
+    ...{ store, live, streams, signals, webhooks, backtests, paper: paper.paperStrategies },
     ...{ clock, log, metrics, dataSource },
     accounts: accounts.access,
     ...{ control: accounts, secondFactors, signUpOpen: config.signUpOpen },

@@ -17,7 +17,7 @@ import * as parameter from '../schema/api/parameters.ts';
 import { text } from '../schema/api/types.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import { formatTime } from '../schema/time.ts';
-import { MAX_COMPARISONS_PER_USER } from '../trading/paper/papers.ts';
+import { MAX_COMPARISONS_PER_USER } from '../trading/paper/paperStrategyService.ts';
 import { positionBody } from '../trading/paper/positionBody.ts';
 import { MAX_STRATEGIES_PER_USER, type PaperStrategy, type Refusal } from '../trading/paper/strategies.ts';
 

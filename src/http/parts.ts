@@ -16,7 +16,7 @@ import type { Market } from '../schema/market.ts';
 import type { SignalReaders } from '../signals/signals.ts';
 import type { StoreReader } from '../store/reader.ts';
 import type { Streams } from '../stream/streams.ts';
-import type { Papers } from '../trading/paper/papers.ts';
+import type { PaperStrategyService } from '../trading/paper/paperStrategyService.ts';
 import type { WebhookControl } from '../webhooks/delivery/webhooks.ts';
 import type { Transport } from './transport.ts';
 
@@ -91,9 +91,12 @@ export interface ApiParts {
     readonly jobs: Pick<JobRepository, 'find' | 'list' | 'count' | 'result'>;
   };
   /** Paper strategies: made, changed, read. */
-  readonly paper: Pick<Papers, 'create' | 'change' | 'delete' | 'divergence' | 'replayWindow'> & {
-    readonly strategies: Pick<Papers['strategies'], 'find' | 'list'>;
-    readonly positions: Pick<Papers['positions'], 'list' | 'count' | 'closed'>;
+  readonly paper: Pick<
+    PaperStrategyService,
+    'create' | 'change' | 'delete' | 'divergence' | 'replayWindow'
+  > & {
+    readonly strategies: Pick<PaperStrategyService['strategies'], 'find' | 'list'>;
+    readonly positions: Pick<PaperStrategyService['positions'], 'list' | 'count' | 'closed'>;
   };
   readonly clock: Clock;
   readonly log: Logger;

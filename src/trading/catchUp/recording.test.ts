@@ -125,7 +125,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
     });
     const sink = recordedFirst(store.writer, rig.bus);
     if (life === 0) {
-      await makeStrategies(rig.trading.papers, rig.userId);
+      await makeStrategies(rig.trading.paperStrategies, rig.userId);
       sink.publish('market', marketOf(tape));
     }
     // While the past is being read.
@@ -138,7 +138,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
     await rig.trading.settled();
     const { db, trading, userId } = rig;
     const rows = await db.selectFrom('paper_positions').selectAll().execute();
-    const strategies = await trading.papers.strategies.list(userId);
+    const strategies = await trading.paperStrategies.strategies.list(userId);
     await trading.close();
     await db.destroy();
     if (to === told.length) {

@@ -9,10 +9,10 @@ import type { Outcome } from '../../schema/market.ts';
 import type { BookRecord, QuoteRecord } from '../../schema/records.ts';
 import { decidingSource, TAPE_AFTER_MS, TAPE_BEFORE_MS } from '../../store/queries/tapeReader.ts';
 import type { MarketTerms } from '../catchUp/marketTerms.ts';
-import { Lane, type OnBroken } from './lane.ts';
-import type { LiveStrategy, PaperSession } from './livePaper.ts';
 import { NewestRecords } from './newestRecords.ts';
+import type { LiveStrategy, PaperSession } from './paperSession.ts';
 import type { PricePoint } from './priceHistory.ts';
+import { type OnBroken, SessionGroup } from './sessionGroup.ts';
 
 /** Less than receive times can differ by. */
 const AFTER_MS = 0.5;
@@ -31,7 +31,7 @@ export class PaperMarket {
   readonly #underlying: UnderlyingState;
   readonly #onBroken: OnBroken;
   /** Keyed by model use and book depth; created with the first such session. */
-  readonly #lanes = new Map<string, Lane>();
+  readonly #groups = new Map<string, SessionGroup>();
   readonly #newest = new NewestRecords();
   /** Starts of all gaps ever detected, and of those still open. */
   readonly #knownGaps = new Set<number>();
@@ -51,22 +51,22 @@ export class PaperMarket {
   }
 
   get sessions(): readonly PaperSession[] {
-    return [...this.#lanes.values()].flatMap(({ sessions }) => [...sessions]);
+    return [...this.#groups.values()].flatMap(({ sessions }) => [...sessions]);
   }
 
   /** The rows and books that a strategy sees. */
   viewOf(strategy: LiveStrategy): SessionMarket {
-    const { rows, ladders } = this.#laneOf(strategy).live;
+    const { rows, ladders } = this.#groupOf(strategy).live;
     return { market: this.market, rows, ladders, rules: this.rules };
   }
 
   addAll(sessions: readonly PaperSession[]): void {
-    const byLane = new Map<Lane, PaperSession[]>();
+    const byGroup = new Map<SessionGroup, PaperSession[]>();
     for (const session of sessions) {
-      const lane = this.#laneOf(session.strategy);
-      byLane.set(lane, [...(byLane.get(lane) ?? []), session]);
+      const group = this.#groupOf(session.strategy);
+      byGroup.set(group, [...(byGroup.get(group) ?? []), session]);
     }
-    for (const [lane, own] of byLane) lane.addAll(own);
+    for (const [group, own] of byGroup) group.addAll(own);
   }
 
   removeStrategy(strategyId: string): void {
@@ -74,20 +74,20 @@ export class PaperMarket {
   }
 
   keep(wanted: (session: PaperSession) => boolean): void {
-    for (const lane of this.#lanes.values()) lane.keep(wanted);
+    for (const group of this.#groups.values()) group.keep(wanted);
   }
 
   /** Applies from the next row on. */
   update(terms: MarketTerms): void {
     Object.assign(this.market, terms);
-    for (const { live } of this.#lanes.values()) live.strike(terms);
+    for (const { live } of this.#groups.values()) live.strike(terms);
     this.rules.changed();
   }
 
   book(record: BookRecord): void {
     this.#before(record.receivedTimeMs);
     this.#newest.book(record);
-    for (const lane of this.#lanes.values()) if (lane.live.book(record)) lane.step();
+    for (const group of this.#groups.values()) if (group.live.book(record)) group.step();
   }
 
   quote(record: QuoteRecord): void {
@@ -96,7 +96,7 @@ export class PaperMarket {
     this.#newest.quote(record);
     const isInTape = receivedMs >= this.market.startTimeMs - TAPE_BEFORE_MS;
     if (price !== null && isInTape) this.#underlying.pushBesideQuote({ receivedMs, price });
-    for (const lane of this.#lanes.values()) if (lane.live.quote(record)) lane.step();
+    for (const group of this.#groups.values()) if (group.live.quote(record)) group.step();
   }
 
   /** A price of the feed that resolves the market. */
@@ -107,7 +107,7 @@ export class PaperMarket {
     // A price before the window only feeds the volatility.
     if (receivedMs < startTimeMs) return;
     this.#before(receivedMs);
-    for (const lane of this.#lanes.values()) if (lane.live.price(receivedMs)) lane.step();
+    for (const group of this.#groups.values()) if (group.live.price(receivedMs)) group.step();
   }
 
   /** A gap that was reported before is not counted again, even after it ended. */
@@ -116,9 +116,9 @@ export class PaperMarket {
     this.#knownGaps.add(startMs);
     this.#openGaps.add(startMs);
     this.#before(knownMs);
-    for (const lane of this.#lanes.values()) {
-      lane.live.gapKnown({ startMs, knownMs });
-      lane.stepAll();
+    for (const group of this.#groups.values()) {
+      group.live.gapKnown({ startMs, knownMs });
+      group.stepAll();
     }
   }
 
@@ -134,24 +134,24 @@ export class PaperMarket {
     this.keep(() => false);
   }
 
-  #laneOf({ compiled, size }: LiveStrategy): Lane {
+  #groupOf({ compiled, size }: LiveStrategy): SessionGroup {
     const { model } = compiled.needs;
     const depth = depthOf(size / MICRO_PER_USDC);
     const key = `${model} ${depth}`;
-    const known = this.#lanes.get(key);
+    const known = this.#groups.get(key);
     if (known !== undefined) return known;
     const underlying = model ? this.#underlying : null;
-    const lane = new Lane(this.market, { underlying, depth, onBroken: this.#onBroken });
-    this.#newest.tell(lane.live);
+    const group = new SessionGroup(this.market, { underlying, depth, onBroken: this.#onBroken });
+    this.#newest.replayTo(group.live);
     // An ended gap stays visible until the next book is received.
     if (this.#passedEndMs !== null) {
-      lane.live.gapKnown({ startMs: 0, knownMs: 0 });
-      lane.live.gapEnded(this.#passedEndMs);
+      group.live.gapKnown({ startMs: 0, knownMs: 0 });
+      group.live.gapEnded(this.#passedEndMs);
     }
     const standing = this.#openGaps.size + this.#gapEnds.length;
-    for (let n = 0; n < standing; n++) lane.live.gapKnown({ startMs: 0, knownMs: 0 });
-    this.#lanes.set(key, lane);
-    return lane;
+    for (let n = 0; n < standing; n++) group.live.gapKnown({ startMs: 0, knownMs: 0 });
+    this.#groups.set(key, group);
+    return group;
   }
 
   #before(receivedMs: number): void {
@@ -160,9 +160,9 @@ export class PaperMarket {
       if (endMs === undefined || endMs + AFTER_MS > receivedMs) return;
       this.#gapEnds.shift();
       this.#passedEndMs = Math.max(endMs, this.#passedEndMs ?? endMs);
-      for (const lane of this.#lanes.values()) {
-        lane.live.gapEnded(endMs);
-        lane.stepAll();
+      for (const group of this.#groups.values()) {
+        group.live.gapEnded(endMs);
+        group.stepAll();
       }
     }
   }

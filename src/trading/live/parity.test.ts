@@ -29,7 +29,12 @@ async function tradedLive(
   const { db, bus, userId, trading } = await openPaperRig({ dataDir: temporaryDirectory(), clock });
   for (const [name, strategy] of Object.entries(dealing)) {
     const wanted = { userId, name, strategy, universe: { ticker: 'BTC', event_type: '5m' } as const };
-    const made = await trading.papers.create({ ...wanted, sizeUsd: SIZE_USD, baselineId: null, cap: 100 });
+    const made = await trading.paperStrategies.create({
+      ...wanted,
+      sizeUsd: SIZE_USD,
+      baselineId: null,
+      cap: 100,
+    });
     if (typeof made === 'string') throw new Error(made);
   }
   bus.publish('market', marketOf(tape));
@@ -42,7 +47,7 @@ async function tradedLive(
   await clock.advance(60_000);
   await settled;
   const rows = await db.selectFrom('paper_positions').selectAll().orderBy('opened_ms').execute();
-  const strategies = await trading.papers.strategies.list(userId);
+  const strategies = await trading.paperStrategies.strategies.list(userId);
   await trading.close();
   await db.destroy();
   return { rows, strategies };

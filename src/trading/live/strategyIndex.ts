@@ -1,5 +1,5 @@
 import type { Market } from '../../schema/market.ts';
-import type { LiveStrategy } from './livePaper.ts';
+import type { LiveStrategy } from './paperSession.ts';
 
 /** Names the series of a market: its ticker and event type. */
 export function seriesOf({ ticker, eventType }: Pick<Market, 'ticker' | 'eventType'>): string {

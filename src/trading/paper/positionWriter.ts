@@ -3,8 +3,8 @@ import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { type TermsVersion, writeTerms } from '../catchUp/marketTerms.ts';
-import { moveResolution, type ResolutionMove } from '../catchUp/resolutions.ts';
-import type { PaperSession } from '../live/livePaper.ts';
+import { moveResolution, type ResolutionMove } from '../catchUp/resolutionCache.ts';
+import type { PaperSession } from '../live/paperSession.ts';
 import { writeSession } from './positions.ts';
 
 /** Sessions written in one transaction: a few milliseconds, after which quotes get the event loop. */
@@ -14,7 +14,7 @@ const TERMS_MAX = 10_000;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 5_000;
 
-export interface PositionWriterParts {
+export interface PositionWriterOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Logger;
@@ -33,7 +33,7 @@ interface Batch {
  * The queue is a set of sessions, not of changes: it cannot grow beyond their number.
  */
 export class PositionWriter {
-  readonly #parts: PositionWriterParts;
+  readonly #parts: PositionWriterOptions;
   readonly #failures;
   readonly #waiting = new Set<PaperSession>();
   #terms: TermsVersion[] = [];
@@ -41,7 +41,7 @@ export class PositionWriter {
   readonly #closing = new AbortController();
   #writing: Promise<void> | null = null;
 
-  constructor(parts: PositionWriterParts) {
+  constructor(parts: PositionWriterOptions) {
     this.#parts = parts;
     this.#failures = parts.metrics.counter(
       'underround_paper_write_failures_total',
@@ -91,7 +91,7 @@ export class PositionWriter {
     // The change happened inside the current event: the session has not finished processing it.
     await sleep(clock, 0, this.#closing.signal);
     while (this.#waiting.size > 0 || this.#terms.length > 0 || this.#moves.size > 0) {
-      const batch = this.#take();
+      const batch = this.#nextBatch();
       if (await this.#writeBatch(batch)) {
         retryMs = RETRY_MS_MIN;
         await sleep(clock, 0);
@@ -104,7 +104,7 @@ export class PositionWriter {
     }
   }
 
-  #take(): Batch {
+  #nextBatch(): Batch {
     const sessions = [...this.#waiting].slice(0, BATCH_MAX);
     for (const session of sessions) this.#waiting.delete(session);
     const terms = this.#terms;

@@ -52,7 +52,7 @@ async function opened(makeJobs?: (db: Database, clock: FakeClock) => ComparisonJ
       signedIn: async () => null,
     },
     tiers: { ...DEFAULT_TIERS, free: { ...DEFAULT_TIERS.free, paper_strategies: paperStrategies } },
-    ...{ paper: trading.papers, clock },
+    ...{ paper: trading.paperStrategies, clock },
   });
   onTestFinished(async () => {
     await app.close();

@@ -6,32 +6,32 @@ import { BEFORE_FIRST_SEQ } from '../../store/queries/tapeReader.ts';
 import type { PaperMarket } from '../live/paperMarket.ts';
 import { RecordBuffer } from '../live/recordBuffer.ts';
 import { seriesOf } from '../live/strategyIndex.ts';
-import { type PersistParts, persist } from './persist.ts';
 import type { Recording } from './recording.ts';
+import { type RetryOptions, retryUntilDone } from './retryUntilDone.ts';
 import type { TapePlayer } from './tapePlayer.ts';
 
 /** Longest slice of replaying before quotes get the event loop again. */
 const SLICE_MS = 4;
 
-export interface TakeUpParts extends PersistParts {
+export interface ReplayRecordingOptions extends RetryOptions {
   readonly recording: Pick<Recording, 'stretch'>;
   /** Series take turns at reading. */
   readonly turns: Turns;
 }
 
 /** A market without a past, and the player that replays its past. */
-export interface Beginning {
+export interface ReplayStart {
   readonly paper: PaperMarket;
   readonly player: TapePlayer;
   /** Adds the strategies that are active now; none of them has missed a row at that time. */
   readonly join: () => void;
 }
 
-interface Asked {
+interface ReplayTarget {
   /** Called at every try. */
-  readonly begin: () => Promise<Beginning>;
+  readonly start: () => Promise<ReplayStart>;
   /** Receives the buffer for records published during the read. */
-  readonly buffering: (buffer: RecordBuffer) => void;
+  readonly onBuffer: (buffer: RecordBuffer) => void;
 }
 
 /**
@@ -40,16 +40,16 @@ interface Asked {
  * @returns The market, as if it had been followed from its first row; `too_large` if a stretch does not fit in memory,
  * which a retry would not change; null if trading ended first.
  */
-export async function takeUp(
+export async function replayRecording(
   market: Market,
-  asked: Asked,
-  parts: TakeUpParts,
+  target: ReplayTarget,
+  parts: ReplayRecordingOptions,
 ): Promise<PaperMarket | 'too_large' | null> {
-  return await persist(
+  return await retryUntilDone(
     `catch up ${market.marketId}`,
     async () => {
       try {
-        return await parts.turns.run(seriesOf(market), () => attempt(market, asked, parts));
+        return await parts.turns.run(seriesOf(market), () => attempt(market, target, parts));
       } catch (error) {
         if (error instanceof TooMuchDataError) return 'too_large' as const;
         throw error;
@@ -62,13 +62,13 @@ export async function takeUp(
 /** @returns Undefined if trading ended first. */
 async function attempt(
   market: Market,
-  { begin, buffering }: Asked,
-  parts: TakeUpParts,
+  { start, onBuffer }: ReplayTarget,
+  parts: ReplayRecordingOptions,
 ): Promise<PaperMarket | undefined> {
-  const { paper, player, join } = await begin();
+  const { paper, player, join } = await start();
   for (let afterSeq = BEFORE_FIRST_SEQ; ; ) {
     const buffer = new RecordBuffer();
-    buffering(buffer);
+    onBuffer(buffer);
     const { tape, toSeq } = await parts.recording.stretch(market, { afterSeq }, parts.signal);
     // The buffer holds every record published since; the stretch may hold only some of them.
     const beforeSeq = buffer.firstSeq ?? Number.POSITIVE_INFINITY;
@@ -88,7 +88,7 @@ async function attempt(
 /** @returns False if trading ended first. */
 async function playInSlices(
   steps: Generator<void, void>,
-  { clock, signal }: Pick<TakeUpParts, 'clock' | 'signal'>,
+  { clock, signal }: Pick<ReplayRecordingOptions, 'clock' | 'signal'>,
 ): Promise<boolean> {
   let sliceEnds = clock.monotonic() + SLICE_MS;
   while (!steps.next().done) {

@@ -1,17 +1,17 @@
-import type { PaperSession } from '../live/livePaper.ts';
 import type { PaperMarket } from '../live/paperMarket.ts';
+import type { PaperSession } from '../live/paperSession.ts';
 import type { RecordBuffer } from '../live/recordBuffer.ts';
-import type { PaperRunnerParts, TakenUpMarkets, Tracked } from '../live/runnerParts.ts';
+import type { CatchUpContext, PaperRunnerOptions, TrackedMarket } from '../live/runnerOptions.ts';
 import type { KnownSession } from '../paper/positions.ts';
 import { firstTerms, type TermsVersion } from './marketTerms.ts';
-import type { Beginning } from './takeUp.ts';
+import type { ReplayStart } from './replayRecording.ts';
 import { TapePlayer } from './tapePlayer.ts';
 
 /** Replays one market's past: it publishes only the result, not the steps. */
-export class Past {
-  readonly #tracked: Tracked;
-  readonly #parts: PaperRunnerParts;
-  readonly #markets: TakenUpMarkets;
+export class PastReplay {
+  readonly #tracked: TrackedMarket;
+  readonly #parts: PaperRunnerOptions;
+  readonly #markets: CatchUpContext;
   /** Sessions in this market that the table already has. */
   #known: ReadonlyMap<string, KnownSession> = new Map();
   #terms: TermsVersion[] = [];
@@ -19,17 +19,17 @@ export class Past {
   #player: TapePlayer | null = null;
   #isOver = false;
 
-  constructor(tracked: Tracked, parts: PaperRunnerParts, markets: TakenUpMarkets) {
+  constructor(tracked: TrackedMarket, parts: PaperRunnerOptions, markets: CatchUpContext) {
     this.#tracked = tracked;
     this.#parts = parts;
     this.#markets = markets;
   }
 
-  readonly buffering = (buffer: RecordBuffer): void => {
+  readonly onBuffer = (buffer: RecordBuffer): void => {
     this.#tracked.buffer = buffer;
   };
 
-  readonly begin = async (): Promise<Beginning> => {
+  readonly start = async (): Promise<ReplayStart> => {
     const { record } = this.#tracked;
     const { marketId } = record;
     const { sessions } = this.#markets;
@@ -44,14 +44,14 @@ export class Past {
   };
 
   /** The market has caught up: it goes live, and the result of its replay is published. */
-  passed(paper: PaperMarket): void {
+  goLive(paper: PaperMarket): void {
     const tracked = this.#tracked;
     const { lastSeq, update } = this.#markets;
     tracked.paper = paper;
     tracked.buffer = null;
     this.#isOver = true;
     for (const session of paper.sessions) {
-      if (this.#known.has(session.strategy.strategyId) || session.hasDealt) this.#changed(session);
+      if (this.#known.has(session.strategy.strategyId) || session.hasFills) this.#changed(session);
     }
     if (this.#terms.length === 0 && this.#first !== null) this.#parts.termsChanged(this.#first);
     update(tracked, Math.max(lastSeq(), this.#player?.lastSeq ?? 0));
@@ -73,10 +73,10 @@ export class Past {
     );
   }
 
-  #stays({ strategy, hasDealt, fromMs }: PaperSession): boolean {
+  #stays({ strategy, hasFills, fromMs }: PaperSession): boolean {
     const { strategyId } = strategy;
     if (this.#markets.strategies.get(strategyId) !== strategy) return false;
-    return this.#known.has(strategyId) || hasDealt || fromMs >= strategy.activeFromMs;
+    return this.#known.has(strategyId) || hasFills || fromMs >= strategy.activeFromMs;
   }
 
   readonly #changed = (session: PaperSession): void => {

@@ -2,16 +2,16 @@ import type { Market } from '../../schema/market.ts';
 import type { MarketTerms } from '../catchUp/marketTerms.ts';
 import { tradable } from '../catchUp/recording.ts';
 import type { KnownSession } from '../paper/positions.ts';
-import { type LiveStrategy, PaperSession, type SessionChanged } from './livePaper.ts';
 import { PaperMarket } from './paperMarket.ts';
-import type { PaperRunnerParts } from './runnerParts.ts';
+import { type LiveStrategy, PaperSession, type SessionChanged } from './paperSession.ts';
+import type { PaperRunnerOptions } from './runnerOptions.ts';
 
 /** Creates markets and the sessions of strategies on them. */
-export class Sessions {
-  readonly #parts: Pick<PaperRunnerParts, 'changed' | 'log'>;
+export class SessionFactory {
+  readonly #parts: Pick<PaperRunnerOptions, 'changed' | 'log'>;
   readonly #failures;
 
-  constructor(parts: Pick<PaperRunnerParts, 'changed' | 'log' | 'metrics'>) {
+  constructor(parts: Pick<PaperRunnerOptions, 'changed' | 'log' | 'metrics'>) {
     this.#parts = parts;
     this.#failures = parts.metrics.counter(
       'underround_paper_session_failures_total',

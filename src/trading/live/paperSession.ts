@@ -60,13 +60,13 @@ export class PaperSession {
     return this.session.trades();
   }
 
-  get hasDealt(): boolean {
+  get hasFills(): boolean {
     return this.trades.length > 0;
   }
 
   settle(resolution: Resolution, outcome: Outcome | null): void {
     this.outcome = outcome;
     this.session.settle(resolution);
-    if (this.hasDealt) this.#changed(this);
+    if (this.hasFills) this.#changed(this);
   }
 }

@@ -3,11 +3,11 @@ import { Turns } from '../../core/turns.ts';
 import type { Universe } from '../../schema/backtest.ts';
 import type { Market } from '../../schema/market.ts';
 import { RecordBuffer } from '../live/recordBuffer.ts';
-import type { PaperRunnerParts, TakenUpMarkets, Tracked } from '../live/runnerParts.ts';
-import { Past } from './past.ts';
-import { persist } from './persist.ts';
+import type { CatchUpContext, PaperRunnerOptions, TrackedMarket } from '../live/runnerOptions.ts';
+import { PastReplay } from './pastReplay.ts';
 import { tradable } from './recording.ts';
-import { takeUp } from './takeUp.ts';
+import { replayRecording } from './replayRecording.ts';
+import { retryUntilDone } from './retryUntilDone.ts';
 
 /** Windows that ended this shortly before a start may have orders that the last run did not finish. */
 const ENDED_BACK_MS = 3_600_000;
@@ -17,16 +17,16 @@ const AT_ONCE = 2;
 const GIVEN_UP_MAX = 1_000;
 
 /** Markets that have a past and are catching up with the live stream. */
-export class TakeUps {
-  readonly #parts: PaperRunnerParts;
-  readonly #markets: TakenUpMarkets;
+export class CatchUpManager {
+  readonly #parts: PaperRunnerOptions;
+  readonly #markets: CatchUpContext;
   readonly #closing = new AbortController();
   readonly #turns = new Turns(AT_ONCE);
   readonly #underWay = new Set<Promise<void>>();
   readonly #givenUp = new Set<string>();
   readonly #tooLarge;
 
-  constructor(parts: PaperRunnerParts, markets: TakenUpMarkets) {
+  constructor(parts: PaperRunnerOptions, markets: CatchUpContext) {
     this.#parts = parts;
     this.#markets = markets;
     // One listener per market being read.
@@ -48,7 +48,7 @@ export class TakeUps {
   }
 
   market(record: Market): void {
-    this.work(this.#takeUp(record));
+    this.work(this.#catchUp(record));
   }
 
   byId(marketId: string): void {
@@ -80,8 +80,8 @@ export class TakeUps {
 
   async #byId(marketId: string): Promise<void> {
     const ask = () => this.#parts.recording.market(marketId);
-    const market = await persist(`market ${marketId}`, ask, this.persistence);
-    if (market !== null) await this.#takeUp(this.#newest(market));
+    const market = await retryUntilDone(`market ${marketId}`, ask, this.persistence);
+    if (market !== null) await this.#catchUp(this.#newest(market));
   }
 
   async #ended(series: string): Promise<void> {
@@ -90,25 +90,25 @@ export class TakeUps {
     const endMs = clock.now();
     const range = { startMs: endMs - ENDED_BACK_MS, endMs };
     const ask = () => recording.ended({ ticker, event_type }, range);
-    for (const market of (await persist('ended markets', ask, this.persistence)) ?? []) {
-      await this.#takeUp(this.#newest(market));
+    for (const market of (await retryUntilDone('ended markets', ask, this.persistence)) ?? []) {
+      await this.#catchUp(this.#newest(market));
     }
   }
 
-  async #takeUp(record: Market): Promise<void> {
+  async #catchUp(record: Market): Promise<void> {
     const { marketId } = record;
     const { tracked: all, sessions } = this.#markets;
     if (tradable(record) === null || all.has(marketId) || this.isGivenUp(marketId)) return;
     // Tracked at once, so that a later event does not begin it as a market without a past. Records published meanwhile
     // are stored, and read in their turn.
-    const tracked: Tracked = { record, paper: sessions.market(record), buffer: new RecordBuffer(0) };
+    const tracked: TrackedMarket = { record, paper: sessions.market(record), buffer: new RecordBuffer(0) };
     all.set(marketId, tracked);
-    const past = new Past(tracked, this.#parts, this.#markets);
+    const past = new PastReplay(tracked, this.#parts, this.#markets);
     const { signal } = this.#closing;
-    const taken = await takeUp(record, past, { ...this.#parts, turns: this.#turns, signal });
-    if (taken === null) return;
-    if (taken === 'too_large') this.#giveUp(marketId);
-    else past.passed(taken);
+    const caughtUp = await replayRecording(record, past, { ...this.#parts, turns: this.#turns, signal });
+    if (caughtUp === null) return;
+    if (caughtUp === 'too_large') this.#giveUp(marketId);
+    else past.goLive(caughtUp);
   }
 
   /** A record read from the store may have been corrected since. */

@@ -2,7 +2,7 @@ import type { Rows } from '../../core/session/rows.ts';
 import type { TapeMarket } from '../../core/session/tape.ts';
 import { readerOf, rememberedAfter } from '../../core/strategies/condition.ts';
 import type { Bound, Reading } from '../../core/strategies/strategy.ts';
-import type { PaperSession } from './livePaper.ts';
+import type { PaperSession } from './paperSession.ts';
 import { SortedBounds } from './sortedBounds.ts';
 
 /** A reading of the newest row, and the sessions that wait for it. */
@@ -29,7 +29,7 @@ const sides = (): Sides => ({ below: new SortedBounds('below'), above: new Sorte
  * Sessions that no row can change until it reaches a threshold at which they may buy, or sell what they hold. They see
  * no rows until then; the state that they would remember is kept once for all of them.
  */
-export class Sleepers {
+export class TriggerIndex {
   readonly #rows: Rows;
   readonly #endTimeMs: number;
   readonly #watched = new Map<string, Watched>();

@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/log.ts';
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 60_000;
 
-export interface PersistParts {
+export interface RetryOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -14,10 +14,10 @@ export interface PersistParts {
  * Retries with growing pauses until `run` succeeds or trading ends; null in the latter case. A result of `undefined`
  * counts as a failure.
  */
-export async function persist<T>(
+export async function retryUntilDone<T>(
   what: string,
   run: () => Promise<T | undefined>,
-  { clock, log, signal }: PersistParts,
+  { clock, log, signal }: RetryOptions,
 ): Promise<T | null> {
   for (let retryMs = RETRY_MS_MIN; !signal.aborted; retryMs = Math.min(RETRY_MS_MAX, 2 * retryMs)) {
     try {

@@ -20,7 +20,7 @@ interface Settled {
   readonly resolvedTimeMs: number;
 }
 
-export class Resolutions {
+export class ResolutionCache {
   /** Oldest first. */
   readonly #settled = new Map<string, Settled>();
 

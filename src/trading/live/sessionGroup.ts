@@ -2,17 +2,17 @@ import { LiveMarket, type LiveTerms } from '../../core/session/liveMarket.ts';
 import { ROW_GAP_KNOWN } from '../../core/session/rows.ts';
 import type { TapeMarket } from '../../core/session/tape.ts';
 import { TAPE_AFTER_MS, TAPE_BEFORE_MS } from '../../store/queries/tapeReader.ts';
-import type { PaperSession } from './livePaper.ts';
-import { Sleepers } from './sleepers.ts';
+import type { PaperSession } from './paperSession.ts';
+import { TriggerIndex } from './triggerIndex.ts';
 
 export type OnBroken = (session: PaperSession, error: unknown) => void;
 
 /** The sessions of one market that see the same rows. */
-export class Lane {
+export class SessionGroup {
   readonly live: LiveMarket;
   readonly #market: TapeMarket;
   readonly #onBroken: OnBroken;
-  readonly #sleepers: Sleepers;
+  readonly #triggers: TriggerIndex;
   readonly #sessions = new Set<PaperSession>();
   /** Sessions that the next row may change; without sleeping and finished ones. */
   #awake: PaperSession[] = [];
@@ -24,7 +24,7 @@ export class Lane {
     this.#market = market;
     this.#onBroken = onBroken;
     this.live = new LiveMarket(market, { ...terms, fromMs: market.startTimeMs - TAPE_BEFORE_MS });
-    this.#sleepers = new Sleepers(this.live.rows, market);
+    this.#triggers = new TriggerIndex(this.live.rows, market);
   }
 
   get sessions(): Iterable<PaperSession> {
@@ -42,7 +42,7 @@ export class Lane {
     for (const session of this.#sessions) {
       if (wanted(session)) continue;
       this.#sessions.delete(session);
-      this.#sleepers.leave(session);
+      this.#triggers.leave(session);
     }
     this.#awake = this.#awake.filter((session) => this.#sessions.has(session));
   }
@@ -53,9 +53,9 @@ export class Lane {
     const timeMs = rows.timeMs[0] as number;
     if (!this.#isInTape(timeMs)) return;
     this.#show(this.#awake, timeMs);
-    const mayDeal =
+    const mayTrade =
       rows.trusted[0] === 1 && timeMs >= this.#market.startTimeMs && timeMs < this.#market.endTimeMs;
-    if (mayDeal) this.#showSleepers(timeMs);
+    if (mayTrade) this.#showReached(timeMs);
     this.#settleDown(timeMs);
   }
 
@@ -65,7 +65,7 @@ export class Lane {
     const timeMs = rows.timeMs[0] as number;
     // However late a gap is detected, fills made in it are reversed.
     if (!this.#isInTape(timeMs) && rows.kind[0] !== ROW_GAP_KNOWN) return;
-    for (const session of this.#sessions) this.#sleepers.awaken(session);
+    for (const session of this.#sessions) this.#triggers.awaken(session);
     this.#awake = [...this.#sessions];
     this.#show(this.#awake, timeMs);
     this.#settleDown(timeMs);
@@ -88,25 +88,25 @@ export class Lane {
     }
   }
 
-  #showSleepers(timeMs: number): void {
-    const reached = this.#sleepers.reached();
+  #showReached(timeMs: number): void {
+    const reached = this.#triggers.reached();
     this.#show(reached, timeMs);
     for (const paper of reached) {
       if (paper.session.isIdle && this.#sessions.has(paper)) continue;
-      this.#sleepers.leave(paper);
+      this.#triggers.leave(paper);
       this.#awake.push(paper);
     }
   }
 
   /** Puts idle sessions to sleep, and drops finished ones. */
   #settleDown(timeMs: number): void {
-    this.#sleepers.seen();
+    this.#triggers.seen();
     let left = 0;
     const awake = this.#awake;
     for (const session of awake) {
       const isThere = this.#sessions.has(session) && !session.session.isDone;
       const hasBegun = timeMs >= session.fromMs;
-      if (isThere && !(hasBegun && this.#sleepers.tryToSleep(session))) awake[left++] = session;
+      if (isThere && !(hasBegun && this.#triggers.tryToSleep(session))) awake[left++] = session;
     }
     awake.length = left;
   }

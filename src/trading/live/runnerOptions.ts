@@ -5,15 +5,15 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Market } from '../../schema/market.ts';
 import type { TermsVersion } from '../catchUp/marketTerms.ts';
 import type { Recording } from '../catchUp/recording.ts';
-import type { ResolutionMove } from '../catchUp/resolutions.ts';
+import type { ResolutionMove } from '../catchUp/resolutionCache.ts';
 import type { KnownSession } from '../paper/positions.ts';
-import type { SessionChanged } from './livePaper.ts';
 import type { PaperMarket } from './paperMarket.ts';
+import type { SessionChanged } from './paperSession.ts';
 import type { RecordBuffer } from './recordBuffer.ts';
-import type { Sessions } from './sessions.ts';
+import type { SessionFactory } from './sessionFactory.ts';
 import type { StrategyIndex } from './strategyIndex.ts';
 
-export interface PaperRunnerParts {
+export interface PaperRunnerOptions {
   readonly recording: Recording;
   /** Markets being recorded. */
   readonly markets: () => Iterable<Market>;
@@ -30,7 +30,7 @@ export interface PaperRunnerParts {
   readonly metrics: Pick<Metrics, 'counter'>;
 }
 
-export interface Tracked {
+export interface TrackedMarket {
   record: Market;
   paper: PaperMarket;
   /** Set while the market's past is being read. */
@@ -38,12 +38,12 @@ export interface Tracked {
 }
 
 /** The state that catching-up markets share with the runner. */
-export interface TakenUpMarkets {
-  readonly tracked: Map<string, Tracked>;
+export interface CatchUpContext {
+  readonly tracked: Map<string, TrackedMarket>;
   readonly strategies: StrategyIndex;
-  readonly sessions: Sessions;
+  readonly sessions: SessionFactory;
   /** Arrival number of the newest record published on the bus. */
   readonly lastSeq: () => number;
   /** Applies the record's terms to a market that has caught up, and settles it if it is resolved. */
-  readonly update: (tracked: Tracked, seq: number) => void;
+  readonly update: (tracked: TrackedMarket, seq: number) => void;
 }

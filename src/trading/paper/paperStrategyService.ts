@@ -3,7 +3,7 @@ import { compileStrategy } from '../../core/strategies/compile.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
 import type { BacktestSpec } from '../../schema/backtest.ts';
-import type { LiveStrategy } from '../live/livePaper.ts';
+import type { LiveStrategy } from '../live/paperSession.ts';
 import type { PaperRunner } from '../live/runner.ts';
 import { seriesOf } from '../live/strategyIndex.ts';
 import { type ComparisonJobs, type Divergence, divergenceOf, wholeWindows } from './divergence.ts';
@@ -17,7 +17,7 @@ const WINDOW_MARKETS_MAX = 10_000;
 /** Baselines and window replays that a user may have waiting or running at once. */
 export const MAX_COMPARISONS_PER_USER = 2;
 
-export interface PapersParts {
+export interface PaperStrategyServiceOptions {
   readonly strategies: StrategyRepository;
   readonly positions: PositionReader;
   readonly runner: Pick<PaperRunner, 'add' | 'remove' | 'activate' | 'deactivate'>;
@@ -25,38 +25,38 @@ export interface PapersParts {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export type Asked = Omit<NewStrategy, 'baselineId'> & {
+export type StrategyRequest = Omit<NewStrategy, 'baselineId'> & {
   readonly baselineId: string | null;
   readonly cap: number;
 };
 
 /** The API's operations on paper strategies: first the table, then the runner. */
-export class Papers {
+export class PaperStrategyService {
   readonly strategies: Pick<StrategyRepository, 'find' | 'list'>;
   readonly positions: Pick<PositionReader, 'list' | 'count' | 'closed' | 'between'>;
-  readonly #parts: PapersParts;
+  readonly #parts: PaperStrategyServiceOptions;
 
-  constructor(parts: PapersParts) {
+  constructor(parts: PaperStrategyServiceOptions) {
     this.strategies = parts.strategies;
     this.positions = parts.positions;
     this.#parts = parts;
   }
 
   /** Starts a baseline unless one is named; without room for one (`busy`) no strategy is created. */
-  async create(asked: Asked): Promise<PaperStrategy | Refusal | 'no_baseline' | 'busy'> {
+  async create(request: StrategyRequest): Promise<PaperStrategy | Refusal | 'no_baseline' | 'busy'> {
     const { strategies, backtests, runner } = this.#parts;
-    const { userId, baselineId: named } = asked;
-    const refusal = await strategies.refusal(asked);
+    const { userId, baselineId: named } = request;
+    const refusal = await strategies.refusal(request);
     if (refusal === 'over_cap' || refusal === 'too_many') return refusal;
     if (named === null && !(await this.#hasRoom(userId))) return 'busy';
     if (named !== null && (await backtests.jobs.find(named, { userId })) === null) return 'no_baseline';
     if (refusal !== null) return refusal;
     const endMs = this.#parts.clock.now();
     const range = { startMs: endMs - DAY_MS, endMs, marketLimit: BASELINE_MARKETS_MAX };
-    const baselineId = named ?? (await this.#backtest(asked, range));
+    const baselineId = named ?? (await this.#backtest(request, range));
     // A concurrent request was faster.
     if (baselineId === null) return 'busy';
-    const made = await strategies.create({ ...asked, baselineId });
+    const made = await strategies.create({ ...request, baselineId });
     if (typeof made === 'string') {
       // A concurrent request was faster; its strategy has a baseline of its own.
       if (named === null) await backtests.cancel(baselineId, { userId });
