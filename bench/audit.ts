@@ -36,7 +36,7 @@ const NO_STORE = {
 };
 
 /** Frame by frame: both books of a new market, asks 0.46 and 0.47; milliseconds from the second to the told signal. */
-async function told(directory: string): Promise<Float64Array> {
+async function publishTimes(directory: string): Promise<Float64Array> {
   const database = await openSqlite(join(directory, 'told.sqlite'));
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const bus = new Bus(parts);
@@ -155,7 +155,7 @@ async function fill(database: Database, nowMs: number): Promise<void> {
 export async function run(): Promise<Figure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'underround-audit-'));
   try {
-    const times = await told(directory);
+    const times = await publishTimes(directory);
     const database = await openSqlite(join(directory, 'rows.sqlite'));
     const nowMs = systemClock.now();
     const log = new AuditLog(database, systemClock);

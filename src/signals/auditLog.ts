@@ -42,8 +42,8 @@ export class AuditLog {
   readonly #chain = new AuditChain();
   readonly #insertRow = insertRow();
   readonly #addToDay = addToDay();
-  readonly #insertUntold = insertUntold();
-  readonly #deleteUntold = deleteUntold();
+  readonly #insertUnpublished = insertUnpublished();
+  readonly #deleteUnpublished = deleteUnpublished();
 
   constructor(db: Database, clock: Pick<Clock, 'now'>) {
     this.#db = db;
@@ -66,14 +66,14 @@ export class AuditLog {
         at_ms: this.#clock.now(),
       });
       await this.#addToDay.run(db, row);
-      await this.#insertUntold.run(db, auditId);
+      await this.#insertUnpublished.run(db, auditId);
       return { head: next, result: true };
     });
   }
 
   /** Records that it was published; a later crash does not publish it again. */
-  async told(auditId: string): Promise<void> {
-    await this.#deleteUntold.run(this.#db, auditId);
+  async markPublished(auditId: string): Promise<void> {
+    await this.#deleteUnpublished.run(this.#db, auditId);
   }
 
   /** Records the fills an order would have got; only once. */
@@ -201,10 +201,10 @@ function insertRow(): CompiledStatement<AuditRowsTable> {
   );
 }
 
-function insertUntold(): CompiledStatement<string> {
+function insertUnpublished(): CompiledStatement<string> {
   return new CompiledStatement(sql`insert into audit_outbox (audit_id) values (${null})`, (id) => [id]);
 }
 
-function deleteUntold(): CompiledStatement<string> {
+function deleteUnpublished(): CompiledStatement<string> {
   return new CompiledStatement(sql`delete from audit_outbox where audit_id = ${null}`, (id) => [id]);
 }

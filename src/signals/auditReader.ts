@@ -162,7 +162,7 @@ export class AuditReader {
   }
 
   /** Rows that were written but not recorded as published. */
-  async untold(limit: number): Promise<AuditRecord[]> {
+  async unpublished(limit: number): Promise<AuditRecord[]> {
     const rows = this.#db
       .selectFrom('audit_outbox')
       .innerJoin('audit_rows', 'audit_rows.audit_id', 'audit_outbox.audit_id')

@@ -16,7 +16,7 @@ const RETRY_DELAYS_MS = [20, 100, 400];
 const WAITING_MAX = 1_000;
 
 export interface AuditSinkOptions {
-  readonly audit: Pick<AuditLog, 'detected' | 'told' | 'executable'>;
+  readonly audit: Pick<AuditLog, 'detected' | 'markPublished' | 'executable'>;
   readonly reader: Pick<AuditReader, 'detection'>;
   readonly bus: Publisher;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface AuditSinkOptions {
 export class AuditSink implements DetectionSink {
   readonly #options: AuditSinkOptions;
   readonly #failures;
-  readonly #told;
+  readonly #published;
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   readonly #closing = new AbortController();
@@ -40,9 +40,11 @@ export class AuditSink implements DetectionSink {
       'Audit entries that could not be written after bounded tries; a detection among them was not published',
       ['kind'],
     );
-    this.#told = options.metrics.counter('underround_opportunities_told_total', 'Opportunities published', [
-      'tier',
-    ]);
+    this.#published = options.metrics.counter(
+      'underround_opportunities_told_total',
+      'Opportunities published',
+      ['tier'],
+    );
   }
 
   async detected(detection: Detection): Promise<WrittenDetection | null> {
@@ -57,19 +59,19 @@ export class AuditSink implements DetectionSink {
     }
     const line = { auditId, marketId, tier, direction, detectedMs, receivedMs, ev: detection.evPerShare };
     log.info(line, 'signal.detected');
-    await this.tell(detection);
+    await this.publish(detection);
     return detection;
   }
 
   /** Publishes a written detection, and records that it was published. Never rejects. */
-  async tell(detection: Detection): Promise<void> {
+  async publish(detection: Detection): Promise<void> {
     const { audit, bus, clock } = this.#options;
     const isPushed = PUSHED_TIERS.some((tier) => tier === detection.tier);
     if (isPushed && clock.now() < detection.endMs) {
-      this.#told.inc({ tier: detection.tier });
+      this.#published.inc({ tier: detection.tier });
       bus.publish('opportunity', opportunityOf(detection) as Opportunity);
     }
-    await this.#write('told', detection.auditId, () => audit.told(detection.auditId));
+    await this.#write('told', detection.auditId, () => audit.markPublished(detection.auditId));
   }
 
   async executable(detection: Detection, fills: readonly ExecutableFill[]): Promise<void> {

@@ -25,8 +25,8 @@ function hostOfChances() {
   });
   const ids = Array.from({ length: MARKETS }, (_, at) => `0x${at.toString(16).padStart(64, '0')}`);
   for (const marketId of ids) {
-    host.market(marketRecord({ marketId, startTimeMs: NOW_MS, endTimeMs: NOW_MS + 300_000 }));
-    host.book(
+    host.onMarket(marketRecord({ marketId, startTimeMs: NOW_MS, endTimeMs: NOW_MS + 300_000 }));
+    host.onBook(
       bookRecord({
         ...{ seq: 1, marketId, timeMs: NOW_MS, trusted: false },
         ...{ yesBids: [[100, SHARE]], yesAsks: [[4600, 80 * SHARE]] },
@@ -35,10 +35,10 @@ function hostOfChances() {
     );
     const bests = { yesBid: 100, yesAsk: 4600, noBid: 100, noAsk: 4700, yesChanged: false };
     const times = { eventTimeMs: NOW_MS, receivedTimeMs: NOW_MS };
-    host.quote({ seq: 2, marketId, ...times, ...bests, trusted: true, underlyingPrice: null });
+    host.onQuote({ seq: 2, marketId, ...times, ...bests, trusted: true, underlyingPrice: null });
   }
   const tick = (receivedTimeMs: number) =>
-    host.tick({
+    host.onPrice({
       ...{ ticker: 'BTC', source: 'binance_spot', price: 97_000 },
       ...{ eventTimeMs: receivedTimeMs, receivedTimeMs },
     });
@@ -68,7 +68,7 @@ test('prices that arrive faster than all markets can be evaluated skip none of t
 
 test('once a second every market is evaluated in the same way', async () => {
   const { host, detected } = hostOfChances();
-  host.look(NOW_MS + 1_000);
+  host.evaluateAll(NOW_MS + 1_000);
   expect(detected).toHaveLength(32);
   await nextTurn();
   await nextTurn();

@@ -6,10 +6,10 @@ import type { Gap } from '../schema/gap.ts';
 import { type Market, TICKERS, type Ticker } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord } from '../schema/records.ts';
 import { type Detection, detectionOf } from './detection.ts';
-import { type Episode, Episodes, type FirstDetection } from './episodes.ts';
+import { DetectionClock } from './detectionClock.ts';
 import type { ExecutableFill } from './executable.ts';
-import { Moments } from './moments.ts';
-import { Probes } from './probes.ts';
+import { FillTracker } from './fillTracker.ts';
+import { type FirstDetection, type OpenOpportunity, OpportunityTracker } from './opportunityTracker.ts';
 import { type PricePoint, TickerPrices } from './tickerPrices.ts';
 import { WatchedMarket } from './watchedMarket.ts';
 
@@ -64,13 +64,13 @@ export type KnownDetection = WrittenDetection & Pick<Detection, 'marketId' | 'ti
 /** One market and its detections. */
 interface Watch extends Served {
   readonly watched: WatchedMarket;
-  readonly episodes: Episodes;
-  readonly probes: Probes;
+  readonly tracker: OpportunityTracker;
+  readonly fills: FillTracker;
   /** First detections by kind: written, or being written. */
   readonly first: Map<SignalTier, FirstDetection>;
   pausedUntilMs: number;
   /** Receive time of the event that scheduled the evaluation. */
-  lookMs: number;
+  evaluateMs: number;
 }
 
 /**
@@ -83,7 +83,7 @@ export class DetectorHost {
   readonly #watches = new Map<string, Watch>();
   readonly #byTicker = new Map<Ticker, Set<Watch>>(TICKERS.map((ticker) => [ticker, new Set()]));
   readonly #known = new Map<string, Map<SignalTier, FirstDetection>>();
-  readonly #moments = new Moments();
+  readonly #detectionClock = new DetectionClock();
   readonly #rounds = new FanOut(MARKETS_AT_ONCE);
   readonly #sweep: Timer;
   #isClosed = false;
@@ -102,16 +102,16 @@ export class DetectorHost {
       const first = this.#known.get(marketId) ?? new Map<SignalTier, FirstDetection>();
       this.#known.set(marketId, first.set(tier, { detectedMs, direction, isAudited: true }));
     }
-    this.#sweep = every(clock, SWEEP_MS, () => this.look(clock.now()));
+    this.#sweep = every(clock, SWEEP_MS, () => this.evaluateAll(clock.now()));
   }
 
   /** Applies a new or changed record of a market. */
-  market(market: Market): void {
+  onMarket(market: Market): void {
     const nowMs = this.#options.clock.now();
     const watch = this.#watches.get(market.marketId);
     if (watch !== undefined) {
-      watch.watched.take(market, nowMs);
-      if (market.status !== 'open') watch.episodes.clear();
+      watch.watched.applyRecord(market, nowMs);
+      if (market.status !== 'open') watch.tracker.clear();
       return;
     }
     if (market.status === 'resolved' || market.endTimeMs <= nowMs) return;
@@ -120,31 +120,31 @@ export class DetectorHost {
   }
 
   /** Applies a change of levels. */
-  book(record: BookRecord): void {
+  onBook(record: BookRecord): void {
     const watch = this.#watches.get(record.marketId);
     if (watch === undefined) return;
     const { watched } = watch;
-    watch.probes.before(record.receivedTimeMs);
-    watched.takeBook(record);
+    watch.fills.advanceTo(record.receivedTimeMs);
+    watched.copyBook(record);
     watched.isProven = record.trusted;
     this.#bookShown(watch, record.receivedTimeMs);
   }
 
   /** Applies a change of best prices or their trust; the levels behind them arrive as `book`. */
-  quote(record: QuoteRecord): void {
+  onQuote(record: QuoteRecord): void {
     const watch = this.#watches.get(record.marketId);
     if (watch === undefined) return;
     const { watched } = watch;
     if (!watched.hasBook) this.#firstBook(watch);
     if (record.trusted === watched.isProven) return;
-    watch.probes.before(record.receivedTimeMs);
+    watch.fills.advanceTo(record.receivedTimeMs);
     watched.isProven = record.trusted;
     // Trusted again: the levels may follow shortly, so only the next change is evaluated.
     if (watched.trusted) watched.holds.update(watched, record.receivedTimeMs);
     else this.#distrust(watch);
   }
 
-  gap(gap: Gap): void {
+  onGap(gap: Gap): void {
     const watch = this.#watches.get(gap.marketId);
     if (watch === undefined) return;
     if (gap.endReceivedMs !== null) {
@@ -153,15 +153,15 @@ export class DetectorHost {
         watched.holds.update(watched, gap.endReceivedMs);
       return;
     }
-    watch.probes.before(this.#options.clock.now());
+    watch.fills.advanceTo(this.#options.clock.now());
     watch.watched.openGaps.add(gap.gapId);
     this.#distrust(watch);
   }
 
   /** Applies a price of an underlying: only the markets on it change in value. */
-  tick(point: PricePoint & { readonly ticker: Ticker }): void {
+  onPrice(point: PricePoint & { readonly ticker: Ticker }): void {
     this.#prices[point.ticker].push(point);
-    this.#lookAt(this.#byTicker.get(point.ticker) ?? [], point.receivedTimeMs);
+    this.#evaluateEach(this.#byTicker.get(point.ticker) ?? [], point.receivedTimeMs);
   }
 
   /** Loads prices from before the start, oldest first. */
@@ -170,33 +170,37 @@ export class DetectorHost {
   }
 
   /** The open opportunities, audited or not yet. */
-  *standing(): IterableIterator<{ watched: WatchedMarket; episode: Episode; prices: TickerPrices }> {
-    for (const { watched, episodes } of this.#watches.values()) {
+  *openOpportunities(): IterableIterator<{
+    watched: WatchedMarket;
+    opportunity: OpenOpportunity;
+    prices: TickerPrices;
+  }> {
+    for (const { watched, tracker } of this.#watches.values()) {
       const prices = this.#prices[watched.ticker];
-      for (const episode of episodes.standing) yield { watched, episode, prices };
+      for (const opportunity of tracker.open) yield { watched, opportunity, prices };
     }
   }
 
   /** Closes expired opportunities, so that readers see none that is over. */
   refresh(nowMs: number): void {
     for (const watch of this.#watches.values()) {
-      if (watch.episodes.standing.length > 0) this.#evaluate(watch, nowMs);
+      if (watch.tracker.open.length > 0) this.#evaluate(watch, nowMs);
     }
   }
 
   close(): void {
     this.#isClosed = true;
     this.#sweep.cancel();
-    for (const { probes } of this.#watches.values()) probes.close();
+    for (const { fills } of this.#watches.values()) fills.close();
   }
 
   #add(watched: WatchedMarket): void {
     const { marketId } = watched.market;
     const watch: Watch = {
-      ...{ watched, episodes: new Episodes(), probes: new Probes(this.#options.clock, watched) },
+      ...{ watched, tracker: new OpportunityTracker(), fills: new FillTracker(this.#options.clock, watched) },
       first: this.#known.get(marketId) ?? new Map<SignalTier, FirstDetection>(),
-      ...{ pausedUntilMs: 0, lookMs: 0, isWoken: false },
-      deliver: () => this.#evaluate(watch, watch.lookMs),
+      ...{ pausedUntilMs: 0, evaluateMs: 0, isWoken: false },
+      deliver: () => this.#evaluate(watch, watch.evaluateMs),
     };
     this.#known.delete(marketId);
     this.#watches.set(marketId, watch);
@@ -208,7 +212,7 @@ export class DetectorHost {
   #firstBook({ watched }: Watch): void {
     const book = this.#options.bookOf?.(watched.market.marketId) ?? null;
     if (book === null || book === 'unfinished') return;
-    watched.takeBook(book);
+    watched.copyBook(book);
     watched.isProven = book.trusted;
     if (watched.trusted) watched.holds.update(watched, book.quotedTimeMs);
   }
@@ -222,37 +226,37 @@ export class DetectorHost {
     this.#evaluate(watch, receivedTimeMs);
   }
 
-  #distrust({ watched, episodes }: Watch): void {
+  #distrust({ watched, tracker }: Watch): void {
     watched.holds.reset();
-    episodes.clear();
+    tracker.clear();
   }
 
   #evaluate(watch: Watch, receivedMs: number): void {
-    const { watched, episodes } = watch;
+    const { watched, tracker } = watch;
     if (!watched.trusted || this.#isClosed) return;
     // The winner may be known before the window's end, while orders remain in the book.
     if (watched.market.status !== 'open') {
-      episodes.clear();
+      tracker.clear();
       return;
     }
     watched.price(this.#prices[watched.ticker], receivedMs);
-    for (const episode of episodes.update(watched)) this.#begun(watch, episode, receivedMs);
+    for (const opportunity of tracker.update(watched)) this.#begun(watch, opportunity, receivedMs);
   }
 
-  #begun(watch: Watch, episode: Episode, receivedMs: number): void {
+  #begun(watch: Watch, opportunity: OpenOpportunity, receivedMs: number): void {
     const { first, watched } = watch;
     const nowMs = this.#options.clock.now();
-    const { tier, signal } = episode;
-    episode.first = first.get(tier) ?? null;
-    if (episode.first !== null) return;
+    const { tier, signal } = opportunity;
+    opportunity.first = first.get(tier) ?? null;
+    if (opportunity.first !== null) return;
     if (nowMs < watch.pausedUntilMs) {
-      watch.episodes.drop(tier);
+      watch.tracker.drop(tier);
       return;
     }
     const datedMs = [...first.values()].map((dated) => dated.detectedMs);
-    const detectedMs = this.#moments.next(datedMs, nowMs);
-    episode.first = { detectedMs, direction: signal.direction, isAudited: false };
-    first.set(tier, episode.first);
+    const detectedMs = this.#detectionClock.next(datedMs, nowMs);
+    opportunity.first = { detectedMs, direction: signal.direction, isAudited: false };
+    first.set(tier, opportunity.first);
     this.#found.inc({ tier });
     void this.#audit(watch, detectionOf(watched, signal, { tier, detectedMs, receivedMs }));
   }
@@ -264,40 +268,40 @@ export class DetectorHost {
     const done = async (fills: readonly ExecutableFill[]) => {
       if ((await writing) !== null) await sink.executable(detection, fills);
     };
-    watch.probes.add({ detectedMs, legs, fee: watch.watched.fee, done: (fills) => void done(fills) });
+    watch.fills.add({ detectedMs, legs, fee: watch.watched.fee, done: (fills) => void done(fills) });
     const written = await writing;
     if (written !== null) {
       const { direction } = written;
       const first = { detectedMs: written.detectedMs, direction, isAudited: true };
       watch.first.set(tier, first);
       // The episode that made the row may have ended meanwhile, and another of its kind begun.
-      for (const standing of watch.episodes.standing) if (standing.tier === tier) standing.first = first;
+      for (const open of watch.tracker.open) if (open.tier === tier) open.first = first;
       return;
     }
     watch.first.delete(tier);
-    watch.episodes.drop(tier);
+    watch.tracker.drop(tier);
     watch.pausedUntilMs = this.#options.clock.now() + REFUSED_PAUSE_MS;
   }
 
   /** Evaluates every market at `nowMs`, and forgets markets that are over. */
-  look(nowMs: number): void {
+  evaluateAll(nowMs: number): void {
     for (const [marketId, watch] of this.#watches) {
       if (!watch.watched.hasBook) this.#firstBook(watch);
       const { endTimeMs } = watch.watched.market;
-      if (nowMs <= endTimeMs + FORGET_AFTER_MS || !watch.probes.isIdle) continue;
+      if (nowMs <= endTimeMs + FORGET_AFTER_MS || !watch.fills.isIdle) continue;
       this.#watches.delete(marketId);
       this.#byTicker.get(watch.watched.ticker)?.delete(watch);
     }
-    this.#lookAt(this.#watches.values(), nowMs);
+    this.#evaluateEach(this.#watches.values(), nowMs);
   }
 
   /** Evaluates the first markets at once; the others take turns with new events, so as not to delay them. */
-  #lookAt(watches: Iterable<Watch>, receivedMs: number): void {
+  #evaluateEach(watches: Iterable<Watch>, receivedMs: number): void {
     let atOnce = MARKETS_AT_ONCE;
     for (const watch of watches) {
       if (atOnce-- > 0) this.#evaluate(watch, receivedMs);
       else {
-        watch.lookMs = receivedMs;
+        watch.evaluateMs = receivedMs;
         this.#rounds.wake(watch);
       }
     }

@@ -20,7 +20,7 @@ test('after a restart an opportunity keeps its first time, and is neither writte
   rig.book(CHEAP);
   await rig.settle();
   expect(rig.board()).toMatchObject([{ detected_at: '2026-11-20T12:00:10.000+00:00' }]);
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
   expect(await rig.rows()).toHaveLength(1);
 });
 
@@ -41,7 +41,7 @@ test('an opportunity open before the start is found though its book never change
   await rig.restart();
   await rig.clock.advance(1_000);
   expect(rig.board()).toMatchObject([{ tier: 'logical', confidence: 'stale' }]);
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
   // Counted from the arrival of the price, not from the first evaluation.
   await rig.clock.advance(28_500);
   expect(rig.board()).toMatchObject([{ confidence: 'stable' }]);
@@ -83,9 +83,9 @@ test('a detection written but not published before a crash is published by the n
   rig.market();
   await new AuditLog(rig.database, rig.clock).detected(detection());
   await rig.restart();
-  expect(rig.told).toMatchObject([{ tier: 'logical', detected_at: '2026-11-20T12:00:10.000+00:00' }]);
+  expect(rig.published).toMatchObject([{ tier: 'logical', detected_at: '2026-11-20T12:00:10.000+00:00' }]);
   await rig.restart();
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
 });
 
 test('a detection not published before its market ended is never published', async () => {
@@ -93,7 +93,7 @@ test('a detection not published before its market ended is never published', asy
   await new AuditLog(rig.database, rig.clock).detected(detection());
   rig.clock.stepWall(300_000);
   await rig.restart();
-  expect(rig.told).toEqual([]);
+  expect(rig.published).toEqual([]);
 });
 
 test('only logical and endgame opportunities are published; all are written and on the board', async () => {
@@ -113,7 +113,7 @@ test('only logical and endgame opportunities are published; all are written and 
   await rig.settle();
   expect(rig.board()).toMatchObject([{ tier: 'stale', direction: 'BUY_YES', fill_price: 0.51 }]);
   expect((await rig.rows()).map(({ detection: { tier } }) => tier)).toEqual(['stale']);
-  expect(rig.told).toEqual([]);
+  expect(rig.published).toEqual([]);
   // The same opportunity stays open: its kind stays, its price has become stable.
   rig.clock.stepWall(31_000);
   rig.price(97_300);
@@ -174,14 +174,14 @@ test('a signal whose row cannot be written is not published; the next state trie
   await rig.database.schema.alterTable('audit_entries').renameTo('gone').execute();
   rig.book(CHEAP);
   for (let i = 0; i < 5; i++) await rig.clock.advance(200);
-  expect([rig.told, rig.board()]).toEqual([[], []]);
+  expect([rig.published, rig.board()]).toEqual([[], []]);
   const failures = await rig.metrics.registry.getSingleMetric('underround_audit_write_failures_total')?.get();
   expect(failures?.values).toMatchObject([{ labels: { kind: 'detected' }, value: 1 }]);
   await rig.database.schema.alterTable('gone').renameTo('audit_entries').execute();
   await rig.clock.advance(2_000);
   rig.book(CHEAP);
   await rig.settle();
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
   expect(rig.board()).toHaveLength(1);
   expect(await verifyAudit(rig.database)).toMatchObject({ ok: true, rows: 1 });
 });
@@ -195,7 +195,7 @@ test('a write that succeeds at the third try is published once', async () => {
       tries++;
       return tries < 3 ? Promise.reject(new Error('busy')) : log.detected(signal);
     },
-    told: (auditId: string) => log.told(auditId),
+    markPublished: (auditId: string) => log.markPublished(auditId),
     executable: async () => {},
   };
   const { bus, clock, metrics } = rig;
@@ -205,5 +205,5 @@ test('a write that succeeds at the third try is published once', async () => {
   await clock.advance(500);
   expect(await written).toEqual(detection());
   expect(tries).toBe(3);
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
 });

@@ -21,7 +21,7 @@ test('asks 0.46 and 0.47 at fee rate 0.07: one row, one push, one opportunity on
     ...{ confidence: 'stale', detected_at: '2026-11-20T12:00:10.000+00:00' },
     ...{ tau_minutes: 290 / 60, type: 'opportunity' },
   };
-  expect(rig.told).toEqual([expect.objectContaining(figures)]);
+  expect(rig.published).toEqual([expect.objectContaining(figures)]);
   expect(rig.board()).toMatchObject([{ ...figures, available_size: 80, seconds_to_resolution: 290 }]);
   const rows = await rig.rows();
   expect(rows).toHaveLength(1);
@@ -39,7 +39,7 @@ test('asks 0.48 and 0.49 cost more than 1 with their fees: nothing', async () =>
   rig.market();
   rig.book(DEAR);
   await rig.settle();
-  expect([rig.told, rig.board(), await rig.rows()]).toEqual([[], [], []]);
+  expect([rig.published, rig.board(), await rig.rows()]).toEqual([[], [], []]);
 });
 
 test('a recurring opportunity keeps its first time and is neither written nor published again', async () => {
@@ -53,7 +53,7 @@ test('a recurring opportunity keeps its first time and is neither written nor pu
   rig.book(CHEAP);
   await rig.settle();
   expect(rig.board()).toMatchObject([{ detected_at: '2026-11-20T12:00:10.000+00:00' }]);
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
   expect(await rig.rows()).toHaveLength(1);
 });
 
@@ -64,7 +64,7 @@ test('nothing is published before the row can be read from the database', async 
   rig.bus.subscribe('opportunity', () => seen.push(rig.rows().then((rows) => rows.length)));
   rig.book(CHEAP);
   // The detection is made, its row is not written yet.
-  expect([rig.told, rig.board()]).toEqual([[], []]);
+  expect([rig.published, rig.board()]).toEqual([[], []]);
   await rig.settle();
   expect(await Promise.all(seen)).toEqual([1]);
 });
@@ -91,7 +91,7 @@ test.each([
   show(rig);
   rig.price(97_000);
   await rig.settle();
-  expect([rig.told, rig.board(), await rig.rows()]).toEqual([[], [], []]);
+  expect([rig.published, rig.board(), await rig.rows()]).toEqual([[], [], []]);
 });
 
 test.each([
@@ -129,7 +129,7 @@ test('after a gap the next trusted state is evaluated again', async () => {
   rig.bus.publish('gap', oneClock(gap(rig, rig.clock.now())));
   rig.price(97_000);
   await rig.settle();
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
 });
 
 function gap(rig: SignalRig, endTimeMs: number | null) {

@@ -7,17 +7,17 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
 import { type ResumedStore, resumedSecondPrices } from '../store/journal/resumeRows.ts';
+import { AuditFinisher } from './auditFinisher.ts';
 import { AuditLog } from './auditLog.ts';
 import { AuditReader } from './auditReader.ts';
 import { AuditSink } from './auditSink.ts';
-import { CatchUp } from './catchUp.ts';
 import { DetectorHost, type ShownBook } from './detectorHost.ts';
 import { type Board, LiveBoard } from './liveBoard.ts';
 
 /** Prices before the start used for the volatility. */
 const HISTORY_MS = 3_600_000;
 /** Unpublished rows of an earlier run; no more than this were written right before a crash. */
-const UNTOLD_MAX = 1_000;
+const UNPUBLISHED_MAX = 1_000;
 
 export interface SignalsOptions {
   readonly database: Database;
@@ -55,23 +55,23 @@ export async function startSignals(options: SignalsOptions): Promise<Signals> {
   const [audit, reader] = [new AuditLog(database, clock), new AuditReader(database)];
   const sink = new AuditSink({ ...parts, audit, reader, bus });
   const known = await reader.ofOpenMarkets(clock.now());
-  const untold = await reader.untold(UNTOLD_MAX);
+  const unpublished = await reader.unpublished(UNPUBLISHED_MAX);
   const host = new DetectorHost({ clock, metrics, sink, known, bookOf: options.bookOf });
-  const catchUp = new CatchUp({ ...parts, audit, reader, store, storeLagMs });
+  const finisher = new AuditFinisher({ ...parts, audit, reader, store, storeLagMs });
   await primeVolatility(host, options);
-  for (const market of options.markets()) host.market(market);
+  for (const market of options.markets()) host.onMarket(market);
   const subscriptions = [
     bus.subscribe('market', (market) => {
-      host.market(market);
-      catchUp.market(market);
+      host.onMarket(market);
+      finisher.onMarket(market);
     }),
-    bus.subscribe('book', (record) => host.book(record)),
-    bus.subscribe('quote', (record) => host.quote(record)),
-    bus.subscribe('gap', (gap) => host.gap(gap)),
-    bus.subscribe('underlying', (event) => host.tick(event)),
+    bus.subscribe('book', (record) => host.onBook(record)),
+    bus.subscribe('quote', (record) => host.onQuote(record)),
+    bus.subscribe('gap', (gap) => host.onGap(gap)),
+    bus.subscribe('underlying', (event) => host.onPrice(event)),
   ];
-  for (const { detection } of untold) await sink.tell(detection);
-  void catchUp.round();
+  for (const { detection } of unpublished) await sink.publish(detection);
+  void finisher.round();
   return {
     board: new LiveBoard(host, clock),
     audit: reader,
@@ -79,7 +79,7 @@ export async function startSignals(options: SignalsOptions): Promise<Signals> {
       for (const unsubscribe of subscriptions) unsubscribe();
       host.close();
       await sink.close();
-      await catchUp.close();
+      await finisher.close();
     },
   };
 }

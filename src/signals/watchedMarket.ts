@@ -6,7 +6,7 @@ import { feeOfMarket, settlementOfMarket, venueRulesAt } from '../core/venueRule
 import type { SettlementRule } from '../core/venueRulesTable.ts';
 import { type EventType, type Market, type Ticker, UNKNOWN } from '../schema/market.ts';
 import type { BookView } from '../schema/records.ts';
-import { BookCopy } from './ladderCopy.ts';
+import { BookCopy } from './bookCopy.ts';
 import { type Decider, NO_SOURCES, type Sigma, type Spot, type TickerPrices } from './tickerPrices.ts';
 
 /** Volatility window of the engine; readers may request another. */
@@ -66,7 +66,7 @@ export class WatchedMarket implements MarketState {
   }
 
   /** Applies a newer version of the record. */
-  take(market: Market, nowMs: number): void {
+  applyRecord(market: Market, nowMs: number): void {
     const terms = termsOf(market, nowMs);
     if (terms === null) return;
     if (JSON.stringify(terms.feeRule) !== JSON.stringify(this.terms.feeRule)) {
@@ -77,9 +77,9 @@ export class WatchedMarket implements MarketState {
     this.model = modelOf(market, terms);
   }
 
-  takeBook({ yes, no }: { yes: BookView; no: BookView }): void {
-    this.yes.take(yes);
-    this.no.take(no);
+  copyBook({ yes, no }: { yes: BookView; no: BookView }): void {
+    this.yes.copyFrom(yes);
+    this.no.copyFrom(no);
     this.hasBook = true;
   }
 

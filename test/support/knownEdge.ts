@@ -134,7 +134,7 @@ class KnownEdge {
 
   #list(marketId: string, strikePrice: number): void {
     const startTimeMs = this.#clock.now();
-    this.#host.market(
+    this.#host.onMarket(
       marketRecord({
         ...{ marketId, startTimeMs, endTimeMs: startTimeMs + WINDOW_SECONDS * 1_000, strikePrice },
         ...{ strikeSource: 'official', strikeBasis: 'listing', takerFeeRate: FEE.rate, takerFeeExponent: 1 },
@@ -161,7 +161,7 @@ class KnownEdge {
     const price = Math.exp(logs[second % HISTORY_SECONDS] as number);
     const eventTimeMs = START_MS + second * 1_000;
     const receivedTimeMs = this.#clock.now();
-    this.#host.tick({ ticker: 'BTC', source, price, eventTimeMs, receivedTimeMs });
+    this.#host.onPrice({ ticker: 'BTC', source, price, eventTimeMs, receivedTimeMs });
   }
 
   /** P(Up) by everything there is to know, as of the price of a second. */
@@ -181,7 +181,7 @@ class KnownEdge {
     const timeMs = this.#clock.now() - 40;
     // Nobody looks at a book that is not trusted: half of the time saved.
     const trusted = quotes !== null;
-    this.#host.book(bookRecord({ seq: ++this.#seq, marketId, timeMs, trusted, ...sides }));
+    this.#host.onBook(bookRecord({ seq: ++this.#seq, marketId, timeMs, trusted, ...sides }));
   }
 
   #sides({ side, worth }: { side: 'yes' | 'no'; worth: number }) {

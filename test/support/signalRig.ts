@@ -24,7 +24,7 @@ export class SignalRig {
   readonly clock = new FakeClock(T0 + 10_000);
   readonly metrics = new Metrics();
   readonly bus = new Bus({ log: silentLogger, metrics: this.metrics });
-  readonly told: Opportunity[] = [];
+  readonly published: Opportunity[] = [];
   readonly database: Database;
   /** What a restart finds as followed, and the books it finds them with. */
   markets: Market[] = [];
@@ -39,7 +39,7 @@ export class SignalRig {
 
   private constructor(database: Database) {
     this.database = database;
-    this.bus.subscribe('opportunity', (opportunity) => void this.told.push(opportunity));
+    this.bus.subscribe('opportunity', (opportunity) => void this.published.push(opportunity));
     this.signals = undefined as unknown as Signals;
   }
 

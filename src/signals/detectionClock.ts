@@ -5,7 +5,7 @@ const AHEAD_MAX_MS = 100;
  * Dates detections. Those of one market have distinct times, and all together are in the order of detection, which is
  * that of the audit's rows.
  */
-export class Moments {
+export class DetectionClock {
   #lastMs = Number.NEGATIVE_INFINITY;
 
   /** @param datedMs The times of this market's earlier detections. */

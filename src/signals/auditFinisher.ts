@@ -16,7 +16,7 @@ const AGE_MIN_MS = 30_000;
 /** Rows and markets per round; the rest waits for the next. */
 const ROUND_MAX = 500;
 
-export interface CatchUpOptions {
+export interface AuditFinisherOptions {
   readonly audit: AuditLog;
   readonly reader: AuditReader;
   readonly store: StoreReader;
@@ -31,13 +31,13 @@ export interface CatchUpOptions {
  * Finishes audit rows: settles them when their market is resolved, and reads fills from the store if the process ended
  * before the live books gave them.
  */
-export class CatchUp {
-  readonly #options: CatchUpOptions;
+export class AuditFinisher {
+  readonly #options: AuditFinisherOptions;
   readonly #timer: Timer;
   readonly #failures;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(options: CatchUpOptions) {
+  constructor(options: AuditFinisherOptions) {
     this.#options = options;
     this.#failures = options.metrics.counter(
       'underround_audit_catch_up_failures_total',
@@ -47,7 +47,7 @@ export class CatchUp {
   }
 
   /** Settles a market's rows when its record is resolved. */
-  market(market: Market): void {
+  onMarket(market: Market): void {
     if (market.status !== 'resolved' || market.payoutYes === null) return;
     this.#run(() => this.#settle(market));
   }

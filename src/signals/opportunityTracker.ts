@@ -14,7 +14,7 @@ const DETECTORS: Readonly<Record<Slot, (state: MarketState) => Signal | null>> =
 };
 
 /** An open opportunity, from the first evaluation that finds it to the first that does not. */
-export interface Episode {
+export interface OpenOpportunity {
   readonly slot: Slot;
   /** Fixed at the beginning: a mispricing first seen before the price was stable stays `stale`. */
   readonly tier: SignalTier;
@@ -33,29 +33,29 @@ export interface FirstDetection {
 }
 
 /** Whether an episode matches its audit row: one in the other direction has no row, so it is not shown. */
-export function isShown({ first, signal }: Episode): boolean {
+export function isShown({ first, signal }: OpenOpportunity): boolean {
   return first?.isAudited === true && first.direction === signal.direction;
 }
 
 /** The open opportunities of one market. */
-export class Episodes {
-  readonly #standing: Partial<Record<Slot, Episode>> = {};
+export class OpportunityTracker {
+  readonly #open: Partial<Record<Slot, OpenOpportunity>> = {};
 
   /** @returns The opportunities that this state has and the previous one had not. */
-  update(state: MarketState): readonly Episode[] {
-    let begun: Episode[] | null = null;
+  update(state: MarketState): readonly OpenOpportunity[] {
+    let begun: OpenOpportunity[] | null = null;
     for (const slot of SLOTS) {
       const signal = DETECTORS[slot](state);
-      const standing = this.#standing[slot];
+      const open = this.#open[slot];
       if (signal === null) {
-        if (standing !== undefined) delete this.#standing[slot];
-      } else if (standing !== undefined && standing.signal.direction === signal.direction) {
-        standing.signal = signal;
+        if (open !== undefined) delete this.#open[slot];
+      } else if (open !== undefined && open.signal.direction === signal.direction) {
+        open.signal = signal;
       } else {
-        const episode = { slot, tier: signal.tier, signal, first: null };
-        this.#standing[slot] = episode;
+        const opportunity = { slot, tier: signal.tier, signal, first: null };
+        this.#open[slot] = opportunity;
         begun ??= [];
-        begun.push(episode);
+        begun.push(opportunity);
       }
     }
     return begun ?? NONE;
@@ -65,16 +65,16 @@ export class Episodes {
    * Forgets the opportunities of a kind whose row could not be written; the next state that has one begins it again.
    */
   drop(tier: SignalTier): void {
-    for (const slot of SLOTS) if (this.#standing[slot]?.tier === tier) delete this.#standing[slot];
+    for (const slot of SLOTS) if (this.#open[slot]?.tier === tier) delete this.#open[slot];
   }
 
   clear(): void {
-    for (const slot of SLOTS) delete this.#standing[slot];
+    for (const slot of SLOTS) delete this.#open[slot];
   }
 
-  get standing(): readonly Episode[] {
-    return SLOTS.flatMap((slot) => this.#standing[slot] ?? []);
+  get open(): readonly OpenOpportunity[] {
+    return SLOTS.flatMap((slot) => this.#open[slot] ?? []);
   }
 }
 
-const NONE: readonly Episode[] = [];
+const NONE: readonly OpenOpportunity[] = [];

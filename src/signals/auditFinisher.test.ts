@@ -3,9 +3,9 @@ import { unaskedStore } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
+import { AuditFinisher } from './auditFinisher.ts';
 import type { AuditLog } from './auditLog.ts';
 import type { AuditReader } from './auditReader.ts';
-import { CatchUp } from './catchUp.ts';
 
 test('a row is not finished from the store before the store has the books for its fills', async () => {
   const clock = new FakeClock();
@@ -18,7 +18,7 @@ test('a row is not finished from the store before the store has the books for it
     unsettled: async () => [],
   } as unknown as AuditReader;
   let lagMs = 0;
-  const catchUp = new CatchUp({
+  const finisher = new AuditFinisher({
     reader,
     audit: {} as AuditLog,
     store: unaskedStore,
@@ -27,9 +27,9 @@ test('a row is not finished from the store before the store has the books for it
     log: silentLogger,
     metrics: new Metrics(),
   });
-  await catchUp.round();
+  await finisher.round();
   lagMs = 540_000;
-  await catchUp.round();
+  await finisher.round();
   expect(asked).toEqual([30_000, 570_000]);
-  await catchUp.close();
+  await finisher.close();
 });

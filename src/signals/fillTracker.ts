@@ -8,7 +8,7 @@ const LATE_MAX_MS = 100;
 /** Most waiting detections of one market; it has four kinds. */
 const WAITING_MAX = 8;
 
-interface Probe {
+interface TrackedDetection {
   readonly detectedMs: number;
   readonly legs: readonly Leg[];
   readonly fee: TakerFee;
@@ -17,10 +17,10 @@ interface Probe {
 }
 
 /** Computes the fills of one market's detections on the books that follow, in the order of receipt. */
-export class Probes {
+export class FillTracker {
   readonly #clock: Clock;
   readonly #book: TradedBook;
-  #waiting: Probe[] = [];
+  #waiting: TrackedDetection[] = [];
   readonly #timers = new Set<Timer>();
 
   /** @param book The market's book, changed in place over time. */
@@ -30,20 +30,20 @@ export class Probes {
   }
 
   /** @param done Called once, with a fill for each time; never if too many wait or the process ends before. */
-  add(probe: Omit<Probe, 'fills'>): void {
+  add(probe: Omit<TrackedDetection, 'fills'>): void {
     if (this.#waiting.length >= WAITING_MAX) return;
     this.#waiting.push({ ...probe, fills: [] });
     const lastMs = (EXECUTABLE_AFTER_MS.at(-1) as number) + LATE_MAX_MS;
     const delayMs = probe.detectedMs + lastMs - this.#clock.now();
     const timer = this.#clock.after(Math.max(0, delayMs), () => {
       this.#timers.delete(timer);
-      this.before(this.#clock.now());
+      this.advanceTo(this.#clock.now());
     });
     this.#timers.add(timer);
   }
 
   /** Call this BEFORE the book becomes one received at `timeMs`: until then the current book was in force. */
-  before(timeMs: number): void {
+  advanceTo(timeMs: number): void {
     if (this.#waiting.length === 0) return;
     for (const probe of this.#waiting) {
       for (const afterMs of EXECUTABLE_AFTER_MS.slice(probe.fills.length)) {
@@ -51,7 +51,7 @@ export class Probes {
         probe.fills.push(executableFill(this.#book, { ...probe, afterMs }));
       }
     }
-    const isDone = ({ fills }: Probe) => fills.length === EXECUTABLE_AFTER_MS.length;
+    const isDone = ({ fills }: TrackedDetection) => fills.length === EXECUTABLE_AFTER_MS.length;
     const done = this.#waiting.filter(isDone);
     if (done.length > 0) this.#waiting = this.#waiting.filter((probe) => !isDone(probe));
     for (const probe of done) probe.done(probe.fills);

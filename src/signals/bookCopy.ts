@@ -8,7 +8,7 @@ class SideCopy implements SideView {
   prices = new Uint16Array(LEVELS_AT_FIRST);
   sizes = new Float64Array(LEVELS_AT_FIRST);
 
-  take({ count, prices, sizes }: SideView): void {
+  copyFrom({ count, prices, sizes }: SideView): void {
     if (count > this.prices.length) {
       this.prices = new Uint16Array(2 * count);
       this.sizes = new Float64Array(2 * count);
@@ -26,8 +26,8 @@ export class BookCopy implements BookView {
   readonly bids = new SideCopy();
   readonly asks = new SideCopy();
 
-  take({ bids, asks }: BookView): void {
-    this.bids.take(bids);
-    this.asks.take(asks);
+  copyFrom({ bids, asks }: BookView): void {
+    this.bids.copyFrom(bids);
+    this.asks.copyFrom(asks);
   }
 }
