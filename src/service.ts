@@ -117,7 +117,7 @@ async function serveRecording(
     import('./accounts/users/tiers.ts'),
     import('./api/createApi.ts'),
     import('./http/transport.ts'),
-    import('./stream/streams.ts'),
+    import('./stream/streamHub.ts'),
     import('./signals/signals.ts'),
     import('./webhooks/delivery/service.ts'),
     import('./backtest/service.ts'),
@@ -135,7 +135,7 @@ async function serveRecording(
   const secondFactors = openSecondFactors(database, { config, clock, randomBytes });
   const run = randomBytes(6).toString('hex');
   const books = streaming.recordedBooks(recorder);
-  const streams = new streaming.Streams({ run, bus, books, liveKeys, clock, log, metrics });
+  const streams = new streaming.StreamHub({ run, bus, books, liveKeys, clock, log, metrics });
   // Before the detectors, so that nothing they tell goes unheard.
   const sending = { config, database, bus, clock, random, randomBytes, log, metrics };
   const webhooks = await startWebhooks(sending);

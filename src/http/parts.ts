@@ -15,7 +15,7 @@ import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { SignalReaders } from '../signals/signals.ts';
 import type { StoreReader } from '../store/reader.ts';
-import type { Streams } from '../stream/streams.ts';
+import type { StreamHub } from '../stream/streamHub.ts';
 import type { PaperStrategyService } from '../trading/paper/paperStrategyService.ts';
 import type { WebhookControl } from '../webhooks/delivery/webhooks.ts';
 import type { Transport } from './transport.ts';
@@ -83,7 +83,7 @@ export interface ApiParts {
   readonly rateLimits: RateLimits | null;
   readonly live: LiveState;
   /** Null: this process has none to serve. */
-  readonly streams: Streams | null;
+  readonly streams: StreamHub | null;
   /** What the detectors see now, and what they have written down. */
   readonly signals: SignalReaders;
   /** Backtests and sweeps: submitted, read, cancelled. */

@@ -7,7 +7,7 @@ import { ENGINE_SIGMA_SECONDS } from '../signals/watchedMarket.ts';
 import type { Connection } from './connection.ts';
 
 /** Shortest interval between two messages of a changed board: faster than an eye reads numbers. */
-export const TELL_MS = 250;
+export const SEND_INTERVAL_MS = 250;
 /** More than there can be: each market of the followed windows has one opportunity per kind. */
 const ROWS_MAX = 200;
 /** The whole board of the detectors; readers filter it themselves. */
@@ -40,10 +40,10 @@ export class BoardStream {
 
   add(reader: Reader): void {
     // A change found by this read goes to the other readers too.
-    this.#look();
+    this.#refresh();
     reader.answer(this.#message.toString());
     this.#readers.add(reader);
-    this.#timer ??= every(this.#clock, TELL_MS, () => this.#look());
+    this.#timer ??= every(this.#clock, SEND_INTERVAL_MS, () => this.#refresh());
     reader.onDrained = () => {
       if (this.#behind.delete(reader)) reader.send(this.#message);
     };
@@ -57,7 +57,7 @@ export class BoardStream {
   }
 
   /** Reads the board, and sends it to all readers if it has changed. */
-  #look(): void {
+  #refresh(): void {
     const { asOfMs, opportunities } = this.#board().read(WHOLE);
     const rows = printJson(opportunities);
     if (rows === this.#rows) return;

@@ -9,7 +9,7 @@ export const RETAINED_BYTES_MAX = 64 * 1024 * 1024;
 const DROPPED_MAX = 4096;
 
 /** One message for all subscribers of a market, as sent. */
-export interface Entry {
+export interface LogEntry {
   /** Number in the log, without holes. */
   readonly seq: number;
   readonly market: StreamedMarket;
@@ -25,7 +25,7 @@ export interface Entry {
 
 /** The latest messages of all markets in order, each stored once for all clients. */
 export class ChangeLog {
-  #entries: Entry[] = [];
+  #entries: LogEntry[] = [];
   #dropped = 0;
   #bytes = 0;
   #head = 0;
@@ -44,13 +44,13 @@ export class ChangeLog {
     return this.#bytes;
   }
 
-  at(seq: number): Entry | null {
+  at(seq: number): LogEntry | null {
     if (seq < this.first) return null;
     return this.#entries[this.#dropped + seq - this.first] ?? null;
   }
 
   /** @throws {RangeError} Unless its number is the next. */
-  append(entry: Entry): void {
+  append(entry: LogEntry): void {
     if (entry.seq !== this.#head + 1) throw new RangeError(`entry ${entry.seq} after ${this.#head}`);
     this.#entries.push(entry);
     this.#head = entry.seq;
@@ -74,7 +74,7 @@ export class ChangeLog {
   }
 
   /** A market's newest change up to an entry; null if it is no longer kept. */
-  changeAt(market: StreamedMarket, seq: number): Entry | null {
+  changeAt(market: StreamedMarket, seq: number): LogEntry | null {
     for (let at = Math.min(seq, this.#head); at >= this.first; at--) {
       const entry = this.at(at);
       if (entry !== null && entry.market === market && entry.change !== null) return entry;

@@ -1,7 +1,7 @@
 import { isNestedTooDeeply, NESTED_TOO_DEEPLY } from '../schema/api/nesting.ts';
 import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
 import { parsePlace, type StreamPlace } from './cursor.ts';
-import type { Selection } from './wants.ts';
+import type { Selection } from './streamSubscriptions.ts';
 
 /** Most names in one list of a command. */
 const NAMES_MAX = 500;

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
-import type { Sent, StreamMetrics } from './streamMetrics.ts';
+import type { SentCounts, StreamMetrics } from './streamMetrics.ts';
 import type { TextFrame } from './textFrame.ts';
 
 export const PING_MS = 25_000;
@@ -35,7 +35,7 @@ export type CloseCause = keyof typeof CLOSE;
 const AS_TEXT = { binary: false, compress: false };
 const PING = Buffer.from('{"type":"ping"}');
 
-export interface ConnectionParts {
+export interface ConnectionOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: StreamMetrics;
@@ -53,15 +53,15 @@ export class Connection {
   onClosed: (() => void) | null = null;
   readonly #socket: WebSocket;
   readonly #transport: Duplex;
-  readonly #sent: Sent;
-  readonly #parts: ConnectionParts;
+  readonly #sent: SentCounts;
+  readonly #parts: ConnectionOptions;
   readonly #ping: Timer;
   #stalled: Timer | null = null;
   #unanswered = 0;
   #isOpen = true;
 
   /** @param transport The stream under the socket, which has no compression; its `drain` event is used. */
-  constructor(socket: WebSocket, transport: Duplex, parts: ConnectionParts) {
+  constructor(socket: WebSocket, transport: Duplex, parts: ConnectionOptions) {
     this.#socket = socket;
     this.#transport = transport;
     this.#sent = parts.metrics.sent(parts.stream);

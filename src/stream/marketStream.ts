@@ -13,8 +13,8 @@ import { MarketClient, type MarketSource } from './marketClient.ts';
 import { gapNotice, statusNotice } from './notices.ts';
 import { StreamedMarket } from './streamedMarket.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
+import type { StreamSubscriptions } from './streamSubscriptions.ts';
 import { type TextFrame, textFrame } from './textFrame.ts';
-import type { Wants } from './wants.ts';
 
 const SWEEP_MS = 5_000;
 /** By this time a half-applied book is complete, or was published as a change. */
@@ -88,9 +88,9 @@ export class MarketStream implements MarketSource {
     return this.#markets.get(marketId) ?? null;
   }
 
-  matching(wants: Wants, since: number): StreamedMarket[] {
+  matching(subscriptions: StreamSubscriptions, since: number): StreamedMarket[] {
     return [...this.#markets.values()].filter((market) =>
-      wants.matches(market.record, market.wasOverBy(since)),
+      subscriptions.matches(market.record, market.wasOverBy(since)),
     );
   }
 

@@ -24,7 +24,7 @@ export class OpportunityStream {
   #count = 0;
 
   constructor(bus: Subscriber) {
-    this.#leave = bus.subscribe('opportunity', (opportunity) => this.#tell(opportunity));
+    this.#leave = bus.subscribe('opportunity', (opportunity) => this.#publish(opportunity));
   }
 
   get count(): number {
@@ -42,7 +42,7 @@ export class OpportunityStream {
     this.#leave();
   }
 
-  #tell(opportunity: Opportunity): void {
+  #publish(opportunity: Opportunity): void {
     this.#count++;
     const frame = textFrame([Buffer.from(printJson(opportunity))]);
     this.kept.push({ ticker: opportunity.ticker, frame });

@@ -14,7 +14,7 @@ import type { Connection } from './connection.ts';
 import { formatPlace, type StreamPlace } from './cursor.ts';
 import { noticesOf, type ReplayNotice } from './replayNotices.ts';
 import { ReplayPace } from './replayPace.ts';
-import { type Selection, seriesIn, Wants } from './wants.ts';
+import { type Selection, StreamSubscriptions, seriesIn } from './streamSubscriptions.ts';
 
 /** Markets of one replay: a day and a half of one series of five-minute windows. */
 const MARKETS_MAX = 500;
@@ -33,7 +33,7 @@ export interface ReplayTerms {
   readonly speed: number;
 }
 
-export interface ReplayParts {
+export interface ReplayOptions {
   readonly store: StoreReader;
   readonly clock: Clock;
   readonly log: Logger;
@@ -46,11 +46,11 @@ export interface ReplayParts {
 export class Replay {
   readonly #connection: Connection;
   readonly #terms: ReplayTerms;
-  readonly #parts: ReplayParts;
+  readonly #parts: ReplayOptions;
   readonly #gone = new AbortController();
   #begun = false;
 
-  constructor(connection: Connection, terms: ReplayTerms, parts: ReplayParts) {
+  constructor(connection: Connection, terms: ReplayTerms, parts: ReplayOptions) {
     this.#connection = connection;
     this.#terms = terms;
     this.#parts = parts;
@@ -90,9 +90,9 @@ export class Replay {
     const { signal } = this.#gone;
     const range = { fromMs, toMs };
     const markets = await this.#marketsOf(selection, range);
-    const wants = new Wants();
-    wants.add(selection, () => null);
-    this.#connection.answer(JSON.stringify({ type: 'ack', subscribed: wants.toJson() }));
+    const subscriptions = new StreamSubscriptions();
+    subscriptions.add(selection, () => null);
+    this.#connection.answer(JSON.stringify({ type: 'ack', subscribed: subscriptions.toJson() }));
     const known = new Map(markets.map((market) => [market.marketId, market]));
     const notices = await noticesOf(store, markets, range, signal);
     if (afterSeq === BEGINNING) {

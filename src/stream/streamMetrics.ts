@@ -1,14 +1,14 @@
 import type { Metrics } from '../runtime/metrics.ts';
 
 /** Messages and bytes of one stream that are not yet in the counters. */
-export interface Sent {
+export interface SentCounts {
   messages: number;
   bytes: number;
 }
 
 /** The metrics of the streams. */
 export class StreamMetrics {
-  readonly #sent = new Map<string, Sent>();
+  readonly #sent = new Map<string, SentCounts>();
   readonly #open;
   readonly #messages;
   readonly #bytes;
@@ -59,7 +59,7 @@ export class StreamMetrics {
    * An accumulator to add each message to; a counter's own look-up by label costs as much as the rest of sending a
    * message.
    */
-  sent(stream: string): Sent {
+  sent(stream: string): SentCounts {
     const known = this.#sent.get(stream) ?? { messages: 0, bytes: 0 };
     this.#sent.set(stream, known);
     return known;

@@ -1,6 +1,6 @@
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
-import type { ChangeLog, Entry } from './changeLog.ts';
+import type { ChangeLog, LogEntry } from './changeLog.ts';
 import type { MarketClient } from './marketClient.ts';
 
 /** A state of a book, ready to be sent with any cursor. */
@@ -64,7 +64,7 @@ export class StreamedMarket {
     this.isAwaited = false;
   }
 
-  dropped(entry: Entry): void {
+  dropped(entry: LogEntry): void {
     if (this.warmSeq === null || entry.seq <= this.warmSeq) return;
     this.droppedSeq = entry.seq;
     if (entry.change !== null) this.#base = stateOf(entry, entry.change);
@@ -104,6 +104,6 @@ export class StreamedMarket {
   }
 }
 
-function stateOf({ frame, bodyAt, trusted }: Entry, change: number): PrintedState {
+function stateOf({ frame, bodyAt, trusted }: LogEntry, change: number): PrintedState {
   return { change, trusted, body: frame.message.subarray(bodyAt) };
 }

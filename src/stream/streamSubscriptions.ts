@@ -9,7 +9,7 @@ export interface Selection {
 }
 
 /** A client's subscriptions: series, which new markets join, and single markets. */
-export class Wants {
+export class StreamSubscriptions {
   readonly #series = new Set<string>();
   readonly #marketIds = new Set<string>();
   /** Markets of a subscribed series that were unsubscribed singly. */

@@ -8,12 +8,12 @@ import { type CloseCause, Connection } from './connection.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
 
 /** How long clients may take to close when the service stops. */
-const FAREWELL_MS = 2_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
 export type StreamName = 'market' | 'opportunity' | 'board' | 'replay';
 
 /** The open connections of all streams; each is closed when its key no longer permits it. */
-export class OpenConnections {
+export class ConnectionRegistry {
   readonly #parts: {
     readonly liveKeys: Pick<LiveKeys, 'watch'>;
     readonly clock: Clock;
@@ -73,7 +73,7 @@ export class OpenConnections {
     if (this.#isClosing) connection.close('goingAway');
   }
 
-  /** Closes all connections; resolves after `FAREWELL_MS` at the latest. */
+  /** Closes all connections; resolves after `CLOSE_TIMEOUT_MS` at the latest. */
   async close(cause: CloseCause = 'goingAway'): Promise<void> {
     this.#isClosing = true;
     if (this.#open.size === 0) return;
@@ -82,7 +82,7 @@ export class OpenConnections {
       ([, socket]) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
     );
     for (const [connection] of sockets) connection.close(cause);
-    const cut = this.#parts.clock.after(FAREWELL_MS, () => {
+    const cut = this.#parts.clock.after(CLOSE_TIMEOUT_MS, () => {
       for (const socket of this.#open.values()) socket.terminate();
     });
     await Promise.all(parted);

@@ -4,8 +4,8 @@ import type { Recorder } from '../recorder/recorder.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { ConnectionRegistry } from './connectionRegistry.ts';
 import { type LiveBooks, MarketStream } from './marketStream.ts';
-import { OpenConnections } from './openConnections.ts';
 import { OpportunityStream } from './opportunityStream.ts';
 import { StreamMetrics } from './streamMetrics.ts';
 
@@ -21,16 +21,16 @@ export interface StreamsOptions {
 }
 
 /** The live streams of one process, and their connections. */
-export class Streams {
+export class StreamHub {
   readonly markets: MarketStream;
   readonly opportunities: OpportunityStream;
-  readonly connections: OpenConnections;
+  readonly connections: ConnectionRegistry;
 
   constructor(options: StreamsOptions) {
     const metrics = new StreamMetrics(options.metrics);
     this.markets = new MarketStream({ ...options, metrics });
     this.opportunities = new OpportunityStream(options.bus);
-    this.connections = new OpenConnections({ ...options, metrics });
+    this.connections = new ConnectionRegistry({ ...options, metrics });
   }
 
   /** Closes all client connections and refuses new ones. */
