@@ -14,7 +14,7 @@ describe('a ledger', () => {
     expect([ledger.cash, ledger.positions, ledger.fees, ledger.won]).toEqual([85, 20, 5, 10]);
     const posting = ledger.close({ proceeds: 0, fee: 0, cost: 20 });
     expect([ledger.cash, ledger.positions, ledger.won]).toEqual([85, 0, -10]);
-    ledger.takeBack(posting);
+    ledger.reverse(posting);
     expect([ledger.cash, ledger.positions, ledger.won]).toEqual([85, 20, 10]);
   });
 
@@ -22,7 +22,7 @@ describe('a ledger', () => {
     const ledger = new Ledger();
     expect(() => ledger.buy({ principal: 0.5, fee: 0 })).toThrow(RangeError);
     expect(() => ledger.buy({ principal: 2 ** 53, fee: 0 })).toThrow(RangeError);
-    expect(() => ledger.takeBack({ cash: 1, positions: 0, fees: 0, won: 0 })).toThrow('not balanced');
+    expect(() => ledger.reverse({ cash: 1, positions: 0, fees: 0, won: 0 })).toThrow('not balanced');
     expect(ledger.cash).toBe(0);
   });
 });

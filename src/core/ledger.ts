@@ -56,7 +56,7 @@ export class Ledger {
   }
 
   /** Reverses a posting. */
-  takeBack({ cash, positions, fees, won }: Posting): Posting {
+  reverse({ cash, positions, fees, won }: Posting): Posting {
     return this.#post({ cash: -cash, positions: -positions, fees: -fees, won: -won });
   }
 

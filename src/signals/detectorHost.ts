@@ -140,7 +140,7 @@ export class DetectorHost {
     watch.fills.advanceTo(record.receivedTimeMs);
     watched.isProven = record.trusted;
     // Trusted again: the levels may follow shortly, so only the next change is evaluated.
-    if (watched.trusted) watched.holds.update(watched, record.receivedTimeMs);
+    if (watched.trusted) watched.priceAge.update(watched, record.receivedTimeMs);
     else this.#distrust(watch);
   }
 
@@ -150,7 +150,7 @@ export class DetectorHost {
     if (gap.endReceivedMs !== null) {
       const { watched } = watch;
       if (watched.openGaps.delete(gap.gapId) && watched.trusted)
-        watched.holds.update(watched, gap.endReceivedMs);
+        watched.priceAge.update(watched, gap.endReceivedMs);
       return;
     }
     watch.fills.advanceTo(this.#options.clock.now());
@@ -214,7 +214,7 @@ export class DetectorHost {
     if (book === null || book === 'unfinished') return;
     watched.copyBook(book);
     watched.isProven = book.trusted;
-    if (watched.trusted) watched.holds.update(watched, book.quotedTimeMs);
+    if (watched.trusted) watched.priceAge.update(watched, book.quotedTimeMs);
   }
 
   #bookShown(watch: Watch, receivedTimeMs: number): void {
@@ -222,12 +222,12 @@ export class DetectorHost {
       this.#distrust(watch);
       return;
     }
-    watch.watched.holds.update(watch.watched, receivedTimeMs);
+    watch.watched.priceAge.update(watch.watched, receivedTimeMs);
     this.#evaluate(watch, receivedTimeMs);
   }
 
   #distrust({ watched, tracker }: Watch): void {
-    watched.holds.reset();
+    watched.priceAge.reset();
     tracker.clear();
   }
 

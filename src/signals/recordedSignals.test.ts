@@ -82,7 +82,7 @@ function fromScratch({ sink, recorder }: Simulation, nowMs: number): string[] {
     const from = books.findLastIndex(({ trusted }) => !trusted) + 1;
     for (const { yes, no, receivedTimeMs } of books.slice(from)) {
       watched.copyBook({ yes: bookOf(yes.bids, yes.asks), no: bookOf(no.bids, no.asks) });
-      watched.holds.update(watched, receivedTimeMs);
+      watched.priceAge.update(watched, receivedTimeMs);
     }
     watched.isProven = true;
     watched.price(prices, nowMs);

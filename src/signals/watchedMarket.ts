@@ -1,5 +1,5 @@
 import { TakerFee } from '../core/fees.ts';
-import { BestHolds } from '../core/signals/bestHolds.ts';
+import { BestPriceAge } from '../core/signals/bestPriceAge.ts';
 import { MarketModel } from '../core/signals/marketModel.ts';
 import type { MarketState } from '../core/signals/signal.ts';
 import { feeOfMarket, settlementOfMarket, venueRulesAt } from '../core/venueRules.ts';
@@ -25,7 +25,7 @@ export class WatchedMarket implements MarketState {
   readonly eventType: EventType;
   readonly yes = new BookCopy();
   readonly no = new BookCopy();
-  readonly holds = new BestHolds();
+  readonly priceAge = new BestPriceAge();
   market: Market;
   terms: TradingTerms;
   fee: TakerFee;

@@ -12,7 +12,7 @@ import type { FilledLevel } from './walk.ts';
 export type BookSide = 'bids' | 'asks';
 
 /** One level of one fill. */
-interface Taken {
+interface ConsumedLevel {
   /** The token whose book the order met, and the level as displayed there. */
   readonly token: Token;
   readonly side: BookSide;
@@ -30,10 +30,10 @@ interface Taken {
 
 export class Consumption {
   /** Oldest first. */
-  #taken: Taken[] = [];
+  #consumed: ConsumedLevel[] = [];
 
   get isEmpty(): boolean {
-    return this.#taken.length === 0;
+    return this.#consumed.length === 0;
   }
 
   /**
@@ -43,7 +43,7 @@ export class Consumption {
    */
   observe(ladders: Ladders, book: number): void {
     const mirrored = ladders.isMirrored(book);
-    const all = this.#taken;
+    const all = this.#consumed;
     let kept = 0;
     for (const entry of all) {
       const side = mirrored ? entry.yesSide : entry.side;
@@ -66,7 +66,7 @@ export class Consumption {
     const [yesSide, isMirrored] = token === 'yes' ? [side, false] : [mirrorSide(side), true];
     for (let i = 0; i < view.count; i++) {
       const price = view.prices[i] as number;
-      const taken = this.#takenAt(yesSide, isMirrored ? TICKS_PER_USDC - price : price);
+      const taken = this.#consumedAt(yesSide, isMirrored ? TICKS_PER_USDC - price : price);
       if (taken === 0) continue;
       sizes ??= view.sizes.slice(0, view.count);
       sizes[i] = Math.max(0, (sizes[i] as number) - taken);
@@ -75,32 +75,32 @@ export class Consumption {
   }
 
   /** @param view As displayed, not as remaining. */
-  take({ token, side, view, filled, timeMs }: Take): void {
+  consume({ token, side, view, filled, timeMs }: ConsumedFill): void {
     const isYes = token === 'yes';
     const yesSide = isYes ? side : mirrorSide(side);
     for (const { price, size } of filled) {
       const yesPrice = isYes ? price : TICKS_PER_USDC - price;
       const shown = shownAt(view, price);
-      this.#taken.push({ token, side, price, yesSide, yesPrice, timeMs, shown, taken: size });
+      this.#consumed.push({ token, side, price, yesSide, yesPrice, timeMs, shown, taken: size });
     }
   }
 
   /** Forgets fills after a time, because they were reversed. */
-  takeBackSince(timeMs: number): void {
-    if (!this.isEmpty) this.#taken = this.#taken.filter((entry) => entry.timeMs <= timeMs);
+  reverseSince(timeMs: number): void {
+    if (!this.isEmpty) this.#consumed = this.#consumed.filter((entry) => entry.timeMs <= timeMs);
   }
 
   /** The consumed size of a level, in terms of YES. */
-  #takenAt(side: BookSide, price: number): number {
+  #consumedAt(side: BookSide, price: number): number {
     let sum = 0;
-    for (const { yesPrice, yesSide, taken } of this.#taken) {
+    for (const { yesPrice, yesSide, taken } of this.#consumed) {
       if (yesPrice === price && yesSide === side) sum += taken;
     }
     return sum;
   }
 }
 
-interface Take {
+interface ConsumedFill {
   readonly token: Token;
   readonly side: BookSide;
   readonly view: SideView;

@@ -35,9 +35,9 @@ class Buyer {
     return this.consumption.remaining('yes', 'asks', cut(asks, this.#depth));
   }
 
-  take(asks: SideView, filled: readonly FilledLevel[]): void {
+  consume(asks: SideView, filled: readonly FilledLevel[]): void {
     const view = cut(asks, this.#depth);
-    this.consumption.take({ token: 'yes', side: 'asks', view, filled, timeMs: ++this.timeMs });
+    this.consumption.consume({ token: 'yes', side: 'asks', view, filled, timeMs: ++this.timeMs });
   }
 
   buyAll(asks: SideView): void {
@@ -47,7 +47,7 @@ class Buyer {
       size: sizes[at] as number,
     })).filter(({ size }) => size > 0);
     for (const { size } of filled) this.bought += size;
-    this.take(asks, filled);
+    this.consume(asks, filled);
   }
 }
 
@@ -122,7 +122,7 @@ test('after the same fills no depth shows more remaining size of a level than fu
       if (size > (truth.sizes[level] as number)) soldTwice.push(at);
       if (size > 0 && random.chance(0.3)) filled.push({ price, size: 1 + random.below(size) });
     }
-    for (const buyer of [shallow, full]) buyer.take(asks, filled);
+    for (const buyer of [shallow, full]) buyer.consume(asks, filled);
   }
   expect(soldTwice).toEqual([]);
 });

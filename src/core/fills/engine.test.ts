@@ -68,7 +68,7 @@ describe('consumption', () => {
     const consumption = new Consumption();
     let timeMs = 0;
     for (const size of sizes)
-      consumption.take({
+      consumption.consume({
         ...({ token: 'yes', side: 'asks' } as const),
         ...{ view: asksOf(100), filled: [{ price: 5_000, size: size * SHARE }], timeMs: ++timeMs },
       });
@@ -109,7 +109,7 @@ describe('consumption', () => {
     ]);
     const consumption = new Consumption();
     const filled = [{ price: 5_000, size: 8 * SHARE }];
-    consumption.take({ token: 'yes', side: 'asks', view: asks, filled, timeMs: 1 });
+    consumption.consume({ token: 'yes', side: 'asks', view: asks, filled, timeMs: 1 });
     const order = {
       kind: 'buy',
       token: 'yes',
@@ -126,7 +126,7 @@ describe('consumption', () => {
     const consumption = new Consumption();
     const noAsks = mirroredView(bids);
     const filled = [{ price: 6_000, size: 4 * SHARE }];
-    consumption.take({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
+    consumption.consume({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
     expect(consumption.remaining('yes', 'bids', bids).sizes[0]).toBe(6 * SHARE);
     expect(consumption.remaining('no', 'asks', noAsks).sizes[0]).toBe(6 * SHARE);
     expect(consumption.remaining('yes', 'asks', asksOf(9)).sizes[0]).toBe(9 * SHARE);
@@ -136,7 +136,7 @@ describe('consumption', () => {
     const consumption = new Consumption();
     const noAsks = ladder('asks', [[0.7, 10]]);
     const filled = [{ price: 7_000, size: 4 * SHARE }];
-    consumption.take({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
+    consumption.consume({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
     consumption.observe({ side: (_, token) => (token === 'no' ? noAsks : bids), isMirrored: () => false }, 0);
     expect(consumption.remaining('no', 'asks', noAsks).sizes[0]).toBe(6 * SHARE);
     consumption.observe(
@@ -153,9 +153,9 @@ describe('consumption', () => {
 
   test('fills after a time can be reversed, earlier ones stay', () => {
     const consumption = taken(30, 50);
-    consumption.takeBackSince(1);
+    consumption.reverseSince(1);
     expect(remaining(consumption, 100)).toBe(70);
-    consumption.takeBackSince(0);
+    consumption.reverseSince(0);
     expect(consumption.isEmpty).toBe(true);
   });
 });

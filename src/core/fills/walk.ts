@@ -42,7 +42,7 @@ export function buyShares(
   for (let i = 0; i < asks.count && walk.size < size; i++) {
     const price = asks.prices[i] as number;
     if (price > limitPrice) break;
-    walk.take(price, Math.min(size - walk.size, displayed(asks, i)));
+    walk.consume(price, Math.min(size - walk.size, displayed(asks, i)));
   }
   return walk.fill();
 }
@@ -56,7 +56,7 @@ export function sellShares(
   for (let i = 0; i < bids.count && walk.size < size; i++) {
     const price = bids.prices[i] as number;
     if (price < limitPrice) break;
-    walk.take(price, Math.min(size - walk.size, displayed(bids, i)));
+    walk.consume(price, Math.min(size - walk.size, displayed(bids, i)));
   }
   return walk.fill();
 }
@@ -79,7 +79,7 @@ export function buyForBudget(
     const left = budget - (feeOnTop ? walk.principal : walk.spent);
     const all = displayed(asks, i);
     const size = Math.min(all, affordable(price, { left, fee: feeInside }));
-    walk.take(price, size);
+    walk.consume(price, size);
     if (size < all) break;
   }
   return walk.fill();
@@ -156,7 +156,7 @@ class Walk {
     return this.principal + this.#feePaid;
   }
 
-  take(price: number, size: number): void {
+  consume(price: number, size: number): void {
     if (size <= 0) return;
     this.size += size;
     this.principal += this.#round((price * size) / TICK_UNITS_PER_MICRO);

@@ -64,8 +64,8 @@ export class LiveMarket {
     this.#builder.strike(strike);
   }
 
-  gapKnown(gap: Omit<TapeGap, 'endMs'>): true {
-    this.#builder.gapKnown(gap);
+  gapDetected(gap: Omit<TapeGap, 'endMs'>): true {
+    this.#builder.gapDetected(gap);
     return true;
   }
 

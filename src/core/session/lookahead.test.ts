@@ -271,7 +271,7 @@ function liveDecisions(tape: MarketTape, strategy: Strategy): SessionEvent[] {
     feed.push({ timeMs: receivedMs, order, emit });
   });
   for (const gap of gaps) {
-    feed.push({ timeMs: gap.knownMs, order: gap.knownSeq ?? 0, emit: () => live.gapKnown(gap) });
+    feed.push({ timeMs: gap.knownMs, order: gap.knownSeq ?? 0, emit: () => live.gapDetected(gap) });
     const endMs = gap.endMs;
     if (endMs !== null) feed.push({ timeMs: endMs, order: Infinity, emit: () => live.gapEnded(endMs) });
   }

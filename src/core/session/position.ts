@@ -126,18 +126,18 @@ export class Position {
    * Reverses fills and exit decisions after a time, because the book since then has turned out to be unknown.
    * @returns The state of the position afterwards.
    */
-  takeBackSince(timeMs: number): 'kept' | 'reopened' | 'gone' {
+  reverseSince(timeMs: number): 'kept' | 'reopened' | 'gone' {
     const kept = this.#exits.filter(({ of }) => of.timeMs <= timeMs);
     const changed = kept.length < this.#exits.length;
     for (const exit of this.#exits.slice(kept.length)) {
-      this.#ledger.takeBack(exit.posting);
+      this.#ledger.reverse(exit.posting);
       this.left += exit.of.size;
       this.#costLeft -= exit.posting.positions;
     }
     this.#exits = kept;
     if (this.exiting !== null && this.exiting.sinceMs > timeMs) this.exiting = null;
     if (this.openedMs > timeMs) {
-      this.#ledger.takeBack(this.#entryPosting);
+      this.#ledger.reverse(this.#entryPosting);
       return 'gone';
     }
     return changed ? 'reopened' : 'kept';

@@ -2,9 +2,9 @@
 
 import { MarketRules } from '../marketRules.ts';
 import { ReadingColumns } from '../strategies/readingColumns.ts';
+import { GapReplay } from './gapReplay.ts';
 import { ROW_GAP_KNOWN, RowBuilder, type RowNeeds, type Rows } from './rows.ts';
 import { type Ladders, type MarketTape, type TapeBooks, TapeLadders } from './tape.ts';
-import { ToldGaps } from './toldGaps.ts';
 import { PRICE_FRESH_MS, UnderlyingState } from './underlyingState.ts';
 
 /** A market ready to be replayed. */
@@ -147,32 +147,32 @@ function pushQuote(
 /** Makes rows of gaps when they are detected, and when their ends are passed. */
 class GapRows {
   readonly #builder: RowBuilder;
-  readonly #told: ToldGaps;
+  readonly #gapReplay: GapReplay;
   #ends: number[] = [];
 
   constructor({ gaps }: MarketTape, builder: RowBuilder) {
     this.#builder = builder;
-    this.#told = new ToldGaps({
-      gapKnown: (gap) => {
+    this.#gapReplay = new GapReplay({
+      gapDetected: (gap) => {
         this.#passEnds(gap.knownMs);
-        builder.gapKnown(gap);
+        builder.gapDetected(gap);
       },
       gapEnded: ({ endMs }) => {
         this.#ends.push(endMs);
         this.#ends.sort((a, b) => a - b);
       },
     });
-    this.#told.add(gaps);
+    this.#gapReplay.add(gaps);
   }
 
   /** Applies the reports made before an arrival number. */
   beforeSeq(seq: number): void {
-    this.#told.beforeSeq(seq);
+    this.#gapReplay.beforeSeq(seq);
   }
 
   /** Applies the reports and gap ends before a row with this receive time. */
   beforeRow(receivedMs: number): void {
-    this.#told.beforeTime(receivedMs);
+    this.#gapReplay.beforeTime(receivedMs);
     this.#passEnds(receivedMs);
   }
 

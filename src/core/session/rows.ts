@@ -204,7 +204,7 @@ export class RowBuilder {
     this.#market = { ...this.#market, ...strike };
   }
 
-  gapKnown({ startMs, knownMs }: { startMs: number; knownMs: number }): void {
+  gapDetected({ startMs, knownMs }: { startMs: number; knownMs: number }): void {
     this.#openGaps++;
     const at = this.#emit(ROW_GAP_KNOWN, knownMs);
     this.#columns.gapStartMs[at] = startMs;

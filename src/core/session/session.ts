@@ -33,7 +33,7 @@ import {
   TAKE_PROFIT,
 } from '../strategies/strategy.ts';
 import { type ExitReason, Position, type Trade } from './position.ts';
-import { Positions } from './positions.ts';
+import { PositionBook } from './positionBook.ts';
 import { bestAt, firstRow, ROW_BOOK, ROW_GAP_KNOWN, type Rows } from './rows.ts';
 import type { MissReason, OrderCounts, SessionListener } from './sessionEvents.ts';
 import type { Ladders, Resolution, TapeMarket } from './tape.ts';
@@ -88,7 +88,7 @@ export class MarketSession {
   readonly #rules: MarketRules;
   /** In ticks; the slippage is infinite without a limit. */
   readonly #limits: { readonly maxSlippage: number; readonly maxFillPrice: number };
-  readonly #positions: Positions;
+  readonly #positions: PositionBook;
   #pending: PendingOrder | null = null;
   /** The newest processed row. */
   #row = -1;
@@ -127,7 +127,7 @@ export class MarketSession {
     const { strategy } = terms;
     this.#run =
       (columns === undefined ? undefined : strategy.startRecorded?.(columns)) ?? strategy.start(rows, market);
-    this.#positions = new Positions(terms.strategy);
+    this.#positions = new PositionBook(terms.strategy);
     const { max_fill_price, max_slippage } = terms.params;
     const maxSlippage = max_slippage === null ? Number.POSITIVE_INFINITY : ticksOf(max_slippage);
     this.#limits = { maxSlippage, maxFillPrice: ticksOf(max_fill_price) };
@@ -141,7 +141,7 @@ export class MarketSession {
     this.#row = row;
     const timeMs = rows.timeMs[row] as number;
     if (this.#pending !== null && this.#isDue(this.#pending, row)) this.#match(this.#pending, timeMs);
-    if (rows.kind[row] === ROW_GAP_KNOWN) this.#takeBack(rows.gapStartMs[row] as number, timeMs);
+    if (rows.kind[row] === ROW_GAP_KNOWN) this.#reverse(rows.gapStartMs[row] as number, timeMs);
     this.#show(row);
     if (timeMs < this.#market.endTimeMs) {
       const intent = this.#run.decide(row, this.#positions.held?.token ?? null);
@@ -305,7 +305,7 @@ export class MarketSession {
     const remaining = this.#consumption.remaining(token, side, shown);
     const fill = fillTaker(order, remaining, fee);
     if (fill === null) return whyNothing(remaining);
-    this.#consumption.take({ token, side, view: shown, filled: fill.levels, timeMs: dueMs });
+    this.#consumption.consume({ token, side, view: shown, filled: fill.levels, timeMs: dueMs });
     return fill;
   }
 
@@ -328,13 +328,13 @@ export class MarketSession {
   }
 
   /** A gap reaches back to its last good receive time: fills since then used a book that did not exist. */
-  #takeBack(sinceMs: number, knownMs: number): void {
+  #reverse(sinceMs: number, knownMs: number): void {
     const pending = this.#pending;
     // The feed was still good at `sinceMs`, so an order due by then met the known book.
     if (pending !== null && pending.dueMs <= sinceMs) this.#match(pending, knownMs);
     else if (pending !== null) this.#miss(pending, knownMs, 'untrusted');
-    this.#consumption.takeBackSince(sinceMs);
-    const fills = this.#positions.takeBackSince(sinceMs);
+    this.#consumption.reverseSince(sinceMs);
+    const fills = this.#positions.reverseSince(sinceMs);
     if (fills === null) return;
     this.#takenBack += fills;
     this.#listener?.({ kind: 'taken_back', knownMs, sinceMs });

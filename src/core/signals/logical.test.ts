@@ -6,7 +6,7 @@ import { mapClobFrame } from '../../venues/polymarket/clob/mapper.ts';
 import { COST_SCALE, TakerFee } from '../fees.ts';
 import { LadderSide } from '../ladderSide.ts';
 import { Random } from '../random.ts';
-import { BestHolds } from './bestHolds.ts';
+import { BestPriceAge } from './bestPriceAge.ts';
 import { detectLogical, walkPairs } from './logical.ts';
 
 /** `LADDER_PAIRS=1000000` for the whole proof, a dozen seconds. */
@@ -86,10 +86,10 @@ describe('a pair of outcomes for sale', () => {
       yes: { bids: state.yes.bids, asks: asksOf([[changed === 'yes' ? 4_600 : 4_700, 1]]) },
       no: { bids: state.no.bids, asks: asksOf([[changed === 'no' ? 4_700 : 4_800, 1]]) },
     };
-    const holds = new BestHolds();
-    holds.update(before, state.nowMs - 60_000);
-    holds.update(state, state.nowMs - 10_000);
-    expect(detectLogical({ ...state, holds })).toMatchObject({ confidence: 'stale', heldMs: 10_000 });
+    const priceAge = new BestPriceAge();
+    priceAge.update(before, state.nowMs - 60_000);
+    priceAge.update(state, state.nowMs - 10_000);
+    expect(detectLogical({ ...state, priceAge })).toMatchObject({ confidence: 'stale', heldMs: 10_000 });
   });
 
   test('uses the book’s implied value of Up if no strike is known', () => {

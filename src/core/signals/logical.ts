@@ -86,13 +86,13 @@ function levelsTo(asks: SideView, size: number): FilledLevel[] {
 
 /** Each member is written out: object spread costs ten times as much, and an opportunity lasts over many states. */
 function pairSignal(state: MarketState, walk: PairWalk): Signal {
-  const { yes, no, holds, nowMs } = state;
+  const { yes, no, priceAge, nowMs } = state;
   const pairs = sharesOf(walk.size);
   const legs = [
     { token: 'yes', levels: walk.yesLevels },
     { token: 'no', levels: walk.noLevels },
   ] as const;
-  const heldMs = Math.min(holds.askHeldMs('yes', nowMs), holds.askHeldMs('no', nowMs));
+  const heldMs = Math.min(priceAge.askHeldMs('yes', nowMs), priceAge.askHeldMs('no', nowMs));
   return {
     tier: 'logical',
     confidence: confidenceOf(heldMs),

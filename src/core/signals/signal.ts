@@ -4,7 +4,7 @@ import type { BookView, SideView } from '../../schema/records.ts';
 import type { TakerFee } from '../fees.ts';
 import type { FilledLevel } from '../fills/walk.ts';
 import { midOf, sharesOf, TICKS_PER_USDC } from '../money.ts';
-import { type BestHolds, STABLE_AFTER_MS } from './bestHolds.ts';
+import { type BestPriceAge, STABLE_AFTER_MS } from './bestPriceAge.ts';
 import type { MarketModel } from './marketModel.ts';
 
 /**
@@ -26,7 +26,7 @@ export interface MarketState {
   readonly fee: TakerFee;
   /** Updated to `nowMs`. */
   readonly model: MarketModel;
-  readonly holds: BestHolds;
+  readonly priceAge: BestPriceAge;
   /** Fresh prices of the underlying, one per source. */
   readonly sourcePrices: readonly number[];
   readonly nowMs: number;
@@ -109,7 +109,7 @@ export function singleSignal(
 ): Signal {
   const { bids, asks } = state[token];
   const [price, size] = [asks.prices[0] as number, asks.sizes[0] as number];
-  const heldMs = state.holds.askHeldMs(token, state.nowMs);
+  const heldMs = state.priceAge.askHeldMs(token, state.nowMs);
   const confidence = confidenceOf(heldMs);
   return {
     tier: tier === 'model' ? confidence : tier,

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { Turns } from '../../core/turns.ts';
+import { FairQueue } from '../../core/fairQueue.ts';
 import type { Universe } from '../../schema/backtest.ts';
 import type { Market } from '../../schema/market.ts';
 import { RecordBuffer } from '../live/recordBuffer.ts';
@@ -21,7 +21,7 @@ export class CatchUpManager {
   readonly #parts: PaperRunnerOptions;
   readonly #markets: CatchUpContext;
   readonly #closing = new AbortController();
-  readonly #turns = new Turns(AT_ONCE);
+  readonly #fairQueue = new FairQueue(AT_ONCE);
   readonly #underWay = new Set<Promise<void>>();
   readonly #givenUp = new Set<string>();
   readonly #tooLarge;
@@ -105,7 +105,11 @@ export class CatchUpManager {
     all.set(marketId, tracked);
     const past = new PastReplay(tracked, this.#parts, this.#markets);
     const { signal } = this.#closing;
-    const caughtUp = await replayRecording(record, past, { ...this.#parts, turns: this.#turns, signal });
+    const caughtUp = await replayRecording(record, past, {
+      ...this.#parts,
+      fairQueue: this.#fairQueue,
+      signal,
+    });
     if (caughtUp === null) return;
     if (caughtUp === 'too_large') this.#giveUp(marketId);
     else past.goLive(caughtUp);

@@ -1,4 +1,4 @@
-import type { Turns } from '../../core/turns.ts';
+import type { FairQueue } from '../../core/fairQueue.ts';
 import { sleep } from '../../runtime/clock.ts';
 import { TooMuchDataError } from '../../runtime/errors.ts';
 import type { Market } from '../../schema/market.ts';
@@ -16,7 +16,7 @@ const SLICE_MS = 4;
 export interface ReplayRecordingOptions extends RetryOptions {
   readonly recording: Pick<Recording, 'stretch'>;
   /** Series take turns at reading. */
-  readonly turns: Turns;
+  readonly fairQueue: FairQueue;
 }
 
 /** A market without a past, and the player that replays its past. */
@@ -49,7 +49,7 @@ export async function replayRecording(
     `catch up ${market.marketId}`,
     async () => {
       try {
-        return await parts.turns.run(seriesOf(market), () => attempt(market, target, parts));
+        return await parts.fairQueue.run(seriesOf(market), () => attempt(market, target, parts));
       } catch (error) {
         if (error instanceof TooMuchDataError) return 'too_large' as const;
         throw error;

@@ -2,8 +2,9 @@
  * Replays a recorded market through the same calls that the bus makes, so that a restart continues where the last run
  * ended.
  */
+
+import { GapReplay } from '../../core/session/gapReplay.ts';
 import { type MarketTape, TapeLadders } from '../../core/session/tape.ts';
-import { ToldGaps } from '../../core/session/toldGaps.ts';
 import type { BookRecord, QuoteRecord, SideView } from '../../schema/records.ts';
 import type { PaperMarket } from '../live/paperMarket.ts';
 import type { TermsVersion } from './marketTerms.ts';
@@ -13,7 +14,7 @@ const EVENTS_AT_ONCE = 64;
 /** Replays one market's past, stretch by stretch in order. */
 export class TapePlayer {
   readonly #market: PaperMarket;
-  readonly #gaps: ToldGaps;
+  readonly #gaps: GapReplay;
   readonly #terms: TermsVersion[];
   /** Arrival number of the newest row it has replayed. */
   lastSeq = 0;
@@ -21,7 +22,7 @@ export class TapePlayer {
   /** @param terms In arrival order, without those of the first row, which the market already has. */
   constructor(market: PaperMarket, terms: readonly TermsVersion[] = []) {
     this.#market = market;
-    this.#gaps = new ToldGaps(market);
+    this.#gaps = new GapReplay(market);
     this.#terms = [...terms];
   }
 

@@ -111,13 +111,13 @@ export class PaperMarket {
   }
 
   /** A gap that was reported before is not counted again, even after it ended. */
-  gapKnown({ startMs, knownMs }: { startMs: number; knownMs: number }): void {
+  gapDetected({ startMs, knownMs }: { startMs: number; knownMs: number }): void {
     if (this.#knownGaps.has(startMs)) return;
     this.#knownGaps.add(startMs);
     this.#openGaps.add(startMs);
     this.#before(knownMs);
     for (const group of this.#groups.values()) {
-      group.live.gapKnown({ startMs, knownMs });
+      group.live.gapDetected({ startMs, knownMs });
       group.stepAll();
     }
   }
@@ -145,11 +145,11 @@ export class PaperMarket {
     this.#newest.replayTo(group.live);
     // An ended gap stays visible until the next book is received.
     if (this.#passedEndMs !== null) {
-      group.live.gapKnown({ startMs: 0, knownMs: 0 });
+      group.live.gapDetected({ startMs: 0, knownMs: 0 });
       group.live.gapEnded(this.#passedEndMs);
     }
     const standing = this.#openGaps.size + this.#gapEnds.length;
-    for (let n = 0; n < standing; n++) group.live.gapKnown({ startMs: 0, knownMs: 0 });
+    for (let n = 0; n < standing; n++) group.live.gapDetected({ startMs: 0, knownMs: 0 });
     this.#groups.set(key, group);
     return group;
   }

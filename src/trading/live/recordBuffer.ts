@@ -67,7 +67,7 @@ export function applyGap(
   market: PaperMarket,
   { startMs, knownMs, endMs }: { startMs: number; knownMs: number; endMs: number | null },
 ): void {
-  market.gapKnown({ startMs, knownMs });
+  market.gapDetected({ startMs, knownMs });
   if (endMs !== null) market.gapEnded({ startMs, endMs });
 }
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { ChdbQueryStream } from 'chdb';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
-import { Turns } from '../../../core/turns.ts';
+import { FairQueue } from '../../../core/fairQueue.ts';
 import { answerStream } from './answer.ts';
 import { AnswerBuffer } from './answerBuffer.ts';
 
@@ -17,7 +17,7 @@ function response(): ServerResponse {
 
 /** Answers of an engine that notes whose blocks it makes, and how many at once. */
 function rig(places: number) {
-  const [turns, order] = [new Turns(places), [] as string[]];
+  const [turns, order] = [new FairQueue(places), [] as string[]];
   let [now, most] = [0, 0];
   async function* blocks(name: string, fails: boolean) {
     for (let at = 0; at < BLOCKS; at++) {

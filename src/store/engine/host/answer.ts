@@ -1,7 +1,7 @@
 /** Writes what a query gave to the HTTP answer: in one piece, or as it comes. */
 import type { ServerResponse } from 'node:http';
 import type { ChdbQueryStream, ChdbResult, StreamChunk } from 'chdb';
-import type { Turns } from '../../../core/turns.ts';
+import type { FairQueue } from '../../../core/fairQueue.ts';
 import type { AnswerBuffer } from './answerBuffer.ts';
 
 /**
@@ -68,7 +68,7 @@ const BLOCK_SUFFIX_BYTES = 3;
 export async function answerStream(
   response: ServerResponse,
   head: AnswerHead,
-  { start, buffer, turns }: { start: () => ChdbQueryStream; buffer: AnswerBuffer; turns: Turns },
+  { start, buffer, turns }: { start: () => ChdbQueryStream; buffer: AnswerBuffer; turns: FairQueue },
 ): Promise<() => Promise<void>> {
   let isArray = false;
   let wroteRows = false;
@@ -102,7 +102,7 @@ export async function answerStream(
  */
 async function* inTurn(
   start: () => ChdbQueryStream,
-  { queryId, turns, response }: { queryId: string; turns: Turns; response: ServerResponse },
+  { queryId, turns, response }: { queryId: string; turns: FairQueue; response: ServerResponse },
 ): AsyncGenerator<StreamChunk> {
   let blocks: AsyncIterator<StreamChunk> | null = null;
   try {

@@ -2,7 +2,7 @@
  * Shares a number of slots among users, one task at a time in turn: a user with a thousand waiting tasks delays
  * another's next task by one round, not by a thousand.
  */
-export class Turns {
+export class FairQueue {
   readonly #places: number;
   #busy = 0;
   /** Waiting tasks by user; the first user is next. A user without tasks has no entry. */

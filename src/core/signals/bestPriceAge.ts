@@ -5,7 +5,7 @@ export const STABLE_AFTER_MS = 30_000;
 const EMPTY = -1;
 
 /** Since when each of a market's four best prices is unchanged. */
-export class BestHolds {
+export class BestPriceAge {
   readonly #prices = new Int32Array(4).fill(EMPTY);
   readonly #sinceMs = new Float64Array(4);
 

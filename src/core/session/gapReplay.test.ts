@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withLateGaps } from '../../../test/support/lateGaps.ts';
 import { END_MS, randomTape, START_MS } from '../../../test/support/tapes.ts';
+import { GapReplay } from './gapReplay.ts';
 import { prepareMarket } from './prepare.ts';
 import { coverageOf } from './replay.ts';
 import type { TapeGap } from './tape.ts';
-import { ToldGaps } from './toldGaps.ts';
 
 /** The reports, and before which arrival each is made. */
 function told(gaps: readonly TapeGap[], arrivals: readonly { seq: number; receivedMs: number }[]): string[] {
   const said: string[] = [];
   let next = '';
-  const teller = new ToldGaps({
-    gapKnown: ({ startMs, knownMs }) => said.push(`${next}: known ${startMs} at ${knownMs}`),
+  const teller = new GapReplay({
+    gapDetected: ({ startMs, knownMs }) => said.push(`${next}: known ${startMs} at ${knownMs}`),
     gapEnded: ({ startMs, endMs }) => said.push(`${next}: ended ${startMs} at ${endMs}`),
   });
   teller.add(gaps);
@@ -66,8 +66,8 @@ describe('replayed gap reports', () => {
 
   test('are made once each over several stretches, also an end that became known meanwhile', () => {
     const said: string[] = [];
-    const teller = new ToldGaps({
-      gapKnown: ({ startMs }) => said.push(`known ${startMs}`),
+    const teller = new GapReplay({
+      gapDetected: ({ startMs }) => said.push(`known ${startMs}`),
       gapEnded: ({ startMs }) => said.push(`ended ${startMs}`),
     });
     const open: TapeGap[] = [

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { Turns } from './turns.ts';
+import { FairQueue } from './fairQueue.ts';
 
 /** Runs tasks one at a time and records their users. */
 function queueOf(places: number) {
-  const turns = new Turns(places);
+  const turns = new FairQueue(places);
   const order: string[] = [];
   const hand = (user: string) =>
     turns.run(user, async () => {
@@ -23,7 +23,7 @@ test('a user with many tasks delays another by one round', async () => {
 });
 
 test('never runs more at once than there are slots, and a failing task passes its slot on', async () => {
-  const turns = new Turns(2);
+  const turns = new FairQueue(2);
   let [now, most] = [0, 0];
   const task = (fails: boolean) =>
     turns.run('a', async () => {

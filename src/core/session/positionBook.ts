@@ -2,7 +2,7 @@ import type { CompiledStrategy } from '../strategies/strategy.ts';
 import type { Position, Trade } from './position.ts';
 
 /** The positions of one session: at most one is held at a time. */
-export class Positions {
+export class PositionBook {
   readonly #strategy: Pick<CompiledStrategy, 'tradesMax' | 'exits'>;
   #closed: Position[] = [];
   held: Position | null = null;
@@ -30,11 +30,11 @@ export class Positions {
   }
 
   /** Reverses fills after a time. @returns The number of fills reversed; null if no position changed. */
-  takeBackSince(sinceMs: number): number | null {
+  reverseSince(sinceMs: number): number | null {
     const before = this.#all();
     const fillsBefore = fillsOf(before);
     const left = before
-      .map((position) => ({ position, became: position.takeBackSince(sinceMs) }))
+      .map((position) => ({ position, became: position.reverseSince(sinceMs) }))
       .filter(({ became }) => became !== 'gone');
     const reopened = left.some(({ became }) => became === 'reopened');
     if (!reopened && left.length === before.length) return null;
