@@ -93,7 +93,7 @@ export function payoutOf(rule: SettlementRule, strike: number, close: number): n
  * The payout computed from our two prices, or null if they are not comparable. An estimate from another market is off
  * by a few hundredths of a per cent, as much as a window moves; only the same error at both ends cancels out.
  */
-export function computedPayout(rule: SettlementRule, market: Market): number | null {
+function computedPayout(rule: SettlementRule, market: Market): number | null {
   const { strikePrice, strikeBasis, closePrice, closeBasis } = market;
   if (strikePrice === null || closePrice === null || strikeBasis === null || closeBasis === null) return null;
   if (isForeign(strikeBasis) !== isForeign(closeBasis)) return null;

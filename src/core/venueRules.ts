@@ -24,7 +24,7 @@ export const VENUE_RULES_VERSION = `${TABLE_DATE}-${hash(
   'hex',
 ).slice(0, 12)}`;
 
-export interface VenueRules {
+interface VenueRules {
   /** `VENUE_RULES_VERSION` of the table these came from. */
   readonly version: string;
   readonly fee: FeeRule;
@@ -64,7 +64,7 @@ export function unchangedAround(timeMs: number): { fromMs: number; untilMs: numb
 }
 
 /** The fee in a market's own listing; null if the listing states none. */
-export interface ListedFee {
+interface ListedFee {
   readonly takerFeeRate: number | null;
   readonly takerFeeExponent: number | null;
 }

@@ -29,7 +29,7 @@ type StoredEnd = ChainHead & Partial<ChainEnd>;
 
 const NO_LINK: ChainEnd = { seq: 0, hash: GENESIS_HASH, rowHash: GENESIS_HASH };
 
-export type NewEntry = Pick<AuditEntriesTable, 'audit_id' | 'kind' | 'at_ms' | 'body'>;
+type NewEntry = Pick<AuditEntriesTable, 'audit_id' | 'kind' | 'at_ms' | 'body'>;
 
 /** JSON with sorted keys and no spaces: one text per value. Undefined members are omitted. */
 export function canonicalJson(value: unknown): string {

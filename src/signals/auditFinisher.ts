@@ -16,7 +16,7 @@ const AGE_MIN_MS = 30_000;
 /** Rows and markets per round; the rest waits for the next. */
 const ROUND_MAX = 500;
 
-export interface AuditFinisherOptions {
+interface AuditFinisherOptions {
   readonly audit: AuditLog;
   readonly reader: AuditReader;
   readonly store: StoreReader;

@@ -26,7 +26,7 @@ export interface Settlement {
 }
 
 /** Payout of the bought shares, summed over the legs, minus price and fee; per share, for BUY_BOTH per pair. */
-export function realizedOf(detection: Detection, payoutYes: number): number {
+function realizedOf(detection: Detection, payoutYes: number): number {
   const payouts = detection.legs.map(({ token }) => (token === 'yes' ? payoutYes : 1 - payoutYes));
   const paid = payouts.reduce((sum, payout) => sum + payout, 0);
   return paid - detection.fillPrice - detection.feePerShare;

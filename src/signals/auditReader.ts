@@ -34,7 +34,7 @@ export interface AuditSums {
   readonly lastMs: number;
 }
 
-export interface AuditPlace {
+interface AuditPlace {
   readonly detectedMs: number;
   readonly seq: number;
 }

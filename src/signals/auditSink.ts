@@ -15,7 +15,7 @@ const RETRY_DELAYS_MS = [20, 100, 400];
 /** Most detections waiting to be written; further ones are refused, and found again if they last. */
 const WAITING_MAX = 1_000;
 
-export interface AuditSinkOptions {
+interface AuditSinkOptions {
   readonly audit: Pick<AuditLog, 'detected' | 'markPublished' | 'executable'>;
   readonly reader: Pick<AuditReader, 'detection'>;
   readonly bus: Publisher;

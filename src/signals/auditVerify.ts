@@ -9,14 +9,14 @@ import type { AuditDaysTable, AuditEntriesTable, AuditRowsTable } from './schema
 const PAGE = 2_000;
 
 /** The first deviation from the chain. */
-export interface AuditFault {
+interface AuditFault {
   /** Sequence number in the chain, if the fault has one. */
   readonly seq: number | null;
   readonly auditId: string | null;
   readonly reason: string;
 }
 
-export interface AuditVerdict {
+interface AuditVerdict {
   readonly ok: boolean;
   readonly entries: number;
   readonly rows: number;

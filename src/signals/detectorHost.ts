@@ -48,7 +48,7 @@ export interface DetectionSink {
   executable(detection: Detection, fills: readonly ExecutableFill[]): Promise<void>;
 }
 
-export interface DetectorHostOptions {
+interface DetectorHostOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly sink: DetectionSink;

@@ -10,7 +10,7 @@ import { opportunityOf } from './opportunity.ts';
 import { isShown } from './opportunityTracker.ts';
 import { ENGINE_SIGMA_SECONDS, modelOf } from './watchedMarket.ts';
 
-export interface BoardQuery {
+interface BoardQuery {
   /** USDC per share (pair). */
   readonly minEdge: number;
   /** Window of the volatility to price with. */

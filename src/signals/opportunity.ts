@@ -7,7 +7,7 @@ import type { Detection } from './detection.ts';
 const EVENT_URL = 'https://polymarket.com/event/';
 
 /** An opportunity of any kind; only some kinds are pushed. */
-export type PublishedOpportunity = Omit<Opportunity, 'tier'> & { readonly tier: SignalTier };
+type PublishedOpportunity = Omit<Opportunity, 'tier'> & { readonly tier: SignalTier };
 
 /**
  * The published form of a detection: the same fields for sockets and webhooks, and, with further fields, for the board.

@@ -5,7 +5,7 @@ import type { Direction, MarketState, Signal, SignalTier } from '../core/signals
 
 /** The detectors in the order of their opportunities on the board. */
 export const SLOTS = ['logical', 'endgame', 'model'] as const;
-export type Slot = (typeof SLOTS)[number];
+type Slot = (typeof SLOTS)[number];
 
 const DETECTORS: Readonly<Record<Slot, (state: MarketState) => Signal | null>> = {
   logical: detectLogical,

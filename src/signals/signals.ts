@@ -19,7 +19,7 @@ const HISTORY_MS = 3_600_000;
 /** Unpublished rows of an earlier run; no more than this were written right before a crash. */
 const UNPUBLISHED_MAX = 1_000;
 
-export interface SignalsOptions {
+interface SignalsOptions {
   readonly database: Database;
   readonly store: ResumedStore;
   /** Age of the oldest received row that is not in the store. */

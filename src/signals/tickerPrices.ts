@@ -6,7 +6,7 @@ import type { UnderlyingEvent, UnderlyingSource } from '../schema/events.ts';
 import { FeedBasis } from './feedBasis.ts';
 
 /** Sources of a spot price, the one with the most trades first. The relayed average is not one of them. */
-export const SPOT_SOURCES = ['binance_spot', 'coinbase_spot', 'chainlink'] as const;
+const SPOT_SOURCES = ['binance_spot', 'coinbase_spot', 'chainlink'] as const;
 export type SpotSource = (typeof SPOT_SOURCES)[number];
 
 /** The feed that resolves the market: the relayed feed, or an exchange. */
@@ -26,7 +26,7 @@ export interface Sigma {
 }
 
 /** Fresh prices, with and without their sources, in the order of `SPOT_SOURCES`. */
-export interface SourcePrices {
+interface SourcePrices {
   readonly bySource: readonly { readonly source: SpotSource; readonly price: number }[];
   readonly prices: readonly number[];
 }

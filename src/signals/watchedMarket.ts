@@ -13,7 +13,7 @@ import { type Decider, NO_SOURCES, type Sigma, type Spot, type TickerPrices } fr
 export const ENGINE_SIGMA_SECONDS = 600;
 
 /** Trading terms from a market's record and the venue's rules. */
-export interface TradingTerms {
+interface TradingTerms {
   readonly settlement: SettlementRule;
   readonly feeRule: ReturnType<typeof feeOfMarket>;
   readonly takerHoldMs: number;

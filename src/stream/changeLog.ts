@@ -4,7 +4,7 @@ import type { TextFrame } from './textFrame.ts';
 /** A client that reconnects within this time is replayed the changes it missed. */
 export const RETAINED_MS = 60_000;
 /** Limit in bytes of messages; whichever limit is reached first applies. */
-export const RETAINED_BYTES_MAX = 64 * 1024 * 1024;
+const RETAINED_BYTES_MAX = 64 * 1024 * 1024;
 /** Dropped entries that may remain at the front of the array. */
 const DROPPED_MAX = 4096;
 

@@ -5,7 +5,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { SentCounts, StreamMetrics } from './streamMetrics.ts';
 import type { TextFrame } from './textFrame.ts';
 
-export const PING_MS = 25_000;
+const PING_MS = 25_000;
 /** Pings that a client may leave unanswered; any message or pong counts as an answer. */
 const SILENT_PINGS_MAX = 2;
 /** With this many bytes buffered a client is under pressure: it is sent nothing more until they have left. */
@@ -16,7 +16,7 @@ export const PRESSURE_BYTES = 256 * 1024;
  */
 export const BUFFERED_BYTES_MAX = 1024 * 1024;
 /** A client under pressure whose buffer does not shrink for this long is closed. */
-export const STALLED_MS = 5_000;
+const STALLED_MS = 5_000;
 
 /** Clients of one stream served before the event loop gets a turn: about a millisecond. */
 export const CLIENTS_AT_ONCE = 100;
@@ -35,7 +35,7 @@ export type CloseCause = keyof typeof CLOSE;
 const AS_TEXT = { binary: false, compress: false };
 const PING = Buffer.from('{"type":"ping"}');
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: StreamMetrics;

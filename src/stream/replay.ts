@@ -25,7 +25,7 @@ const RECORDED = '000000000000';
 /** A cursor before the first change. */
 const BEGINNING = 0;
 
-export interface ReplayTerms {
+interface ReplayTerms {
   /** Null: from the first record. */
   readonly fromMs: number | null;
   readonly toMs: number;
@@ -33,7 +33,7 @@ export interface ReplayTerms {
   readonly speed: number;
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   readonly store: StoreReader;
   readonly clock: Clock;
   readonly log: Logger;

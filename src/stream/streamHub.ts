@@ -9,7 +9,7 @@ import { type LiveBooks, MarketStream } from './marketStream.ts';
 import { OpportunityStream } from './opportunityStream.ts';
 import { StreamMetrics } from './streamMetrics.ts';
 
-export interface StreamsOptions {
+interface StreamsOptions {
   /** Names this run of the service: 12 random hex digits. */
   readonly run: string;
   readonly bus: Subscriber;

@@ -4,7 +4,7 @@ import type { ChangeLog, LogEntry } from './changeLog.ts';
 import type { MarketClient } from './marketClient.ts';
 
 /** A state of a book, ready to be sent with any cursor. */
-export interface PrintedState {
+interface PrintedState {
   readonly change: number;
   /** From `"ts"` on. */
   readonly body: Buffer;

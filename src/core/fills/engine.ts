@@ -38,7 +38,7 @@ export function whyNothing(side: SideView): 'no_depth' | 'price' {
 }
 
 /** The terms of an order in ticks: its decision price, and how far from it and how high it may fill. */
-export interface LimitTerms {
+interface LimitTerms {
   /** Best price at the decision. */
   readonly best: number;
   /** Infinite: no limit. */

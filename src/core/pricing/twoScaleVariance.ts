@@ -4,7 +4,7 @@
  */
 
 /** Sums of squared log differences of one stretch of prices at two lags. */
-export interface TwoScaleSums {
+interface TwoScaleSums {
   /** Number of prices, one more than neighbouring differences. */
   readonly prices: number;
   /** The slow lag K and the fast lag J, in steps; J < K < prices. */

@@ -2,20 +2,18 @@ import { YEAR_SECONDS } from './probability.ts';
 import { exponentialMean, sumOfSquares, twoScaleFromSums } from './twoScaleVariance.ts';
 
 /** Longest window of a sigma, and the history kept: an hour of prices, one per second. */
-export const WINDOW_SECONDS_MAX = 3_600;
-/** Shortest window. */
-export const WINDOW_SECONDS_MIN = 60;
+const WINDOW_SECONDS_MAX = 3_600;
 /** Fewer seconds than this are too few for any sigma. */
 export const RETURNS_MIN = 30;
 /** A second without a price keeps the last one for at most this long; a longer silence is cut out of the record. */
-export const SILENCE_SECONDS_MAX = 10;
+const SILENCE_SECONDS_MAX = 10;
 
 /** Weight of all windows before the newest one: the memory's half-life is one window. */
-export const WINDOW_LAMBDA = 0.5;
+const WINDOW_LAMBDA = 0.5;
 const FAST_LAG = 1;
 /** The slow scale K in seconds, for windows from `LONG_WINDOW` returns up and for shorter ones. */
-export const SLOW_LAG_LONG = 10;
-export const SLOW_LAG_SHORT = 5;
+const SLOW_LAG_LONG = 10;
+const SLOW_LAG_SHORT = 5;
 const LONG_WINDOW = 300;
 /** Least share of the observed variance that is not noise; below it, one stretch's noise would pass for calm. */
 const SIGNAL_SHARE_MIN = 1 / 20;

@@ -1,7 +1,7 @@
 import type { TapeGap } from './tape.ts';
 
 /** Receives gaps as if they were detected now. */
-export interface GapListener {
+interface GapListener {
   gapDetected(gap: { readonly startMs: number; readonly knownMs: number }): void;
   gapEnded(gap: { readonly startMs: number; readonly endMs: number }): void;
 }

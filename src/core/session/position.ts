@@ -41,7 +41,7 @@ export interface Trade {
 }
 
 /** A decided exit; shares are offered again until all are sold. */
-export interface Exiting {
+interface Exiting {
   readonly reason: 'take_profit' | 'stop_loss';
   /** Time of the decision. */
   readonly sinceMs: number;

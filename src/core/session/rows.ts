@@ -13,14 +13,14 @@ import type { TapeMarket } from './tape.ts';
 import type { UnderlyingState } from './underlyingState.ts';
 
 /** Levels per side that the imbalance uses. */
-export const IMBALANCE_LEVELS = 5;
+const IMBALANCE_LEVELS = 5;
 
-export const ROW_QUOTE = 0;
+const ROW_QUOTE = 0;
 export const ROW_BOOK = 1;
-export const ROW_PRICE = 2;
+const ROW_PRICE = 2;
 export const ROW_GAP_KNOWN = 3;
-export const ROW_GAP_ENDED = 4;
-export type RowKind =
+const ROW_GAP_ENDED = 4;
+type RowKind =
   | typeof ROW_QUOTE
   | typeof ROW_BOOK
   | typeof ROW_PRICE
@@ -89,7 +89,7 @@ export interface RowNeeds {
   readonly model: boolean;
 }
 
-export interface QuoteEvent {
+interface QuoteEvent {
   readonly receivedMs: number;
   readonly trusted: boolean;
   readonly yesBid: number;
@@ -98,7 +98,7 @@ export interface QuoteEvent {
   readonly noAsk: number;
 }
 
-export interface BookEvent {
+interface BookEvent {
   readonly receivedMs: number;
   readonly trusted: boolean;
   /** Its number in the ladders. */

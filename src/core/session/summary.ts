@@ -24,7 +24,7 @@ export interface MarketResult {
 }
 
 /** Figures that depend only on the results of trades. Money is USD; an undefined ratio is null. */
-export interface TradeFigures {
+interface TradeFigures {
   readonly tradesTotal: number;
   readonly tradesWon: number;
   readonly winRate: number | null;

@@ -13,15 +13,15 @@ import {
   type Token,
 } from './signal.ts';
 
-export const ENDGAME_EVENT_TYPES: readonly MarketEventType[] = ['5m', '15m'];
+const ENDGAME_EVENT_TYPES: readonly MarketEventType[] = ['5m', '15m'];
 /** Seconds before the end, both inclusive: later, no order arrives in time. */
-export const ENDGAME_SECONDS_MAX = 120;
-export const ENDGAME_SECONDS_MIN = 25;
-export const ENDGAME_CERTAINTY_MIN = 0.95;
+const ENDGAME_SECONDS_MAX = 120;
+const ENDGAME_SECONDS_MIN = 25;
+const ENDGAME_CERTAINTY_MIN = 0.95;
 /** In ticks: above this, one loss costs more than sixty wins bring. */
-export const ENDGAME_ASK_MAX = 9_850;
+const ENDGAME_ASK_MAX = 9_850;
 /** One source may be frozen or wrong: at least this many must have the price on the winning side. */
-export const ENDGAME_SOURCES_MIN = 2;
+const ENDGAME_SOURCES_MIN = 2;
 
 /**
  * Detects a winning side for sale below its value. Certainty comes only from the distance to the strike, never from a

@@ -18,7 +18,7 @@ import {
 } from './signal.ts';
 
 /** The pairs that are profitable to buy. */
-export interface PairWalk {
+interface PairWalk {
   /** Units of 1/1,000,000 pair. */
   readonly size: number;
   /** USDC over the whole size: the fees before rounding, and the profit after them. */

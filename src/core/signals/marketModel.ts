@@ -4,7 +4,7 @@ import { decidedTimeMs } from '../settlement.ts';
 import type { SettlementRule } from '../venueRulesTable.ts';
 
 /** The constant terms of a market for its valuation. */
-export interface ModelTerms {
+interface ModelTerms {
   readonly endTimeMs: number;
   /** `settlementOfMarket`, or `venueRulesAt(...).settlement` of the window's start. */
   readonly settlement: SettlementRule;

@@ -10,12 +10,12 @@ import {
 } from './signal.ts';
 
 /** USDC per share after the fee. */
-export const MODEL_EDGE_MIN = 0.04;
+const MODEL_EDGE_MIN = 0.04;
 /** In ticks: a wider book has no usable price. */
-export const MODEL_SPREAD_MAX = 600;
+const MODEL_SPREAD_MAX = 600;
 /** In ticks, both inclusive: near 0 and 1 a small error in sigma is a large one in value. */
-export const MODEL_PRICE_MIN = 500;
-export const MODEL_PRICE_MAX = 8_500;
+const MODEL_PRICE_MIN = 500;
+const MODEL_PRICE_MAX = 8_500;
 /** Nearer the end the book knows more than a price per second. */
 export const MODEL_SECONDS_MIN = 180;
 

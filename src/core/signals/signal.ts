@@ -47,7 +47,7 @@ export interface BestPrices {
 }
 
 /** The model's values at the detection; null where an input was missing. */
-export interface ModelReading {
+interface ModelReading {
   readonly spot: number | null;
   readonly strike: number | null;
   readonly secondsLeft: number;

@@ -13,7 +13,7 @@ export interface TrialResults {
 }
 
 /** Maximum number of blocks that the periods are cut into: 12,870 halvings. */
-export const BLOCKS_MAX = 16;
+const BLOCKS_MAX = 16;
 const BLOCKS_MIN = 4;
 /** A block of fewer periods has no meaningful deviation. */
 const BLOCK_PERIODS_MIN = 2;

@@ -5,13 +5,13 @@ import type { Rows } from '../session/rows.ts';
 import type { Bound, Crossing, Reading } from './strategy.ts';
 
 /** The inputs for the conditions of one list. */
-export interface ConditionContext extends Omit<Reading, 'metric'>, ReadFrom {
+interface ConditionContext extends Omit<Reading, 'metric'>, ReadFrom {
   /** Receives the memory of its crossings. */
   readonly crossings: Crossing[];
 }
 
 /** The source of a value. */
-export interface ReadFrom {
+interface ReadFrom {
   readonly rows: Rows;
   readonly endTimeMs: number;
 }

@@ -14,7 +14,7 @@ import {
 import type { Reading } from './strategy.ts';
 
 /** A condition with its reading, prepared once per strategy. */
-export interface ScannedCondition {
+interface ScannedCondition {
   readonly operator: Operator;
   readonly value: number;
   readonly reading: Reading;

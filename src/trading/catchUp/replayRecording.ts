@@ -13,7 +13,7 @@ import type { TapePlayer } from './tapePlayer.ts';
 /** Longest slice of replaying before quotes get the event loop again. */
 const SLICE_MS = 4;
 
-export interface ReplayRecordingOptions extends RetryOptions {
+interface ReplayRecordingOptions extends RetryOptions {
   readonly recording: Pick<Recording, 'stretch'>;
   /** Series take turns at reading. */
   readonly fairQueue: FairQueue;

@@ -17,7 +17,7 @@ const WINDOW_MARKETS_MAX = 10_000;
 /** Baselines and window replays that a user may have waiting or running at once. */
 export const MAX_COMPARISONS_PER_USER = 2;
 
-export interface PaperStrategyServiceOptions {
+interface PaperStrategyServiceOptions {
   readonly strategies: StrategyRepository;
   readonly positions: PositionReader;
   readonly runner: Pick<PaperRunner, 'add' | 'remove' | 'activate' | 'deactivate'>;
@@ -25,7 +25,7 @@ export interface PaperStrategyServiceOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export type StrategyRequest = Omit<NewStrategy, 'baselineId'> & {
+type StrategyRequest = Omit<NewStrategy, 'baselineId'> & {
   readonly baselineId: string | null;
   readonly cap: number;
 };

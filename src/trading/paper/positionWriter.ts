@@ -14,7 +14,7 @@ const TERMS_MAX = 10_000;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 5_000;
 
-export interface PositionWriterOptions {
+interface PositionWriterOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Logger;

@@ -93,7 +93,7 @@ export async function writeSession(transaction: Kysely<Schema>, state: SessionSt
     .execute();
 }
 
-export interface PositionSums {
+interface PositionSums {
   readonly pnl: number;
   readonly open: number;
   readonly closed: number;
@@ -108,7 +108,7 @@ export function sumsOf(rows: readonly Pick<PositionRow, 'closed_ms' | 'pnl_micro
   };
 }
 
-export interface PositionPlace {
+interface PositionPlace {
   readonly openedMs: number;
   readonly positionId: string;
 }

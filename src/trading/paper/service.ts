@@ -16,7 +16,7 @@ import { PositionReader } from './positions.ts';
 import { PositionWriter } from './positionWriter.ts';
 import { StrategyRepository } from './strategies.ts';
 
-export interface PaperServiceOptions {
+interface PaperServiceOptions {
   readonly database: Database;
   readonly recording: Recording;
   /** Markets being recorded. */

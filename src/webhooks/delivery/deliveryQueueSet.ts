@@ -3,7 +3,7 @@ import type { SigningWebhook } from '../registry/registration.ts';
 import { DeliveryQueue, type DeliveryQueueOptions } from './deliveryQueue.ts';
 import type { WebhookSender } from './sender.ts';
 
-export interface DeliveryQueueSetOptions extends Omit<DeliveryQueueOptions, 'attempt'> {
+interface DeliveryQueueSetOptions extends Omit<DeliveryQueueOptions, 'attempt'> {
   readonly clock: Clock;
   readonly sender: Pick<WebhookSender, 'attempt' | 'forget'>;
 }

@@ -25,7 +25,7 @@ const PULL_MAX = 500;
 /** An attempt that began in time may end later; its outcome counts. */
 const EXPIRY_GRACE_MS = 10_000;
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   readonly db: Database;
   readonly directory: WebhookDirectory;
   readonly sender: Pick<WebhookSender, 'attempt' | 'forget' | 'close'>;

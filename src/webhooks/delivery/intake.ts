@@ -12,7 +12,7 @@ const BATCH_MAX = 64;
 export const WAITING_MAX = 10_000;
 const BACKOFF = { firstMs: 20, maxMs: 2_000 };
 
-export interface IntakeOptions {
+interface IntakeOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;

@@ -11,7 +11,7 @@ const BACKOFF = { firstMs: 100, maxMs: 5_000 };
 /** The database may be unavailable at a stop; unwritten deliveries are sent again after the next start. */
 const CLOSE_TRIES = 3;
 
-export interface OutcomeWriterOptions {
+interface OutcomeWriterOptions {
   readonly outbox: Pick<Outbox, 'settle'>;
   readonly clock: Clock;
   readonly random: () => number;

@@ -1,5 +1,5 @@
 /** Characters kept of a reply's body. */
-export const HEAD_LENGTH = 500;
+const HEAD_LENGTH = 500;
 /** Bytes that hold that many characters, whichever they are. */
 export const HEAD_BYTES_MAX = HEAD_LENGTH * 4;
 

@@ -1,7 +1,7 @@
 /** Pauses before each further attempt; the last one repeats until the market's end. */
 export const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000, 600_000] as const;
 /** Each pause varies randomly by up to this fraction either way, so that retries spread out. */
-export const RETRY_JITTER = 0.2;
+const RETRY_JITTER = 0.2;
 /** A longer Retry-After is shortened to this. */
 export const RETRY_AFTER_MAX_MS = 600_000;
 

@@ -19,7 +19,7 @@ export const CONCURRENCY_MAX = 10;
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 60_000;
 
-export type AttemptOutcome = 'delivered' | 'refused' | 'timeout' | 'target_refused' | 'transport' | 'secret';
+type AttemptOutcome = 'delivered' | 'refused' | 'timeout' | 'target_refused' | 'transport' | 'secret';
 
 export interface AttemptResult {
   readonly outcome: AttemptOutcome;

@@ -12,7 +12,7 @@ import { WebhookSender } from './sender.ts';
 import { ALONE, LockedSender } from './soleSender.ts';
 import { openWebhooks, type WebhookControl } from './webhooks.ts';
 
-export interface WebhookServiceOptions {
+interface WebhookServiceOptions {
   readonly config: Pick<Config, 'dataDir' | 'databaseUrl' | 'secretKey' | 'webhookAllowedNetworks'>;
   readonly database: Database;
   readonly bus: Subscriber;
@@ -23,7 +23,7 @@ export interface WebhookServiceOptions {
   readonly metrics: Metrics;
 }
 
-export interface WebhookService extends WebhookControl {
+interface WebhookService extends WebhookControl {
   /** Unsubscribes, flushes accepted events and waits for in-flight attempts. */
   close(): Promise<void>;
 }

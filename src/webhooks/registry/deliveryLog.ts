@@ -35,13 +35,13 @@ export interface LoggedDelivery {
   readonly log: readonly LoggedAttempt[];
 }
 
-export interface LogPlace {
+interface LogPlace {
   readonly createdMs: number;
   readonly deliveryId: string;
 }
 
 /** Deliveries accepted in [startMs, endMs) with the given state; null: no bound, any state. */
-export interface LogRange {
+interface LogRange {
   readonly startMs: number | null;
   readonly endMs: number | null;
   readonly state: DeliveryState | null;

@@ -26,14 +26,14 @@ export interface Webhook {
 }
 
 /** The secrets that sign a webhook's deliveries. */
-export interface Secrets {
+interface Secrets {
   /** Null if it cannot be decrypted: the key has changed since it was created. */
   readonly current: string | null;
   /** Earlier secrets, oldest first. */
   readonly previous: readonly PreviousSecret[];
 }
 
-export interface PreviousSecret {
+interface PreviousSecret {
   /** Null if it cannot be decrypted. */
   readonly secret: string | null;
   /** Until when it still signs. */

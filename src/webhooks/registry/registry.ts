@@ -30,14 +30,14 @@ export interface NewWebhook {
 }
 
 /** Omitted fields stay unchanged; null means all, as at the registration. */
-export interface WebhookChange {
+interface WebhookChange {
   readonly label?: string;
   readonly tiers?: readonly PushedTier[] | null;
   readonly tickers?: readonly Ticker[] | null;
 }
 
 /** `secret` is the only plain-text copy there will ever be: show it, do not store it. */
-export interface IssuedWebhook {
+interface IssuedWebhook {
   readonly secret: string;
   readonly webhook: Webhook;
 }

@@ -8,9 +8,9 @@ import type { Metrics } from '../../runtime/metrics.ts';
 /** How long a delivery's log is kept, unless there are too many. */
 export const LOG_AGE_MAX_MS = 7 * 86_400_000;
 /** Deliveries kept per webhook; beyond this the oldest are deleted first. */
-export const WEBHOOK_ROWS_MAX = 10_000;
+const WEBHOOK_ROWS_MAX = 10_000;
 /** Deliveries kept in all, shared evenly: beyond this the users with the most lose their oldest first. */
-export const LOG_ROWS_MAX = 200_000;
+const LOG_ROWS_MAX = 200_000;
 const PERIOD_MS = 60_000;
 /** Rows per transaction: a few milliseconds, so that no event waits long for it. */
 const DELETE_MAX = 500;

@@ -137,7 +137,7 @@ export class TargetGuard {
  * Queries the name servers instead of the system's resolver: that one blocks one of four threads, so a few slow names
  * would delay every other delivery. It ignores the hosts file and search domains.
  */
-export function resolveByDns(): ResolveHost {
+function resolveByDns(): ResolveHost {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
   return async (hostname) => {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
