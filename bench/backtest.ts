@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runJob } from '../src/backtest/jobRunner.ts';
 import { WorkerPool } from '../src/backtest/workerPool.ts';
-import { Turns } from '../src/core/turns.ts';
+import { FairQueue } from '../src/core/fairQueue.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
@@ -83,7 +83,7 @@ async function sweep({
   const settings = { url: 'http://engine.local', socketPath: socketPath(dataDir) };
   const workers = new WorkerPool({ threads, settings });
   const trialsBefore = async () => 0;
-  const parts = { store, workers, turns: new Turns(threads), codeVersion: 'bench', trialsBefore };
+  const parts = { store, workers, turns: new FairQueue(threads), codeVersion: 'bench', trialsBefore };
   const job = {
     jobId: `bt_${spec.strategy.type}_${threads}`,
     userId: 'bench',

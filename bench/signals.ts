@@ -3,7 +3,7 @@ import { TakerFee } from '../src/core/fees.ts';
 import { LadderSide } from '../src/core/ladderSide.ts';
 import { VolatilityEstimator } from '../src/core/pricing/volatilityEstimator.ts';
 import { Random } from '../src/core/random.ts';
-import { BestHolds } from '../src/core/signals/bestHolds.ts';
+import { BestPriceAge } from '../src/core/signals/bestPriceAge.ts';
 import { detectEndgame } from '../src/core/signals/endgame.ts';
 import { detectLogical } from '../src/core/signals/logical.ts';
 import { MarketModel } from '../src/core/signals/marketModel.ts';
@@ -20,7 +20,7 @@ const LEVELS = 99;
 class Bench {
   readonly #random = new Random('signals');
   readonly #book = { yes: token(), no: token() };
-  readonly #holds = new BestHolds();
+  readonly #holds = new BestPriceAge();
   readonly #model = new MarketModel({
     endTimeMs: END_MS,
     settlement: { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' },
@@ -29,7 +29,7 @@ class Bench {
     ...{ nowMs: END_MS - 100_000, strike: 97_000, spot: 97_000, sigmaAnnual: 0.5, insideMean: null },
   };
   readonly #state: MarketState = {
-    ...{ eventType: '5m', trusted: true, ...this.#book, model: this.#model, holds: this.#holds },
+    ...{ eventType: '5m', trusted: true, ...this.#book, model: this.#model, priceAge: this.#holds },
     fee: new TakerFee({ rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' }),
     sourcePrices: [97_000, 97_001],
     nowMs: END_MS - 100_000,

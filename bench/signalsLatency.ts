@@ -14,7 +14,7 @@ import { every, systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
 import { startSignals } from '../src/signals/signals.ts';
-import { recordedBooks, Streams } from '../src/stream/streams.ts';
+import { recordedBooks, StreamHub } from '../src/stream/streamHub.ts';
 import { bookFrame, marketOf } from './audit.ts';
 import type { Figure } from './figure.ts';
 import { serve } from './stream.ts';
@@ -54,7 +54,7 @@ export async function run(): Promise<Figure[]> {
   const none = { markets: () => [], bookOf: () => null };
   const signals = await startSignals({ ...parts, ...none, bus, database, store });
   const liveKeys = { watch: () => () => undefined };
-  const streams = new Streams({
+  const streams = new StreamHub({
     ...{ ...parts, run: '0123456789ab', bus, books: recordedBooks(recorder), liveKeys },
   });
   const { server, port } = await serve((socket, transport) => {

@@ -6,7 +6,7 @@ import { systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
 import { PRESSURE_BYTES } from '../src/stream/connection.ts';
-import { Streams } from '../src/stream/streams.ts';
+import { StreamHub } from '../src/stream/streamHub.ts';
 import type { Figure } from './figure.ts';
 import { ask, book, COMMAND, MARKET, serve } from './stream.ts';
 
@@ -31,7 +31,7 @@ export async function run(): Promise<Figure[]> {
   };
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const liveKeys = { watch: () => () => undefined };
-  const streams = new Streams({ run: '0123456789ab', bus, books, liveKeys, ...parts });
+  const streams = new StreamHub({ run: '0123456789ab', bus, books, liveKeys, ...parts });
   const sockets: WebSocket[] = [];
   const { server, port } = await serve((socket, transport) => {
     sockets.push(socket);

@@ -66,7 +66,7 @@ async function measureLatency(rig: WebhookRig): Promise<Figure[]> {
 }
 
 async function tick(rig: WebhookRig, ms: number): Promise<void> {
-  rig.dispatcher.take(detectedNow());
+  rig.dispatcher.enqueue(detectedNow());
   await sleep(clock, ms);
 }
 
@@ -76,7 +76,7 @@ async function measureThroughput(rig: WebhookRig): Promise<number> {
   let [taken, received, lastMs] = [0, 0, 0];
   while (received < DELIVERIES) {
     while (taken < DELIVERIES && taken - received < AHEAD) {
-      rig.dispatcher.take(detectedNow());
+      rig.dispatcher.enqueue(detectedNow());
       taken += ENDPOINTS;
     }
     await sleep(clock, 20);
@@ -149,8 +149,8 @@ async function isolated(paths: readonly string[]) {
     // The first rounds open the connections.
     if (round === 5) await rig.report();
     if (round === Math.floor(rounds / 3)) before = heapMb();
-    rig.dispatcher.take(detectedNow());
-    // Paused webhooks are resumed at once, so that they are broken all the time.
+    rig.dispatcher.enqueue(detectedNow());
+    // Paused ones are resumed at once, so that they are broken all the time.
     for (const { webhookId } of broken) await rig.webhooks.registry.resume({ webhookId });
     await sleep(clock, ISOLATION_PERIOD_MS);
   }

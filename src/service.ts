@@ -124,17 +124,24 @@ async function serveRecording(recording: Recording, options: ServingOptions): Pr
   const secondFactors = openSecondFactors(database, { config, clock, randomBytes });
   const run = randomBytes(6).toString('hex');
   const books = streaming.recordedBooks(recorder);
-  const streams = new streaming.Streams({ run, bus, books, liveKeys, clock, log, metrics });
-  // Before the detectors, so that no signal is published without a subscriber.
-  const sending = { config, database, bus, clock, random, randomBytes, log, metrics };
-  const webhooks = await startWebhooks(sending);
+  const streams = new streaming.StreamHub({ run, bus, books, liveKeys, clock, log, metrics });
+  // Before the detectors, so that no opportunity is published without a subscriber.
+  const webhooks = await startWebhooks({ config, database, bus, clock, random, randomBytes, log, metrics });
   const bookOf = (marketId: string) => recorder.recorded(marketId)?.liveBook() ?? null;
   const watched = { markets: () => recorder.markets(), bookOf };
   const { storeLagMs } = live;
   const signals = await startSignals({ ...watched, database, store, storeLagMs, bus, clock, log, metrics });
   const stored = () => store.writer.flush();
-  const replaying = { config, database, store, stored, clock, randomBytes, log, metrics };
-  const backtests = await startBacktests(replaying);
+  const backtests = await startBacktests({
+    config,
+    database,
+    store,
+    stored,
+    clock,
+    randomBytes,
+    log,
+    metrics,
+  });
   const trading = { recording: storedRecording(store), markets: () => recorder.markets(), bus, backtests };
   const paper = await startPaper({ ...trading, database, clock, randomBytes, log, metrics });
   const rateLimits = config.rateLimits ? new RateLimits(clock) : null;
@@ -145,7 +152,7 @@ async function serveRecording(recording: Recording, options: ServingOptions): Pr
     signals,
     webhooks,
     backtests,
-    paper: paper.papers,
+    paper: paper.paperStrategies,
     clock,
     log,
     metrics,
@@ -197,7 +204,7 @@ function loadServing() {
     import('./accounts/users/tiers.ts'),
     import('./api/createApi.ts'),
     import('./http/transport.ts'),
-    import('./stream/streams.ts'),
+    import('./stream/streamHub.ts'),
     import('./signals/signals.ts'),
     import('./webhooks/delivery/service.ts'),
     import('./backtest/service.ts'),

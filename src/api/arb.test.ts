@@ -144,7 +144,7 @@ test('board, audit, sums and pushes of one chance state the same money, in nine 
   const rig = await SignalRig.start();
   const stream = new OpportunityStream(rig.bus);
   await noisyChances(rig);
-  const published = rig.told.map((opportunity) => JSON.stringify(opportunity));
+  const published = rig.published.map((opportunity) => JSON.stringify(opportunity));
   expect(published.filter((text) => NOISY.test(text)).length).toBeGreaterThan(5);
   const api = testApi({ store: unaskedStore, clock: rig.clock, signals: rig.signals });
   // What it answers is checked for noise as every answer is.
@@ -153,7 +153,7 @@ test('board, audit, sums and pushes of one chance state the same money, in nine 
   const { rows } = await ask('/v1/arb/audit?limit=100');
   await ask('/v1/arb/audit/aggregate');
   await api.close();
-  const pushed = rig.told.map((opportunity) => JSON.parse(toEvent(opportunity)?.row.body ?? ''));
+  const pushed = rig.published.map((opportunity) => JSON.parse(toEvent(opportunity)?.row.body ?? ''));
   expect(pushed).toHaveLength(20);
   type Stated = Record<string, string | number>;
   const stated = (all: Stated[], edge: string) =>

@@ -16,8 +16,10 @@ import * as parameter from '../schema/api/parameters.ts';
 import { text } from '../schema/api/types.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import { formatTime } from '../schema/time.ts';
-import type { Papers } from '../trading/paper/papers.ts';
-import { MAX_COMPARISONS_PER_USER } from '../trading/paper/papers.ts';
+import {
+  MAX_COMPARISONS_PER_USER,
+  type PaperStrategyService,
+} from '../trading/paper/paperStrategyService.ts';
 import { positionBody } from '../trading/paper/positionBody.ts';
 import { MAX_STRATEGIES_PER_USER, type PaperStrategy, type Refusal } from '../trading/paper/strategies.ts';
 
@@ -28,9 +30,12 @@ const ABSENT = 'Paper strategy not found';
 const RETRY_AFTER_SECONDS = 5;
 
 interface PaperDependencies {
-  readonly paper: Pick<Papers, 'create' | 'change' | 'delete' | 'divergence' | 'replayWindow'> & {
-    readonly strategies: Pick<Papers['strategies'], 'find' | 'list'>;
-    readonly positions: Pick<Papers['positions'], 'list' | 'count' | 'closed'>;
+  readonly paper: Pick<
+    PaperStrategyService,
+    'create' | 'change' | 'delete' | 'divergence' | 'replayWindow'
+  > & {
+    readonly strategies: Pick<PaperStrategyService['strategies'], 'find' | 'list'>;
+    readonly positions: Pick<PaperStrategyService['positions'], 'list' | 'count' | 'closed'>;
   };
 }
 

@@ -10,12 +10,12 @@ import { number } from '../schema/api/types.ts';
 import { formatTime } from '../schema/time.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { Replay } from '../stream/replay.ts';
-import type { Streams } from '../stream/streams.ts';
+import type { StreamHub } from '../stream/streamHub.ts';
 
 interface ReplayDependencies {
   readonly store: StoreReader;
   /** Null: this process has none to serve. */
-  readonly streams: Streams | null;
+  readonly streams: StreamHub | null;
   readonly clock: Clock;
   readonly log: Logger;
 }

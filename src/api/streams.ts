@@ -8,14 +8,14 @@ import { TICKERS } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
 import type { SignalReaders } from '../signals/signals.ts';
 import { BoardStream } from '../stream/boardStream.ts';
-import type { Streams } from '../stream/streams.ts';
+import type { StreamHub } from '../stream/streamHub.ts';
 
 /** Tabs of one reader that may look at the board, whatever the tier. */
 const BOARDS_MIN = 4;
 
 interface StreamDependencies {
   /** Null: this process has none to serve. */
-  readonly streams: Streams | null;
+  readonly streams: StreamHub | null;
   readonly signals: Pick<SignalReaders, 'board'>;
   readonly clock: Clock;
 }

@@ -1,4 +1,4 @@
-import { Turns } from '../core/turns.ts';
+import { FairQueue } from '../core/fairQueue.ts';
 import { type Clock, every, sleep, type Timer } from '../runtime/clock.ts';
 import { BacktestFailedError, StoreUnavailableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
@@ -44,7 +44,7 @@ export interface BacktestsParts extends Omit<RunnerParts, 'turns'> {
 export class Backtests {
   readonly jobs: JobRepository;
   readonly #parts: BacktestsParts;
-  readonly #turns: Turns;
+  readonly #turns: FairQueue;
   readonly #running = new Map<string, Running>();
   readonly #ended;
   #timer: Timer | null = null;
@@ -55,7 +55,7 @@ export class Backtests {
   constructor(parts: BacktestsParts) {
     this.jobs = parts.jobs;
     this.#parts = parts;
-    this.#turns = new Turns(parts.workers.threads);
+    this.#turns = new FairQueue(parts.workers.threads);
     this.#ended = parts.metrics.counter('underround_backtest_jobs_total', 'Backtests and sweeps that ended', [
       'kind',
       'outcome',

@@ -1,9 +1,9 @@
 /** One job from its universe to the bytes of its result. */
 
 import { createHash } from 'node:crypto';
+import type { FairQueue } from '../core/fairQueue.ts';
 import type { Resolution, TapeGap } from '../core/session/tape.ts';
 import { compileStrategy } from '../core/strategies/compile.ts';
-import type { Turns } from '../core/turns.ts';
 import { VENUE_RULES_VERSION } from '../core/venueRules.ts';
 import { BacktestFailedError } from '../runtime/errors.ts';
 import type { BacktestSpec, JobSpec, Receipt, SweepSpec } from '../schema/backtest.ts';
@@ -33,7 +33,7 @@ const TOO_MANY_TRADES = 'the cells made more trades than can be summed up; ask f
 export interface RunnerParts {
   readonly store: StoreReader;
   readonly workers: Workers;
-  readonly turns: Turns;
+  readonly turns: FairQueue;
   /** Named in receipts. */
   readonly codeVersion: string;
   /** Cells that the same user's earlier jobs tried on the same universe; `dataHash` is that of the job's receipt. */

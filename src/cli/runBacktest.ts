@@ -4,7 +4,7 @@ import { codeVersion } from '../backtest/codeVersion.ts';
 import { runJob } from '../backtest/jobRunner.ts';
 import { startWorkers } from '../backtest/service.ts';
 import type { Config } from '../config.ts';
-import { Turns } from '../core/turns.ts';
+import { FairQueue } from '../core/fairQueue.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { silentLogger } from '../runtime/log.ts';
@@ -44,7 +44,7 @@ async function run(spec: JobSpec, config: Config, signal: AbortSignal): Promise<
   const workers = startWorkers({ config, clock: systemClock, log: silentLogger, metrics: new Metrics() });
   const progress = new Progress(spec.kind);
   try {
-    const turns = new Turns(workers.threads);
+    const turns = new FairQueue(workers.threads);
     // A data directory has many accounts, and commands keep no jobs: there are no earlier trials to count.
     const trialsBefore = async () => 0;
     const runner = { store, workers, turns, codeVersion: codeVersion(API_VERSION), trialsBefore };

@@ -70,7 +70,7 @@ describe('rounding to five decimals', () => {
     expect(charged(fee({ rate: 0.072, rounding: 'down' }), shares, price)).toBe(down);
   });
 
-  test('a fee below the last decimal is none, even where half up would make it one', () => {
+  test('a fee below the last decimal is 0, even if half up would round it up', () => {
     // 0.000571 shares at one half: 0.0000099925 USDC.
     expect(charged(fee(), 0.000571, 5_000)).toBe(0);
     expect(charged(fee(), 0.000572, 5_000)).toBe(0.00001);
@@ -85,8 +85,8 @@ describe('rounding to five decimals', () => {
     },
   );
 
-  test('an exact half is told from one a hair below, which a double cannot', () => {
-    // 6.25 x 0.072 x 0.03 x 0.97 USDC is 0.013095 exactly; multiplied out in doubles it falls below.
+  test('an exact half is distinguished from a value just below, which a double cannot do', () => {
+    // 6.25 x 0.072 x 0.03 x 0.97 USDC is exactly 0.013095; the product of doubles is below it.
     expect(charged(fee({ rate: 0.072 }), 6.25, 300)).toBe(0.0131);
     expect(charged(fee({ rate: 0.072 }), 6.249999, 300)).toBe(0.01309);
   });
@@ -138,7 +138,7 @@ describe('the cost of a pair', () => {
     expect(pair(4_826, 4_826)).toBeGreaterThan(1);
   });
 
-  test('is exactly 1 where it is 1', () => {
+  test('is exactly 1 at the break-even price', () => {
     const free = fee({ rate: 0 });
     expect(free.shareCost(3_333) + free.shareCost(6_667)).toBe(COST_SCALE);
   });

@@ -5,27 +5,27 @@ import type { FeeRule } from './venueRulesTable.ts';
 export const MICRO_PER_USDC = 1_000_000;
 /**
  * Scale in which the cost of one share with its fee is a whole number for every fee of exponent 1 whose rate has at
- * most six decimals: tick² (10^-8) times 10^-6. Sums of a few stay exact in a double.
+ * most six decimals: tick² (10^-8) times 10^-6. Sums of a few such costs stay exact in a double.
  */
 export const COST_SCALE = 1e14;
 const COST_PER_TICK = COST_SCALE / TICKS_PER_USDC;
-/** A double is off by less than this part after the few multiplications of one fee. */
+/** Bound of a double's relative error after the few multiplications of one fee. */
 const RELATIVE_ERROR = 4e-15;
 
 /**
- * The taker fee of one market: shares x [price] x rate x (p(1-p))^exponent, each level's fill charged and rounded on
- * its own.
+ * The taker fee of one market: shares x [price] x rate x (p(1-p))^exponent, charged and rounded for each level's fill
+ * separately.
  * @see Venue fee formula: https://docs.polymarket.com/trading/fees, read 2026-11-20.
  */
 export class TakerFee {
   readonly rule: FeeRule;
   readonly #onCost: boolean;
-  /** The rate in millionths: whole where it has at most six decimals, which its double may just miss. */
+  /** The rate in millionths: whole if it has at most six decimals, which its double may just miss. */
   readonly #rateMillionths: number;
-  /** Micro-USD in the last decimal the venue charges. */
+  /** Micro-USD per step of the last decimal that the venue charges. */
   readonly #stepMicro: number;
 
-  /** @throws {RangeError} When the rule is none: negative, or finer than a micro-USD. */
+  /** @throws {RangeError} If a number of the rule is negative, or its last decimal is finer than a micro-USD. */
   constructor(rule: FeeRule) {
     const { rate, exponent, decimals } = rule;
     if (!(rate >= 0 && exponent >= 0 && Number.isInteger(decimals) && decimals >= 0 && decimals <= 6)) {
@@ -61,10 +61,10 @@ export class TakerFee {
   }
 
   /**
-   * What the venue charges for one fill.
+   * The venue's charge for one fill.
    * @param price Ticks.
    * @param size Whole units of 1/1,000,000 share.
-   * @returns Micro-USD: rounded to the rule's decimals, and 0 where the fee is below the last of them.
+   * @returns Micro-USD: rounded to the rule's decimals, and 0 if the fee is below the last of them.
    */
   charged({ price, size }: { price: number; size: number }): number {
     const steps = (this.perShare(price) * size) / this.#stepMicro;
@@ -76,7 +76,7 @@ export class TakerFee {
     return (nearEdge ? this.#exactSteps(price, size, whole) : whole) * this.#stepMicro;
   }
 
-  /** Where a double cannot tell on which side of a rounding edge the fee lies, whole numbers can. */
+  /** Decides with whole numbers on which side of a rounding edge the fee is, if a double is too imprecise. */
   #exactSteps(price: number, size: number, estimate: number): number {
     const { rate, exponent, decimals, rounding } = this.rule;
     // A fractional exponent has no exact value.
@@ -97,7 +97,7 @@ export class TakerFee {
   }
 }
 
-/** A rate as it is written ("0.072") over a power of ten. */
+/** The digits of a rate ("0.072") and the power of ten below them. */
 function decimalOf(rate: number): [digits: bigint, scale: bigint] {
   const text = rate.toFixed(12);
   return [BigInt(text.replace('.', '')), 10n ** 12n];

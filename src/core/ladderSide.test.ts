@@ -14,13 +14,13 @@ const change = fc.record({
 const levelsOf = (side: LadderSide) =>
   Array.from({ length: side.count }, (_, i) => [side.prices[i], side.sizes[i]] as [number, number]);
 
-/** The same side as a plain map, sorted when asked. */
+/** The same side as a plain map, sorted on demand. */
 function naive(kind: 'bids' | 'asks', map: Map<number, number>): [number, number][] {
   return [...map].sort((a, b) => (kind === 'bids' ? b[0] - a[0] : a[0] - b[0]));
 }
 
 describe.each(['bids', 'asks'] as const)('a side of %s', (kind) => {
-  it('equals a plain map after any changes, and says what changed', () => {
+  it('equals a plain map after any changes, and returns whether it changed', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 400 }), (changes) => {
         const side = new LadderSide(kind);
@@ -40,7 +40,7 @@ describe.each(['bids', 'asks'] as const)('a side of %s', (kind) => {
     );
   });
 
-  it('keeps its wire text right between changes', () => {
+  it('keeps its wire text correct after changes', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
         const side = new LadderSide(kind);
@@ -61,7 +61,7 @@ describe.each(['bids', 'asks'] as const)('a side of %s', (kind) => {
     expect(side.count).toBe(3);
   });
 
-  it('holds what the last snapshot said, whatever others held and however many levels came before', () => {
+  it('equals the last snapshot, whatever other sides contain and however many levels there were before', () => {
     fc.assert(
       fc.property(fc.array(fc.array(change, { maxLength: 200 }), { maxLength: 5 }), (snapshots) => {
         const [side, other] = [new LadderSide(kind), new LadderSide(kind)];
@@ -88,7 +88,7 @@ describe('isMirror', () => {
     return side;
   };
 
-  it('holds for p against 1 - p with equal sizes only', () => {
+  it('is true only for p against 1 - p with equal sizes', () => {
     const bids = filled('bids', [
       [4900, 5],
       [4800, 7],

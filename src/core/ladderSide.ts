@@ -6,15 +6,14 @@ const INITIAL_CAPACITY = 128;
 
 /**
  * One side of an order book: levels sorted best first, sizes absolute.
- *
- * Sorted arrays beat a tree or a hash here: a full book has about 100 levels, nine changes in ten set the size
- * of a level that exists, and readers want the levels in order.
+ * Sorted arrays beat a tree or a hash here: a full book has about 100 levels, nine changes in ten set the size of an
+ * existing level, and readers need the levels in order.
  */
 export class LadderSide implements SideView {
   count = 0;
   prices = new Uint16Array(INITIAL_CAPACITY);
   sizes = new Float64Array(INITIAL_CAPACITY);
-  /** +1 when the best price is the highest (bids), -1 when it is the lowest (asks). */
+  /** +1 if the best price is the highest (bids), -1 if it is the lowest (asks). */
   readonly #direction: 1 | -1;
   #fragments: string[] = [];
   /** Wire text of all levels, worst first; null after a change. */
@@ -24,15 +23,12 @@ export class LadderSide implements SideView {
     this.#direction = side === 'bids' ? 1 : -1;
   }
 
-  /** Best price in ticks, null when the side is empty. */
+  /** Best price in ticks, null if the side is empty. */
   get best(): number | null {
     return this.count === 0 ? null : (this.prices[0] as number);
   }
 
-  /**
-   * Sets the size at a price; 0 removes the level.
-   * @returns Whether anything changed.
-   */
+  /** Sets the size at a price; 0 removes the level. @returns Whether anything changed. */
   set(price: number, size: number): boolean {
     const at = this.#find(price);
     if (at < this.count && this.prices[at] === price) {
@@ -50,10 +46,7 @@ export class LadderSide implements SideView {
     return true;
   }
 
-  /**
-   * Replaces all levels; the wire's order does not matter, and a level of size 0 is none.
-   * @returns Whether anything changed.
-   */
+  /** Replaces all levels, given in any order; a level of size 0 is ignored. @returns Whether anything changed. */
   replace(levels: Levels): boolean {
     const next = this.#direction === 1 ? SORTED_BIDS : SORTED_ASKS;
     next.#clear();
@@ -64,7 +57,10 @@ export class LadderSide implements SideView {
     return true;
   }
 
-  /** The levels as the venue prints them, worst first: `[{"price":"0.01","size":"5"},...]`. Kept between changes. */
+  /**
+   * The levels as the venue prints them, worst first: `[{"price":"0.01","size":"5"},...]`. Cached until the next
+   * change.
+   */
   toWireJson(): string {
     if (this.#json !== null) return this.#json;
     let json = '';
@@ -98,7 +94,7 @@ export class LadderSide implements SideView {
     this.#json = null;
   }
 
-  /** Index of `price`, or where it would stand. */
+  /** Index of `price`, or where it would be inserted. */
   #find(price: number): number {
     let low = 0;
     let high = this.count;
@@ -137,11 +133,14 @@ export class LadderSide implements SideView {
   }
 }
 
-/** Where a snapshot is sorted: the venue sends a whole book with every trade, and new arrays for each would be most of its cost. */
+/**
+ * Scratch space to sort a snapshot: the venue sends a whole book with every trade, and new arrays for each would be
+ * most of its cost.
+ */
 const SORTED_BIDS = new LadderSide('bids');
 const SORTED_ASKS = new LadderSide('asks');
 
-/** Whether two sides hold the same levels. */
+/** Whether two sides have the same levels. */
 export function sameLevels(a: SideView, b: SideView): boolean {
   if (a.count !== b.count) return false;
   for (let i = 0; i < a.count; i++) {
@@ -150,7 +149,7 @@ export function sameLevels(a: SideView, b: SideView): boolean {
   return true;
 }
 
-/** Whether `b` is the exact mirror of `a`: price p stands at 1 - p on the other side with the same size. */
+/** Whether `b` is the exact mirror of `a`: each price p has the same size at 1 - p on the other side. */
 export function isMirror(a: SideView, b: SideView): boolean {
   if (a.count !== b.count) return false;
   for (let i = 0; i < a.count; i++) {
@@ -160,7 +159,7 @@ export function isMirror(a: SideView, b: SideView): boolean {
   return true;
 }
 
-/** The levels as the other outcome's book shows them, on its other side. */
+/** The levels as displayed in the other outcome's book, on its other side. */
 export function mirrorOf({ prices, sizes }: Levels): Levels {
   return { prices: prices.map((price) => TICKS_PER_USDC - price), sizes };
 }

@@ -1,6 +1,6 @@
 import type { RowTimes } from '../schema/gap.ts';
 
-/** A message that arrives so much later than the venue stamped it says nothing about now. */
+/** A message that arrives this long after the venue's timestamp says nothing about the present. */
 export const LATE_AFTER_MS = 5_000;
 
 export function isLate({ eventTimeMs, receivedTimeMs }: RowTimes): boolean {

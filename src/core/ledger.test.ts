@@ -6,7 +6,7 @@ import { Ledger } from './ledger.ts';
 const SEQUENCES = Number(process.env.ORDER_SEQUENCES ?? 5_000);
 
 describe('a ledger', () => {
-  test('moves money, and makes none', () => {
+  test('moves money without creating any', () => {
     const ledger = new Ledger(100);
     ledger.buy({ principal: 60, fee: 3 });
     expect([ledger.cash, ledger.positions, ledger.fees, ledger.won]).toEqual([37, 60, 3, 0]);
@@ -14,20 +14,20 @@ describe('a ledger', () => {
     expect([ledger.cash, ledger.positions, ledger.fees, ledger.won]).toEqual([85, 20, 5, 10]);
     const posting = ledger.close({ proceeds: 0, fee: 0, cost: 20 });
     expect([ledger.cash, ledger.positions, ledger.won]).toEqual([85, 0, -10]);
-    ledger.takeBack(posting);
+    ledger.reverse(posting);
     expect([ledger.cash, ledger.positions, ledger.won]).toEqual([85, 20, 10]);
   });
 
-  test('refuses what is no whole amount, or does not balance', () => {
+  test('refuses amounts that are not whole or do not balance', () => {
     const ledger = new Ledger();
     expect(() => ledger.buy({ principal: 0.5, fee: 0 })).toThrow(RangeError);
     expect(() => ledger.buy({ principal: 2 ** 53, fee: 0 })).toThrow(RangeError);
-    expect(() => ledger.takeBack({ cash: 1, positions: 0, fees: 0, won: 0 })).toThrow('not balanced');
+    expect(() => ledger.reverse({ cash: 1, positions: 0, fees: 0, won: 0 })).toThrow('not balanced');
     expect(ledger.cash).toBe(0);
   });
 });
 
-test(`${SEQUENCES.toLocaleString('en')} random sequences of orders conserve money and shown size`, {
+test(`${SEQUENCES.toLocaleString('en')} random sequences of orders conserve money and displayed size`, {
   timeout: 1_800_000,
 }, () => {
   for (let seed = 0; seed < SEQUENCES; seed++) runOrderSequence(seed);

@@ -1,20 +1,20 @@
 /**
- * The money of one account, in whole micro-USD, kept twice: every posting moves as much out of some accounts as into
- * others, so that what was put in is always cash, cost of what is held, fees paid and what trading won or lost.
+ * The money of one account in whole micro-USD, as double-entry bookkeeping: the amounts of every posting sum to 0. So
+ * the deposit always equals cash, cost of the positions, fees paid, and the trading loss (or minus the profit).
  */
 
-/** What one event moved; the four always add up to 0. */
+/** The amounts of one event; the four always sum to 0. */
 export interface Posting {
   readonly cash: number;
-  /** At cost, fees left out. */
+  /** At cost, without fees. */
   readonly positions: number;
   readonly fees: number;
-  /** Won, with the sign turned: money that came from others. */
+  /** Trading profit with the sign turned: money that came from others. */
   readonly won: number;
 }
 
 export class Ledger {
-  /** May fall below 0: orders have sizes of their own, not shares of a purse. */
+  /** May fall below 0: orders have sizes of their own, not shares of a budget. */
   #cash: number;
   #positions = 0;
   #fees = 0;
@@ -31,7 +31,7 @@ export class Ledger {
     return this.#cash;
   }
 
-  /** What is held, at cost without fees. */
+  /** Open positions, at cost without fees. */
   get positions(): number {
     return this.#positions;
   }
@@ -40,23 +40,23 @@ export class Ledger {
     return this.#fees;
   }
 
-  /** Won less lost by positions that are closed, before fees. */
+  /** Profit of closed positions minus their losses, before fees. */
   get won(): number {
     return 0 - this.#won;
   }
 
-  /** Shares bought. */
+  /** Posts a purchase of shares. */
   buy({ principal, fee }: { principal: number; fee: number }): Posting {
     return this.#post({ cash: -principal - fee, positions: principal, fees: fee, won: 0 });
   }
 
-  /** Shares given for `proceeds` (sold, redeemed at the payout, or annulled at cost). */
+  /** Posts shares that left for `proceeds` (sold, redeemed at the payout, or annulled at cost). */
   close({ proceeds, fee, cost }: { proceeds: number; fee: number; cost: number }): Posting {
     return this.#post({ cash: proceeds - fee, positions: -cost, fees: fee, won: cost - proceeds });
   }
 
-  /** As if a posting had not been made. */
-  takeBack({ cash, positions, fees, won }: Posting): Posting {
+  /** Reverses a posting. */
+  reverse({ cash, positions, fees, won }: Posting): Posting {
     return this.#post({ cash: -cash, positions: -positions, fees: -fees, won: -won });
   }
 

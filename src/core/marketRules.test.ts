@@ -11,14 +11,14 @@ test.each([
   { listed: 'by the table', takerFeeRate: null, takerFeeExponent: null, takerDelayMs: null },
   { listed: 'as listed', takerFeeRate: 0.07, takerFeeExponent: 1, takerDelayMs: 500 },
 ])(
-  'the rules of every market around every change are those of the moment, $listed',
+  'the rules of every market around every change are those in force at the time, $listed',
   ({ listed, ...terms }) => {
     expect(AROUND.length, listed).toBeGreaterThan(3);
     for (const eventType of EVENT_TYPES) {
       for (const ticker of TICKERS) {
         const market = { ...MARKET, ...terms, eventType, ticker };
         const rules = new MarketRules(market);
-        // Forwards and backwards: a later cell of a sweep begins again.
+        // Forwards and backwards: a later cell of a sweep starts over.
         for (const timeMs of [...AROUND, ...AROUND.toReversed()]) {
           expect(rules.fee(timeMs).rule).toEqual(feeOfMarket(market, timeMs));
           const hold = terms.takerDelayMs ?? venueRulesAt(eventType, ticker, timeMs).takerHoldMs;
@@ -29,7 +29,7 @@ test.each([
   },
 );
 
-test('what a live market’s listing corrects holds from then on', () => {
+test('a correction in a live market’s listing applies from then on', () => {
   const market = {
     ...MARKET,
     eventType: '5m',
@@ -45,7 +45,7 @@ test('what a live market’s listing corrects holds from then on', () => {
   expect(rules.takerHoldMs(0)).toBe(700);
 });
 
-test('a stretch without changes begins with one and ends before the next', () => {
+test('a period without changes begins with one and ends before the next', () => {
   for (const timeMs of AROUND) {
     const { fromMs, untilMs } = unchangedAround(timeMs);
     expect(CHANGES.filter((change) => change > fromMs && change < untilMs)).toEqual([]);

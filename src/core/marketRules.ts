@@ -1,9 +1,9 @@
-/** What the venue asks of one market's orders, worked out once between two changes of its rules. */
+/** The venue's fee and taker hold for one market's orders, computed once per period of its rules. */
 import { TakerFee } from './fees.ts';
 import type { TapeMarket } from './session/tape.ts';
 import { feeOfMarket, unchangedAround, venueRulesAt } from './venueRules.ts';
 
-/** Shared by all sessions on a market: they ask at every order. */
+/** Shared by all sessions on a market, which need the rules at every order. */
 export class MarketRules {
   readonly #market: TapeMarket;
   #fromMs = Number.POSITIVE_INFINITY;
@@ -24,7 +24,7 @@ export class MarketRules {
     return this.#at(timeMs).takerHoldMs;
   }
 
-  /** The venue says something else of the market itself: to be called after it was changed in place. */
+  /** Call this after the market's own terms were changed in place. */
   changed(): void {
     this.#inForce = null;
   }

@@ -13,7 +13,7 @@ import {
   spreadOf,
 } from './money.ts';
 
-/** A positive double and the two next to it. */
+/** A positive double and its two neighbours. */
 function doublesAround(value: number): number[] {
   const [bits] = new BigUint64Array(new Float64Array([value]).buffer);
   return [-1n, 0n, 1n].map((by) => new Float64Array(new BigUint64Array([bits! + by]).buffer)[0]!);
@@ -44,7 +44,7 @@ describe('decimals', () => {
     );
   });
 
-  it('print as the venue does, without trailing zeros', () => {
+  it('print like the venue, without trailing zeros', () => {
     expect([formatPrice(5000), formatPrice(10), formatSize(3_641_800_000), formatSize(55_000_000)]).toEqual([
       '0.5',
       '0.001',
@@ -53,7 +53,7 @@ describe('decimals', () => {
     ]);
   });
 
-  it('keep a size finer than a unit as it came', () => {
+  it('keep a size finer than a unit unchanged', () => {
     for (const text of [
       '57.220000000000006',
       '1.1400000000000001',
@@ -77,7 +77,7 @@ describe('decimals', () => {
     );
   });
 
-  it('have no size for shares that no double near their millionfold gives back', () => {
+  it('have no size for shares that no nearby double converts back to', () => {
     expect([sizeOfShares(446.8297068218698), parseSize('1.1300000000000001')]).toEqual([null, null]);
     let absent = 0;
     fc.assert(
@@ -92,7 +92,8 @@ describe('decimals', () => {
     expect(absent).toBeGreaterThan(50);
   });
 
-  it('refuse what a double cannot hold exactly', () => expect(parseSize('9007199254.740993')).toBeNull());
+  it('refuse values that a double cannot represent exactly', () =>
+    expect(parseSize('9007199254.740993')).toBeNull());
 });
 
 describe('mid and spread', () => {

@@ -1,10 +1,10 @@
 /**
- * Exact prices and sizes. A price is a whole number of ticks of 1/10000 USDC (0..10000), a size a number of
- * 1/1,000,000 share, whole unless the venue's text is finer; both stay exact in a double. Venue decimals are read
- * from their text, never through arithmetic that could lose a digit.
+ * Exact prices and sizes. A price is a whole number of ticks of 1/10000 USDC (0..10000), a size a number of 1/1,000,000
+ * share, whole unless the venue's text is finer; both are exact in a double. Venue decimals are parsed from their text,
+ * never by arithmetic that could lose a digit.
  */
 
-/** Ticks in one USDC: the price of a sure outcome. */
+/** Ticks in one USDC: the price of a certain outcome. */
 export const TICKS_PER_USDC = 10_000;
 /** Size units in one share. */
 export const UNITS_PER_SHARE = 1_000_000;
@@ -13,8 +13,8 @@ const DOT = 46;
 const ZERO = 48;
 
 /**
- * Reads a plain decimal ("0.55", "1", "3641.8") as a whole number of 10^-`decimals`.
- * @returns null when the text is not a plain non-negative decimal, has more non-zero digits than fit, or exceeds 2^53.
+ * Parses a plain decimal ("0.55", "1", "3641.8") as a whole number of 10^-`decimals`.
+ * @returns Null if the text is not a plain non-negative decimal, has more non-zero digits than fit, or exceeds 2^53.
  */
 export function parseDecimal(text: string, decimals: number): number | null {
   const length = text.length;
@@ -43,18 +43,19 @@ export function parseDecimal(text: string, decimals: number): number | null {
   return value <= Number.MAX_SAFE_INTEGER ? value : null;
 }
 
-/** Reads a price in [0, 1] as ticks; null when it is none, or not on the 1/10000 grid. */
+/** Parses a price in [0, 1] as ticks; null if it is invalid, or not on the 1/10000 grid. */
 export function parsePrice(text: string): number | null {
   const ticks = parseDecimal(text, 4);
   return ticks === null || ticks > TICKS_PER_USDC ? null : ticks;
 }
 
-/** A size with more decimals than a unit has: what a double's arithmetic leaves behind ("57.220000000000006"). */
+/** A size with more decimals than a unit has: the rest of a double's arithmetic ("57.220000000000006"). */
 const FINE_SIZE = /^\d{1,9}\.\d{7,20}$/;
 
 /**
- * Reads a size as millionths of a share; null when it is none. A finer one is not rounded: it becomes the fraction
- * of a unit that gives the very same shares again, because the venue's hash and our answers hold the text as it came.
+ * Parses a size as millionths of a share; null if it is invalid. A finer size is not rounded: it becomes the fraction
+ * of a unit that converts back to exactly the same shares, because the venue's hash and our responses contain the
+ * original text.
  */
 export function parseSize(text: string): number | null {
   const units = parseDecimal(text, 6);
@@ -63,8 +64,8 @@ export function parseSize(text: string): number | null {
 }
 
 /**
- * The size whose `sharesOf` is exactly `shares`; null where no double is. Only the double nearest to the product can
- * be: any other is further off, and so is its quotient.
+ * The size whose `sharesOf` is exactly `shares`; null if no double is. Only the double nearest to the product can be:
+ * any other is further off, and so is its quotient.
  */
 export function sizeOfShares(shares: number): number | null {
   const scaled = shares * UNITS_PER_SHARE;
@@ -79,7 +80,7 @@ export function sharesOf(size: number): number {
   return size / UNITS_PER_SHARE;
 }
 
-/** Prints a whole number of 10^-`decimals` without trailing zeros, as the venues do: 5000, 4 -> "0.5". */
+/** Prints a whole number of 10^-`decimals` without trailing zeros, like the venues: 5000, 4 -> "0.5". */
 export function formatDecimal(value: number, decimals: number): string {
   const scale = 10 ** decimals;
   const whole = Math.floor(value / scale);
@@ -109,7 +110,7 @@ export function formatSize(size: number): string {
   return Number.isInteger(size) ? formatDecimal(size, 6) : String(sharesOf(size));
 }
 
-/** The middle of bid and ask in USDC, or null unless both exist. Half ticks are exact in a double's printing. */
+/** The middle of bid and ask in USDC, or null unless both exist. Half ticks print exactly. */
 export function midOf(bid: number | null, ask: number | null): number | null {
   return bid === null || ask === null ? null : (bid + ask) / (2 * TICKS_PER_USDC);
 }

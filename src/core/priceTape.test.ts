@@ -4,7 +4,7 @@ import { PointTape, TradeTape } from './priceTape.ts';
 
 const T = Date.UTC(2026, 10, 20, 12);
 
-/** The plain definition: every second of (end - n, end] is there, and their sum over n. */
+/** The plain definition: every second of (end - n, end] exists, and their sum is divided by n. */
 function naiveMean(points: ReadonlyMap<number, number>, endMs: number, seconds: number): number | null {
   let sum = 0;
   for (let back = 0; back < seconds; back++) {
@@ -24,7 +24,7 @@ const points = fc.array(
 );
 
 describe('PointTape', () => {
-  it('averages as the definition does, whatever the order, the repeats and the holes', () => {
+  it('averages by the definition, in any order and with any repeats and holes', () => {
     const asked = fc.record({
       end: fc.integer({ min: 0, max: 210 }),
       seconds: fc.integer({ min: 1, max: 60 }),
@@ -49,7 +49,7 @@ describe('PointTape', () => {
     );
   });
 
-  it('gives no average while one second of sixty is missing, and the average once it has come late', () => {
+  it('has no average while one second of sixty is missing, and has one once it arrives late', () => {
     const tape = new PointTape();
     for (let back = 59; back >= 0; back--) if (back !== 31) tape.add(T - back * 1000, 100);
     expect(tape.meanUntil(T, 60)).toBeNull();
@@ -57,13 +57,13 @@ describe('PointTape', () => {
     expect(tape.meanUntil(T, 60)).toBe(101);
   });
 
-  it('ends the average at the asked second: neither the next one nor the 61st before is in it', () => {
+  it('ends the average at the requested second: the next one and the 61st before are not in it', () => {
     const tape = new PointTape();
     for (let back = 60; back >= -1; back--) tape.add(T - back * 1000, back === 60 || back === -1 ? 1e9 : 100);
     expect(tape.meanUntil(T, 60)).toBe(100);
   });
 
-  it('leaves out points between seconds, and forgets a second that another has taken the place of', () => {
+  it('ignores points between seconds, and forgets a second whose slot another has taken', () => {
     const tape = new PointTape();
     tape.add(T + 500, 1);
     expect(tape.at(T)).toBeNull();
@@ -75,7 +75,7 @@ describe('PointTape', () => {
 });
 
 describe('TradeTape', () => {
-  it('gives the last trade at or before a second, once a later one was seen', () => {
+  it('returns the last trade at or before a second, once a later one has arrived', () => {
     const tape = new TradeTape();
     tape.add(T - 400, 10);
     tape.add(T, 11);
@@ -84,7 +84,7 @@ describe('TradeTape', () => {
     expect([tape.at(T), tape.at(T - 1000)]).toEqual([11, null]);
   });
 
-  it('takes the latest trade of a second, also when it is received first', () => {
+  it('uses the latest trade of a second, also if it is received first', () => {
     const tape = new TradeTape();
     for (const [timeMs, price] of [
       [T - 100, 2],
@@ -103,7 +103,7 @@ describe('TradeTape', () => {
     expect(tape.meanUntil(T + 10_000, 10)).toBeNull();
   });
 
-  it('keeps ten minutes, whatever comes', () => {
+  it('keeps ten minutes, whatever arrives', () => {
     const tape = new TradeTape();
     for (let second = 0; second < 2000; second++) tape.add(T + second * 1000, second);
     expect([tape.at(T + 1500_000), tape.at(T + 1000_000)]).toEqual([1500, null]);

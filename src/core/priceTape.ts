@@ -1,27 +1,27 @@
 /**
- * The last minutes of one price by the second, as far as it was received. A second that is missing stays missing:
- * nothing is carried over a hole into an average.
+ * The last minutes of one price by the second, as received. A missing second stays missing: an average never carries a
+ * price over a hole.
  */
 
-/** Longest look-back of a rule, plus the lateness of points (2.2 s) and of whoever asks. */
+/** Longest look-back of a rule, plus the lateness of points (2.2 s) and of readers. */
 const KEPT_SECONDS = 600;
 export const PRICE_TAPE_MS = KEPT_SECONDS * 1000;
 
-/** The price of a moment, or null. */
+/** The price at a time, or null. */
 export interface Tape {
-  /** At a whole second; null where none was received for it. */
+  /** At a whole second; null if none was received for it. */
   at(timeMs: number): number | null;
-  /** Mean of the seconds in (endMs - seconds, endMs]; null when one is missing. */
+  /** Mean of the seconds in (endMs - seconds, endMs]; null if one is missing. */
   meanUntil(endMs: number, seconds: number): number | null;
 }
 
-/** Points that are stamped with the whole second they are of, in whatever order they come. */
+/** Points that are stamped with their whole second, in any order of arrival. */
 export class PointTape implements Tape {
   readonly #prices = new Float64Array(KEPT_SECONDS);
-  /** The second each slot holds; a slot of another second is empty. */
+  /** The second in each slot; a slot of another second is empty. */
   readonly #seconds = new Float64Array(KEPT_SECONDS).fill(-1);
 
-  /** The first price of a second stands: the relay repeats points, it does not correct them. */
+  /** The first price of a second is kept: the relay repeats points, it does not correct them. */
   add(timeMs: number, price: number): void {
     if (timeMs % 1000 !== 0) return;
     const second = timeMs / 1000;
@@ -42,7 +42,7 @@ export class PointTape implements Tape {
   }
 }
 
-/** A trade's price holds until the next, but a feed without trades for longer than this may be dead. */
+/** A trade's price is valid until the next trade, but a feed without trades for longer than this may be dead. */
 const TRADE_HOLDS_SECONDS = 5;
 
 /** Trades: the price of a second is that of the last trade before or at it. */
@@ -50,7 +50,7 @@ export class TradeTape implements Tape {
   readonly #points = new Map<number, { timeMs: number; price: number }>();
   #newestSecond = Number.NEGATIVE_INFINITY;
 
-  /** Trades of one second may come in any order; the latest by the venue's time counts. */
+  /** Trades of one second may arrive in any order; the latest by the venue's time is kept. */
   add(timeMs: number, price: number): void {
     const second = Math.ceil(timeMs / 1000);
     const known = this.#points.get(second);
@@ -63,7 +63,7 @@ export class TradeTape implements Tape {
     if (this.#points.size > 2 * KEPT_SECONDS) this.#points.clear();
   }
 
-  /** Null also until a later trade was seen: another may still come in that second. */
+  /** Null also until a later trade has arrived: another trade of that second may still arrive. */
   at(timeMs: number): number | null {
     const second = timeMs / 1000;
     if (this.#newestSecond <= second) return null;

@@ -1,6 +1,6 @@
 /**
- * Repeatable pseudo-random numbers: for the simulator, the bootstrap and tests. A generator is seeded with a text, so
- * every market, price path and ladder can have its own stream: what one of them draws never moves another, and the same
+ * Reproducible pseudo-random numbers for the simulator, the bootstrap and tests. A generator is seeded with a text, so
+ * every market, price path and ladder can have its own stream. Draws from one stream never affect another, and the same
  * seed gives the same bytes in whatever order streams are used.
  */
 export class Random {
@@ -48,7 +48,7 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** Standard normal, by Box and Muller's polar form; draws come in pairs. */
+  /** Standard normal, by Box and Muller's polar form, which yields two draws at a time. */
   normal(): number {
     if (this.#spare !== null) {
       const value = this.#spare;
@@ -92,7 +92,7 @@ export class Random {
 
 const WARM_UP_DRAWS = 12;
 
-/** Turns a text into a run of well-mixed 32-bit words (FNV-1a, then Murmur3's finaliser). */
+/** Turns a text into a sequence of well-mixed 32-bit words (FNV-1a, then Murmur3's finaliser). */
 function textMixer(text: string): () => number {
   let state = 2166136261;
   for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 16777619);

@@ -8,8 +8,8 @@ export interface Stretch {
 const PARTS = 1_000_000;
 
 /**
- * The share of a window, as far as it has passed, that was recorded; 1 before it begins.
- * @param sinceMs Receipt of its first proven book; null: there is none yet.
+ * The recorded share of a window's elapsed part; 1 before it begins.
+ * @param sinceMs Receive time of its first proven book; null: there is none yet.
  * @param lost Its gaps, in any order; they may overlap.
  */
 export function recordedShare(

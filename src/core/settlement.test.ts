@@ -36,7 +36,7 @@ describe('payoutOf', () => {
 });
 
 describe('priceAtEdge', () => {
-  it('takes the relayed average, then the one made of whole ticks, then that of trades', () => {
+  it('prefers the relayed average, then the average of whole ticks, then that of trades', () => {
     const twap60 = tape({ [START]: 1 });
     const chainlink = tape({ [START]: 99 }, { [START]: 2 });
     const trades = tape({}, { [START]: 3 });
@@ -71,7 +71,7 @@ describe('priceAtEdge', () => {
     expect(priceAtEdge(rule('1h'), START, tapes)?.price).toBe(1);
   });
 
-  it('takes another length of average where the listing says one, and then no relayed one', () => {
+  it('uses another average length if the listing states one, and then no relayed average', () => {
     const listed = settlementOfMarket({ ...MARKET, twapLookbackSeconds: 30 })!;
     expect(listed).toMatchObject({ kind: 'chainlink_twap', lookbackSeconds: 30 });
     expect(priceAtEdge(listed, START, { ...NO_TAPES, twap60: tape({ [START]: 1 }) })).toBeNull();
@@ -98,7 +98,7 @@ describe('candleOfEdge', () => {
 describe('withEdge', () => {
   const heard = (basis: PriceBasis, price: number, knownTimeMs = END) => ({ basis, price, knownTimeMs });
 
-  it('lets official replace relayed replace estimated, and keeps the difference and when it was known', () => {
+  it('official replaces relayed replaces estimated, and the difference and the time are kept', () => {
     let market = withEdge(MARKET, 'strike', heard('chainlink_ticks', 100, START + 3000));
     expect(market).toMatchObject({ strikePrice: 100, strikeSource: 'estimated', strikeDifference: null });
     market = withEdge(market, 'strike', heard('twap_relay', 101, START + 4000));
@@ -108,21 +108,21 @@ describe('withEdge', () => {
     expect(market.strikeDifference).toBe(0.5);
   });
 
-  it('knows a price that a better source only repeats since it was first heard', () => {
+  it('keeps the first time of a price that a better source only repeats', () => {
     const relayed = withEdge(MARKET, 'strike', heard('twap_relay', 101, START + 2000));
     const official = withEdge(relayed, 'strike', heard('listing', 101, START + 9000));
     const known = { strikeSource: 'official', strikeDifference: 0, strikeKnownTimeMs: START + 2000 };
     expect(official).toMatchObject(known);
   });
 
-  it('keeps the better source when a worse one comes later, which leaves only its difference', () => {
+  it('keeps the better source if a worse one arrives later, which leaves only its difference', () => {
     const official = withEdge(MARKET, 'close', heard('listing', 200));
     const later = withEdge(official, 'close', heard('twap_relay', 199, END + 1));
     expect(later).toEqual({ ...official, closeDifference: 1 });
     expect(withEdge(later, 'close', heard('binance_trades', 1, END + 2))).toBe(later);
   });
 
-  it('takes the venue’s correction of its own word from when it was made, and no other repetition', () => {
+  it('applies the venue’s correction of its own price from when it was made, and ignores repetitions', () => {
     const official = withEdge(MARKET, 'strike', heard('listing', 200, START + 1));
     expect(withEdge(official, 'strike', heard('listing', 200, START + 2))).toBe(official);
     const corrected = withEdge(official, 'strike', heard('listing', 201, START + 3));
@@ -132,7 +132,7 @@ describe('withEdge', () => {
   });
 
   it.each(['listing', 'twap_relay', 'binance_trades'] as const)(
-    'trap 2: takes no %s strike before the window opens and no close before it ends',
+    'trap 2: ignores a %s strike before the window opens and a close before it ends',
     (basis) => {
       expect(withEdge(MARKET, 'strike', heard(basis, 100, START - 1))).toBe(MARKET);
       expect(withEdge(MARKET, 'close', heard(basis, 100, END - 1))).toBe(MARKET);
@@ -150,7 +150,7 @@ describe('withComputed', () => {
   const priced = (strikeBasis: PriceBasis, closeBasis: PriceBasis, payoutYes: number | null) =>
     withComputed({ ...MARKET, strikePrice: 100, closePrice: 99, strikeBasis, closeBasis, payoutYes });
 
-  it('says where the venue resolved otherwise than its own rule', () => {
+  it('flags a venue resolution that differs from its own rule', () => {
     expect(priced('listing', 'twap_relay', 0)).toMatchObject({
       computedPayoutYes: 0,
       winnerDisagrees: false,
@@ -159,7 +159,7 @@ describe('withComputed', () => {
     expect(priced('listing', 'twap_relay', null).winnerDisagrees).toBeNull();
   });
 
-  it('compares no price of another market with the deciding one, but both ends of one', () => {
+  it('does not compare a price of another market with the deciding one, but does compare two of the same market', () => {
     expect(priced('listing', 'binance_trades', 1)).toMatchObject({
       computedPayoutYes: null,
       winnerDisagrees: null,
@@ -167,7 +167,7 @@ describe('withComputed', () => {
     expect(priced('binance_trades', 'binance_trades', 0).winnerDisagrees).toBe(false);
   });
 
-  it('says nothing of a market whose kind is not known', () => {
+  it('computes nothing for a market of unknown kind', () => {
     const unknown = { ...MARKET, eventType: 'unknown', strikePrice: 1, closePrice: 2 } as const;
     expect(
       withComputed({ ...unknown, strikeBasis: 'listing', closeBasis: 'listing' }).computedPayoutYes,

@@ -1,16 +1,19 @@
-/** What decides a window: the price at each end, which source of it is best, and what the two make of the outcome. */
+/**
+ * The prices that decide a window: the price at each end, the ranking of its sources, and the outcome that follows from
+ * the two.
+ */
 import { type Market, PRICE_BASES, type PriceBasis, type StrikeSource } from '../schema/market.ts';
 import type { Tape } from './priceTape.ts';
 import { settlementOfMarket } from './venueRules.ts';
 import type { SettlementRule } from './venueRulesTable.ts';
 
-/** A price at one end of a window, and where it was read. */
+/** A price at one end of a window, and its source. */
 export interface EdgePrice {
   readonly price: number;
   readonly basis: PriceBasis;
 }
 
-/** One ticker's prices as received. */
+/** The received prices of one ticker. */
 export interface Tapes {
   readonly chainlink: Tape;
   readonly twap60: Tape;
@@ -21,7 +24,7 @@ export type Edge = 'strike' | 'close';
 
 const MINUTE_MS = 60_000;
 const RELAYED_TWAP_SECONDS = 60;
-/** Better sources first: what a source earlier in the list says replaces what a later one said. */
+/** Better sources first: a price of an earlier source in the list replaces one of a later source. */
 const RANKS = Object.keys(PRICE_BASES) as readonly PriceBasis[];
 
 /** 0 is best. */
@@ -29,15 +32,15 @@ export function rankOf(basis: PriceBasis): number {
   return RANKS.indexOf(basis);
 }
 
-/** When the price of one end is settled: a minute candle that begins there has a minute to go. */
+/** When the price of one end is final: a minute candle that begins there still has a minute to go. */
 export function decidedTimeMs(rule: SettlementRule, edgeMs: number): number {
   return rule.kind === 'binance_minute' ? edgeMs + MINUTE_MS : edgeMs;
 }
 
 /**
- * The best price the tapes have for one end of a window; the deciding feed's own point before anything made of others.
+ * The best price on the tapes for one end of a window; the deciding feed's own point before estimates from other feeds.
  * @param edgeMs The end, Unix milliseconds, a whole second.
- * @returns Null where seconds are missing: then nothing is estimated.
+ * @returns Null if seconds are missing: then nothing is estimated.
  */
 export function priceAtEdge(rule: SettlementRule, edgeMs: number, tapes: Tapes): EdgePrice | null {
   switch (rule.kind) {
@@ -66,7 +69,7 @@ function found(basis: PriceBasis, price: number | null): EdgePrice | null {
   return price === null ? null : { price, basis };
 }
 
-/** The candle that holds the price of one end, and which of its two prices it is; null where no candle decides. */
+/** The candle with the price of one end, and which of its two prices it is; null if no candle decides. */
 export function candleOfEdge(
   rule: SettlementRule,
   edge: Edge,
@@ -80,24 +83,24 @@ export function candleOfEdge(
   return { interval: '1m', startTimeMs, price: 'close' };
 }
 
-/** What one YES share pays by the venue's rule: 1, 0, or 0.5 where a tie is split. Never rounds: ties are exact. */
+/** Payout of one YES share by the venue's rule: 1, 0, or 0.5 if a tie is split. Never rounds: ties are exact. */
 export function payoutOf(rule: SettlementRule, strike: number, close: number): number {
   if (close === strike) return rule.tie === 'up' ? 1 : 0.5;
   return close > strike ? 1 : 0;
 }
 
 /**
- * The payout that our two prices make, or null where they cannot be compared: an estimate from another market is off
- * by a few hundredths of a per cent, as much as a window moves, and only the same error at both ends cancels out.
+ * The payout computed from our two prices, or null if they are not comparable. An estimate from another market is off
+ * by a few hundredths of a per cent, as much as a window moves; only the same error at both ends cancels out.
  */
-export function computedPayout(rule: SettlementRule, market: Market): number | null {
+function computedPayout(rule: SettlementRule, market: Market): number | null {
   const { strikePrice, strikeBasis, closePrice, closeBasis } = market;
   if (strikePrice === null || closePrice === null || strikeBasis === null || closeBasis === null) return null;
   if (isForeign(strikeBasis) !== isForeign(closeBasis)) return null;
   return payoutOf(rule, strikePrice, closePrice);
 }
 
-/** The record with what its strike and close make of the rule, held against the venue's payout. */
+/** The record with the payout computed from its strike and close, and whether it differs from the venue's payout. */
 export function withComputed<M extends Market>(market: M): M {
   const rule = settlementOfMarket(market);
   const computedPayoutYes = rule === null ? null : computedPayout(rule, market);
@@ -124,9 +127,9 @@ type EdgeFields = Pick<
 >;
 
 /**
- * The record after a price for one end was heard: a better source replaces a worse one, a worse one only leaves its
- * difference, and the venue's own correction of what it said holds from when it was made.
- * Nothing is taken before that end has come: no strike before the window opens, whoever offers one.
+ * The record after a price for one end was received. A better source replaces a worse one, a worse one only leaves its
+ * difference, and the venue's correction of its own price applies from when it was made. Prices received before that
+ * end are ignored: there is no strike before the window opens, whatever the source.
  */
 export function withEdge<M extends EdgeFields & Pick<Market, 'startTimeMs' | 'endTimeMs'>>(
   market: M,
@@ -142,7 +145,7 @@ export function withEdge<M extends EdgeFields & Pick<Market, 'startTimeMs' | 'en
   const heardRank = rankOf(heard.basis);
   if (heardRank < rankOf(basis)) {
     const knownTimeMs = isStrike ? market.strikeKnownTimeMs : market.closeKnownTimeMs;
-    // The same price from a better source was known before.
+    // The same price was already known; the better source confirms it.
     const since = heard.price === price ? (knownTimeMs ?? heard.knownTimeMs) : heard.knownTimeMs;
     return withPrice(market, isStrike, { ...heard, knownTimeMs: since }, heard.price - price);
   }

@@ -45,7 +45,7 @@ describe('venueRulesAt', () => {
     expect(venueRulesAt(kind, 'SOL', at(time)).takerHoldMs).toBe(holdMs);
   });
 
-  it('knows the finer step since it was first seen, and by ticker when the listing states a strike', () => {
+  it('knows the finer tick size since it was first seen, and by ticker when the listing states a strike', () => {
     expect(venueRulesAt('5m', 'BTC', at('2026-03-10T19:00:00')).tick.fine).toBeNull();
     expect(venueRulesAt('5m', 'BTC', at('2026-07-24T00:00:00')).tick).toMatchObject({
       coarse: 100,
@@ -57,7 +57,7 @@ describe('venueRulesAt', () => {
     expect(stated).toEqual([true, false, false]);
   });
 
-  it('has an answer for every kind, ticker and time, under one version', () => {
+  it('has an answer for every event type, ticker and time, under one version', () => {
     for (const eventType of EVENT_TYPES) {
       for (const ticker of TICKERS) {
         for (const timeMs of [0, at('2025-10-01T00:00:00'), at('2030-01-01T00:00:00')]) {
@@ -73,14 +73,14 @@ describe('feeOfMarket', () => {
   const market = { eventType: '5m', ticker: 'BTC' } as const;
   const march = at('2026-03-10T19:00:00');
 
-  it('takes what the market’s own listing says before the table', () => {
+  it('uses the market’s own listing before the table', () => {
     const listed = feeOfMarket({ ...market, takerFeeRate: 0.05, takerFeeExponent: 1 }, march);
     expect(listed).toMatchObject({ rate: 0.05, exponent: 1, base: 'share', from: 'listing' });
     const free = feeOfMarket({ ...market, takerFeeRate: 0, takerFeeExponent: 1 }, march);
     expect(free).toMatchObject({ rate: 0, from: 'listing' });
   });
 
-  it('takes the table of that time where the listing says nothing', () => {
+  it('uses the table of that time if the listing states nothing', () => {
     const unlisted = { ...market, takerFeeRate: null, takerFeeExponent: null };
     expect(feeOfMarket(unlisted, march)).toMatchObject({ rate: 0.25, exponent: 2, from: 'table' });
   });

@@ -1,6 +1,6 @@
 /**
- * What the venue's rules were, when: fees, the taker hold, price steps, and what decides a window. One table, so that
- * nothing of today is applied to last year. What a market's own listing says wins over the table (`feeOfMarket`).
+ * The venue's rules by date: fees, the taker hold, tick sizes, and the deciding prices of a window. One table, so that
+ * no rule of today is applied to last year. A market's own listing takes precedence over the table (`feeOfMarket`).
  */
 import { hash } from 'node:crypto';
 import { type EventType, type Market, type Ticker, UNKNOWN } from '../schema/market.ts';
@@ -17,14 +17,14 @@ import {
   type TickRule,
 } from './venueRulesTable.ts';
 
-/** Names the table in receipts and audit rows: its date and a fingerprint of all its rows. */
+/** The table's version in receipts and audit rows: its date and a fingerprint of all its rows. */
 export const VENUE_RULES_VERSION = `${TABLE_DATE}-${hash(
   'sha256',
   JSON.stringify([FEES, HOLDS, TICKS, SETTLEMENTS, OFFICIAL_STRIKES]),
   'hex',
 ).slice(0, 12)}`;
 
-export interface VenueRules {
+interface VenueRules {
   /** `VENUE_RULES_VERSION` of the table these came from. */
   readonly version: string;
   readonly fee: FeeRule;
@@ -32,14 +32,14 @@ export interface VenueRules {
   readonly takerHoldMs: number;
   readonly tick: TickRule;
   readonly settlement: SettlementRule;
-  /** Whether the listing states strike and close; null where the first day is not known. */
+  /** Whether the listing states strike and close; null if the first day is unknown. */
   readonly statesStrike: boolean | null;
 }
 
 /**
- * The rules in force at a moment.
- * @param timeMs Unix milliseconds. For fee, hold and tick: when the order trades. For the settlement: when the
- *   window STARTS; a window keeps the rule it opened under.
+ * The rules in force at a time.
+ * @param timeMs Unix milliseconds. For fee, hold and tick: when the order trades. For the settlement: when the window
+ * STARTS; a window keeps the rule it opened under.
  */
 export function venueRulesAt(eventType: EventType, ticker: Ticker, timeMs: number): VenueRules {
   const asked = { eventType, ticker, timeMs };
@@ -53,7 +53,7 @@ export function venueRulesAt(eventType: EventType, ticker: Ticker, timeMs: numbe
   };
 }
 
-/** The stretch around a moment, `fromMs` in it and `untilMs` not, in which fees and hold stay what they are. */
+/** The period around a time in which fees and hold do not change; `fromMs` is inside, `untilMs` is not. */
 export function unchangedAround(timeMs: number): { fromMs: number; untilMs: number } {
   let [fromMs, untilMs] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const row of [...FEES, ...HOLDS]) {
@@ -63,8 +63,8 @@ export function unchangedAround(timeMs: number): { fromMs: number; untilMs: numb
   return { fromMs, untilMs };
 }
 
-/** What of a market's own listing says its fee; null where the listing says none. */
-export interface ListedFee {
+/** The fee in a market's own listing; null if the listing states none. */
+interface ListedFee {
   readonly takerFeeRate: number | null;
   readonly takerFeeExponent: number | null;
 }
@@ -78,14 +78,14 @@ export function feeOfMarket(
   const { takerFeeRate, takerFeeExponent } = market;
   if (takerFeeRate === null) return { ...table, from: 'table' };
   const exponent = takerFeeExponent ?? table.exponent;
-  // The listing gives two numbers; that the formula once had one more factor only its time tells.
+  // The listing has only two numbers; whether the formula of that time had one more factor follows from the table.
   const base = exponent === table.exponent ? table.base : 'share';
   return { ...table, rate: takerFeeRate, exponent, base, from: 'listing' };
 }
 
 /**
- * What decides a market: the rule its window opened under, with the average's length as its own listing says it.
- * @returns Null for a market of an imported recording that nothing is known about.
+ * The settlement rule of a market: the rule its window opened under, with the average's length from its own listing.
+ * @returns Null for a market of an imported recording without known series.
  */
 export function settlementOfMarket(
   market: Pick<Market, 'eventType' | 'ticker' | 'startTimeMs' | 'twapLookbackSeconds'>,
@@ -103,7 +103,7 @@ interface Asked {
   readonly timeMs: number;
 }
 
-/** The newest row that fits; every list begins with one that fits everything. */
+/** The newest matching row; every list begins with one that always matches. */
 function inForce<T>(rows: readonly Row<T>[], { eventType, ticker, timeMs }: Asked): T {
   let found: Row<T> | undefined;
   for (const row of rows) {

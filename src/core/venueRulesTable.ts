@@ -1,15 +1,15 @@
 /**
- * The venue's rules by date. Each row holds from a moment until a later row that fits; its evidence stands beside it.
- * A day that is not known exactly takes the side that costs a backtest more, and says so.
+ * The venue's rules by date. Each row applies from a time until a later matching row, and names its evidence. If a day
+ * is not known exactly, the table uses the date that costs a backtest more, and says so.
  */
 import type { EventType, Ticker } from '../schema/market.ts';
 
-/** The day the table was last held against the venue's documents and recordings. */
+/** The day the table was last checked against the venue's documents and recordings. */
 export const TABLE_DATE = '2026-11-20';
 
 export interface Row<T> {
   readonly fromMs: number;
-  /** Left out: all of them. */
+  /** Omitted: all of them. */
   readonly eventTypes?: readonly EventType[];
   readonly tickers?: readonly Ticker[];
   readonly is: T;
@@ -17,28 +17,28 @@ export interface Row<T> {
 }
 
 /**
- * Taker fee in USDC = shares x [price, where `base` is `cost`] x rate x (p(1-p))^exponent, rounded to `decimals`
- * (half up) and nothing below the last of them. Makers pay none.
+ * Taker fee in USDC = shares x [price, where `base` is `cost`] x rate x (p(1-p))^exponent, rounded to `decimals` (half
+ * up); below the last of them it is 0. Makers pay none.
  */
 export interface FeeRule {
   readonly rate: number;
   readonly exponent: number;
   readonly base: 'share' | 'cost';
   readonly decimals: number;
-  /** The venue's documents say rounded, one client's newer ones floored; not settled by a real fill yet. */
+  /** The venue's documents say rounded, one client's newer ones floored; no real fill has settled it yet. */
   readonly rounding: 'half_up' | 'down';
 }
 
-/** Price steps in ticks of 1/10000 USDC. */
+/** Tick sizes in ticks of 1/10000 USDC. */
 export interface TickRule {
   readonly coarse: number;
-  /** The step once a price has left [fineBelow, fineAbove]; null: no market was ever seen to change. */
+  /** The tick size once a price has left [fineBelow, fineAbove]; null: no market was ever seen to change. */
   readonly fine: number | null;
   readonly fineBelow: number;
   readonly fineAbove: number;
 }
 
-/** What the two ends of a window are worth, and what the outcome of a tie is. */
+/** The deciding prices at the two ends of a window, and the outcome of a tie. */
 export type SettlementRule =
   /** The point of the second at each end. */
   | { readonly kind: 'chainlink_spot'; readonly tie: 'up' }
@@ -137,7 +137,7 @@ export const SETTLEMENTS: readonly Row<SettlementRule>[] = [
   },
 ];
 
-/** Since when the listing carries `priceToBeat` and `finalPrice`: undocumented, with holes. Null: not known. */
+/** Since when the listing has `priceToBeat` and `finalPrice`: undocumented, with holes. Null: unknown. */
 export const OFFICIAL_STRIKES: readonly Row<boolean | null>[] = [
   { fromMs: ALWAYS, is: null, evidence: 'first day seen for 5m and 15m only' },
   { fromMs: ALWAYS, eventTypes: ['5m', '15m'], is: false, evidence: 'absent from every object before' },

@@ -1,4 +1,4 @@
-import { Turns } from '../core/turns.ts';
+import { FairQueue } from '../core/fairQueue.ts';
 import { BusyError } from '../runtime/errors.ts';
 import { isNestedTooDeeply } from '../schema/api/nesting.ts';
 import { characters } from '../schema/api/types.ts';
@@ -18,7 +18,7 @@ const RETRY_AFTER_S = 1;
  * other, fifty of them would each add their part to every turn of the event loop, which other requests wait for.
  */
 export class JsonBodyParser {
-  readonly #turns = new Turns(1);
+  readonly #turns = new FairQueue(1);
   /** Long bodies by user, and of all. */
   readonly #held = new Map<string, number>();
   #heldByAll = 0;

@@ -5,7 +5,7 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify';
 import type { Logger } from '../runtime/log.ts';
-import type { Streams } from '../stream/streams.ts';
+import type { StreamHub } from '../stream/streamHub.ts';
 import { Admission, type AdmissionParts } from './admission.ts';
 import { forbidKeeping } from './caching.ts';
 import { Call, type CallParts } from './call.ts';
@@ -49,7 +49,7 @@ const PATH_PARAMETER_MAX = 3 * 16 * 1024;
 /** Needed by every request, whatever its route. */
 export interface ServerOptions extends AdmissionParts, ObservationParts {
   /** Closed before the server is; null: no route is a socket. */
-  readonly streams: Pick<Streams, 'close'> | null;
+  readonly streams: Pick<StreamHub, 'close'> | null;
   /** Plain HTTP from nobody's proxy where it is left out. */
   readonly transport?: Transport;
 }

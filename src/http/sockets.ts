@@ -2,7 +2,7 @@ import websocket from '@fastify/websocket';
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { Logger } from '../runtime/log.ts';
-import type { Streams } from '../stream/streams.ts';
+import type { StreamHub } from '../stream/streamHub.ts';
 import { Call, type CallParts } from './call.ts';
 import { handshakesOf } from './handshakes.ts';
 import type { Answer, Route } from './route.ts';
@@ -31,7 +31,7 @@ export const SOCKET_MESSAGE_MAX_BYTES = 64 * 1024;
 interface SocketParts {
   /** What every route has. */
   readonly options: (route: Route) => RouteOptions;
-  readonly parts: CallParts & { readonly log: Logger; readonly streams: Pick<Streams, 'close'> | null };
+  readonly parts: CallParts & { readonly log: Logger; readonly streams: Pick<StreamHub, 'close'> | null };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Connection } from '../stream/connection.ts';
-import type { StreamName } from '../stream/openConnections.ts';
-import type { Streams } from '../stream/streams.ts';
+import type { StreamName } from '../stream/connectionRegistry.ts';
+import type { StreamHub } from '../stream/streamHub.ts';
 import { tooManyRequests, underMaintenance } from './refusal.ts';
 import type { Answer, RawRequest } from './route.ts';
 
@@ -28,7 +28,7 @@ export function admit(
     streams,
     most = limits.stream_connections,
     begin,
-  }: { streams: Streams | null; most?: number; begin: (connection: Connection, tier: string) => void },
+  }: { streams: StreamHub | null; most?: number; begin: (connection: Connection, tier: string) => void },
 ): Answer {
   if (streams === null || identity === null)
     throw underMaintenance(RETRY_AFTER_S, 'No streams are served here');

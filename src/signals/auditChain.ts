@@ -1,7 +1,7 @@
 /**
- * The chain of the audit: each entry's hash covers the one before it, so that no link can be changed, taken out, put in or
- * moved. What the rows became lies between their detections, so each detection also names the hash of the one before
- * it: readers who see rows alone can follow these.
+ * The chain of the audit: each entry's hash covers the entry before it, so that no entry can be changed, removed,
+ * inserted or moved. Entries of fills and settlements lie between the detections, so each detection also names the hash
+ * of the previous detection: a reader who sees only rows can follow these.
  */
 import { createHash } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
@@ -9,9 +9,9 @@ import { CompiledStatement } from '../control/compiledStatement.ts';
 import type { Schema } from '../control/schema.ts';
 import type { AuditEntriesTable } from './schemaAudit.ts';
 
-/** What the first entry follows. */
+/** The hash before the first entry. */
 export const GENESIS_HASH = '0'.repeat(64);
-/** Setting that holds the newest link: without it the chain's end could be cut off unseen. */
+/** Setting with the newest link: without it the end of the chain could be cut off unnoticed. */
 export const HEAD_SETTING = 'audit.head';
 
 export interface ChainHead {
@@ -19,19 +19,19 @@ export interface ChainHead {
   readonly hash: string;
 }
 
-/** The newest link, and the newest of those that are a row's detection. */
+/** The newest link, and the hash of the newest `detected` entry. */
 export interface ChainEnd extends ChainHead {
   readonly rowHash: string;
 }
 
-/** As it is kept; ends of before rows were linked have no `rowHash`. */
+/** The stored form; ends written before rows were linked have no `rowHash`. */
 type StoredEnd = ChainHead & Partial<ChainEnd>;
 
 const NO_LINK: ChainEnd = { seq: 0, hash: GENESIS_HASH, rowHash: GENESIS_HASH };
 
-export type NewEntry = Pick<AuditEntriesTable, 'audit_id' | 'kind' | 'at_ms' | 'body'>;
+type NewEntry = Pick<AuditEntriesTable, 'audit_id' | 'kind' | 'at_ms' | 'body'>;
 
-/** JSON with sorted keys and no spaces: one text for one value. Keys that are undefined are left out. */
+/** JSON with sorted keys and no spaces: one text per value. Undefined members are omitted. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -40,19 +40,22 @@ export function canonicalJson(value: unknown): string {
   return `{${sorted.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(',')}}`;
 }
 
-/** SHA-256 over previous hash, place, row, kind, time and body, a line each; none of the first five holds a line end. */
+/**
+ * SHA-256 over previous hash, sequence number, row, kind, time and body, one per line; the first five contain no line
+ * break.
+ */
 export function entryHash(entry: Omit<AuditEntriesTable, 'hash'>): string {
   const { prev_hash, seq, audit_id, kind, at_ms, body } = entry;
   return createHash('sha256').update([prev_hash, seq, audit_id, kind, at_ms, body].join('\n')).digest('hex');
 }
 
-/** Where links are added. One of them for one kind of database. */
+/** Appends links to the chain. Use one instance per kind of database. */
 export class AuditChain {
   readonly #lock = lockStatement();
   readonly #append = appendStatement();
   readonly #store = storeStatement();
 
-  /** Takes the chain for this transaction: others wait. It must be the transaction's first statement. */
+  /** Locks the chain for this transaction: others wait. It must be the transaction's first statement. */
   async lock(db: Transaction<Schema>): Promise<ChainEnd> {
     const { rows } = await this.#lock.run(db, NO_LINK);
     const [row] = rows as [{ value: string }];
@@ -60,7 +63,7 @@ export class AuditChain {
     return { ...end, rowHash: end.rowHash ?? (await newestRowHash(db)) };
   }
 
-  /** Adds a link behind `end`. */
+  /** Appends a link after `end`. */
   async append(db: Transaction<Schema>, end: ChainEnd, entry: NewEntry): Promise<ChainEnd> {
     const linked = { ...entry, seq: end.seq + 1, prev_hash: end.hash };
     const hash = entryHash(linked);
@@ -68,7 +71,7 @@ export class AuditChain {
     return { seq: linked.seq, hash, rowHash: entry.kind === 'detected' ? hash : end.rowHash };
   }
 
-  /** Ends what `lock` began. */
+  /** Stores the new end; call it last in the transaction that called `lock`. */
   async store(db: Transaction<Schema>, end: ChainEnd, nowMs: number): Promise<void> {
     await this.#store.run(db, { end, nowMs });
   }
@@ -82,7 +85,7 @@ async function newestRowHash(db: Kysely<Schema>): Promise<string> {
   return newest?.hash ?? GENESIS_HASH;
 }
 
-/** A write, so that on SQLite nobody can write between what is read here and what is written later. */
+/** A write, so that on SQLite no other transaction can write between this read and the later write. */
 function lockStatement(): CompiledStatement<ChainEnd, { value: string }> {
   return new CompiledStatement(
     sql<{ value: string }>`

@@ -8,17 +8,17 @@ const DAY_MS = 86_400_000;
 /** Billionths in one. */
 export const NANO = 1e9;
 
-/** USDC as the day's sums keep it. */
+/** Converts USDC to the unit of the day's sums. */
 export function nanoOf(usdc: number): number {
   return Math.round(usdc * NANO);
 }
 
-/** Start of the UTC day of a moment. */
+/** Start of the UTC day of a time. */
 export function dayOf(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS) * DAY_MS;
 }
 
-/** Counts a new row in its day. */
+/** Adds a new row to its day. */
 export function addToDay(): CompiledStatement<AuditRowsTable> {
   return new CompiledStatement(
     sql`insert into audit_days (day_ms, ticker, tier, event_type, total, resolved, model_ev_nano, realized_nano,
@@ -33,7 +33,7 @@ export function addToDay(): CompiledStatement<AuditRowsTable> {
   );
 }
 
-/** Counts what a row paid, or pays now. */
+/** Adds a row's payout to its day, or corrects it. */
 export async function settleDay(
   db: Transaction<Schema>,
   row: AuditRowsTable,

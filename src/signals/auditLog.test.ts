@@ -36,7 +36,7 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
       }
     });
 
-  onDatabase('writes a market and tier once, whoever tries at the same time', async (db) => {
+  onDatabase('writes a market and kind once, despite concurrent tries', async (db) => {
     const [one, other] = [new AuditLog(db, new FakeClock()), new AuditLog(db, new FakeClock())];
     const tries = Array.from({ length: 20 }, (_, i) =>
       (i % 2 ? one : other).detected(
@@ -48,7 +48,7 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
     expect(await verifyAudit(db)).toMatchObject({ ok: true, entries: 8, rows: 8 });
   });
 
-  onDatabase('keeps what is said of a row later, once, and settles by the payout', async (db) => {
+  onDatabase('records the fills of a row once, and settles it by the payout', async (db) => {
     const log = new AuditLog(db, new FakeClock());
     const reader = new AuditReader(db);
     const pair = detection();
@@ -77,7 +77,7 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
       realized: expect.closeTo(0.5 - 0.9 - 0.0063, 12),
     });
     expect(rows[1]?.settlement?.realized).toBeCloseTo(1 - 0.93 - 0.034825, 12);
-    // The venue corrects itself: a further entry a row, also where a pair pays the same, and the sums follow.
+    // A correction by the venue adds an entry per row, also for a pair that pays the same, and updates the sums.
     expect(await log.settle({ ...market, outcome: 'Down' }, 0)).toBe(2);
     expect(await log.settle({ ...market, outcome: 'Down' }, 0)).toBe(0);
     const corrected = await reader.list(ALL, { after: null, limit: 10 });
@@ -92,7 +92,7 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
     expect(await verifyAudit(db)).toMatchObject({ ok: true, entries: 7, rows: 2, fault: null });
   });
 
-  onDatabase('links each row to the one before it, whatever was written between them', async (db) => {
+  onDatabase('links each row to the previous one, whatever was written between them', async (db) => {
     const log = new AuditLog(db, new FakeClock());
     const hashes: string[] = [];
     for (let i = 0; i < 5; i++) {
@@ -110,7 +110,7 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
     expect(await verifyAudit(db)).toMatchObject({ ok: true, entries: 12, rows: 5 });
   });
 
-  onDatabase('goes on from rows that were not linked: the next names the newest of them', async (db) => {
+  onDatabase('continues after unlinked rows: the next row names the newest of them', async (db) => {
     const chain = new AuditChain();
     const signals = ['0x0', '0x1'].map((marketId) => detection({ marketId }));
     await db.transaction().execute(async (view) => {
@@ -122,7 +122,7 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
         await view.insertInto('audit_rows').values(row).execute();
         await addToDay().run(view, row);
       }
-      // As it was written then.
+      // As it was written at that time.
       const value = JSON.stringify({ seq: end.seq, hash: end.hash });
       await view.updateTable('settings').set({ value }).where('name', '=', HEAD_SETTING).execute();
     });
@@ -140,7 +140,7 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
     expect(await verifyAudit(db)).toMatchObject({ ok: true, entries: 4, rows: 3 });
   });
 
-  onDatabase('sums a window by whole days and the cut one, as row by row', async (db) => {
+  onDatabase('sums a range by whole days and the partial one, like a sum over its rows', async (db) => {
     const log = new AuditLog(db, new FakeClock());
     const reader = new AuditReader(db);
     for (let i = 0; i < 40; i++) {
@@ -185,7 +185,7 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
     }
   });
 
-  onDatabase('pages newest first without loss or repetition where moments are equal', async (db) => {
+  onDatabase('pages newest first without loss or repetition at equal times', async (db) => {
     const log = new AuditLog(db, new FakeClock());
     const reader = new AuditReader(db);
     for (let i = 0; i < 25; i++) {

@@ -10,28 +10,31 @@ import type { Detection } from './detection.ts';
 import type { ExecutableFill } from './executable.ts';
 import type { AuditRowsTable } from './schemaAudit.ts';
 
-/** The body of a `detected` entry. `prevRow`, the hash of the detection before it, is missing in the oldest: rows were not linked then. */
+/**
+ * The body of a `detected` entry. `prevRow`, the hash of the previous detection, is missing in the oldest entries: rows
+ * were not linked then.
+ */
 export type DetectedBody = Detection & { readonly prevRow?: string };
 
-/** What a market paid: the body of a `settled` entry. */
+/** A market's payout: the body of a `settled` entry. */
 export interface Settlement {
   readonly resolvedMs: number;
   readonly outcome: Market['outcome'];
-  /** What one YES share pays: 1, 0 or 0.5. */
+  /** Payout of one YES share: 1, 0 or 0.5. */
   readonly payoutYes: number;
   readonly realized: number;
 }
 
-/** What bought shares paid, each leg on its own, less price and fee; per share, for BUY_BOTH per pair. */
-export function realizedOf(detection: Detection, payoutYes: number): number {
+/** Payout of the bought shares, summed over the legs, minus price and fee; per share, for BUY_BOTH per pair. */
+function realizedOf(detection: Detection, payoutYes: number): number {
   const payouts = detection.legs.map(({ token }) => (token === 'yes' ? payoutYes : 1 - payoutYes));
   const paid = payouts.reduce((sum, payout) => sum + payout, 0);
   return paid - detection.fillPrice - detection.feePerShare;
 }
 
 /**
- * Writes the audit. Each call is one transaction: an entry of the chain and what is read from it, or nothing. Money is
- * rounded before it is written: the bytes that are hashed are those that are answered.
+ * Writes the audit. Each call is one transaction: an entry of the chain and the rows derived from it, or nothing. Money
+ * is rounded before it is written, so that the hashed bytes are also the bytes in API responses.
  */
 export class AuditLog {
   readonly #db: Database;
@@ -39,15 +42,15 @@ export class AuditLog {
   readonly #chain = new AuditChain();
   readonly #insertRow = insertRow();
   readonly #addToDay = addToDay();
-  readonly #insertUntold = insertUntold();
-  readonly #deleteUntold = deleteUntold();
+  readonly #insertUnpublished = insertUnpublished();
+  readonly #deleteUnpublished = deleteUnpublished();
 
   constructor(db: Database, clock: Pick<Clock, 'now'>) {
     this.#db = db;
     this.#clock = clock;
   }
 
-  /** @returns False when the market's first detection in this tier is written already. */
+  /** @returns False if the market's first detection of this kind is already written. */
   async detected(found: Detection): Promise<boolean> {
     const detection = withRoundedMoney(found);
     return await this.#append(async (db, head) => {
@@ -63,17 +66,17 @@ export class AuditLog {
         at_ms: this.#clock.now(),
       });
       await this.#addToDay.run(db, row);
-      await this.#insertUntold.run(db, auditId);
+      await this.#insertUnpublished.run(db, auditId);
       return { head: next, result: true };
     });
   }
 
-  /** It was told; a crash from here on does not have it told again. */
-  async told(auditId: string): Promise<void> {
-    await this.#deleteUntold.run(this.#db, auditId);
+  /** Records that it was published; a later crash does not publish it again. */
+  async markPublished(auditId: string): Promise<void> {
+    await this.#deleteUnpublished.run(this.#db, auditId);
   }
 
-  /** What would have filled; once. */
+  /** Records the fills an order would have got; only once. */
   async executable(auditId: string, fills: readonly ExecutableFill[]): Promise<void> {
     await this.#append(async (db, head) => {
       const row = await findRow(db, auditId);
@@ -92,8 +95,9 @@ export class AuditLog {
   }
 
   /**
-   * What the market's rows paid. A correction by the venue is a further entry; the same winner and payout again is none.
-   * @returns How many rows were settled.
+   * Records the payout of the market's rows. A correction by the venue is a further entry; the same winner and payout
+   * again adds none.
+   * @returns The number of rows settled.
    */
   async settle(
     market: Pick<Market, 'marketId' | 'outcome' | 'resolvedTimeMs'>,
@@ -145,7 +149,10 @@ async function readDetection(db: Transaction<Schema>, row: AuditRowsTable): Prom
   return JSON.parse((await found.executeTakeFirstOrThrow()).body) as Detection;
 }
 
-/** The newest one; null where the row is not settled. A pair's pays the same whoever wins, so what it paid says too little. */
+/**
+ * The newest settlement; null if the row is not settled. A pair pays the same whichever side wins, so its payout alone
+ * does not identify the settlement.
+ */
 async function readSettlement(
   db: Transaction<Schema>,
   { audit_id, resolved_ms }: AuditRowsTable,
@@ -156,7 +163,7 @@ async function readSettlement(
   return JSON.parse((await newest.executeTakeFirstOrThrow()).body) as Settlement;
 }
 
-/** What is kept of a detection for filters and sums. */
+/** A detection's columns for filters and sums. */
 export function newRow(detection: Detection, seq: number): AuditRowsTable {
   return {
     audit_id: detection.auditId,
@@ -182,7 +189,7 @@ async function updateRow(
   await db.updateTable('audit_rows').set(values).where('audit_id', '=', auditId).execute();
 }
 
-/** Nothing happens where the row is there already. */
+/** Does nothing if the row exists. */
 function insertRow(): CompiledStatement<AuditRowsTable> {
   return new CompiledStatement(
     sql`insert into audit_rows (audit_id, seq, market_id, tier, ticker, event_type, detected_ms, end_ms, model_ev)
@@ -194,10 +201,10 @@ function insertRow(): CompiledStatement<AuditRowsTable> {
   );
 }
 
-function insertUntold(): CompiledStatement<string> {
+function insertUnpublished(): CompiledStatement<string> {
   return new CompiledStatement(sql`insert into audit_outbox (audit_id) values (${null})`, (id) => [id]);
 }
 
-function deleteUntold(): CompiledStatement<string> {
+function deleteUnpublished(): CompiledStatement<string> {
   return new CompiledStatement(sql`delete from audit_outbox where audit_id = ${null}`, (id) => [id]);
 }

@@ -14,14 +14,14 @@ import type { AuditKind, AuditRowsTable } from './schemaAudit.ts';
 const DAY_MS = 86_400_000;
 
 export interface AuditFilter {
-  /** Detected at or after this; null: since ever. */
+  /** Detected at or after this; null: no bound. */
   readonly sinceMs: number | null;
   readonly ticker: Ticker | null;
   readonly tier: SignalTier | null;
   readonly eventType: EventType | null;
 }
 
-/** Sums over rows of one ticker, tier and window kind. */
+/** Sums over the rows of one ticker, kind and event type. */
 export interface AuditSums {
   readonly ticker: Ticker;
   readonly tier: SignalTier;
@@ -34,24 +34,24 @@ export interface AuditSums {
   readonly lastMs: number;
 }
 
-export interface AuditPlace {
+interface AuditPlace {
   readonly detectedMs: number;
   readonly seq: number;
 }
 
-/** One row with everything known of it; null where it is not known yet. */
+/** One row with all its entries; null where an entry does not exist yet. */
 export interface AuditRecord {
   readonly seq: number;
   readonly detection: Detection;
   readonly executable: readonly ExecutableFill[] | null;
   readonly settlement: Settlement | null;
-  /** Of the chain's entry that holds the detection. */
+  /** Hash of the entry that holds the detection. */
   readonly hash: string;
-  /** That of the row written before this one; of rows written before rows were linked, that of the entry before. */
+  /** Hash of the row written before; for rows written before rows were linked, of the entry before. */
   readonly prevHash: string;
 }
 
-/** Reads the audit; what it costs grows with the rows asked for, not with those there are. */
+/** Reads the audit; the cost grows with the requested rows, not with all rows. */
 export class AuditReader {
   readonly #db: Database;
 
@@ -63,7 +63,7 @@ export class AuditReader {
     return readHead(this.#db);
   }
 
-  /** Rows of the first, cut day, and the days' sums after it. */
+  /** Combines the rows of the first, partial day with the sums of the later days. */
   async sums(filter: AuditFilter): Promise<AuditSums[]> {
     const { sinceMs } = filter;
     const firstWholeDay = sinceMs === null ? null : dayOf(sinceMs + DAY_MS - 1);
@@ -83,7 +83,7 @@ export class AuditReader {
         ['seq', after.seq],
       ] as const;
       query = query.where((row: ExpressionBuilder<Schema, 'audit_rows'>) => beyondPlace(row, '<', place));
-      // The same bound as the index knows it.
+      // The same bound in a form that the index can use.
       query = query.where('detected_ms', '<=', after.detectedMs);
     }
     const rows = await query
@@ -104,7 +104,7 @@ export class AuditReader {
       .where('audit_id', 'in', ids)
       .orderBy('seq')
       .execute();
-    // Of several settlements the last counts.
+    // Of several settlements the last one applies.
     const found = new Map(entries.map((entry) => [`${entry.audit_id}:${entry.kind}`, entry]));
     const body = <T>(auditId: string, kind: AuditKind): T | null => {
       const entry = found.get(`${auditId}:${kind}`);
@@ -134,7 +134,7 @@ export class AuditReader {
     });
   }
 
-  /** What a row says; it must have been written. */
+  /** The detection of a row, which must exist. */
   async detection(auditId: string): Promise<Detection> {
     const entries = this.#db.selectFrom('audit_entries').select('body').where('audit_id', '=', auditId);
     const { body } = await entries.where('kind', '=', 'detected').executeTakeFirstOrThrow();
@@ -147,22 +147,22 @@ export class AuditReader {
     return (await rows.limit(1).executeTakeFirst()) !== undefined;
   }
 
-  /** Markets with rows that are not settled, oldest end first. */
+  /** Markets with unsettled rows, oldest end first. */
   async unsettled(limit: number): Promise<{ marketId: string; endMs: number }[]> {
     const rows = this.#db.selectFrom('audit_rows').select(['market_id', 'end_ms']).distinct();
     const found = rows.where('resolved_ms', 'is', null).orderBy('end_ms').limit(limit);
     return (await found.execute()).map((row) => ({ marketId: row.market_id, endMs: row.end_ms }));
   }
 
-  /** Rows detected before `beforeMs` of which it is not known what would have filled, oldest first. */
+  /** Rows detected before `beforeMs` without recorded fills, oldest first. */
   async unexecuted(beforeMs: number, limit: number): Promise<AuditRecord[]> {
     const rows = this.#db.selectFrom('audit_rows').select(['audit_id', 'seq']);
     const due = rows.where('executable_ms', 'is', null).where('detected_ms', '<', beforeMs);
     return await this.records(await due.orderBy('detected_ms').limit(limit).execute());
   }
 
-  /** Rows that were written and, as far as is known, not told. */
-  async untold(limit: number): Promise<AuditRecord[]> {
+  /** Rows that were written but not recorded as published. */
+  async unpublished(limit: number): Promise<AuditRecord[]> {
     const rows = this.#db
       .selectFrom('audit_outbox')
       .innerJoin('audit_rows', 'audit_rows.audit_id', 'audit_outbox.audit_id')
@@ -220,7 +220,7 @@ function filtered<O>(
   return narrowed;
 }
 
-/** PostgreSQL gives sums and counts of integers as text. */
+/** PostgreSQL returns sums and counts of integers as text. */
 function sumsOf(row: {
   ticker: Ticker;
   tier: SignalTier;

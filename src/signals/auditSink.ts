@@ -10,13 +10,13 @@ import type { DetectionSink, WrittenDetection } from './detectorHost.ts';
 import type { ExecutableFill } from './executable.ts';
 import { opportunityOf } from './opportunity.ts';
 
-/** Pauses between tries of one write. What waits longer is no opportunity any more. */
+/** Pauses between tries of one write. After a longer wait the opportunity is over. */
 const RETRY_DELAYS_MS = [20, 100, 400];
-/** Detections waiting to be written; beyond it they are refused, and found again while they last. */
+/** Most detections waiting to be written; further ones are refused, and found again if they last. */
 const WAITING_MAX = 1_000;
 
-export interface AuditSinkOptions {
-  readonly audit: Pick<AuditLog, 'detected' | 'told' | 'executable'>;
+interface AuditSinkOptions {
+  readonly audit: Pick<AuditLog, 'detected' | 'markPublished' | 'executable'>;
   readonly reader: Pick<AuditReader, 'detection'>;
   readonly bus: Publisher;
   readonly clock: Clock;
@@ -24,11 +24,11 @@ export interface AuditSinkOptions {
   readonly metrics: Pick<Metrics, 'counter'>;
 }
 
-/** Writes each detection to the audit, and only then tells it. One at a time, in the order they were made. */
+/** Writes each detection to the audit, then publishes it. One at a time, in the order of detection. */
 export class AuditSink implements DetectionSink {
   readonly #options: AuditSinkOptions;
   readonly #failures;
-  readonly #told;
+  readonly #published;
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   readonly #closing = new AbortController();
@@ -37,12 +37,14 @@ export class AuditSink implements DetectionSink {
     this.#options = options;
     this.#failures = options.metrics.counter(
       'underround_audit_write_failures_total',
-      'Audit entries that could not be written after bounded tries; a detection among them was not told',
+      'Audit entries that could not be written after bounded tries; a detection among them was not published',
       ['kind'],
     );
-    this.#told = options.metrics.counter('underround_opportunities_told_total', 'Opportunities told', [
-      'tier',
-    ]);
+    this.#published = options.metrics.counter(
+      'underround_opportunities_told_total',
+      'Opportunities published',
+      ['tier'],
+    );
   }
 
   async detected(detection: Detection): Promise<WrittenDetection | null> {
@@ -50,26 +52,26 @@ export class AuditSink implements DetectionSink {
     const { auditId, marketId, tier, direction, detectedMs, receivedMs } = detection;
     const written = await this.#write('detected', auditId, () => audit.detected(detection));
     if (written === null) return null;
-    // False: another process was first, and published it.
+    // False: another process wrote it first, and published it.
     if (!written.value) {
       const found = await this.#write('detected', auditId, () => reader.detection(auditId));
       return found?.value ?? null;
     }
     const line = { auditId, marketId, tier, direction, detectedMs, receivedMs, ev: detection.evPerShare };
     log.info(line, 'signal.detected');
-    await this.tell(detection);
+    await this.publish(detection);
     return detection;
   }
 
-  /** Tells a detection that is written, and notes that it was told. Never rejects. */
-  async tell(detection: Detection): Promise<void> {
+  /** Publishes a written detection, and records that it was published. Never rejects. */
+  async publish(detection: Detection): Promise<void> {
     const { audit, bus, clock } = this.#options;
     const isPushed = PUSHED_TIERS.some((tier) => tier === detection.tier);
     if (isPushed && clock.now() < detection.endMs) {
-      this.#told.inc({ tier: detection.tier });
+      this.#published.inc({ tier: detection.tier });
       bus.publish('opportunity', opportunityOf(detection) as Opportunity);
     }
-    await this.#write('told', detection.auditId, () => audit.told(detection.auditId));
+    await this.#write('told', detection.auditId, () => audit.markPublished(detection.auditId));
   }
 
   async executable(detection: Detection, fills: readonly ExecutableFill[]): Promise<void> {
@@ -77,13 +79,13 @@ export class AuditSink implements DetectionSink {
     await this.#write('executable', detection.auditId, () => audit.executable(detection.auditId, fills));
   }
 
-  /** Waits for what is being written. */
+  /** Waits for queued writes. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#tail;
   }
 
-  /** Null where it could not be written. */
+  /** Null if it could not be written. */
   async #write<T>(kind: string, auditId: string, run: () => Promise<T>): Promise<{ value: T } | null> {
     if (this.#waiting >= WAITING_MAX) {
       this.#failed(kind, auditId, new Error('too many audit entries wait'));

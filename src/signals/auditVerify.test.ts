@@ -56,7 +56,7 @@ function changed(value: unknown): unknown {
   return `${(value as string).slice(0, -1)}~`;
 }
 
-/** Runs something that is undone afterwards. */
+/** Runs a function and rolls back its changes. */
 async function undone(run: (view: Database) => Promise<void>): Promise<void> {
   const undo = new Error('undo');
   await db
@@ -70,7 +70,7 @@ async function undone(run: (view: Database) => Promise<void>): Promise<void> {
     });
 }
 
-/** As `verifyAudit`, inside the transaction that is undone. */
+/** Like `verifyAudit`, inside the transaction that is rolled back. */
 async function verdictOf(view: Database): Promise<Awaited<ReturnType<typeof verifyAudit>>> {
   const inside = {
     transaction: () => ({
@@ -80,7 +80,7 @@ async function verdictOf(view: Database): Promise<Awaited<ReturnType<typeof veri
   return await verifyAudit(inside as unknown as Database);
 }
 
-test('an audit nobody touched is whole, and so is an empty one', async () => {
+test('an untouched audit and an empty one are valid', async () => {
   expect(await verifyAudit(db)).toMatchObject({ ok: true, entries: 11, rows: SIGNALS, fault: null });
   const empty = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
   expect(await verifyAudit(empty)).toEqual({
@@ -92,7 +92,7 @@ test('an audit nobody touched is whole, and so is an empty one', async () => {
   });
 });
 
-test('any one value changed, in any column of any row, is found', async () => {
+test('any changed value, in any column of any row, is found', async () => {
   const all = await cells();
   expect(new Set(all.map(({ table, column }) => `${table}.${column}`)).size).toBe(7 + 12 + 10);
   const missed: string[] = [];
@@ -108,7 +108,7 @@ test('any one value changed, in any column of any row, is found', async () => {
 });
 
 describe.each(TABLES)('%s', (table) => {
-  test('any row removed is found', async () => {
+  test('any removed row is found', async () => {
     const rowids = new Set((await cells()).filter((cell) => cell.table === table).map(({ rowid }) => rowid));
     for (const rowid of rowids) {
       await undone(async (view) => {
@@ -119,7 +119,7 @@ describe.each(TABLES)('%s', (table) => {
   });
 });
 
-test('an entry taken out with its row and sums, even the last one, is found', async () => {
+test('an entry removed with its row and sums, even the last one, is found', async () => {
   const signal = detection({ marketId: '0xlast', detectedMs: T0 + 999_000_000 });
   await new AuditLog(db, new FakeClock()).detected(signal);
   await undone(async (view) => {
@@ -133,7 +133,7 @@ test('an entry taken out with its row and sums, even the last one, is found', as
   });
 });
 
-test('two entries that changed places are found, at the first of them', async () => {
+test('two swapped entries are found, at the first of them', async () => {
   await undone(async (view) => {
     await sql`UPDATE audit_entries SET seq = -1 WHERE seq = 2`.execute(view);
     await sql`UPDATE audit_entries SET seq = 2 WHERE seq = 3`.execute(view);
@@ -142,7 +142,7 @@ test('two entries that changed places are found, at the first of them', async ()
   });
 });
 
-test('an entry put in between, at the end or before the first is found', async () => {
+test('an inserted entry is found, before the first, in between or at the end', async () => {
   for (const seq of [0, 12, 2.5]) {
     await undone(async (view) => {
       await sql`INSERT INTO audit_entries SELECT ${seq}, audit_id, kind, at_ms, body, 'x', 'y' FROM audit_entries WHERE seq = 1`.execute(
@@ -153,7 +153,7 @@ test('an entry put in between, at the end or before the first is found', async (
   }
 });
 
-test('a row that names another row as the one before it is found, though all hashes were made anew', async () => {
+test('a row that names the wrong previous row is found, even if all hashes were recomputed', async () => {
   await undone(async (view) => {
     const rows = () => view.selectFrom('audit_entries').selectAll().orderBy('seq').execute();
     const last = (await rows()).findLast(({ kind }) => kind === 'detected');
@@ -177,7 +177,7 @@ test('a row that names another row as the one before it is found, though all has
   });
 });
 
-test('another row noted as the newest is found', async () => {
+test('a wrong newest row in the settings is found', async () => {
   await undone(async (view) => {
     const value = JSON.stringify({ ...(await readHead(view)), rowHash: 'f'.repeat(64) });
     await view.updateTable('settings').set({ value }).where('name', '=', HEAD_SETTING).execute();
@@ -198,7 +198,7 @@ test('a row without an entry is found', async () => {
   });
 });
 
-test('a chain made anew from a changed entry on is found by a head noted down before', async () => {
+test('a chain recomputed from a changed entry on is found by a head hash saved before', async () => {
   const { hash } = await readHead(db);
   const other = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
   await new AuditLog(other, new FakeClock()).detected(detection({ evPerShare: 0.5 }));

@@ -5,18 +5,18 @@ import { dayOf, nanoOf } from './auditDays.ts';
 import { type DetectedBody, newRow, type Settlement } from './auditLog.ts';
 import type { AuditDaysTable, AuditEntriesTable, AuditRowsTable } from './schemaAudit.ts';
 
-/** Entries and rows read at a time: memory does not grow with the audit beyond one small row each. */
+/** Entries and rows read at a time: memory grows with the audit only by one small row each. */
 const PAGE = 2_000;
 
-/** The first thing that is not as it was written. */
-export interface AuditFault {
-  /** Place in the chain, where it is one. */
+/** The first deviation from the chain. */
+interface AuditFault {
+  /** Sequence number in the chain, if the fault has one. */
   readonly seq: number | null;
   readonly auditId: string | null;
   readonly reason: string;
 }
 
-export interface AuditVerdict {
+interface AuditVerdict {
   readonly ok: boolean;
   readonly entries: number;
   readonly rows: number;
@@ -34,13 +34,13 @@ class FaultFound extends Error {
 }
 
 /**
- * Reads the whole chain, makes from it anew what should stand in the other tables, and compares. It proves that
- * nothing was changed, taken out, put in or moved since the hash that is known from elsewhere (`knownHash`); without
- * one, that nothing was by anyone who did not also make all later hashes anew.
- * @param knownHash A head hash noted down earlier: it must be in the chain.
+ * Reads the whole chain, rebuilds the other tables from it, and compares. With a head hash known from elsewhere
+ * (`knownHash`) it proves that nothing was changed, removed, inserted or moved since. Without one it proves the same
+ * unless someone also recomputed all later hashes.
+ * @param knownHash A head hash saved earlier: it must be in the chain.
  */
 export async function verifyAudit(db: Database, options: { knownHash?: string } = {}): Promise<AuditVerdict> {
-  // One view of all tables, though a server adds entries meanwhile.
+  // One snapshot of all tables, even if a server adds entries meanwhile.
   return await db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -62,7 +62,7 @@ class Verifier {
   readonly #days = new Map<string, AuditDaysTable>();
   #entries = 0;
   #head = GENESIS_HASH;
-  /** Of the newest row's entry. */
+  /** Hash of the newest row's entry. */
   #rowHash = GENESIS_HASH;
 
   constructor(db: Transaction<Schema>) {
@@ -117,7 +117,7 @@ class Verifier {
     if (entry.prev_hash !== this.#head)
       throw new FaultFound('the entry does not follow the one before it', at);
     if (entryHash(entry) !== entry.hash)
-      throw new FaultFound('the entry is not what its hash was made of', at);
+      throw new FaultFound('the hash of the entry does not match its content', at);
     this.#entries = entry.seq;
     this.#head = entry.hash;
   }
@@ -192,7 +192,7 @@ class Verifier {
     const days = await this.#db.selectFrom('audit_days').selectAll().execute();
     for (const day of days) {
       const expected = this.#days.get(dayKey(day));
-      const reason = expected === undefined ? 'sums of no row' : differenceOf(day, expected);
+      const reason = expected === undefined ? 'sums without a row' : differenceOf(day, expected);
       if (reason !== null) throw new FaultFound(`sums of a day: ${reason}`);
     }
     if (days.length !== this.#days.size) throw new FaultFound('sums of a day are missing');

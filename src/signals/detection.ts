@@ -1,4 +1,4 @@
-/** What one audit row says: a chance as it was first seen, with everything it was seen by. */
+/** The content of one audit row: an opportunity as first detected, with all its inputs. */
 import { createHash } from 'node:crypto';
 import type { Confidence, Direction, Leg, Signal, SignalTier } from '../core/signals/signal.ts';
 import { VENUE_RULES_VERSION } from '../core/venueRules.ts';
@@ -15,7 +15,7 @@ export interface Detection {
   readonly auditId: string;
   /** Unique among the detections of a market. */
   readonly detectedMs: number;
-  /** Receipt of the book change or tick that made it. */
+  /** Receive time of the book change or price that caused it. */
   readonly receivedMs: number;
   readonly marketId: string;
   readonly slug: string;
@@ -53,12 +53,12 @@ export interface Detection {
   readonly rulesVersion: string;
 }
 
-/** The same for every process and start: one row per market and tier. */
+/** The same in every process and after every start: one row per market and kind. */
 export function auditIdOf(marketId: string, tier: SignalTier): string {
   return `au_${createHash('sha256').update(`${marketId}:${tier}`).digest('hex').slice(0, 24)}`;
 }
 
-/** Everything a signal was seen by, copied; the episode's tier stands, whatever the price's age says later. */
+/** Copies all inputs of a signal. The kind is the episode's, whatever the price's age is later. */
 export function detectionOf(
   watched: WatchedMarket,
   signal: Signal,

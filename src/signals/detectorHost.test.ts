@@ -9,7 +9,7 @@ const MARKETS = 70;
 const SHARE = 1_000_000;
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Markets whose pair is cheap and whose books were proven only afterwards: the next look sees the chance. */
+/** Markets with a cheap pair whose books were proven only afterwards: the next evaluation finds the opportunity. */
 function hostOfChances() {
   const detected: { marketId: string; receivedMs: number }[] = [];
   const host = new DetectorHost({
@@ -25,8 +25,8 @@ function hostOfChances() {
   });
   const ids = Array.from({ length: MARKETS }, (_, at) => `0x${at.toString(16).padStart(64, '0')}`);
   for (const marketId of ids) {
-    host.market(marketRecord({ marketId, startTimeMs: NOW_MS, endTimeMs: NOW_MS + 300_000 }));
-    host.book(
+    host.onMarket(marketRecord({ marketId, startTimeMs: NOW_MS, endTimeMs: NOW_MS + 300_000 }));
+    host.onBook(
       bookRecord({
         ...{ seq: 1, marketId, timeMs: NOW_MS, trusted: false },
         ...{ yesBids: [[100, SHARE]], yesAsks: [[4600, 80 * SHARE]] },
@@ -35,17 +35,17 @@ function hostOfChances() {
     );
     const bests = { yesBid: 100, yesAsk: 4600, noBid: 100, noAsk: 4700, yesChanged: false };
     const times = { eventTimeMs: NOW_MS, receivedTimeMs: NOW_MS };
-    host.quote({ seq: 2, marketId, ...times, ...bests, trusted: true, underlyingPrice: null });
+    host.onQuote({ seq: 2, marketId, ...times, ...bests, trusted: true, underlyingPrice: null });
   }
   const tick = (receivedTimeMs: number) =>
-    host.tick({
+    host.onPrice({
       ...{ ticker: 'BTC', source: 'binance_spot', price: 97_000 },
       ...{ eventTimeMs: receivedTimeMs, receivedTimeMs },
     });
   return { host, detected, ids, tick };
 }
 
-test('a price has the first markets looked at within its call, the others between what else arrives', async () => {
+test('a price evaluates the first markets within its call, the others between other events', async () => {
   const { host, detected, ids, tick } = hostOfChances();
   tick(NOW_MS + 5);
   expect(detected).toHaveLength(32);
@@ -56,7 +56,7 @@ test('a price has the first markets looked at within its call, the others betwee
   host.close();
 });
 
-test('prices that come faster than all markets can be looked at leave none of them out', async () => {
+test('prices that arrive faster than all markets can be evaluated skip none of them', async () => {
   const { host, detected, ids, tick } = hostOfChances();
   for (let i = 0; i < 4; i++) {
     tick(NOW_MS + i);
@@ -66,9 +66,9 @@ test('prices that come faster than all markets can be looked at leave none of th
   host.close();
 });
 
-test('once a second every market is looked at in the same way', async () => {
+test('once a second every market is evaluated in the same way', async () => {
   const { host, detected } = hostOfChances();
-  host.look(NOW_MS + 1_000);
+  host.evaluateAll(NOW_MS + 1_000);
   expect(detected).toHaveLength(32);
   await nextTurn();
   await nextTurn();
@@ -76,7 +76,7 @@ test('once a second every market is looked at in the same way', async () => {
   host.close();
 });
 
-test('a closed host finds nothing more', async () => {
+test('a closed host detects nothing more', async () => {
   const { host, detected, tick } = hostOfChances();
   tick(NOW_MS);
   host.close();

@@ -6,74 +6,76 @@ import type { Gap } from '../schema/gap.ts';
 import { type Market, TICKERS, type Ticker } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord } from '../schema/records.ts';
 import { type Detection, detectionOf } from './detection.ts';
-import { type Episode, Episodes, type FirstDetection } from './episodes.ts';
+import { DetectionClock } from './detectionClock.ts';
 import type { ExecutableFill } from './executable.ts';
-import { Moments } from './moments.ts';
-import { Probes } from './probes.ts';
+import { FillTracker } from './fillTracker.ts';
+import { type FirstDetection, type OpenOpportunity, OpportunityTracker } from './opportunityTracker.ts';
 import { type PricePoint, TickerPrices } from './tickerPrices.ts';
 import { WatchedMarket } from './watchedMarket.ts';
 
-/** Time alone ends an endgame's range, a price's freshness and a market: so often is looked. */
+/** How often to re-evaluate every market: endgame ranges, price freshness and market ends expire without an event. */
 const SWEEP_MS = 1_000;
-/** A market that ended so long ago is forgotten. */
+/** A market is forgotten this long after its end. */
 const FORGET_AFTER_MS = 60_000;
-/** A chance whose row could not be written is looked at again after this. */
+/** Pause before a market is evaluated again after a row could not be written. */
 const REFUSED_PAUSE_MS = 1_000;
 
 /**
- * Markets looked at in one turn of the event loop where time or a price asks for all of them: some tenths of a
- * millisecond. With the venue's fifteen series that is all there are of a ticker.
+ * Markets evaluated in one turn of the event loop if time or a price requires all of them: some tenths of a
+ * millisecond. With the venue's fifteen series this covers all markets of a ticker.
  */
 const MARKETS_AT_ONCE = 32;
 
-/** A market's book as last shown. */
+/** A market's newest published book. */
 export interface ShownBook extends Pick<BookRecord, 'yes' | 'no' | 'trusted'> {
-  /** Receipt of the last change of a best price or of the trust: since then all four prices have stood. */
+  /**
+   * Receive time of the last change of a best price or of the trust: all four prices have been unchanged since then.
+   */
   readonly quotedTimeMs: number;
 }
 
-/** What of an audit row the board goes by. */
+/** The columns of an audit row that the board uses. */
 export type WrittenDetection = Pick<Detection, 'detectedMs' | 'direction'>;
 
-/** Where detections go, before anyone hears of them. */
+/** Receives detections before they are published. */
 export interface DetectionSink {
   /**
-   * Resolves when the row is written and published, with what the row says: another process may have been first. Null
-   * when it could not be written. Never rejects.
+   * Resolves when the row is written and published, with the row's content: another process may have written it first.
+   * Null if it could not be written. Never rejects.
    */
   detected(detection: Detection): Promise<WrittenDetection | null>;
   /** Never rejects. */
   executable(detection: Detection, fills: readonly ExecutableFill[]): Promise<void>;
 }
 
-export interface DetectorHostOptions {
+interface DetectorHostOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly sink: DetectionSink;
-  /** For a market of which no change was seen since the start. Null: it has no book yet; `unfinished`: ask later. */
+  /** For a market without a change since the start. Null: it has no book yet; `unfinished`: call again later. */
   readonly bookOf?: (marketId: string) => ShownBook | 'unfinished' | null;
-  /** First detections that an earlier run wrote, of markets that have not ended. */
+  /** First detections by an earlier run, of markets that have not ended. */
   readonly known?: readonly KnownDetection[];
 }
 
-/** A row that an earlier run wrote. */
+/** A row written by an earlier run. */
 export type KnownDetection = WrittenDetection & Pick<Detection, 'marketId' | 'tier'>;
 
-/** One market with what was said of it. */
+/** One market and its detections. */
 interface Watch extends Served {
   readonly watched: WatchedMarket;
-  readonly episodes: Episodes;
-  readonly probes: Probes;
-  /** First detections by tier: written, or being written. */
+  readonly tracker: OpportunityTracker;
+  readonly fills: FillTracker;
+  /** First detections by kind: written, or being written. */
   readonly first: Map<SignalTier, FirstDetection>;
   pausedUntilMs: number;
-  /** Receipt of what it is to be looked at for. */
-  lookMs: number;
+  /** Receive time of the event that scheduled the evaluation. */
+  evaluateMs: number;
 }
 
 /**
- * Runs the detectors over what the recorder shows: on each trusted book change of a market, and on each price of its
- * underlying. Calls return at once; what is found goes to the sink first.
+ * Runs the detectors on the recorder's output: on each trusted book change of a market, and on each price of its
+ * underlying. Calls return at once; detections go to the sink first.
  */
 export class DetectorHost {
   readonly #options: DetectorHostOptions;
@@ -81,7 +83,7 @@ export class DetectorHost {
   readonly #watches = new Map<string, Watch>();
   readonly #byTicker = new Map<Ticker, Set<Watch>>(TICKERS.map((ticker) => [ticker, new Set()]));
   readonly #known = new Map<string, Map<SignalTier, FirstDetection>>();
-  readonly #moments = new Moments();
+  readonly #detectionClock = new DetectionClock();
   readonly #rounds = new FanOut(MARKETS_AT_ONCE);
   readonly #sweep: Timer;
   #isClosed = false;
@@ -93,23 +95,23 @@ export class DetectorHost {
     this.#prices = { BTC: new TickerPrices(), ETH: new TickerPrices(), SOL: new TickerPrices() };
     this.#found = metrics.counter(
       'underround_signals_found_total',
-      'First detections, one a market and tier',
+      'First detections, one per market and kind',
       ['tier'],
     );
     for (const { marketId, tier, detectedMs, direction } of options.known ?? []) {
       const first = this.#known.get(marketId) ?? new Map<SignalTier, FirstDetection>();
       this.#known.set(marketId, first.set(tier, { detectedMs, direction, isAudited: true }));
     }
-    this.#sweep = every(clock, SWEEP_MS, () => this.look(clock.now()));
+    this.#sweep = every(clock, SWEEP_MS, () => this.evaluateAll(clock.now()));
   }
 
-  /** A new or changed record of a market. */
-  market(market: Market): void {
+  /** Applies a new or changed record of a market. */
+  onMarket(market: Market): void {
     const nowMs = this.#options.clock.now();
     const watch = this.#watches.get(market.marketId);
     if (watch !== undefined) {
-      watch.watched.take(market, nowMs);
-      if (market.status !== 'open') watch.episodes.clear();
+      watch.watched.applyRecord(market, nowMs);
+      if (market.status !== 'open') watch.tracker.clear();
       return;
     }
     if (market.status === 'resolved' || market.endTimeMs <= nowMs) return;
@@ -117,84 +119,88 @@ export class DetectorHost {
     if (watched !== null) this.#add(watched);
   }
 
-  /** A change of levels. */
-  book(record: BookRecord): void {
+  /** Applies a change of levels. */
+  onBook(record: BookRecord): void {
     const watch = this.#watches.get(record.marketId);
     if (watch === undefined) return;
     const { watched } = watch;
-    watch.probes.before(record.receivedTimeMs);
-    watched.takeBook(record);
+    watch.fills.advanceTo(record.receivedTimeMs);
+    watched.copyBook(record);
     watched.isProven = record.trusted;
     this.#bookShown(watch, record.receivedTimeMs);
   }
 
-  /** Best prices or the trust in them changed; the levels behind them come as `book`. */
-  quote(record: QuoteRecord): void {
+  /** Applies a change of best prices or their trust; the levels behind them arrive as `book`. */
+  onQuote(record: QuoteRecord): void {
     const watch = this.#watches.get(record.marketId);
     if (watch === undefined) return;
     const { watched } = watch;
     if (!watched.hasBook) this.#firstBook(watch);
     if (record.trusted === watched.isProven) return;
-    watch.probes.before(record.receivedTimeMs);
+    watch.fills.advanceTo(record.receivedTimeMs);
     watched.isProven = record.trusted;
-    // Trusted again: the levels may follow in a moment, so only what comes next is looked at.
-    if (watched.trusted) watched.holds.update(watched, record.receivedTimeMs);
+    // Trusted again: the levels may follow shortly, so only the next change is evaluated.
+    if (watched.trusted) watched.priceAge.update(watched, record.receivedTimeMs);
     else this.#distrust(watch);
   }
 
-  gap(gap: Gap): void {
+  onGap(gap: Gap): void {
     const watch = this.#watches.get(gap.marketId);
     if (watch === undefined) return;
     if (gap.endReceivedMs !== null) {
       const { watched } = watch;
       if (watched.openGaps.delete(gap.gapId) && watched.trusted)
-        watched.holds.update(watched, gap.endReceivedMs);
+        watched.priceAge.update(watched, gap.endReceivedMs);
       return;
     }
-    watch.probes.before(this.#options.clock.now());
+    watch.fills.advanceTo(this.#options.clock.now());
     watch.watched.openGaps.add(gap.gapId);
     this.#distrust(watch);
   }
 
-  /** A price of an underlying: only the markets on it are worth something else now. */
-  tick(point: PricePoint & { readonly ticker: Ticker }): void {
+  /** Applies a price of an underlying: only the markets on it change in value. */
+  onPrice(point: PricePoint & { readonly ticker: Ticker }): void {
     this.#prices[point.ticker].push(point);
-    this.#lookAt(this.#byTicker.get(point.ticker) ?? [], point.receivedTimeMs);
+    this.#evaluateEach(this.#byTicker.get(point.ticker) ?? [], point.receivedTimeMs);
   }
 
-  /** Takes over prices of before the start, oldest first. */
+  /** Loads prices from before the start, oldest first. */
   prime(points: readonly (PricePoint & { readonly ticker: Ticker })[]): void {
     for (const point of points) this.#prices[point.ticker].push(point);
   }
 
-  /** What stands at this moment, audited or not yet. */
-  *standing(): IterableIterator<{ watched: WatchedMarket; episode: Episode; prices: TickerPrices }> {
-    for (const { watched, episodes } of this.#watches.values()) {
+  /** The open opportunities, audited or not yet. */
+  *openOpportunities(): IterableIterator<{
+    watched: WatchedMarket;
+    opportunity: OpenOpportunity;
+    prices: TickerPrices;
+  }> {
+    for (const { watched, tracker } of this.#watches.values()) {
       const prices = this.#prices[watched.ticker];
-      for (const episode of episodes.standing) yield { watched, episode, prices };
+      for (const opportunity of tracker.open) yield { watched, opportunity, prices };
     }
   }
 
-  /** Ends what time has ended, so that a reader sees nothing that is over. */
+  /** Closes expired opportunities, so that readers see none that is over. */
   refresh(nowMs: number): void {
     for (const watch of this.#watches.values()) {
-      if (watch.episodes.standing.length > 0) this.#evaluate(watch, nowMs);
+      if (watch.tracker.open.length > 0) this.#evaluate(watch, nowMs);
     }
   }
 
   close(): void {
     this.#isClosed = true;
     this.#sweep.cancel();
-    for (const { probes } of this.#watches.values()) probes.close();
+    for (const { fills } of this.#watches.values()) fills.close();
   }
 
   #add(watched: WatchedMarket): void {
     const { marketId } = watched.market;
     const watch: Watch = {
-      ...{ watched, episodes: new Episodes(), probes: new Probes(this.#options.clock, watched) },
+      ...{ watched, tracker: new OpportunityTracker(), fills: new FillTracker(this.#options.clock, watched) },
       first: this.#known.get(marketId) ?? new Map<SignalTier, FirstDetection>(),
-      ...{ pausedUntilMs: 0, lookMs: 0, isWoken: false },
-      deliver: () => this.#evaluate(watch, watch.lookMs),
+      ...{ pausedUntilMs: 0, evaluateMs: 0, isWoken: false },
+      deliver: () => this.#evaluate(watch, watch.evaluateMs),
     };
     this.#known.delete(marketId);
     this.#watches.set(marketId, watch);
@@ -202,13 +208,13 @@ export class DetectorHost {
     this.#firstBook(watch);
   }
 
-  /** Takes over the book that was shown before anybody listened here; it may stand as it is until the window ends. */
+  /** Copies the book published before this host subscribed; it may stay unchanged until the window ends. */
   #firstBook({ watched }: Watch): void {
     const book = this.#options.bookOf?.(watched.market.marketId) ?? null;
     if (book === null || book === 'unfinished') return;
-    watched.takeBook(book);
+    watched.copyBook(book);
     watched.isProven = book.trusted;
-    if (watched.trusted) watched.holds.update(watched, book.quotedTimeMs);
+    if (watched.trusted) watched.priceAge.update(watched, book.quotedTimeMs);
   }
 
   #bookShown(watch: Watch, receivedTimeMs: number): void {
@@ -216,41 +222,41 @@ export class DetectorHost {
       this.#distrust(watch);
       return;
     }
-    watch.watched.holds.update(watch.watched, receivedTimeMs);
+    watch.watched.priceAge.update(watch.watched, receivedTimeMs);
     this.#evaluate(watch, receivedTimeMs);
   }
 
-  #distrust({ watched, episodes }: Watch): void {
-    watched.holds.reset();
-    episodes.clear();
+  #distrust({ watched, tracker }: Watch): void {
+    watched.priceAge.reset();
+    tracker.clear();
   }
 
   #evaluate(watch: Watch, receivedMs: number): void {
-    const { watched, episodes } = watch;
+    const { watched, tracker } = watch;
     if (!watched.trusted || this.#isClosed) return;
-    // A winner can be known before the window's end, and nobody takes the books down at once.
+    // The winner may be known before the window's end, while orders remain in the book.
     if (watched.market.status !== 'open') {
-      episodes.clear();
+      tracker.clear();
       return;
     }
     watched.price(this.#prices[watched.ticker], receivedMs);
-    for (const episode of episodes.update(watched)) this.#begun(watch, episode, receivedMs);
+    for (const opportunity of tracker.update(watched)) this.#begun(watch, opportunity, receivedMs);
   }
 
-  #begun(watch: Watch, episode: Episode, receivedMs: number): void {
+  #begun(watch: Watch, opportunity: OpenOpportunity, receivedMs: number): void {
     const { first, watched } = watch;
     const nowMs = this.#options.clock.now();
-    const { tier, signal } = episode;
-    episode.first = first.get(tier) ?? null;
-    if (episode.first !== null) return;
+    const { tier, signal } = opportunity;
+    opportunity.first = first.get(tier) ?? null;
+    if (opportunity.first !== null) return;
     if (nowMs < watch.pausedUntilMs) {
-      watch.episodes.drop(tier);
+      watch.tracker.drop(tier);
       return;
     }
     const datedMs = [...first.values()].map((dated) => dated.detectedMs);
-    const detectedMs = this.#moments.next(datedMs, nowMs);
-    episode.first = { detectedMs, direction: signal.direction, isAudited: false };
-    first.set(tier, episode.first);
+    const detectedMs = this.#detectionClock.next(datedMs, nowMs);
+    opportunity.first = { detectedMs, direction: signal.direction, isAudited: false };
+    first.set(tier, opportunity.first);
     this.#found.inc({ tier });
     void this.#audit(watch, detectionOf(watched, signal, { tier, detectedMs, receivedMs }));
   }
@@ -262,40 +268,40 @@ export class DetectorHost {
     const done = async (fills: readonly ExecutableFill[]) => {
       if ((await writing) !== null) await sink.executable(detection, fills);
     };
-    watch.probes.add({ detectedMs, legs, fee: watch.watched.fee, done: (fills) => void done(fills) });
+    watch.fills.add({ detectedMs, legs, fee: watch.watched.fee, done: (fills) => void done(fills) });
     const written = await writing;
     if (written !== null) {
       const { direction } = written;
       const first = { detectedMs: written.detectedMs, direction, isAudited: true };
       watch.first.set(tier, first);
-      // The one that made the row may have ended meanwhile, and another of its tier begun.
-      for (const standing of watch.episodes.standing) if (standing.tier === tier) standing.first = first;
+      // The episode that made the row may have ended meanwhile, and another of its kind begun.
+      for (const open of watch.tracker.open) if (open.tier === tier) open.first = first;
       return;
     }
     watch.first.delete(tier);
-    watch.episodes.drop(tier);
+    watch.tracker.drop(tier);
     watch.pausedUntilMs = this.#options.clock.now() + REFUSED_PAUSE_MS;
   }
 
-  /** Looks at every market as it is now, and forgets those that are over. */
-  look(nowMs: number): void {
+  /** Evaluates every market at `nowMs`, and forgets markets that are over. */
+  evaluateAll(nowMs: number): void {
     for (const [marketId, watch] of this.#watches) {
       if (!watch.watched.hasBook) this.#firstBook(watch);
       const { endTimeMs } = watch.watched.market;
-      if (nowMs <= endTimeMs + FORGET_AFTER_MS || !watch.probes.isIdle) continue;
+      if (nowMs <= endTimeMs + FORGET_AFTER_MS || !watch.fills.isIdle) continue;
       this.#watches.delete(marketId);
       this.#byTicker.get(watch.watched.ticker)?.delete(watch);
     }
-    this.#lookAt(this.#watches.values(), nowMs);
+    this.#evaluateEach(this.#watches.values(), nowMs);
   }
 
-  /** The first at once; so many that they would hold up what arrives meanwhile take turns with it. */
-  #lookAt(watches: Iterable<Watch>, receivedMs: number): void {
+  /** Evaluates the first markets at once; the others take turns with new events, so as not to delay them. */
+  #evaluateEach(watches: Iterable<Watch>, receivedMs: number): void {
     let atOnce = MARKETS_AT_ONCE;
     for (const watch of watches) {
       if (atOnce-- > 0) this.#evaluate(watch, receivedMs);
       else {
-        watch.lookMs = receivedMs;
+        watch.evaluateMs = receivedMs;
         this.#rounds.wake(watch);
       }
     }

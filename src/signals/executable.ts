@@ -1,4 +1,4 @@
-/** What an order sent at a detection would have got a little later: the price seen is not yet a fill. */
+/** The fills of an order sent some time after a detection: the detected price is not yet a fill. */
 import type { TakerFee } from '../core/fees.ts';
 import { averagePairPrice, buyShares } from '../core/fills/walk.ts';
 import { sharesOf } from '../core/money.ts';
@@ -8,14 +8,14 @@ import type { BookView } from '../schema/records.ts';
 /** Milliseconds after a detection: a fast reader, the venue's taker hold, a slow reader. */
 export const EXECUTABLE_AFTER_MS = [50, 250, 500] as const;
 
-/** USDC a share (pair), shares (pairs); null and 0 where nothing was for sale or the book was not to be trusted. */
+/** USDC per share (pair), shares (pairs); null and 0 if nothing was for sale or the book was untrusted. */
 export interface ExecutableFill {
   readonly afterMs: number;
   readonly fillPrice: number | null;
   readonly size: number;
 }
 
-/** A market's whole book at one moment. */
+/** A market's whole book at one time. */
 export interface TradedBook {
   readonly trusted: boolean;
   readonly yes: BookView;
@@ -23,8 +23,8 @@ export interface TradedBook {
 }
 
 /**
- * Buys the legs of a detection again at the prices seen then as limits, up to the sizes seen then. A pair needs both:
- * what one leg gets beyond the other is not counted.
+ * Buys the legs of a detection again, with the detected prices as limits and the detected sizes as maximum. A pair
+ * needs both legs: the surplus of one leg is not counted.
  */
 export function executableFill(
   book: TradedBook | null,

@@ -1,14 +1,14 @@
-/** Seconds of exchange prices kept: relayed points come up to a few seconds late. */
+/** Seconds of exchange prices kept: relayed points arrive up to a few seconds late. */
 const SECONDS_KEPT = 64;
-/** Fewer pairs than this say nothing; more than that many only pass on. */
+/** Fewer pairs than this are not used; the mean covers about the last 30. */
 const PAIRS_MIN = 5;
 const PAIRS_MEMORY = 30;
-/** Without a new pair for so long the two feeds may have parted. */
+/** Without a new pair for this long the two feeds may have diverged. */
 const AGE_MAX_MS = 30_000;
 
 /**
- * What a relayed feed and an exchange differ, as the log of their ratio, averaged over about half a minute. The
- * relayed point of a second is held against the last trade before it.
+ * The difference between a relayed feed and an exchange, as the log of their ratio, averaged over about half a minute.
+ * Each second's relayed point is compared with the last trade before it.
  */
 export class FeedBasis {
   readonly #seconds = new Float64Array(SECONDS_KEPT).fill(-1);
@@ -36,7 +36,7 @@ export class FeedBasis {
     this.#pairedMs = timeMs;
   }
 
-  /** Null where too little is known of this exchange, or it is too old. */
+  /** Null if there are too few pairs for this exchange, or they are too old. */
   value(exchange: string, nowMs: number): number | null {
     if (exchange !== this.#exchange || this.#pairs < PAIRS_MIN) return null;
     return nowMs - this.#pairedMs > AGE_MAX_MS ? null : this.#mean;

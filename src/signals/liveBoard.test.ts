@@ -17,7 +17,7 @@ async function atTheMoney(moves = {}): Promise<SignalRig> {
 
 /**
  * Moves the price of the underlying for some minutes, so that its volatility is known.
- * @param calm How much it moves in the last two of them, as a share of before.
+ * @param calm Size of the moves in the last two minutes, relative to before.
  * @param below How far it ends below the strike, USD.
  */
 async function move(rig: SignalRig, { calm = 1, below = 0 }: { calm?: number; below?: number } = {}) {
@@ -47,7 +47,7 @@ function quote(rig: SignalRig, bid: number, ask: number, no?: { bid: number; ask
 const shown = (rig: SignalRig, sigmaSeconds = 600) =>
   rig.board({ sigmaSeconds }).map(({ tier, direction, detected_at }) => ({ tier, direction, detected_at }));
 
-test('a market that turns to the other direction is on the board as its audit row says, or not at all', async () => {
+test('a market that turns to the other direction is on the board as in its audit row, or not at all', async () => {
   const rig = await atTheMoney();
   quote(rig, 4200, 4400);
   await rig.settle();
@@ -73,7 +73,7 @@ test('a market that turns to the other direction is on the board as its audit ro
   expect(shown(rig)).toEqual(bought);
 });
 
-test('a second one of a tier is not shown before the row of the first is written', async () => {
+test('a second opportunity of a kind is not shown before the row of the first is written', async () => {
   const rig = await atTheMoney();
   quote(rig, 4200, 4400);
   quote(rig, 4900, 5100);
@@ -83,7 +83,7 @@ test('a second one of a tier is not shown before the row of the first is written
   expect(shown(rig)).toHaveLength(1);
 });
 
-test('a row that another process wrote first decides what is shown', async () => {
+test('a row that another process wrote first decides what the board shows', async () => {
   const rig = await atTheMoney();
   const [marketId] = rig.markets.map((market) => market.marketId) as [string];
   const row = detection({ marketId, tier: 'stale', direction: 'BUY_NO', detectedMs: T0 + 11_000 });
@@ -98,7 +98,7 @@ test('a row that another process wrote first decides what is shown', async () =>
   ]);
 });
 
-test('a volatility by which the other side is the better buy hides the row', async () => {
+test('a volatility that would buy the other side hides the row', async () => {
   const rig = await atTheMoney({ calm: 0.02, below: 1.2 });
   quote(rig, 4150, 4350, { bid: 4200, ask: 4400 });
   await rig.settle();

@@ -6,11 +6,11 @@ import type { EventType, Ticker } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
 import { detectionOf } from './detection.ts';
 import type { DetectorHost } from './detectorHost.ts';
-import { isShown } from './episodes.ts';
 import { opportunityOf } from './opportunity.ts';
+import { isShown } from './opportunityTracker.ts';
 import { ENGINE_SIGMA_SECONDS, modelOf } from './watchedMarket.ts';
 
-export interface BoardQuery {
+interface BoardQuery {
   /** USDC per share (pair). */
   readonly minEdge: number;
   /** Window of the volatility to price with. */
@@ -20,14 +20,14 @@ export interface BoardQuery {
   readonly limit: number;
 }
 
-/** What a reader of the board needs of it. */
+/** The part of the board that its readers need. */
 export interface Board {
   read(query: BoardQuery): { asOfMs: number; opportunities: LiveOpportunityBody[] };
 }
 
-type Standing = ReturnType<DetectorHost['standing']> extends Iterable<infer S> ? S : never;
+type OpenEntry = ReturnType<DetectorHost['openOpportunities']> extends Iterable<infer S> ? S : never;
 
-/** The chances that stand now, from memory. */
+/** The open opportunities, from memory. */
 export class LiveBoard implements Board {
   readonly #host: DetectorHost;
   readonly #clock: Pick<Clock, 'now'>;
@@ -37,15 +37,15 @@ export class LiveBoard implements Board {
     this.#clock = clock;
   }
 
-  /** Logical first, then by expected P&L; only what is audited. Reading changes nothing but what time has ended. */
+  /** Logical ones first, then by expected P&L; only audited ones. Reading also closes expired opportunities. */
   read(query: BoardQuery): { asOfMs: number; opportunities: LiveOpportunityBody[] } {
     const asOfMs = this.#clock.now();
     this.#host.refresh(asOfMs);
     const { tickers, eventTypes, minEdge, limit } = query;
-    const opportunities = [...this.#host.standing()]
-      .filter(({ episode }) => isShown(episode))
+    const opportunities = [...this.#host.openOpportunities()]
+      .filter(({ opportunity }) => isShown(opportunity))
       .filter(({ watched }) => tickers.includes(watched.ticker) && eventTypes.includes(watched.eventType))
-      .flatMap((standing) => bodyOf(standing, query.sigmaSeconds) ?? [])
+      .flatMap((entry) => bodyOf(entry, query.sigmaSeconds) ?? [])
       .filter(({ edge_per_share: edge }) => edge >= minEdge)
       .sort(inOrder);
     return { asOfMs, opportunities: opportunities.slice(0, limit) };
@@ -60,11 +60,16 @@ function inOrder(a: LiveOpportunityBody, b: LiveOpportunityBody): number {
   return a.market_id < b.market_id ? -1 : 1;
 }
 
-/** Null where the asked volatility would have the other side bought: the board never contradicts the audit. */
-function bodyOf({ watched, episode, prices }: Standing, sigmaSeconds: number): LiveOpportunityBody | null {
-  const { signal, tier, first } = episode;
+/** Null if the requested volatility would buy the other side: the board never contradicts the audit. */
+function bodyOf(
+  { watched, opportunity, prices }: OpenEntry,
+  sigmaSeconds: number,
+): LiveOpportunityBody | null {
+  const { signal, tier, first } = opportunity;
   const detectedMs = first?.detectedMs ?? 0;
-  const told = opportunityOf(detectionOf(watched, signal, { tier, detectedMs, receivedMs: watched.nowMs }));
+  const published = opportunityOf(
+    detectionOf(watched, signal, { tier, detectedMs, receivedMs: watched.nowMs }),
+  );
   const { market, terms } = watched;
   const isEngines = sigmaSeconds === ENGINE_SIGMA_SECONDS;
   const model = isEngines ? watched.model : modelOf(market, terms);
@@ -73,10 +78,10 @@ function bodyOf({ watched, episode, prices }: Standing, sigmaSeconds: number): L
   }
   const { marketYesMid } = signal;
   const yesProb = model.yesProb ?? signal.modelYesProb;
-  if (episode.slot === 'model' && buysOtherToken(watched, signal, yesProb)) return null;
+  if (opportunity.slot === 'model' && buysOtherToken(watched, signal, yesProb)) return null;
   const edge = isEngines ? signal.edgePerShare : repricedEdge(signal, yesProb);
   return {
-    ...told,
+    ...published,
     expected_pnl_per_share: edge,
     model_yes_prob: yesProb,
     question: market.question,
@@ -98,9 +103,9 @@ function bodyOf({ watched, episode, prices }: Standing, sigmaSeconds: number): L
   };
 }
 
-/** Whether the model tiers would buy the other token than the signal does if YES were worth `yesProb`. */
+/** Whether, if YES were worth `yesProb`, the model would buy the other token than the signal does. */
 function buysOtherToken(
-  watched: Standing['watched'],
+  watched: OpenEntry['watched'],
   signal: Parameters<typeof boughtToken>[0],
   yesProb: number,
 ): boolean {

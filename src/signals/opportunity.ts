@@ -3,14 +3,16 @@ import type { Opportunity } from '../schema/opportunity.ts';
 import { formatTime } from '../schema/time.ts';
 import type { Detection } from './detection.ts';
 
-/** Where a market's page lives at the venue. */
+/** Prefix of a market's page at the venue. */
 const EVENT_URL = 'https://polymarket.com/event/';
 
-/** An opportunity of any tier; only some are pushed. */
-export type ToldOpportunity = Omit<Opportunity, 'tier'> & { readonly tier: SignalTier };
+/** An opportunity of any kind; only some kinds are pushed. */
+type PublishedOpportunity = Omit<Opportunity, 'tier'> & { readonly tier: SignalTier };
 
-/** What is told of a detection: the same fields to sockets, webhooks and, with more beside them, the board. */
-export function opportunityOf(detection: Detection): ToldOpportunity {
+/**
+ * The published form of a detection: the same fields for sockets and webhooks, and, with further fields, for the board.
+ */
+export function opportunityOf(detection: Detection): PublishedOpportunity {
   return {
     type: 'opportunity',
     tier: detection.tier,

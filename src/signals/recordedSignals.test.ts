@@ -14,7 +14,7 @@ import { generateHistory } from '../simulator/history.ts';
 import { VenueModel } from '../simulator/model.ts';
 import type { Detection } from './detection.ts';
 import { DetectorHost } from './detectorHost.ts';
-import { Episodes } from './episodes.ts';
+import { OpportunityTracker } from './opportunityTracker.ts';
 import { TickerPrices } from './tickerPrices.ts';
 import { WatchedMarket } from './watchedMarket.ts';
 
@@ -48,11 +48,11 @@ function simulate(options: { seed: string; opportunitiesPerHour: number; density
       executable: async () => {},
     },
   });
-  bus.subscribe('market', (market) => host.market(market));
-  bus.subscribe('book', (record) => host.book(record));
-  bus.subscribe('quote', (record) => host.quote(record));
-  bus.subscribe('gap', (gap) => host.gap(gap));
-  bus.subscribe('underlying', (event) => host.tick(event));
+  bus.subscribe('market', (market) => host.onMarket(market));
+  bus.subscribe('book', (record) => host.onBook(record));
+  bus.subscribe('quote', (record) => host.onQuote(record));
+  bus.subscribe('gap', (gap) => host.onGap(gap));
+  bus.subscribe('underlying', (event) => host.onPrice(event));
   const model = new VenueModel({ ...options, startTimeMs: START, tickers: ['BTC'] });
   const play = function* (endTimeMs: number) {
     for (const { feed, frame, receivedTimeMs } of generateHistory(model, { endTimeMs })) {
@@ -66,7 +66,7 @@ function simulate(options: { seed: string; opportunitiesPerHour: number; density
 
 type Simulation = ReturnType<typeof simulate>;
 
-/** What stands, said without anything the host keeps: from the records alone, each market on its own. */
+/** The open opportunities computed from the records alone, each market on its own, without the host's state. */
 function fromScratch({ sink, recorder }: Simulation, nowMs: number): string[] {
   const said: string[] = [];
   for (const market of recorder.markets()) {
@@ -78,15 +78,15 @@ function fromScratch({ sink, recorder }: Simulation, nowMs: number): string[] {
     if (last === undefined || !last.trusted || quote?.trusted !== true) continue;
     const prices = new TickerPrices();
     for (const point of sink.underlyings) if (point.ticker === market.ticker) prices.push(point);
-    // The state before the last change of trust tells nothing of how long a price stood.
+    // The states before the last change of trust do not show how long a price was unchanged.
     const from = books.findLastIndex(({ trusted }) => !trusted) + 1;
     for (const { yes, no, receivedTimeMs } of books.slice(from)) {
-      watched.takeBook({ yes: bookOf(yes.bids, yes.asks), no: bookOf(no.bids, no.asks) });
-      watched.holds.update(watched, receivedTimeMs);
+      watched.copyBook({ yes: bookOf(yes.bids, yes.asks), no: bookOf(no.bids, no.asks) });
+      watched.priceAge.update(watched, receivedTimeMs);
     }
     watched.isProven = true;
     watched.price(prices, nowMs);
-    for (const { slot, signal } of new Episodes().update(watched)) {
+    for (const { slot, signal } of new OpportunityTracker().update(watched)) {
       said.push(
         JSON.stringify([market.marketId, slot, signal.direction, signal.fillPrice, signal.edgePerShare]),
       );
@@ -95,9 +95,9 @@ function fromScratch({ sink, recorder }: Simulation, nowMs: number): string[] {
   return said.sort();
 }
 
-function standing({ host }: Simulation): string[] {
-  return [...host.standing()]
-    .map(({ watched, episode: { slot, signal } }) =>
+function open({ host }: Simulation): string[] {
+  return [...host.openOpportunities()]
+    .map(({ watched, opportunity: { slot, signal } }) =>
       JSON.stringify([
         watched.market.marketId,
         slot,
@@ -114,12 +114,12 @@ test('the board is what the detectors say of the records from scratch, on a stre
   let [frames, compared, stood] = [0, 0, 0];
   for (const nowMs of simulation.play(START + 10 * MINUTE)) {
     if (++frames % 1_997 !== 0) continue;
-    // A second on, because a volatility stands for a second.
+    // A second later, because a volatility is valid for a second.
     const laterMs = nowMs + 1_000;
     simulation.clock.stepWall(1_000);
-    simulation.host.look(laterMs);
+    simulation.host.evaluateAll(laterMs);
     const expected = fromScratch(simulation, laterMs);
-    expect(standing(simulation)).toEqual(expected);
+    expect(open(simulation)).toEqual(expected);
     compared++;
     stood += expected.length;
   }

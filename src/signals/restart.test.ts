@@ -10,7 +10,7 @@ import { verifyAudit } from './auditVerify.ts';
 
 const CHEAP = { yes: [[4600, 80 * SHARE]], no: [[4700, 100 * SHARE]] } as const;
 
-test('after a restart a chance keeps its first moment, and is neither written nor told again', async () => {
+test('after a restart an opportunity keeps its first time, and is neither written nor published again', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
@@ -20,11 +20,11 @@ test('after a restart a chance keeps its first moment, and is neither written no
   rig.book(CHEAP);
   await rig.settle();
   expect(rig.board()).toMatchObject([{ detected_at: '2026-11-20T12:00:10.000+00:00' }]);
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
   expect(await rig.rows()).toHaveLength(1);
 });
 
-/** The rig's books as the recorder shows them. */
+/** The rig's books as published by the recorder. */
 function shown(rig: SignalRig, more: { trusted?: boolean; quotedTimeMs: number }) {
   const marketId = rig.markets[0]?.marketId as string;
   const { yes, no } = bookRecord({
@@ -34,21 +34,21 @@ function shown(rig: SignalRig, more: { trusted?: boolean; quotedTimeMs: number }
   rig.shown.set(marketId, { yes, no, trusted: true, ...more });
 }
 
-test('a chance that stood before the start is seen though its book never changes again', async () => {
+test('an opportunity open before the start is found though its book never changes again', async () => {
   const rig = await SignalRig.start();
   rig.market();
   shown(rig, { quotedTimeMs: rig.clock.now() - 500 });
   await rig.restart();
   await rig.clock.advance(1_000);
   expect(rig.board()).toMatchObject([{ tier: 'logical', confidence: 'stale' }]);
-  expect(rig.told).toHaveLength(1);
-  // Counted from when the price came, not from when somebody began to look.
+  expect(rig.published).toHaveLength(1);
+  // Counted from the arrival of the price, not from the first evaluation.
   await rig.clock.advance(28_500);
   expect(rig.board()).toMatchObject([{ confidence: 'stable' }]);
   expect((await rig.rows())[0]?.detection).toMatchObject({ heldMs: 1_500, confidence: 'stale' });
 });
 
-test('a book found half applied is asked for again; one found unproven waits for the trust', async () => {
+test('a half-applied book is read again; an unproven one waits for the trust', async () => {
   const rig = await SignalRig.start();
   const marketId = rig.market();
   rig.shown.set(marketId, 'unfinished');
@@ -63,7 +63,7 @@ test('a book found half applied is asked for again; one found unproven waits for
   expect(rig.board()).toMatchObject([{ tier: 'logical' }]);
 });
 
-test('a price counts as held from when the trust came back, though no level changed with it', async () => {
+test('the age of a price counts from the return of the trust, though no level changed with it', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
@@ -78,25 +78,25 @@ test('a price counts as held from when the trust came back, though no level chan
   expect(rig.board()).toMatchObject([{ confidence: 'stable' }]);
 });
 
-test('what was written but not told before a crash is told by the next start, once', async () => {
+test('a detection written but not published before a crash is published by the next start, once', async () => {
   const rig = await SignalRig.start();
   rig.market();
   await new AuditLog(rig.database, rig.clock).detected(detection());
   await rig.restart();
-  expect(rig.told).toMatchObject([{ tier: 'logical', detected_at: '2026-11-20T12:00:10.000+00:00' }]);
+  expect(rig.published).toMatchObject([{ tier: 'logical', detected_at: '2026-11-20T12:00:10.000+00:00' }]);
   await rig.restart();
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
 });
 
-test('what was not told before its market ended is not told any more', async () => {
+test('a detection not published before its market ended is never published', async () => {
   const rig = await SignalRig.start();
   await new AuditLog(rig.database, rig.clock).detected(detection());
   rig.clock.stepWall(300_000);
   await rig.restart();
-  expect(rig.told).toEqual([]);
+  expect(rig.published).toEqual([]);
 });
 
-test('only logical and endgame chances are told; all are written and on the board', async () => {
+test('only logical and endgame opportunities are published; all are written and on the board', async () => {
   const rig = await SignalRig.start();
   rig.market({ eventType: '1h', endTimeMs: T0 + 3_600_000 });
   for (let second = 0; second < 200; second++) {
@@ -113,8 +113,8 @@ test('only logical and endgame chances are told; all are written and on the boar
   await rig.settle();
   expect(rig.board()).toMatchObject([{ tier: 'stale', direction: 'BUY_YES', fill_price: 0.51 }]);
   expect((await rig.rows()).map(({ detection: { tier } }) => tier)).toEqual(['stale']);
-  expect(rig.told).toEqual([]);
-  // The same chance stands on: its tier stays, its price has grown old.
+  expect(rig.published).toEqual([]);
+  // The same opportunity stays open: its kind stays, its price has become stable.
   rig.clock.stepWall(31_000);
   rig.price(97_300);
   await rig.settle();
@@ -127,7 +127,7 @@ test('only logical and endgame chances are told; all are written and on the boar
   expect(narrow).toMatchObject({ tier: 'stale', confidence: 'stable', detected_at: wide?.detected_at });
 });
 
-test('rows a crash left unfinished are finished from the store: fills by receipt, and what was paid', async () => {
+test('rows left unfinished by a crash are finished from the store: fills by receive time, and the payout', async () => {
   const rig = await SignalRig.start();
   await new AuditLog(rig.database, rig.clock).detected(detection());
   const asked: number[] = [];
@@ -168,25 +168,25 @@ test('rows a crash left unfinished are finished from the store: fills by receipt
   expect(await verifyAudit(rig.database)).toMatchObject({ ok: true, entries: 3, rows: 1 });
 });
 
-test('a signal whose row cannot be written is not told; the next state tries again after a second', async () => {
+test('a signal whose row cannot be written is not published; the next state tries again after a second', async () => {
   const rig = await SignalRig.start();
   rig.market();
   await rig.database.schema.alterTable('audit_entries').renameTo('gone').execute();
   rig.book(CHEAP);
   for (let i = 0; i < 5; i++) await rig.clock.advance(200);
-  expect([rig.told, rig.board()]).toEqual([[], []]);
+  expect([rig.published, rig.board()]).toEqual([[], []]);
   const failures = await rig.metrics.registry.getSingleMetric('underround_audit_write_failures_total')?.get();
   expect(failures?.values).toMatchObject([{ labels: { kind: 'detected' }, value: 1 }]);
   await rig.database.schema.alterTable('gone').renameTo('audit_entries').execute();
   await rig.clock.advance(2_000);
   rig.book(CHEAP);
   await rig.settle();
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
   expect(rig.board()).toHaveLength(1);
   expect(await verifyAudit(rig.database)).toMatchObject({ ok: true, rows: 1 });
 });
 
-test('a write that works at the third try is told once', async () => {
+test('a write that succeeds at the third try is published once', async () => {
   const rig = await SignalRig.start();
   let tries = 0;
   const log = new AuditLog(rig.database, rig.clock);
@@ -195,7 +195,7 @@ test('a write that works at the third try is told once', async () => {
       tries++;
       return tries < 3 ? Promise.reject(new Error('busy')) : log.detected(signal);
     },
-    told: (auditId: string) => log.told(auditId),
+    markPublished: (auditId: string) => log.markPublished(auditId),
     executable: async () => {},
   };
   const { bus, clock, metrics } = rig;
@@ -205,5 +205,5 @@ test('a write that works at the third try is told once', async () => {
   await clock.advance(500);
   expect(await written).toEqual(detection());
   expect(tries).toBe(3);
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
 });

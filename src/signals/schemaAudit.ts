@@ -1,4 +1,4 @@
-/** The signal audit: a chain of entries that is only ever added to, and what is read from it quickly. */
+/** Tables of the signal audit: an append-only chain of entries, and tables derived from it for fast reads. */
 import type { SignalTier } from '../core/signals/signal.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
 
@@ -23,15 +23,15 @@ export interface AuditEntriesTable {
   at_ms: number;
   /** Canonical JSON. */
   body: string;
-  /** SHA-256 in hex: of the entry before, and of this one with it. */
+  /** SHA-256 in hex: of the previous entry, and of this one including it. */
   prev_hash: string;
   hash: string;
 }
 
-/** One market and tier, for filters and sums: everything here follows from the entries. */
+/** One market and kind, for filters and sums: everything here is derived from the entries. */
 export interface AuditRowsTable {
   audit_id: string;
-  /** Of its `detected` entry. */
+  /** Sequence number of its `detected` entry. */
   seq: number;
   market_id: string;
   tier: SignalTier;
@@ -41,14 +41,14 @@ export interface AuditRowsTable {
   /** End of the market's window. */
   end_ms: number;
   model_ev: number;
-  /** When it was found out what would have filled; null: not yet. */
+  /** When the available fills were recorded; null: not yet. */
   executable_ms: number | null;
   resolved_ms: number | null;
   /** USDC per share (pair); null until resolved. */
   realized: number | null;
 }
 
-/** Sums over the rows of a UTC day of detection, so that an aggregate over years reads a few rows a day. */
+/** Sums over the rows of a UTC day of detection, so that an aggregate over years reads a few rows per day. */
 export interface AuditDaysTable {
   day_ms: number;
   ticker: Ticker;
@@ -56,14 +56,14 @@ export interface AuditDaysTable {
   event_type: EventType;
   total: number;
   resolved: number;
-  /** Whole billionths of a USDC: sums that come out the same in whatever order they are added. */
+  /** Whole billionths of a USDC: integer sums do not depend on the order of adding. */
   model_ev_nano: number;
   realized_nano: number;
   first_ms: number;
   last_ms: number;
 }
 
-/** Written, not yet told: what a crash leaves here is told by the next start. */
+/** Written but not yet published: rows left here by a crash are published by the next start. */
 export interface AuditOutboxTable {
   audit_id: string;
 }

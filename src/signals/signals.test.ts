@@ -5,7 +5,7 @@ import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
 const CHEAP = { yes: [[4600, 80 * SHARE]], no: [[4700, 100 * SHARE]] } as const;
 const DEAR = { yes: [[4800, 80 * SHARE]], no: [[4900, 100 * SHARE]] } as const;
 
-test('asks 0.46 and 0.47 at fee rate 0.07: one row, one push, one chance on the board, at known figures', async () => {
+test('asks 0.46 and 0.47 at fee rate 0.07: one row, one push, one opportunity on the board, at known figures', async () => {
   const rig = await SignalRig.start();
   const marketId = rig.market();
   rig.book(CHEAP);
@@ -21,7 +21,7 @@ test('asks 0.46 and 0.47 at fee rate 0.07: one row, one push, one chance on the 
     ...{ confidence: 'stale', detected_at: '2026-11-20T12:00:10.000+00:00' },
     ...{ tau_minutes: 290 / 60, type: 'opportunity' },
   };
-  expect(rig.told).toEqual([expect.objectContaining(figures)]);
+  expect(rig.published).toEqual([expect.objectContaining(figures)]);
   expect(rig.board()).toMatchObject([{ ...figures, available_size: 80, seconds_to_resolution: 290 }]);
   const rows = await rig.rows();
   expect(rows).toHaveLength(1);
@@ -39,10 +39,10 @@ test('asks 0.48 and 0.49 cost more than 1 with their fees: nothing', async () =>
   rig.market();
   rig.book(DEAR);
   await rig.settle();
-  expect([rig.told, rig.board(), await rig.rows()]).toEqual([[], [], []]);
+  expect([rig.published, rig.board(), await rig.rows()]).toEqual([[], [], []]);
 });
 
-test('a chance that comes again keeps its first moment and is neither written nor told again', async () => {
+test('a recurring opportunity keeps its first time and is neither written nor published again', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
@@ -53,24 +53,24 @@ test('a chance that comes again keeps its first moment and is neither written no
   rig.book(CHEAP);
   await rig.settle();
   expect(rig.board()).toMatchObject([{ detected_at: '2026-11-20T12:00:10.000+00:00' }]);
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
   expect(await rig.rows()).toHaveLength(1);
 });
 
-test('nobody is told before the row can be read from the database', async () => {
+test('nothing is published before the row can be read from the database', async () => {
   const rig = await SignalRig.start();
   rig.market();
   const seen: Promise<number>[] = [];
   rig.bus.subscribe('opportunity', () => seen.push(rig.rows().then((rows) => rows.length)));
   rig.book(CHEAP);
   // The detection is made, its row is not written yet.
-  expect([rig.told, rig.board()]).toEqual([[], []]);
+  expect([rig.published, rig.board()]).toEqual([[], []]);
   await rig.settle();
   expect(await Promise.all(seen)).toEqual([1]);
 });
 
 test.each([
-  ['a book that is not trusted', (rig: SignalRig) => rig.book(CHEAP, { trusted: false })],
+  ['an untrusted book', (rig: SignalRig) => rig.book(CHEAP, { trusted: false })],
   [
     'a gap',
     (rig: SignalRig) => {
@@ -79,7 +79,7 @@ test.each([
     },
   ],
   [
-    'a market that is over',
+    'an ended market',
     (rig: SignalRig) => {
       rig.clock.stepWall(300_000);
       rig.book(CHEAP);
@@ -91,7 +91,7 @@ test.each([
   show(rig);
   rig.price(97_000);
   await rig.settle();
-  expect([rig.told, rig.board(), await rig.rows()]).toEqual([[], [], []]);
+  expect([rig.published, rig.board(), await rig.rows()]).toEqual([[], [], []]);
 });
 
 test.each([
@@ -99,7 +99,7 @@ test.each([
   ['a gap opens', (rig: SignalRig) => rig.bus.publish('gap', oneClock(gap(rig, null)))],
   ['the market ends', (rig: SignalRig) => rig.clock.stepWall(300_000)],
   ['the market is resolved', (rig: SignalRig) => void rig.market({ status: 'resolved', payoutYes: 1 })],
-])('a chance leaves the board when %s', async (_what, happen) => {
+])('an opportunity leaves the board when %s', async (_what, happen) => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
@@ -121,7 +121,7 @@ test.each(['closed', 'resolved'] as const)('a market that is %s is not signalled
   expect(rig.board()).toEqual([]);
 });
 
-test('after a gap the next trusted state is looked at again', async () => {
+test('after a gap the next trusted state is evaluated again', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.bus.publish('gap', oneClock(gap(rig, null)));
@@ -129,7 +129,7 @@ test('after a gap the next trusted state is looked at again', async () => {
   rig.bus.publish('gap', oneClock(gap(rig, rig.clock.now())));
   rig.price(97_000);
   await rig.settle();
-  expect(rig.told).toHaveLength(1);
+  expect(rig.published).toHaveLength(1);
 });
 
 function gap(rig: SignalRig, endTimeMs: number | null) {
@@ -141,7 +141,7 @@ function gap(rig: SignalRig, endTimeMs: number | null) {
   };
 }
 
-test('what would have filled: at 50 ms all, at 250 ms what is left within the limits, at 500 ms nothing', async () => {
+test('the executable fills: at 50 ms all, at 250 ms the rest within the limits, at 500 ms nothing', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
@@ -158,7 +158,7 @@ test('what would have filled: at 50 ms all, at 250 ms what is left within the li
   ]);
 });
 
-test('what would have filled of several levels goes up to the price of the last', async () => {
+test('an executable fill over several levels goes up to the price of the last', async () => {
   const rig = await SignalRig.start();
   rig.market();
   const yes = [
@@ -176,7 +176,7 @@ test('what would have filled of several levels goes up to the price of the last'
   );
 });
 
-test('a book received in the very millisecond counts; an untrusted one fills nothing', async () => {
+test('a book received in the same millisecond counts; an untrusted one fills nothing', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
@@ -196,7 +196,7 @@ test.each([
   ['Up', 1],
   ['Down', 0],
   [null, 0.5],
-] as const)('resolved %s: a pair pays 1 whatever happens', async (outcome, payoutYes) => {
+] as const)('resolved %s: a pair always pays 1', async (outcome, payoutYes) => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);

@@ -1,4 +1,4 @@
-/** The signals role: detectors on the bus, the audit they write to, and what readers see of both. */
+/** The signals role: detectors on the bus, the audit they write to, and the readers of both. */
 
 import type { Publisher, Subscriber } from '../bus/bus.ts';
 import type { Database } from '../control/schema.ts';
@@ -7,46 +7,47 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
 import { type ResumedStore, resumedSecondPrices } from '../store/journal/resumeRows.ts';
+import { AuditFinisher } from './auditFinisher.ts';
 import { AuditLog } from './auditLog.ts';
 import { AuditReader } from './auditReader.ts';
 import { AuditSink } from './auditSink.ts';
-import { CatchUp } from './catchUp.ts';
 import { DetectorHost, type ShownBook } from './detectorHost.ts';
 import { type Board, LiveBoard } from './liveBoard.ts';
 
-/** Prices of before the start that volatility is measured from. */
+/** Prices before the start used for the volatility. */
 const HISTORY_MS = 3_600_000;
-/** Rows an earlier run wrote and did not tell; more were not written in the moment before a crash. */
-const UNTOLD_MAX = 1_000;
+/** Unpublished rows of an earlier run; no more than this were written right before a crash. */
+const UNPUBLISHED_MAX = 1_000;
 
-export interface SignalsOptions {
+interface SignalsOptions {
   readonly database: Database;
   readonly store: ResumedStore;
-  /** Age of the oldest row received that is not in the store. */
+  /** Age of the oldest received row that is not in the store. */
   readonly storeLagMs?: () => number;
   readonly bus: Publisher & Subscriber;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Markets being recorded, and their books as last shown. */
+  /** Markets being recorded, and their newest published books. */
   readonly markets: () => Iterable<Market>;
   readonly bookOf: (marketId: string) => ShownBook | 'unfinished' | null;
 }
 
-/** What the API reads. */
+/** The parts that the API reads. */
 export interface SignalReaders {
   readonly board: Board;
   readonly audit: Pick<AuditReader, 'sums' | 'list' | 'head'>;
 }
 
 export interface Signals extends SignalReaders {
-  /** Stops detecting, then waits for what is being written. */
+  /** Stops detecting, then waits for queued writes. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the detectors: first what an earlier run knew, then the bus, then what that run had written and not told.
- * @throws When the control database cannot be read.
+ * Starts the detectors. First it loads the state of an earlier run, then it subscribes to the bus, then it publishes
+ * the rows that the earlier run had written but not published.
+ * @throws If the control database cannot be read.
  */
 export async function startSignals(options: SignalsOptions): Promise<Signals> {
   const { database, store, bus, clock, log, metrics, storeLagMs = () => 0 } = options;
@@ -54,23 +55,23 @@ export async function startSignals(options: SignalsOptions): Promise<Signals> {
   const [audit, reader] = [new AuditLog(database, clock), new AuditReader(database)];
   const sink = new AuditSink({ ...parts, audit, reader, bus });
   const known = await reader.ofOpenMarkets(clock.now());
-  const untold = await reader.untold(UNTOLD_MAX);
+  const unpublished = await reader.unpublished(UNPUBLISHED_MAX);
   const host = new DetectorHost({ clock, metrics, sink, known, bookOf: options.bookOf });
-  const catchUp = new CatchUp({ ...parts, audit, reader, store, storeLagMs });
+  const finisher = new AuditFinisher({ ...parts, audit, reader, store, storeLagMs });
   await primeVolatility(host, options);
-  for (const market of options.markets()) host.market(market);
+  for (const market of options.markets()) host.onMarket(market);
   const subscriptions = [
     bus.subscribe('market', (market) => {
-      host.market(market);
-      catchUp.market(market);
+      host.onMarket(market);
+      finisher.onMarket(market);
     }),
-    bus.subscribe('book', (record) => host.book(record)),
-    bus.subscribe('quote', (record) => host.quote(record)),
-    bus.subscribe('gap', (gap) => host.gap(gap)),
-    bus.subscribe('underlying', (event) => host.tick(event)),
+    bus.subscribe('book', (record) => host.onBook(record)),
+    bus.subscribe('quote', (record) => host.onQuote(record)),
+    bus.subscribe('gap', (gap) => host.onGap(gap)),
+    bus.subscribe('underlying', (event) => host.onPrice(event)),
   ];
-  for (const { detection } of untold) await sink.tell(detection);
-  void catchUp.round();
+  for (const { detection } of unpublished) await sink.publish(detection);
+  void finisher.round();
   return {
     board: new LiveBoard(host, clock),
     audit: reader,
@@ -78,12 +79,12 @@ export async function startSignals(options: SignalsOptions): Promise<Signals> {
       for (const unsubscribe of subscriptions) unsubscribe();
       host.close();
       await sink.close();
-      await catchUp.close();
+      await finisher.close();
     },
   };
 }
 
-/** A store that does not answer costs half a minute without a volatility, not the signals. */
+/** Without an answer from the store there is no volatility for half a minute, but the signals start. */
 async function primeVolatility(host: DetectorHost, { store, clock, log }: SignalsOptions): Promise<void> {
   try {
     host.prime(await resumedSecondPrices(store, clock.now() - HISTORY_MS));

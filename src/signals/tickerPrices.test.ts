@@ -3,7 +3,9 @@ import { TickerPrices } from './tickerPrices.ts';
 
 const T0 = Date.UTC(2026, 10, 20, 12);
 
-/** Thirty seconds: trades rise by 1 a second from 97,000, half a second before each; the relay is 50 lower, 2 s late. */
+/**
+ * Thirty seconds: trades rise by 1 a second from 97,000, half a second before each; the relay is 50 lower, 2 s late.
+ */
 function thirtySeconds(sources: { trades: boolean; relay: boolean }): TickerPrices {
   const prices = new TickerPrices();
   for (let second = 1; second <= 30; second++) {
@@ -19,20 +21,20 @@ function thirtySeconds(sources: { trades: boolean; relay: boolean }): TickerPric
 const asked = { fromMs: T0 + 10_000, nowMs: T0 + 30_000 };
 const spot = (price: number) => ({ price, source: 'binance_spot', basis: null }) as const;
 
-test('the relay decides: its mean, and the price now for what is still on its way', () => {
+test('the relay decides: its mean, with the current price for the seconds that have not arrived', () => {
   const prices = thirtySeconds({ trades: true, relay: true });
   // Seconds 11 to 28 of the relay, two at 96,980.
   const mean = (18 * (96_950 + 19.5) + 2 * 96_980) / 20;
   expect(prices.insideMean({ ...asked, decider: 'chainlink', spot: spot(96_980) })).toBeCloseTo(mean, 6);
 });
 
-test.each([true, false])('the strike is of trades: their mean, relay %s', (relay) => {
+test.each([true, false])('the strike is from trades: their mean, relay %s', (relay) => {
   const prices = thirtySeconds({ trades: true, relay });
   // Seconds 11 to 30 of the trades.
   expect(prices.insideMean({ ...asked, decider: 'exchange', spot: spot(97_030) })).toBeCloseTo(97_020.5, 6);
 });
 
-test('a feed that is not there is not made up for by another', () => {
+test('a missing feed is not replaced by another', () => {
   const prices = thirtySeconds({ trades: true, relay: false });
   expect(prices.insideMean({ ...asked, decider: 'chainlink', spot: spot(97_030) })).toBe(null);
   const relayed = thirtySeconds({ trades: false, relay: true });

@@ -5,14 +5,14 @@ import { UNDERLYING_AGE_MAX_MS } from '../recorder/underlyingPriceCache.ts';
 import type { UnderlyingEvent, UnderlyingSource } from '../schema/events.ts';
 import { FeedBasis } from './feedBasis.ts';
 
-/** Sources of a spot price, the one with the most trades first. The relayed average is none. */
-export const SPOT_SOURCES = ['binance_spot', 'coinbase_spot', 'chainlink'] as const;
+/** Sources of a spot price, the one with the most trades first. The relayed average is not one of them. */
+const SPOT_SOURCES = ['binance_spot', 'coinbase_spot', 'chainlink'] as const;
 export type SpotSource = (typeof SPOT_SOURCES)[number];
 
-/** Whose price decides: the relayed feed, or an exchange. */
+/** The feed that resolves the market: the relayed feed, or an exchange. */
 export type Decider = 'chainlink' | 'exchange';
 
-/** A value and where it was read; `basis` says that an exchange's price was shifted to the deciding feed's level. */
+/** A price and its source; `basis` is the shift of an exchange's price to the level of the deciding feed. */
 export interface Spot {
   readonly price: number;
   readonly source: SpotSource;
@@ -26,26 +26,26 @@ export interface Sigma {
 }
 
 /** Fresh prices, with and without their sources, in the order of `SPOT_SOURCES`. */
-export interface SourcePrices {
+interface SourcePrices {
   readonly bySource: readonly { readonly source: SpotSource; readonly price: number }[];
   readonly prices: readonly number[];
 }
 
 export const NO_SOURCES: SourcePrices = { bySource: [], prices: [] };
 
-/** What is kept of one price for a moment of the past: enough to go on with after a restart. */
+/** One past price: enough to restore the state after a restart. */
 export type PricePoint = Pick<UnderlyingEvent, 'source' | 'price' | 'eventTimeMs' | 'receivedTimeMs'>;
 
-/** One ticker's last prices by source, and an hour of them a second each, in memory. */
+/** One ticker's newest prices by source, and an hour of them at one per second, in memory. */
 export class TickerPrices {
   readonly #last = new Map<UnderlyingSource, PricePoint>();
   readonly #estimators = new Map(SPOT_SOURCES.map((source) => [source, new VolatilityEstimator()] as const));
-  /** As a window's end is worked out of them: a relayed point at its second, a trade at the second that ends with it. */
+  /** Placed as for a window's end price: a relayed point at its second, a trade at the second that ends with it. */
   readonly #seconds = new Map(SPOT_SOURCES.map((source) => [source, new SecondPrices()] as const));
   readonly #basis = new FeedBasis();
   readonly #sigmas = new Map<number, Sigma | null>();
   #sigmaSecond = -1;
-  /** Of the moment last asked for: all markets of the ticker ask for the same. */
+  /** Cached for the last requested time: all markets of the ticker request the same. */
   #sources: SourcePrices = NO_SOURCES;
   #sourcesMs = Number.NaN;
 
@@ -53,7 +53,7 @@ export class TickerPrices {
     const { source, price, eventTimeMs } = point;
     this.#sourcesMs = Number.NaN;
     const last = this.#last.get(source);
-    // What comes late is of a second that a mean may still need, but no price of now.
+    // A late point belongs to a second that a mean may still need, but is not a current price.
     const isNews = !isLate(point);
     if (isNews && (last === undefined || eventTimeMs >= last.eventTimeMs)) this.#last.set(source, point);
     if (source === 'twap60') return;
@@ -66,9 +66,9 @@ export class TickerPrices {
   }
 
   /**
-   * The price now, as whoever decides sees it. A relayed feed comes seconds late, so where it decides the exchange's
-   * price is taken, shifted by what the two differ.
-   * @returns Null where no source is fresh.
+   * The current price from the deciding feed's view. A relayed feed arrives seconds late, so where it decides, the
+   * exchange's price is used, shifted by the difference of the two.
+   * @returns Null if no source is fresh.
    */
   spot(decider: Decider, nowMs: number): Spot | null {
     const fast = this.#fastest(nowMs);
@@ -95,7 +95,7 @@ export class TickerPrices {
     return this.#sources;
   }
 
-  /** Volatility over windows of that length, worked out at most once a second. */
+  /** Volatility over windows of that length, computed at most once a second. */
   sigma(windowSeconds: number, nowMs: number): Sigma | null {
     const second = Math.floor(nowMs / 1_000);
     if (second !== this.#sigmaSecond) this.#sigmas.clear();
@@ -108,9 +108,9 @@ export class TickerPrices {
   }
 
   /**
-   * Mean since `fromMs` of the feed that decides, as far as it has come; what is still on its way is taken as the price
-   * now. A strike that is itself an estimate from an exchange is held against the mean of that price: the relay's would
-   * be off by what the two differ.
+   * Mean of the deciding feed since `fromMs`; seconds that have not arrived count with the current price. A strike
+   * estimated from an exchange is compared with the mean of that exchange: the relay's mean would be off by the
+   * difference of the two.
    */
   insideMean(asked: { decider: Decider; fromMs: number; nowMs: number; spot: Spot }): number | null {
     const { decider, fromMs, nowMs } = asked;
@@ -146,7 +146,7 @@ export class TickerPrices {
   }
 }
 
-/** The moment of which a point is the price. */
+/** The time that a point's price belongs to. */
 function secondOf({ source, eventTimeMs }: PricePoint): number {
   return source === 'chainlink' ? eventTimeMs : Math.ceil(eventTimeMs / 1_000) * 1_000;
 }

@@ -1,38 +1,38 @@
 import { TakerFee } from '../core/fees.ts';
-import { BestHolds } from '../core/signals/bestHolds.ts';
+import { BestPriceAge } from '../core/signals/bestPriceAge.ts';
 import { MarketModel } from '../core/signals/marketModel.ts';
 import type { MarketState } from '../core/signals/signal.ts';
 import { feeOfMarket, settlementOfMarket, venueRulesAt } from '../core/venueRules.ts';
 import type { SettlementRule } from '../core/venueRulesTable.ts';
 import { type EventType, type Market, type Ticker, UNKNOWN } from '../schema/market.ts';
 import type { BookView } from '../schema/records.ts';
-import { BookCopy } from './ladderCopy.ts';
+import { BookCopy } from './bookCopy.ts';
 import { type Decider, NO_SOURCES, type Sigma, type Spot, type TickerPrices } from './tickerPrices.ts';
 
-/** What the engine prices with; a reader may ask for another window. */
+/** Volatility window of the engine; readers may request another. */
 export const ENGINE_SIGMA_SECONDS = 600;
 
-/** What a market's record and the venue's rules say about trading it. */
-export interface TradingTerms {
+/** Trading terms from a market's record and the venue's rules. */
+interface TradingTerms {
   readonly settlement: SettlementRule;
   readonly feeRule: ReturnType<typeof feeOfMarket>;
   readonly takerHoldMs: number;
 }
 
-/** One market as the detectors look at it: its last whole book, whether to trust it, and the model's value. */
+/** One market as seen by the detectors: its last whole book, whether to trust it, and the model's value. */
 export class WatchedMarket implements MarketState {
   readonly ticker: Ticker;
   readonly eventType: EventType;
   readonly yes = new BookCopy();
   readonly no = new BookCopy();
-  readonly holds = new BestHolds();
+  readonly priceAge = new BestPriceAge();
   market: Market;
   terms: TradingTerms;
   fee: TakerFee;
   model: MarketModel;
-  /** A whole book has been seen. */
+  /** A whole book has been received. */
   hasBook = false;
-  /** The last state shown was proven, and no gap stands. */
+  /** The last published state was proven. */
   isProven = false;
   readonly openGaps = new Set<string>();
   nowMs = 0;
@@ -49,7 +49,7 @@ export class WatchedMarket implements MarketState {
     this.model = modelOf(market, known.terms);
   }
 
-  /** Null for a market of which too little is known to price it. */
+  /** Null for a market with too little data to price it. */
   static of(market: Market, nowMs: number): WatchedMarket | null {
     const { ticker, eventType } = market;
     const terms = termsOf(market, nowMs);
@@ -65,8 +65,8 @@ export class WatchedMarket implements MarketState {
     return this.sources.prices;
   }
 
-  /** Takes over a newer version of the record. */
-  take(market: Market, nowMs: number): void {
+  /** Applies a newer version of the record. */
+  applyRecord(market: Market, nowMs: number): void {
     const terms = termsOf(market, nowMs);
     if (terms === null) return;
     if (JSON.stringify(terms.feeRule) !== JSON.stringify(this.terms.feeRule)) {
@@ -77,13 +77,13 @@ export class WatchedMarket implements MarketState {
     this.model = modelOf(market, terms);
   }
 
-  takeBook({ yes, no }: { yes: BookView; no: BookView }): void {
-    this.yes.take(yes);
-    this.no.take(no);
+  copyBook({ yes, no }: { yes: BookView; no: BookView }): void {
+    this.yes.copyFrom(yes);
+    this.no.copyFrom(no);
     this.hasBook = true;
   }
 
-  /** Works out what the market is worth at `nowMs`, which never goes back. */
+  /** Prices the market at `nowMs`, which never goes back. */
   price(prices: TickerPrices, nowMs: number): void {
     this.nowMs = Math.max(this.nowMs, nowMs);
     this.spot = prices.spot(deciderOf(this.market, this.terms), this.nowMs);
@@ -92,7 +92,7 @@ export class WatchedMarket implements MarketState {
     this.updateModel(this.model, { prices, sigma: this.sigma });
   }
 
-  /** Brings a model of this market to its present readings with a given volatility. */
+  /** Updates a model of this market to its current readings with a given volatility. */
   updateModel(model: MarketModel, { prices, sigma }: { prices: TickerPrices; sigma: Sigma | null }): void {
     const { nowMs, market, spot, terms } = this;
     const isInside =
@@ -121,7 +121,9 @@ function termsOf(market: Market, nowMs: number): TradingTerms | null {
   return { settlement, feeRule, takerHoldMs };
 }
 
-/** A strike estimated from an exchange's trades is off by what the feeds differ; its own price is off by the same. */
+/**
+ * A strike estimated from an exchange's trades is off by the difference of the feeds, and so is the exchange's price.
+ */
 function deciderOf(market: Market, { settlement }: TradingTerms): Decider {
   const isRelayed = settlement.kind === 'chainlink_spot' || settlement.kind === 'chainlink_twap';
   return isRelayed && market.strikeBasis !== 'binance_trades' ? 'chainlink' : 'exchange';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import type { Board } from '../signals/liveBoard.ts';
-import { BoardStream, TELL_MS } from './boardStream.ts';
+import { BoardStream, SEND_INTERVAL_MS } from './boardStream.ts';
 
-/** A connection that keeps what it was sent. */
+/** A connection that keeps its messages. */
 class Reader {
   readonly messages: { type: string; opportunities: { market_id: string }[] }[] = [];
   isPressed = false;
@@ -25,12 +25,12 @@ class Reader {
 
 function opened() {
   const clock = new FakeClock();
-  const standing: string[] = [];
+  const open: string[] = [];
   const reads: object[] = [];
   const board = {
     read: (query: object) => {
       reads.push(query);
-      return { asOfMs: clock.now(), opportunities: standing.map((market_id) => ({ market_id })) };
+      return { asOfMs: clock.now(), opportunities: open.map((market_id) => ({ market_id })) };
     },
   } as unknown as Board;
   const stream = new BoardStream(() => board, clock);
@@ -39,64 +39,64 @@ function opened() {
     stream.add(reader);
     return reader;
   };
-  return { clock, standing, reads, join };
+  return { clock, open, reads, join };
 }
 
-describe('the board to its readers', () => {
-  it('is told whole at first, then when it has changed and not otherwise', async () => {
-    const { clock, standing, join } = opened();
+describe('the board for its readers', () => {
+  it('is sent whole at first, and then only after a change', async () => {
+    const { clock, open, join } = opened();
     const reader = join();
-    standing.push('a');
-    await clock.advance(TELL_MS);
-    await clock.advance(10 * TELL_MS);
-    standing.push('b');
-    await clock.advance(TELL_MS);
-    standing.length = 0;
-    await clock.advance(TELL_MS);
+    open.push('a');
+    await clock.advance(SEND_INTERVAL_MS);
+    await clock.advance(10 * SEND_INTERVAL_MS);
+    open.push('b');
+    await clock.advance(SEND_INTERVAL_MS);
+    open.length = 0;
+    await clock.advance(SEND_INTERVAL_MS);
     expect(reader.shown).toEqual([[], ['a'], ['a', 'b'], []]);
     expect(reader.messages[1]).toMatchObject({ type: 'board', as_of: expect.any(String) });
   });
 
-  it('is read once for all, everything of it, and by nobody when all have left', async () => {
-    const { clock, standing, reads, join } = opened();
+  it('is read once for all readers, completely, and not at all after all have left', async () => {
+    const { clock, open, reads, join } = opened();
     const readers = [join(), join(), join()];
     reads.length = 0;
-    standing.push('a');
-    await clock.advance(TELL_MS);
+    open.push('a');
+    await clock.advance(SEND_INTERVAL_MS);
     expect(reads).toEqual([
       expect.objectContaining({ minEdge: 0, tickers: ['BTC', 'ETH', 'SOL'], sigmaSeconds: 600 }),
     ]);
     expect(readers.map(({ shown }) => shown.at(-1))).toEqual([['a'], ['a'], ['a']]);
     for (const reader of readers) reader.onClosed?.();
-    await clock.advance(10 * TELL_MS);
+    await clock.advance(10 * SEND_INTERVAL_MS);
     expect(reads).toHaveLength(1);
     expect(join().shown).toEqual([['a']]);
   });
 
-  it('tells all what was found out for who joins', async () => {
-    const { clock, standing, join } = opened();
+  it('sends everyone the changes found when a reader joins', async () => {
+    const { clock, open, join } = opened();
     const first = join();
-    standing.push('a');
+    open.push('a');
     expect(join().shown).toEqual([['a']]);
-    await clock.advance(TELL_MS);
+    await clock.advance(SEND_INTERVAL_MS);
     expect(first.shown).toEqual([[], ['a']]);
   });
 
-  it('shows who was slow the newest state and nothing in between', async () => {
-    const { clock, standing, join } = opened();
+  it('sends a slow reader only the newest state', async () => {
+    const { clock, open, join } = opened();
     const [slow, quick] = [join(), join()];
     slow.isPressed = true;
     for (const name of ['a', 'b', 'c']) {
-      standing.push(name);
-      await clock.advance(TELL_MS);
+      open.push(name);
+      await clock.advance(SEND_INTERVAL_MS);
     }
     expect(quick.messages).toHaveLength(4);
     slow.isPressed = false;
     slow.onDrained?.();
     slow.onDrained?.();
     expect(slow.shown).toEqual([[], ['a', 'b', 'c']]);
-    standing.pop();
-    await clock.advance(TELL_MS);
+    open.pop();
+    await clock.advance(SEND_INTERVAL_MS);
     expect(slow.shown.at(-1)).toEqual(['a', 'b']);
   });
 });

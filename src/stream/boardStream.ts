@@ -6,11 +6,11 @@ import type { Board } from '../signals/liveBoard.ts';
 import { ENGINE_SIGMA_SECONDS } from '../signals/watchedMarket.ts';
 import type { Connection } from './connection.ts';
 
-/** A changed board is told this often at most: faster than an eye reads numbers. */
-export const TELL_MS = 250;
-/** More than there can be: each market of the windows followed has one chance a tier. */
+/** Shortest interval between two messages of a changed board: faster than an eye reads numbers. */
+export const SEND_INTERVAL_MS = 250;
+/** More than there can be: each market of the followed windows has one opportunity per kind. */
 const ROWS_MAX = 200;
-/** Everything, as the detectors have it; a reader leaves out what is not asked for. */
+/** The whole board of the detectors; readers filter it themselves. */
 const WHOLE = {
   ...{ minEdge: 0, limit: ROWS_MAX, sigmaSeconds: ENGINE_SIGMA_SECONDS },
   ...{ tickers: TICKERS, eventTypes: EVENT_TYPES },
@@ -19,31 +19,31 @@ const WHOLE = {
 type Reader = Pick<Connection, 'send' | 'answer' | 'isPressed' | 'onDrained' | 'onClosed'>;
 
 /**
- * The board of chances to whoever looks at it: whole at first, and whole again when anything of it has changed. It is read
- * once for all readers, and not at all while there is none.
+ * Sends the board of opportunities to its readers: the whole board on joining, and again after each change. It is read
+ * once for all readers, and not at all without readers.
  */
 export class BoardStream {
   readonly #board: () => Board;
   readonly #clock: Clock;
   readonly #readers = new Set<Reader>();
-  /** Were under pressure when the board changed last. */
+  /** Readers that were under pressure at the last change. */
   readonly #behind = new Set<Reader>();
   #timer: Timer | null = null;
   #rows = '';
   #message = Buffer.alloc(0);
 
-  /** @param board Asked for when it is first looked at. */
+  /** @param board Called on the first read. */
   constructor(board: () => Board, clock: Clock) {
     this.#board = board;
     this.#clock = clock;
   }
 
   add(reader: Reader): void {
-    // Whatever is found out for this one is news to the others too.
-    this.#look();
+    // A change found by this read goes to the other readers too.
+    this.#refresh();
     reader.answer(this.#message.toString());
     this.#readers.add(reader);
-    this.#timer ??= every(this.#clock, TELL_MS, () => this.#look());
+    this.#timer ??= every(this.#clock, SEND_INTERVAL_MS, () => this.#refresh());
     reader.onDrained = () => {
       if (this.#behind.delete(reader)) reader.send(this.#message);
     };
@@ -56,15 +56,15 @@ export class BoardStream {
     };
   }
 
-  /** Reads the board, and tells everybody of it if it has changed. */
-  #look(): void {
+  /** Reads the board, and sends it to all readers if it has changed. */
+  #refresh(): void {
     const { asOfMs, opportunities } = this.#board().read(WHOLE);
     const rows = printJson(opportunities);
     if (rows === this.#rows) return;
     this.#rows = rows;
     this.#message = Buffer.from(`{"type":"board","as_of":"${formatTime(asOfMs)}","opportunities":${rows}}`);
     for (const reader of this.#readers) {
-      // Nothing waits in line for who is slow: what comes next replaces it.
+      // Nothing is queued for a slow reader: the next board replaces this one.
       if (reader.isPressed) this.#behind.add(reader);
       else reader.send(this.#message);
     }

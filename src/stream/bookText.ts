@@ -3,10 +3,10 @@ import { SnapshotPrinter } from '../print/snapshotText.ts';
 import type { BookRecord, SideView } from '../schema/records.ts';
 import { type BookRow, emptySide, type RowSide } from '../store/tables/bookRowReader.ts';
 
-/** A book as it stands; a view, as in records. */
+/** The current book; a view, as in records. */
 export type LiveBook = Pick<BookRecord, 'eventTimeMs' | 'trusted' | 'underlyingPrice' | 'yes' | 'no'>;
 
-/** Converts live books to rows as the store's reader gives them, so that both print alike. */
+/** Converts live books to rows of the store reader's form, so that both print alike. */
 export class LiveBookRow {
   readonly #row: BookRow = {
     ...{ timeMs: 0, trusted: false, mirrored: false, underlyingPrice: null },
@@ -32,7 +32,7 @@ export class BookText {
   readonly #printers = new Map<string, SnapshotPrinter>();
   readonly #row = new LiveBookRow();
 
-  /** @returns Everything of a snapshot but its opening brace; a view that the next call may not touch. */
+  /** @returns A snapshot without its opening brace; later calls do not overwrite it. */
   print(book: LiveBook, ticker: string): Buffer {
     const printer = this.#printer(ticker);
     printer.print(this.#row.of(book), '');

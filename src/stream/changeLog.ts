@@ -1,21 +1,21 @@
 import type { MarketMessage, MessageLog, StreamedMarket } from './streamedMarket.ts';
 
-/** How far back a client that was away is replayed what it missed. */
+/** A client that reconnects within this time is replayed the changes it missed. */
 export const RETAINED_MS = 60_000;
-/** The same in bytes of messages, whichever is less. */
-export const RETAINED_BYTES_MAX = 64 * 1024 * 1024;
-/** Entries already dropped that may still stand at the front of the array. */
+/** Limit in bytes of messages; whichever limit is reached first applies. */
+const RETAINED_BYTES_MAX = 64 * 1024 * 1024;
+/** Dropped entries that may remain at the front of the array. */
 const DROPPED_MAX = 4096;
 
-export interface Entry extends MarketMessage {
+export interface LogEntry extends MarketMessage {
   readonly market: StreamedMarket;
   /** Monotonic. */
   readonly timeMs: number;
 }
 
-/** The latest messages of all markets in the order they happened, each kept once for all clients. */
+/** The latest messages of all markets in order, each stored once for all clients. */
 export class ChangeLog implements MessageLog {
-  #entries: Entry[] = [];
+  #entries: LogEntry[] = [];
   #dropped = 0;
   #bytes = 0;
   #head = 0;
@@ -25,7 +25,7 @@ export class ChangeLog implements MessageLog {
     return this.#head;
   }
 
-  /** Number of the oldest entry kept; one above `head` when none is. */
+  /** Number of the oldest kept entry; `head + 1` if there is none. */
   get first(): number {
     return this.#head - (this.#entries.length - this.#dropped) + 1;
   }
@@ -34,13 +34,13 @@ export class ChangeLog implements MessageLog {
     return this.#bytes;
   }
 
-  at(seq: number): Entry | null {
+  at(seq: number): LogEntry | null {
     if (seq < this.first) return null;
     return this.#entries[this.#dropped + seq - this.first] ?? null;
   }
 
   /** @throws {RangeError} Unless its number is the next. */
-  append(entry: Entry): void {
+  append(entry: LogEntry): void {
     if (entry.seq !== this.#head + 1) throw new RangeError(`entry ${entry.seq} after ${this.#head}`);
     this.#entries.push(entry);
     this.#head = entry.seq;
@@ -48,7 +48,7 @@ export class ChangeLog implements MessageLog {
     this.drop(entry.timeMs);
   }
 
-  /** Drops what is older than `RETAINED_MS` or beyond `RETAINED_BYTES_MAX`; its markets are told. */
+  /** Drops entries older than `RETAINED_MS` or beyond `RETAINED_BYTES_MAX`, and notifies their markets. */
   drop(nowMs: number): void {
     for (;;) {
       const oldest = this.#entries[this.#dropped];
@@ -63,8 +63,8 @@ export class ChangeLog implements MessageLog {
     this.#dropped = 0;
   }
 
-  /** The state of a market's book as of an entry: its newest change up to there, null when none is kept. */
-  changeAt(market: StreamedMarket, seq: number): Entry | null {
+  /** A market's newest change up to an entry; null if it is no longer kept. */
+  changeAt(market: StreamedMarket, seq: number): LogEntry | null {
     for (let at = Math.min(seq, this.#head); at >= this.first; at--) {
       const entry = this.at(at);
       if (entry !== null && entry.market === market && entry.change !== null) return entry;

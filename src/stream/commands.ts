@@ -1,20 +1,20 @@
 import { isNestedTooDeeply, NESTED_TOO_DEEPLY } from '../schema/api/nesting.ts';
 import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
 import { parsePlace, type StreamPlace } from './cursor.ts';
-import type { Selection } from './wants.ts';
+import type { Selection } from './streamSubscriptions.ts';
 
-/** Names in one list of a command. */
+/** Most names in one list of a command. */
 const NAMES_MAX = 500;
-/** What of a wrong name is repeated to its sender. */
+/** Most characters of an unknown name that the error repeats. */
 const NAME_SHOWN_MAX = 80;
 
-/** What a client asks for. */
+/** A client's command. */
 export type Command =
   | { readonly kind: 'subscribe'; readonly selection: Selection; readonly resume: StreamPlace | null }
   | { readonly kind: 'unsubscribe'; readonly selection: Selection }
   | { readonly kind: 'pong' };
 
-/** A message that is no command; `message` is told to the client. */
+/** An invalid command; `message` is sent to the client. */
 export class CommandError extends Error {}
 
 /** @throws {CommandError} */
@@ -51,7 +51,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   return parsed as Record<string, unknown>;
 }
 
-/** Absent and null are the same; an empty list names nothing, so it is as good as absent. */
+/** Absent, null and an empty list are equivalent. */
 function names(
   message: Readonly<Record<string, unknown>>,
   field: string,
@@ -79,7 +79,7 @@ function shown(name: string): string {
   return name.length > NAME_SHOWN_MAX ? `${name.slice(0, NAME_SHOWN_MAX)}...` : name;
 }
 
-/** A refusal as it is sent. */
+/** The message for a refused command. */
 export function errorText(detail: string): string {
   return JSON.stringify({ type: 'error', detail });
 }

@@ -2,20 +2,23 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
-import type { Sent, StreamMetrics } from './streamMetrics.ts';
+import type { SentCounts, StreamMetrics } from './streamMetrics.ts';
 import type { TextFrame } from './textFrame.ts';
 
-export const PING_MS = 25_000;
-/** Pings a client may leave unanswered; any message or pong answers. */
+const PING_MS = 25_000;
+/** Pings that a client may leave unanswered; any message or pong counts as an answer. */
 const SILENT_PINGS_MAX = 2;
-/** With this much waiting for a client in our memory it is under pressure: it gets nothing more until that has left. */
+/** With this many bytes buffered a client is under pressure: it is sent nothing more until they have left. */
 export const PRESSURE_BYTES = 256 * 1024;
-/** With this much waiting it is closed. Only answers to its own commands and its first snapshots go beyond pressure. */
+/**
+ * With this many bytes buffered a client is closed. Only replies to its own commands and its first snapshots may exceed
+ * the pressure limit.
+ */
 export const BUFFERED_BYTES_MAX = 1024 * 1024;
-/** A client under pressure that takes nothing for this long is closed. */
-export const STALLED_MS = 5_000;
+/** A client under pressure whose buffer does not shrink for this long is closed. */
+const STALLED_MS = 5_000;
 
-/** Clients of one stream served before others on the event loop get their turn: about a millisecond. */
+/** Clients of one stream served before the event loop gets a turn: about a millisecond. */
 export const CLIENTS_AT_ONCE = 100;
 
 export const CLOSE = {
@@ -32,33 +35,33 @@ export type CloseCause = keyof typeof CLOSE;
 const AS_TEXT = { binary: false, compress: false };
 const PING = Buffer.from('{"type":"ping"}');
 
-export interface ConnectionParts {
+interface ConnectionOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: StreamMetrics;
-  /** Which stream, for metrics. */
+  /** Name of the stream, for metrics. */
   readonly stream: string;
 }
 
-/** One admitted client: sends within bounds, keeps alive, and closes what is silent or too slow. */
+/** One admitted client: bounds its buffer, sends pings, and closes if it is silent or too slow. */
 export class Connection {
-  /** Told when what waited has left. */
+  /** Called when the buffered data has left. */
   onDrained: (() => void) | null = null;
-  /** Text of a client's message. */
+  /** Called with the text of a client's message. */
   onText: ((text: string) => void) | null = null;
-  /** Once, whoever closed it. */
+  /** Called once, whichever side closed. */
   onClosed: (() => void) | null = null;
   readonly #socket: WebSocket;
   readonly #transport: Duplex;
-  readonly #sent: Sent;
-  readonly #parts: ConnectionParts;
+  readonly #sent: SentCounts;
+  readonly #parts: ConnectionOptions;
   readonly #ping: Timer;
   #stalled: Timer | null = null;
   #unanswered = 0;
   #isOpen = true;
 
-  /** @param transport Under the socket, which has no compression; tells when it has drained. */
-  constructor(socket: WebSocket, transport: Duplex, parts: ConnectionParts) {
+  /** @param transport The stream under the socket, which has no compression; its `drain` event is used. */
+  constructor(socket: WebSocket, transport: Duplex, parts: ConnectionOptions) {
     this.#socket = socket;
     this.#transport = transport;
     this.#sent = parts.metrics.sent(parts.stream);
@@ -87,14 +90,14 @@ export class Connection {
     return this.#socket.bufferedAmount;
   }
 
-  /** So much waits that nothing should be sent before `onDrained`. */
+  /** So much is buffered that nothing should be sent before `onDrained`. */
   get isPressed(): boolean {
     if (this.#socket.bufferedAmount < PRESSURE_BYTES) return false;
     this.#watchStall();
     return true;
   }
 
-  /** @param message Text as bytes, which are not copied: they must not change any more. */
+  /** @param message Text as bytes. They are not copied, so they must not change any more. */
   send(message: Buffer): void {
     if (!this.#isOpen) return;
     this.#socket.send(message, AS_TEXT);
@@ -102,8 +105,8 @@ export class Connection {
   }
 
   /**
-   * For what goes to many: the socket library would make a header for each and hand the system two pieces. Without
-   * compression and with whole messages only it keeps nothing back, so what it sends and this stay in order.
+   * Sends one message to many clients: the socket library would build a header for each and write two pieces. Without
+   * compression or fragments the library buffers nothing, so both ways of sending stay in order.
    */
   sendFrame({ bytes, message }: TextFrame): void {
     if (!this.#isOpen || this.#socket.readyState !== this.#socket.OPEN) return;
@@ -116,7 +119,7 @@ export class Connection {
     this.#sent.bytes += length;
   }
 
-  /** For what a client asked for itself: closes it when it asks without reading. */
+  /** Replies to a client's own command; closes a client that sends commands without reading. */
   answer(text: string): void {
     this.send(Buffer.from(text));
     this.checkBuffered();
@@ -162,7 +165,7 @@ export class Connection {
     }
     this.#unanswered++;
     this.send(PING);
-    // Every client library answers this one by itself.
+    // Every client library answers this one automatically.
     this.#socket.ping();
     this.checkBuffered();
   }

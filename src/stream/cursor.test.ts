@@ -8,7 +8,7 @@ const place = fc.record({
   upTo: fc.option(fc.nat(), { nil: null }),
 });
 
-test('a place is read back as it was', () => {
+test('a place survives formatting and parsing', () => {
   fc.assert(
     fc.property(place, (one) => {
       expect(parsePlace(formatPlace(one))).toEqual({ ...one });
@@ -16,7 +16,7 @@ test('a place is read back as it was', () => {
   );
 });
 
-test('what differs in one character is no cursor', () => {
+test('a cursor changed in one character is rejected', () => {
   const other = fc.constantFrom(...'0123456789abcdefghijklmnopqrstuvwxyz. ');
   fc.assert(
     fc.property(

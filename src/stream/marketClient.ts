@@ -1,52 +1,52 @@
-import type { ChangeLog, Entry } from './changeLog.ts';
+import type { ChangeLog, LogEntry } from './changeLog.ts';
 import { CommandError, errorText, parseCommand } from './commands.ts';
 import type { Connection } from './connection.ts';
 import { formatPlace, type StreamPlace } from './cursor.ts';
 import { gapNotice } from './notices.ts';
 import type { StreamedMarket } from './streamedMarket.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
-import { type Selection, Wants } from './wants.ts';
+import { type Selection, StreamSubscriptions } from './streamSubscriptions.ts';
 
-/** What a client needs of the stream it is a client of. */
+/** The parts of its stream that a client needs. */
 export interface MarketSource {
   readonly run: string;
   readonly log: ChangeLog;
   readonly metrics: StreamMetrics;
-  /** Of those followed; null: unknown. */
+  /** Finds a followed market; null: unknown. */
   find(marketId: string): StreamedMarket | null;
-  /** @param since Log number: markets resolved after it count as going on. */
-  matching(wants: Wants, since: number): StreamedMarket[];
+  /** @param since Log number: markets resolved after it count as open. */
+  matching(subscriptions: StreamSubscriptions, since: number): StreamedMarket[];
   join(client: MarketClient, market: StreamedMarket): void;
   leave(client: MarketClient, market: StreamedMarket): void;
-  /** Has `deliver` called soon. */
+  /** Schedules a call of `deliver`. */
   wake(client: MarketClient): void;
 }
 
-/** What a client has of one market. */
-interface Sent {
-  /** Newest change it got or was told that it missed. */
+/** A client's state of one market. */
+interface SentState {
+  /** Newest change that was sent, or reported as skipped. */
   change: number;
-  /** Log number of the newest notice it got. */
+  /** Log number of the newest notice that was sent. */
   notice: number;
 }
 
 /**
- * One client of `/v1/stream`. It keeps no queue: it has a position in the log all clients share, and is sent what lies
- * between there and the head. So a slow one costs its socket's buffer and nothing else.
+ * One client of `/v1/stream`. It has no queue: it has a position in the log that all clients share, and is sent the
+ * entries between it and the head. A slow client therefore costs only its socket's buffer.
  */
 export class MarketClient {
-  readonly wants = new Wants();
+  readonly subscriptions = new StreamSubscriptions();
   readonly #connection: Connection;
   readonly #source: MarketSource;
-  readonly #sent = new Map<StreamedMarket, Sent>();
+  readonly #sent = new Map<StreamedMarket, SentState>();
   #position: number;
-  /** It was under pressure: of what it has not got, only the newest of each market is sent. */
+  /** After pressure: of the changes not yet sent, only the newest of each market is sent. */
   #newestOnly = false;
-  /** It resumed and has not caught up: it gets everything, as fast as it takes it. */
+  /** It resumed and has not caught up: it gets every change, as fast as it reads. */
   #replaying = false;
-  /** Skipped changes it has not been told of. */
-  readonly #untold = new Map<StreamedMarket, number>();
-  /** The log dropped something before it was sent. */
+  /** Skipped changes not yet reported to it. */
+  readonly #unreported = new Map<StreamedMarket, number>();
+  /** The log dropped entries before they were sent. */
   #isBehindLog = false;
   isWoken = false;
 
@@ -62,7 +62,7 @@ export class MarketClient {
     return this.#sent.keys();
   }
 
-  /** Sends what has happened since, until all is sent or the client is under pressure. */
+  /** Sends new entries until all are sent or the client is under pressure. */
   deliver(): void {
     const { log } = this.#source;
     if (this.#position < log.first - 1) this.#isBehindLog = true;
@@ -77,24 +77,24 @@ export class MarketClient {
       this.#offer(entry);
       this.#position = entry.seq;
     }
-    this.#tellSkipped();
+    this.#reportSkipped();
     this.#newestOnly = this.#replaying = false;
     if (this.#isBehindLog) this.#catchUp();
   }
 
-  /** A market that came to be after the client asked for its series. */
+  /** Adds a market that appeared after the client subscribed to its series. */
   offerMarket(market: StreamedMarket): void {
-    if (this.#sent.has(market) || !this.wants.matches(market.record)) return;
+    if (this.#sent.has(market) || !this.subscriptions.matches(market.record)) return;
     this.#join([market]);
   }
 
   forget(market: StreamedMarket): void {
     this.#sent.delete(market);
-    this.#untold.delete(market);
-    this.wants.forget(market.record.marketId);
+    this.#unreported.delete(market);
+    this.subscriptions.forget(market.record.marketId);
   }
 
-  #offer(entry: Entry): void {
+  #offer(entry: LogEntry): void {
     const sent = this.#sent.get(entry.market);
     if (sent === undefined) return;
     if (entry.change === null) {
@@ -108,39 +108,39 @@ export class MarketClient {
     sent.change = entry.change;
     const isSkipped = this.#newestOnly && entry.change < entry.market.changes;
     const skipped = isSkipped ? ahead : ahead - 1;
-    if (skipped > 0) this.#untold.set(entry.market, (this.#untold.get(entry.market) ?? 0) + skipped);
+    if (skipped > 0) this.#unreported.set(entry.market, (this.#unreported.get(entry.market) ?? 0) + skipped);
     if (isSkipped) return;
-    // First what was skipped of any market: the cursor of what follows stands behind all of it.
-    this.#tellSkipped();
+    // Reports skipped changes of any market first: the cursor of the next message is past all of them.
+    this.#reportSkipped();
     this.#connection.sendFrame(entry.frame);
   }
 
-  #tellSkipped(): void {
-    if (this.#untold.size === 0) return;
-    for (const [market, count] of this.#untold) {
+  #reportSkipped(): void {
+    if (this.#unreported.size === 0) return;
+    for (const [market, count] of this.#unreported) {
       const message = { type: 'skipped', market_id: market.record.marketId, count };
       this.#connection.send(Buffer.from(JSON.stringify(message)));
       this.#source.metrics.skipped(count);
     }
-    this.#untold.clear();
+    this.#unreported.clear();
   }
 
-  /** The log dropped changes before they could be sent: what the client holds is made new. */
+  /** The log dropped changes before they could be sent: sends the current books instead. */
   #catchUp(): void {
     this.#isBehindLog = false;
     const behind = [...this.#sent].flatMap(([market, sent]) => {
       const skipped = market.changes - sent.change - 1;
       if (skipped < 0) return [];
-      if (skipped > 0) this.#untold.set(market, skipped);
+      if (skipped > 0) this.#unreported.set(market, skipped);
       return [market];
     });
-    this.#tellSkipped();
+    this.#reportSkipped();
     this.#sendStates(behind);
-    this.#tellGaps(behind);
+    this.#reportGaps(behind);
   }
 
   #command(text: string): void {
-    // What happened before it was asked goes first; where nothing holds it up, snapshots are of this moment.
+    // Earlier changes go first; if nothing delays them, snapshots show the current state.
     this.deliver();
     try {
       const command = parseCommand(text);
@@ -160,29 +160,29 @@ export class MarketClient {
     if (resume !== null && resume.run === run && resume.seq > log.head) {
       throw new CommandError('resume is not a cursor of this stream');
     }
-    this.wants.add(selection, (marketId) => this.#source.find(marketId)?.record ?? null);
+    this.subscriptions.add(selection, (marketId) => this.#source.find(marketId)?.record ?? null);
     this.#acknowledge();
     if (resume === null || !this.#resume(resume)) this.#join(this.#joining(log.head));
     this.#connection.checkBuffered();
   }
 
   #unsubscribe(selection: Selection): void {
-    this.wants.remove(selection);
+    this.subscriptions.remove(selection);
     for (const market of [...this.#sent.keys()]) {
-      if (this.wants.matches(market.record)) continue;
+      if (this.subscriptions.matches(market.record)) continue;
       this.#sent.delete(market);
-      this.#untold.delete(market);
+      this.#unreported.delete(market);
       this.#source.leave(this, market);
     }
     this.#acknowledge();
   }
 
   #acknowledge(): void {
-    this.#connection.answer(JSON.stringify({ type: 'ack', subscribed: this.wants.toJson() }));
+    this.#connection.answer(JSON.stringify({ type: 'ack', subscribed: this.subscriptions.toJson() }));
   }
 
   #joining(since: number): StreamedMarket[] {
-    return this.#source.matching(this.wants, since).filter((market) => !this.#sent.has(market));
+    return this.#source.matching(this.subscriptions, since).filter((market) => !this.#sent.has(market));
   }
 
   #join(markets: readonly StreamedMarket[]): void {
@@ -191,19 +191,19 @@ export class MarketClient {
       this.#sent.set(market, { change: 0, notice: this.#source.log.head });
     }
     this.#sendStates(markets);
-    this.#tellGaps(markets);
+    this.#reportGaps(markets);
   }
 
-  /** Of gaps that opened before the client came, so that it hears of none closed that it was not told of. */
-  #tellGaps(markets: readonly StreamedMarket[]): void {
+  /** Reports gaps that were open before the client joined, so that every closed gap was reported open first. */
+  #reportGaps(markets: readonly StreamedMarket[]): void {
     for (const { openGap } of markets) {
       if (openGap !== null) this.#connection.send(Buffer.from(JSON.stringify(gapNotice(openGap))));
     }
   }
 
   /**
-   * Goes on where the client stopped.
-   * @returns False when anything after that place is no longer kept: then everything begins with snapshots again.
+   * Continues at the client's place.
+   * @returns False if any later change is no longer kept: the subscription then starts again with snapshots.
    */
   #resume(place: StreamPlace): boolean {
     if (place.run !== this.#source.run) return false;
@@ -216,18 +216,18 @@ export class MarketClient {
       const change = this.#stateAt(market, place.seq)?.change ?? 0;
       this.#sent.set(market, { change, notice: place.seq });
     }
-    // The connection had ended within the first snapshots.
+    // The connection had ended during the first snapshots.
     const { upTo } = place;
     if (upTo !== null) this.#sendStates(markets.filter(({ ordinal }) => ordinal > upTo));
-    this.#tellGaps(markets);
+    this.#reportGaps(markets);
     this.#replaying = true;
     this.#source.wake(this);
     return true;
   }
 
   /**
-   * Snapshots as of the client's position. All but the last say in their cursor how far they got, so that who loses the
-   * connection between two of them is not taken for having all.
+   * Sends snapshots as of the client's position. The cursor of all but the last says how far they got, so that a client
+   * disconnected between two of them resumes with the rest.
    */
   #sendStates(markets: readonly StreamedMarket[]): void {
     const states = markets.flatMap((market) => {

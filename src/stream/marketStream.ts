@@ -13,24 +13,24 @@ import { MarketClient, type MarketSource } from './marketClient.ts';
 import { gapNotice, statusNotice } from './notices.ts';
 import { StreamedMarket } from './streamedMarket.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
+import type { StreamSubscriptions } from './streamSubscriptions.ts';
 import { type TextFrame, textFrame } from './textFrame.ts';
-import type { Wants } from './wants.ts';
 
 const SWEEP_MS = 5_000;
-/** A book half applied when it is asked for is whole, or told as a change, by then. */
+/** By this time a half-applied book is complete, or was published as a change. */
 const AWAIT_MS = ACTION_QUIET_MS + 5;
 
-/** What the stream reads of the recorder beside the bus. */
+/** The recorder's state that the stream reads, in addition to the bus. */
 export interface LiveBooks {
   markets(): Iterable<Market>;
   market(marketId: string): Market | null;
   /** The book after its last finished action; null before the first, `unfinished` while an action is half applied. */
   book(marketId: string): LiveBook | 'unfinished' | null;
-  /** The gap the market is in. */
+  /** The market's open gap. */
   gap(marketId: string): Gap | null;
 }
 
-/** `/v1/stream`: every book change of the markets a client asked for, printed once for all clients. */
+/** `/v1/stream`: every book change of the subscribed markets, printed once for all clients. */
 export class MarketStream implements MarketSource {
   readonly run: string;
   readonly log = new ChangeLog();
@@ -45,10 +45,10 @@ export class MarketStream implements MarketSource {
   readonly #sweep: Timer;
   #awaiting: Timer | null = null;
   #ordinal = 0;
-  /** Monotonic; until then what a client may come back for is kept. */
+  /** Monotonic; until then changes are kept for a client that may reconnect. */
   #wantedUntilMs = Number.NEGATIVE_INFINITY;
 
-  /** @param options.run Names this run of the service in cursors: 12 hex digits of chance. */
+  /** @param options.run Names this run of the service in cursors: 12 random hex digits. */
   constructor(options: {
     run: string;
     bus: Subscriber;
@@ -71,7 +71,7 @@ export class MarketStream implements MarketSource {
     this.#sweep = every(clock, SWEEP_MS, () => this.#tidy());
   }
 
-  /** Takes over an admitted connection; its owner closes it. */
+  /** Serves an admitted connection; its owner closes it. */
   add(connection: Connection): void {
     const client = new MarketClient(connection, this);
     this.#clients.add(client);
@@ -88,9 +88,9 @@ export class MarketStream implements MarketSource {
     return this.#markets.get(marketId) ?? null;
   }
 
-  matching(wants: Wants, since: number): StreamedMarket[] {
+  matching(subscriptions: StreamSubscriptions, since: number): StreamedMarket[] {
     return [...this.#markets.values()].filter((market) =>
-      wants.matches(market.record, market.wasOverBy(since)),
+      subscriptions.matches(market.record, market.wasOverBy(since)),
     );
   }
 
@@ -170,14 +170,14 @@ export class MarketStream implements MarketSource {
     const market = this.#markets.get(gap.marketId);
     if (market === undefined) return;
     const isOpen = gap.endTimeMs === null;
-    // What was mended before it was known to be a gap is found as one that is over: it is told from its beginning.
+    // A gap that was repaired before it was detected arrives as closed: its start is reported first.
     if (!isOpen && market.openGap?.gapId !== gap.gapId)
       this.#notice(market, gapNotice({ ...gap, endTimeMs: null }));
     market.openGap = isOpen ? gap : null;
     this.#notice(market, gapNotice(gap));
   }
 
-  /** A market found while clients are here, or may come back, is kept from its first change on. */
+  /** A market added while clients are connected, or may reconnect, is kept from its first change on. */
   #add(record: Market): StreamedMarket {
     const market = new StreamedMarket(record, { ordinal: this.#ordinal++, sinceSeq: this.log.head });
     market.openGap = this.#books.gap(record.marketId);
@@ -197,7 +197,7 @@ export class MarketStream implements MarketSource {
     if (market.isAwaited) this.#awaitBooks();
   }
 
-  /** Asks again for books that were half applied; if the action changed them, the bus has told them meanwhile. */
+  /** Reads half-applied books again. If the action changed them, the bus has published them meanwhile. */
   #awaitBooks(): void {
     this.#awaiting ??= this.#clock.after(AWAIT_MS, () => {
       this.#awaiting = null;

@@ -1,9 +1,9 @@
-/** What streams say of a market between its books, live and replayed. */
+/** Messages of the streams, live and replayed, about a market between its books. */
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
 
-/** What is told of a gap when it opens, and when it is closed. */
+/** The message for a gap that opens or closes. */
 export function gapNotice({ marketId, gapId, cause, startTimeMs, endTimeMs }: Gap) {
   const state = endTimeMs === null ? 'open' : 'closed';
   const at = formatTime(endTimeMs ?? startTimeMs);

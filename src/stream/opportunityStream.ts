@@ -6,7 +6,7 @@ import { errorText, parseCommand } from './commands.ts';
 import { CLIENTS_AT_ONCE, type Connection } from './connection.ts';
 import { type TextFrame, textFrame } from './textFrame.ts';
 
-/** Opportunities kept for clients under pressure; who falls further behind is closed, since none may be left out. */
+/** Opportunities kept for clients under pressure. A client further behind is closed, since none may be skipped. */
 const KEPT_MAX = 1000;
 
 interface Kept {
@@ -19,12 +19,12 @@ export class OpportunityStream {
   readonly #fanOut = new FanOut(CLIENTS_AT_ONCE);
   readonly #clients = new Set<OpportunityClient>();
   readonly #leave: () => void;
-  /** The last ones; `#count` is the number of the newest. */
+  /** The latest ones; `#count` is the number of the newest. */
   readonly kept: Kept[] = [];
   #count = 0;
 
   constructor(bus: Subscriber) {
-    this.#leave = bus.subscribe('opportunity', (opportunity) => this.#tell(opportunity));
+    this.#leave = bus.subscribe('opportunity', (opportunity) => this.#publish(opportunity));
   }
 
   get count(): number {
@@ -42,7 +42,7 @@ export class OpportunityStream {
     this.#leave();
   }
 
-  #tell(opportunity: Opportunity): void {
+  #publish(opportunity: Opportunity): void {
     this.#count++;
     const frame = textFrame([Buffer.from(printJson(opportunity))]);
     this.kept.push({ ticker: opportunity.ticker, frame });

@@ -14,43 +14,43 @@ import type { Connection } from './connection.ts';
 import { formatPlace, type StreamPlace } from './cursor.ts';
 import { noticesOf, type ReplayNotice } from './replayNotices.ts';
 import { ReplayPace } from './replayPace.ts';
-import { type Selection, seriesIn, Wants } from './wants.ts';
+import { type Selection, StreamSubscriptions, seriesIn } from './streamSubscriptions.ts';
 
 /** Markets of one replay: a day and a half of one series of five-minute windows. */
 const MARKETS_MAX = 500;
-/** Books read at once: little enough that printing them blocks nobody, and that a slow client holds little. */
+/** Books read at once: few enough that printing them does not block, and that a slow client uses little memory. */
 const PAGE_BOOKS = 200;
-/** Stands where a live cursor names a run of the service: what was recorded is the same in all of them. */
+/** Takes the place of the run in a cursor: recorded changes are the same in every run. */
 const RECORDED = '000000000000';
 /** A cursor before the first change. */
 const BEGINNING = 0;
 
-export interface ReplayTerms {
+interface ReplayTerms {
   /** Null: from the first record. */
   readonly fromMs: number | null;
   readonly toMs: number;
-  /** Recorded seconds in one of ours; 0: as fast as the client takes them. */
+  /** Recorded seconds per second; 0: as fast as the client reads. */
   readonly speed: number;
 }
 
-export interface ReplayParts {
+interface ReplayOptions {
   readonly store: StoreReader;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * Plays what was recorded to one client as if it were live, in the order and at the pace it was received. Its first
- * `subscribe` begins it. A slow client is waited for: nothing is skipped.
+ * Replays the recording to one client like a live stream, in the order and at the pace of receipt. The client's first
+ * `subscribe` starts it. It waits for a slow client: nothing is skipped.
  */
 export class Replay {
   readonly #connection: Connection;
   readonly #terms: ReplayTerms;
-  readonly #parts: ReplayParts;
+  readonly #parts: ReplayOptions;
   readonly #gone = new AbortController();
   #begun = false;
 
-  constructor(connection: Connection, terms: ReplayTerms, parts: ReplayParts) {
+  constructor(connection: Connection, terms: ReplayTerms, parts: ReplayOptions) {
     this.#connection = connection;
     this.#terms = terms;
     this.#parts = parts;
@@ -90,9 +90,9 @@ export class Replay {
     const { signal } = this.#gone;
     const range = { fromMs, toMs };
     const markets = await this.#marketsOf(selection, range);
-    const wants = new Wants();
-    wants.add(selection, () => null);
-    this.#connection.answer(JSON.stringify({ type: 'ack', subscribed: wants.toJson() }));
+    const subscriptions = new StreamSubscriptions();
+    subscriptions.add(selection, () => null);
+    this.#connection.answer(JSON.stringify({ type: 'ack', subscribed: subscriptions.toJson() }));
     const known = new Map(markets.map((market) => [market.marketId, market]));
     const notices = await noticesOf(store, markets, range, signal);
     if (afterSeq === BEGINNING) {
@@ -105,7 +105,7 @@ export class Replay {
       nextBooks(store, { markets, spans }, { ...range, afterSeq: after, limit: PAGE_BOOKS }, signal);
     let books = await next(afterSeq);
     while (books.length > 0 && !signal.aborted) {
-      // Read while the page before is played.
+      // Read while the page before is sent.
       const following = next(books.at(-1)?.seq as number);
       following.catch(() => undefined);
       for (const book of books) {
@@ -123,7 +123,7 @@ export class Replay {
     log.info({ markets: markets.length }, 'stream.replay_over');
   }
 
-  /** @throws {CommandError} For an id nobody recorded, and for more markets than one replay takes. */
+  /** @throws {CommandError} If an id was never recorded, or more markets match than one replay allows. */
   async #marketsOf(
     selection: Selection,
     range: { fromMs: number; toMs: number },
@@ -142,7 +142,7 @@ export class Replay {
     return markets;
   }
 
-  /** What was said up to a moment. */
+  /** Sends the notices up to a time. */
   async #notice(notices: ReplayNotice[], untilMs: number, pace: ReplayPace): Promise<void> {
     for (let next = notices[0]; next !== undefined && next.atMs <= untilMs; next = notices[0]) {
       notices.shift();
@@ -160,7 +160,7 @@ export class Replay {
   }
 }
 
-/** @throws {CommandError} For a cursor of a live stream: it says nothing of what was recorded. */
+/** @throws {CommandError} For a cursor of a live stream, which does not name a place in the recording. */
 function placeIn(resume: StreamPlace | null): number {
   if (resume === null) return BEGINNING;
   if (resume.run !== RECORDED) throw new CommandError('resume is not a cursor of this stream');

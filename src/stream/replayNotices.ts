@@ -10,7 +10,10 @@ export interface ReplayNotice {
   readonly message: Readonly<Record<string, unknown>>;
 }
 
-/** Gaps as they came to be known, and resolutions, oldest first; of those before the range the gaps still open in it. */
+/**
+ * Gaps as they were detected, and resolutions, oldest first. Gaps from before the range are included if they are open
+ * in it.
+ */
 export async function noticesOf(
   store: StoreReader,
   markets: readonly ReplayMarket[],
@@ -34,7 +37,7 @@ export async function noticesOf(
     .sort((a, b) => a.atMs - b.atMs);
 }
 
-/** @returns Each with the moment from which it means nothing any more. */
+/** @returns Each notice with the time after which it no longer matters. */
 function gapNotices(gap: Gap) {
   const { startReceivedMs, endReceivedMs, knownTimeMs } = gap;
   const atMs = knownTimeMs ?? startReceivedMs;

@@ -1,19 +1,19 @@
 import { type Clock, sleep } from '../runtime/clock.ts';
 import type { Connection } from './connection.ts';
 
-/** When recorded moments come round again. */
+/** Waits until recorded times are due at the replay's speed. */
 export class ReplayPace {
   readonly #connection: Connection;
   readonly #clock: Clock;
   readonly #speed: number;
   readonly #signal: AbortSignal;
-  /** The recorded moment at which our time began; null: that of the first thing asked for. */
+  /** The recorded time that corresponds to `#begunMs`; null: the first requested time. */
   #originMs: number | null;
-  /** Our time then, monotonic; later by what was spent waiting for the client. */
+  /** Monotonic start of the replay, moved later by time spent waiting for the client. */
   #begunMs: number;
   #drained: (() => void) | null = null;
 
-  /** @param speed 0: every moment has come. */
+  /** @param speed 0: every time is due. */
   constructor(
     connection: Connection,
     {
@@ -33,7 +33,7 @@ export class ReplayPace {
     signal.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
-  /** Resolves when a moment has come and the client has room; at once when it is gone. */
+  /** Resolves when the time is due and the client has room; at once if the client is gone. */
   async until(atMs: number): Promise<void> {
     this.#originMs ??= atMs;
     if (this.#speed > 0) {
@@ -44,7 +44,7 @@ export class ReplayPace {
     if (!this.#signal.aborted && this.#connection.isPressed) await this.#room();
   }
 
-  /** A client that takes its time is not made up for: the rest comes as much later. */
+  /** Time lost to a slow client is not caught up: everything later is delayed by it. */
   async #room(): Promise<void> {
     const sinceMs = this.#clock.monotonic();
     while (!this.#signal.aborted && this.#connection.isPressed) {

@@ -1,14 +1,14 @@
 import type { Metrics } from '../runtime/metrics.ts';
 
-/** What one stream has sent and is not in the counters yet. */
-export interface Sent {
+/** Messages and bytes of one stream that are not yet in the counters. */
+export interface SentCounts {
   messages: number;
   bytes: number;
 }
 
-/** What the streams count. */
+/** The metrics of the streams. */
 export class StreamMetrics {
-  readonly #sent = new Map<string, Sent>();
+  readonly #sent = new Map<string, SentCounts>();
   readonly #open;
   readonly #messages;
   readonly #bytes;
@@ -55,8 +55,11 @@ export class StreamMetrics {
     this.#closed.inc({ stream, cause });
   }
 
-  /** To be added to with each message; a counter's own look-up by label costs as much as all the rest of sending one. */
-  sent(stream: string): Sent {
+  /**
+   * An accumulator to add each message to; a counter's own look-up by label costs as much as the rest of sending a
+   * message.
+   */
+  sent(stream: string): SentCounts {
     const known = this.#sent.get(stream) ?? { messages: 0, bytes: 0 };
     this.#sent.set(stream, known);
     return known;

@@ -29,7 +29,7 @@ export interface MarketSubscriber extends Served {
 }
 
 /** A state of a book, ready to be sent with any cursor. */
-export interface PrintedState {
+interface PrintedState {
   readonly change: number;
   /** From `"ts"` on. */
   readonly body: Buffer;
@@ -37,8 +37,8 @@ export interface PrintedState {
 }
 
 /**
- * One market as the stream sees it. While somebody listens, or did within the retention, it is warm: every change is
- * printed and kept. A cold one costs nothing.
+ * One market in the stream. While it has a subscriber, or had one within the retention time, it is warm: every change
+ * is printed and kept. A cold market costs nothing.
  */
 export class StreamedMarket {
   record: Market;
@@ -52,17 +52,17 @@ export class StreamedMarket {
   /** Changes counted so far. */
   changes = 0;
   newest: PrintedState | null = null;
-  /** Log number of its newest dropped message: a client that stands before it has missed something. */
+  /** Log number of its newest dropped message: a client before it has missed something. */
   droppedSeq = 0;
-  /** Log number before which it was resolved; null: it is not, or was when first seen. */
+  /** Log number before which it was resolved; null: unresolved, or resolved when first seen. */
   resolvedSeq: number | null = null;
-  /** The gap it is in; at most one is open. */
+  /** The market's open gap; at most one is open. */
   openGap: Gap | null = null;
-  /** The book was half applied when it was asked for. */
+  /** The book was half applied at the last read. */
   isAwaited = false;
-  /** Since when nobody listens, monotonic; null: somebody does. */
+  /** Monotonic time since when it has no subscriber; null: it has one. */
   idleSinceMs: number | null = null;
-  /** Everything before the cursor. */
+  /** The message up to the cursor. */
   readonly head: Buffer;
   /** The state before its oldest kept change. */
   #base: PrintedState | null = null;
@@ -77,7 +77,7 @@ export class StreamedMarket {
     );
   }
 
-  /** Begins to keep changes. @param state The book as it stands; null: none yet. */
+  /** Begins to keep changes. @param state The current book; null: none yet. */
   warm(seq: number, state: Omit<PrintedState, 'change'> | null): void {
     this.warmSeq = seq;
     this.newest = this.#base = state && { ...state, change: this.changes };
@@ -95,13 +95,13 @@ export class StreamedMarket {
     if (entry.change !== null) this.#base = stateOf(entry, entry.change);
   }
 
-  /** Whether the log has everything of this market after entry `seq`. */
+  /** Whether the log has every message of this market after entry `seq`. */
   isKeptSince(seq: number): boolean {
     if (this.warmSeq === null || this.droppedSeq > seq) return false;
     return this.warmSeq <= seq || (this.sinceSeq >= seq && this.warmSeq === this.sinceSeq);
   }
 
-  /** It had been resolved by entry `seq`, or nobody can tell any more what came after. */
+  /** Whether it was resolved by entry `seq`, or later messages are no longer kept. */
   wasOverBy(seq: number): boolean {
     if (this.record.status !== 'resolved') return false;
     return this.resolvedSeq === null || this.resolvedSeq < seq || !this.isKeptSince(seq);
@@ -115,12 +115,12 @@ export class StreamedMarket {
     return stateOf(entry, entry.change);
   }
 
-  /** A snapshot under the given cursor, with the trust of this moment where it is the newest. */
+  /** A snapshot with the given cursor; the newest one has the current trust. */
   snapshot(state: PrintedState, cursor: string): Buffer {
     return Buffer.concat([this.head, Buffer.from(`${cursor}",`), state.body]);
   }
 
-  /** The trust changed and the book did not. */
+  /** Applies a change of trust without a change of the book. */
   trust(trusted: boolean): void {
     if (this.newest === null || this.newest.trusted === trusted) return;
     const { change, body } = this.newest;

@@ -10,10 +10,10 @@ import { Connection } from './connection.ts';
 import { StreamMetrics } from './streamMetrics.ts';
 import { textFrame } from './textFrame.ts';
 
-/** Each side of every length at which a frame's header changes. */
+/** Both sides of every length at which a frame's header changes. */
 const LENGTHS = [0, 1, 125, 126, 127, 65_535, 65_536, 70_000];
 
-test('a frame of any length is read by another implementation, in order with what the socket itself sends', async () => {
+test('a frame of any length is read by another implementation, in order with the socket’s own frames', async () => {
   const server = createServer();
   const sockets = new WebSocketServer({ server, perMessageDeflate: false });
   const metrics = new Metrics();
@@ -54,7 +54,7 @@ test('a frame of any length is read by another implementation, in order with wha
   expect(valueNamed('underround_stream_bytes_total')).toBe(bytes);
 });
 
-test('the message is a view of the frame, behind its header', () => {
+test('the message is a view of the frame, after its header', () => {
   const { bytes, message } = textFrame([Buffer.from('{"type":'), Buffer.from('"x"}')]);
   expect(String(message)).toBe('{"type":"x"}');
   expect([...bytes.subarray(0, 2)]).toEqual([0x81, 12]);

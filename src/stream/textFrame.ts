@@ -1,16 +1,16 @@
-/** A whole message in one frame of text; from a server, so unmasked. */
+/** A whole message in one text frame; from a server, so unmasked. */
 const WHOLE_TEXT = 0x81;
 const LENGTH_16 = 126;
 const LENGTH_64 = 127;
 
-/** A message as it goes over the wire, made once for all who get it. Its bytes must not change any more. */
+/** A message as sent over the wire, built once for all clients. Its bytes must not change any more. */
 export interface TextFrame {
   readonly bytes: Buffer;
   /** The text itself: a view of the same bytes. */
   readonly message: Buffer;
 }
 
-/** @param parts UTF-8; the message is all of them, one after another. */
+/** @param parts UTF-8; the message is their concatenation. */
 export function textFrame(parts: readonly Buffer[]): TextFrame {
   let length = 0;
   for (const part of parts) length += part.length;

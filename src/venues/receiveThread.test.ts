@@ -222,8 +222,8 @@ test('does not keep the process running for an open connection', async () => {
   start();
   const script = `
     import { createServer } from 'node:net';
-    import { systemClock } from ${built('clock')};
-    import { Metrics } from ${built('ops/metrics')};
+    import { systemClock } from ${built('runtime/clock')};
+    import { Metrics } from ${built('runtime/metrics')};
     import { ReceiveThread } from ${built('venues/receiveThread')};
     const parts = { clock: systemClock, random: () => 0, log: console, metrics: new Metrics() };
     const awake = createServer().listen(0, '127.0.0.1');

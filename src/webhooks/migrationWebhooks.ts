@@ -17,13 +17,13 @@ export async function createWebhooks(db: Kysely<unknown>): Promise<void> {
   await createDeliveries(db);
 }
 
-/** One secret of before becomes a list of them: a rotation ends none that its day is not over for. */
+/** Turns the single previous secret into a list, so that a rotation keeps every secret valid for its full day. */
 export async function keepEverySecret(db: Kysely<unknown>): Promise<void> {
   const table = () => db.schema.alterTable('webhooks');
   await table()
     .addColumn('previous_secrets', 'text', (column) => column.notNull().defaultTo('[]'))
     .execute();
-  // A box is base64 behind a version: nothing in it needs an escape.
+  // A box is base64 after a version: nothing in it needs escaping.
   await sql`update webhooks set previous_secrets = '[{"box":"' || previous_secret_box || '","until_ms":' ||
     cast(previous_until_ms as text) || '}]'
     where previous_secret_box is not null and previous_until_ms is not null`.execute(db);
@@ -31,7 +31,7 @@ export async function keepEverySecret(db: Kysely<unknown>): Promise<void> {
   await table().dropColumn('previous_until_ms').execute();
 }
 
-/** What is wanted by then counts as wanted from the first. */
+/** Existing filters count as wanted since the registration. */
 export async function noteFilterTimes(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('webhooks')
@@ -39,7 +39,7 @@ export async function noteFilterTimes(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Deliveries of test events are counted apart; the index holds nothing else. */
+/** Deliveries of test events are counted separately; the index holds only those. */
 export async function markTests(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('webhook_deliveries')
@@ -95,7 +95,7 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
     .execute();
   await index(db, 'webhook_deliveries', 'webhook', ['webhook_id', 'created_ms', 'delivery_id']);
   await index(db, 'webhook_deliveries', 'age', ['created_ms']);
-  // Only what still waits: it stays as small as the backlog, whatever the log holds.
+  // Indexes pending deliveries only: it stays as small as the backlog, whatever the size of the log.
   await sql`create index webhook_deliveries_by_due on webhook_deliveries (webhook_id, due_ms) where state = 'pending'`.execute(
     db,
   );

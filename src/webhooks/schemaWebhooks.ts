@@ -1,4 +1,4 @@
-/** Webhooks: who wants to be told, what there is to tell, and how each telling went. */
+/** Tables of webhooks, their events and their deliveries. */
 import type { Generated } from 'kysely';
 import type { Ticker } from '../schema/market.ts';
 import type { PushedTier } from '../schema/opportunity.ts';
@@ -12,10 +12,10 @@ declare module '../control/schema.ts' {
 }
 
 export type WebhookState = 'active' | 'paused';
-/** Why it is paused: its owner did it, or ten attempts in a row failed. */
+/** Why it is paused: by its owner, or after ten consecutive failed attempts. */
 export type PauseReason = 'owner' | 'failures';
 
-/** A secret that a rotation replaced, encrypted for its row, and until when it is still signed with. */
+/** A secret that a rotation replaced, encrypted for its row, and until when it still signs. */
 export interface PreviousSecretBox {
   readonly box: string;
   readonly until_ms: number;
@@ -26,11 +26,11 @@ export interface WebhooksTable {
   user_id: string;
   url: string;
   label: string;
-  /** JSON list of tiers, never empty. */
+  /** JSON list of signal kinds, never empty. */
   tiers: string;
   /** JSON list of tickers; null: all. */
   tickers: string | null;
-  /** JSON, milliseconds by name: since when a tier or ticker is wanted that was not from the first. */
+  /** JSON, milliseconds by name: since when a later added kind or ticker is wanted. */
   filters_since: string;
   /** The signing secret, encrypted for this row. */
   secret_box: string;
@@ -40,43 +40,46 @@ export interface WebhooksTable {
   /** Null while active. */
   pause_reason: PauseReason | null;
   paused_ms: number | null;
-  /** Attempts that failed since the last that did not. */
+  /** Failed attempts since the last success. */
   consecutive_failures: number;
   created_ms: number;
-  /** Registered or last resumed: what was detected before is not sent. */
+  /** Registered or last resumed: earlier detections are not sent. */
   active_since_ms: number;
 }
 
-/** One opportunity that somebody is told of. */
+/** One opportunity sent to at least one webhook. */
 export interface WebhookEventsTable {
   event_id: string;
   tier: PushedTier;
   ticker: Ticker;
   market_id: string;
   detected_at: string;
-  /** The bytes that are sent, and signed, each time. */
+  /** The exact bytes that every attempt sends and signs. */
   body: string;
   created_ms: number;
 }
 
-/** `failed`: the receiver wants no more of it (410). `skipped`: the webhook was paused first. `expired`: the market ended first. */
+/**
+ * `failed`: the receiver rejects it for good (410). `skipped`: the webhook was paused first. `expired`: the market
+ * ended first.
+ */
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'skipped', 'expired'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** One event for one webhook. The row is there before the first attempt. */
+/** One event for one webhook. The row is written before the first attempt. */
 export interface WebhookDeliveriesTable {
-  /** Follows from webhook and event, and is the `webhook-id` of every attempt. */
+  /** Derived from webhook and event, and the `webhook-id` of every attempt. */
   delivery_id: string;
   webhook_id: string;
   event_id: string;
   state: DeliveryState;
-  /** Attempts that are over. */
+  /** Finished attempts. */
   attempts: number;
-  /** Those that failed since it was last begun: what the next pause follows from. */
+  /** Failed attempts since the last (re)start; determines the next pause. */
   step: number;
-  /** Not before this. */
+  /** Not tried before this. */
   due_ms: number;
-  /** Not after this. */
+  /** Not tried after this. */
   expires_ms: number;
   created_ms: number;
   /** JSON list of the last attempts, oldest first. */

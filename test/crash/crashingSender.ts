@@ -56,6 +56,7 @@ if (first === 'drain') {
 } else {
   let n = Number(first);
   every(clock, ROUND_MS, () => {
-    for (let i = 0; i < EVENTS_PER_ROUND; i++) dispatcher.take(opportunity({ nowMs: clock.now(), n: n++ }));
+    for (let i = 0; i < EVENTS_PER_ROUND; i++)
+      dispatcher.enqueue(opportunity({ nowMs: clock.now(), n: n++ }));
   });
 }

@@ -32,7 +32,7 @@ const { bus, trading, userId, db } = await openPaperRig({
     ended: async () => [],
   },
 });
-await makeStrategies(trading.papers, userId);
+await makeStrategies(trading.paperStrategies, userId);
 bus.publish('market', open);
 process.stdout.write('ready\n');
 await trading.settled();

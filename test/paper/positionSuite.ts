@@ -7,7 +7,7 @@ import type { Trade } from '../../src/core/session/position.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import { firstTerms, forgetOldTerms, readTerms } from '../../src/trading/catchUp/marketTerms.ts';
-import type { PaperSession } from '../../src/trading/live/livePaper.ts';
+import type { PaperSession } from '../../src/trading/live/paperSession.ts';
 import {
   PositionReader,
   positionRows,

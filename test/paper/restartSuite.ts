@@ -168,7 +168,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
       let stoppedMs = 0;
       const set = async (active: boolean) => {
         const { trading, userId } = traded.rig;
-        await trading.papers.change(strategyId, { userId, active, name: null, cap: 100 });
+        await trading.paperStrategies.change(strategyId, { userId, active, name: null, cap: 100 });
         if (!active) stoppedMs = traded.clock.nowMs + ACTIVATION_MS;
       };
       for (const share of [...ends, 0.33, 0.5, 1].sort((a, b) => a - b)) {
@@ -201,7 +201,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
       await traded.begin();
       const { strategyId } = await traded.strategy('model', MODEL);
       const change = (active: boolean) =>
-        traded.rig.trading.papers.change(strategyId, {
+        traded.rig.trading.paperStrategies.change(strategyId, {
           ...{ userId: traded.rig.userId, active, name: null, cap: 100 },
         });
       await change(false);

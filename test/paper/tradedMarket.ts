@@ -70,7 +70,7 @@ export class TradedMarket {
   async strategy(name: string, strategy: Strategy): Promise<PaperStrategy> {
     const wanted = { userId: this.rig.userId, name, strategy, sizeUsd: 10, baselineId: null, cap: 100 };
     const universe = { ticker: 'BTC', event_type: '5m' } as const;
-    const made = await this.rig.trading.papers.create({ ...wanted, universe });
+    const made = await this.rig.trading.paperStrategies.create({ ...wanted, universe });
     if (typeof made === 'string') throw new Error(made);
     await this.rig.trading.settled();
     return made;

@@ -42,7 +42,7 @@ beforeAll(async () => {
   const { access } = rig.accounts;
   app = testApi({
     ...{ store, accounts: access, control: rig.accounts, backtests: rig.backtests },
-    ...{ paper: trading.papers, clock },
+    ...{ paper: trading.paperStrategies, clock },
   });
   key = await rig.key('premium');
 });

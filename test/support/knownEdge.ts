@@ -136,7 +136,7 @@ class KnownEdge {
 
   #list(marketId: string, strikePrice: number): void {
     const startTimeMs = this.#clock.now();
-    this.#host.market(
+    this.#host.onMarket(
       marketRecord({
         ...{ marketId, startTimeMs, endTimeMs: startTimeMs + WINDOW_SECONDS * 1_000, strikePrice },
         ...{ strikeSource: 'official', strikeBasis: 'listing', takerFeeRate: FEE.rate, takerFeeExponent: 1 },
@@ -163,7 +163,7 @@ class KnownEdge {
     const price = Math.exp(logs[second % HISTORY_SECONDS] as number);
     const eventTimeMs = START_MS + second * 1_000;
     const receivedTimeMs = this.#clock.now();
-    this.#host.tick({ ticker: 'BTC', source, price, eventTimeMs, receivedTimeMs });
+    this.#host.onPrice({ ticker: 'BTC', source, price, eventTimeMs, receivedTimeMs });
   }
 
   /** P(Up) from complete information, at the price of a given second. */
@@ -183,7 +183,7 @@ class KnownEdge {
     const timeMs = this.#clock.now() - 40;
     // Detectors skip an untrusted book, which saves half of the time.
     const trusted = quotes !== null;
-    this.#host.book(bookRecord({ seq: ++this.#seq, marketId, timeMs, trusted, ...sides }));
+    this.#host.onBook(bookRecord({ seq: ++this.#seq, marketId, timeMs, trusted, ...sides }));
   }
 
   #sides({ side, worth }: { side: 'yes' | 'no'; worth: number }) {

@@ -106,7 +106,7 @@ export class LiveRig {
     });
     const api = testApi({
       ...{ store: store.store, accounts: accounts.access, control: accounts, backtests, clock },
-      paper: paper.papers,
+      paper: paper.paperStrategies,
     });
     this.#life = { store, recorder, router, accounts, backtests, paper, api };
     if (this.#key === '') await this.#issueKey(accounts);

@@ -1,6 +1,6 @@
 import { TakerFee } from '../../src/core/fees.ts';
 import { LadderSide } from '../../src/core/ladderSide.ts';
-import { BestHolds } from '../../src/core/signals/bestHolds.ts';
+import { BestPriceAge } from '../../src/core/signals/bestPriceAge.ts';
 import { MarketModel, type ModelReadings } from '../../src/core/signals/marketModel.ts';
 import type { MarketState } from '../../src/core/signals/signal.ts';
 import { MARKET } from './wire.ts';
@@ -34,15 +34,15 @@ export function marketState(
     ladderSide(name.endsWith('Bids') ? 'bids' : 'asks', ladders[name] ?? []);
   const yes = { bids: side('yesBids'), asks: side('yesAsks') };
   const no = { bids: side('noBids'), asks: side('noAsks') };
-  const holds = new BestHolds();
-  holds.update({ yes, no }, nowMs - heldMs);
+  const priceAge = new BestPriceAge();
+  priceAge.update({ yes, no }, nowMs - heldMs);
   const settlement = { kind: 'chainlink_spot', tie: 'up' } as const;
   const model = new MarketModel({ endTimeMs: MARKET.endTimeMs, settlement });
   const read = { strike: 97_000, spot: 97_000, sigmaAnnual: 0.5, insideMean: null, ...readings, nowMs };
   model.update(read);
   const sourcePrices = read.spot === null ? [] : [read.spot, read.spot];
   return {
-    ...{ eventType: '5m', trusted: true, yes, no, fee: FEE_7, model, holds, sourcePrices, nowMs },
+    ...{ eventType: '5m', trusted: true, yes, no, fee: FEE_7, model, priceAge, sourcePrices, nowMs },
     ...rest,
   };
 }

@@ -72,16 +72,16 @@ export function runOrderSequence(seed: number): void {
     position.sell(nowMs, fill, { reason: 'take_profit', best: 5_000 });
     move(BigInt(fill.principal), BigInt(fill.fee));
     if (position.left === 0) open.splice(open.indexOf(position), 1);
-    else if (random.chance(0.3)) takeBack(position, fill);
+    else if (random.chance(0.3)) reverse(position, fill);
   }
 
-  /** Reverts only the last sale. */
-  function takeBack(position: Position, { size, principal, fee: paid }: Fill): void {
+  /** The sale just made alone. */
+  function reverse(position: Position, { size, principal, fee: paid }: Fill): void {
     const before = position.left;
-    if (position.takeBackSince(nowMs) !== 'kept')
+    if (position.reverseSince(nowMs) !== 'kept')
       throw new Error(`sequence ${seed}: took back what was before`);
     if (position.openedMs === nowMs) return;
-    const became = position.takeBackSince(nowMs - 1);
+    const became = position.reverseSince(nowMs - 1);
     if (became !== 'reopened' || position.left !== before + size) {
       throw new Error(`sequence ${seed}: ${became}, ${position.left} left`);
     }
@@ -92,7 +92,7 @@ export function runOrderSequence(seed: number): void {
     open.splice(open.indexOf(position), 1);
     const how = random.below(5);
     const before = ledger.cash;
-    if (how === 4) position.takeBackSince(Number.NEGATIVE_INFINITY);
+    if (how === 4) position.reverseSince(Number.NEGATIVE_INFINITY);
     else position.settle(nowMs, [1, 0, 0.5, null][how] as number | null);
     move(BigInt(ledger.cash - before), 0n);
     if (how !== 4) return;
@@ -106,7 +106,7 @@ export function runOrderSequence(seed: number): void {
     const view = read(order.token, side);
     const fill = fillTaker(order, consumption.remaining(order.token, side, view), fee);
     if (fill === null) return null;
-    consumption.take({ token: order.token, side, view, filled: fill.levels, timeMs: 0 });
+    consumption.consume({ token: order.token, side, view, filled: fill.levels, timeMs: 0 });
     const mirrored = order.token === 'no';
     const own = mirrored === (side === 'asks') ? 'bids' : 'asks';
     for (const { price, size } of fill.levels) {

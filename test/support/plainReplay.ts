@@ -85,7 +85,7 @@ export class PlainReplay {
       const timeMs = rows.timeMs[row] as number;
       const isNews = (rows.kind[row] as number) <= ROW_BOOK;
       if (this.#order !== null && isNews && timeMs > this.#order.dueMs) this.#match(this.#order, row - 1);
-      if (rows.kind[row] === ROW_GAP_KNOWN) this.#takeBack(rows.gapStartMs[row] as number, row);
+      if (rows.kind[row] === ROW_GAP_KNOWN) this.#reverse(rows.gapStartMs[row] as number, row);
       if (rows.trusted[row] === 1) this.#observe(rows.book[row] as number);
       if (timeMs >= market.endTimeMs) continue;
       const intent = strategy.decide(row, this.#held?.token ?? null);
@@ -231,7 +231,7 @@ export class PlainReplay {
     this.#missed[reason]++;
   }
 
-  #takeBack(sinceMs: number, row: number): void {
+  #reverse(sinceMs: number, row: number): void {
     if (this.#order !== null && this.#order.dueMs <= sinceMs) this.#match(this.#order, row - 1);
     else if (this.#order !== null) this.#miss('untrusted');
     this.#taken = this.#taken.filter(({ timeMs }) => timeMs <= sinceMs);

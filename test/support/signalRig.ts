@@ -23,7 +23,7 @@ export class SignalRig {
   readonly clock = new FakeClock(T0 + 10_000);
   readonly metrics = new Metrics();
   readonly bus = new Bus({ log: silentLogger, metrics: this.metrics });
-  readonly told: Opportunity[] = [];
+  readonly published: Opportunity[] = [];
   readonly database: Database;
   /** The markets that a restart finds as followed, and their books. */
   markets: Market[] = [];
@@ -38,7 +38,7 @@ export class SignalRig {
 
   private constructor(database: Database) {
     this.database = database;
-    this.bus.subscribe('opportunity', (opportunity) => void this.told.push(opportunity));
+    this.bus.subscribe('opportunity', (opportunity) => void this.published.push(opportunity));
     this.signals = undefined as unknown as Signals;
   }
 

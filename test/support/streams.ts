@@ -12,7 +12,7 @@ import type { Market } from '../../src/schema/market.ts';
 import type { BookRecord } from '../../src/schema/records.ts';
 import { TIERS, type Tier } from '../../src/schema/tier.ts';
 import type { LiveBook } from '../../src/stream/bookText.ts';
-import { Streams } from '../../src/stream/streams.ts';
+import { StreamHub } from '../../src/stream/streamHub.ts';
 import { bookRecord, marketRecord, unaskedStore, uncheckedApi } from './api.ts';
 import { FakeClock } from './fakeClock.ts';
 
@@ -111,7 +111,7 @@ export class StreamRig {
   readonly recorder: FakeRecorder;
   readonly keys = new TierAccessControl();
   readonly watched: { keyId: string; onGone: (why: Gone) => void }[] = [];
-  streams!: Streams;
+  streams!: StreamHub;
   #url = '';
   #close: () => Promise<unknown> = async () => undefined;
 
@@ -130,7 +130,7 @@ export class StreamRig {
       },
     };
     const log = parts.log ?? silentLogger;
-    this.streams = new Streams({ run: RUN, bus, books, liveKeys, clock, log, metrics });
+    this.streams = new StreamHub({ run: RUN, bus, books, liveKeys, clock, log, metrics });
     const app = uncheckedApi({
       ...{ store: unaskedStore, accounts: this.keys, streams: this.streams, clock, metrics },
       ...parts,

@@ -116,10 +116,10 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       const { webhookId } = await t.register();
       const activeSinceMs = t.clock.now();
       await accept(events(3));
-      const standing = { webhookId, activeSinceMs, consecutiveFailures: 10, paused: true };
-      await outbox.settle([], [{ ...standing, activeSinceMs: activeSinceMs - 1 }]);
+      const health = { webhookId, activeSinceMs, consecutiveFailures: 10, paused: true };
+      await outbox.settle([], [{ ...health, activeSinceMs: activeSinceMs - 1 }]);
       expect(await statesOf()).toEqual(['pending', 'pending', 'pending']);
-      await outbox.settle([], [standing]);
+      await outbox.settle([], [health]);
       expect(await statesOf()).toEqual(['skipped', 'skipped', 'skipped']);
       expect(await t.webhooks.registry.find({ webhookId })).toMatchObject({
         ...{ state: 'paused', pauseReason: 'failures', consecutiveFailures: 10 },

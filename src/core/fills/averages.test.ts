@@ -17,10 +17,10 @@ const MICRO = 1_000_000;
 const RUNS = { numRuns: 2_000, seed: 20_261_122 };
 
 const price = fc.integer({ min: 1, max: 9_999 });
-/** Up to ten million shares, of which the product with a price is beyond what a double holds exactly. */
+/** Up to ten million shares, whose product with a price a double cannot represent exactly. */
 const size = fc.integer({ min: 1, max: 10_000_000 * MICRO });
 const sizes = fc.array(size, { minLength: 1, maxLength: 6 });
-/** Up to a thousand shares, as orders have them. */
+/** Up to a thousand shares, like orders. */
 const orderSizes = fc.array(fc.integer({ min: 1, max: 1_000 * MICRO }), { minLength: 1, maxLength: 6 });
 
 const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
@@ -104,7 +104,7 @@ test.each([
   },
 );
 
-test('a position bought at two prices and annulled in part has the average it was bought at for that part', () => {
+test('a position bought at two prices and annulled in part has its average purchase price for that part', () => {
   const levels = [
     { price: 3_000, size: 4 * MICRO },
     { price: 4_000, size: 4 * MICRO },

@@ -1,7 +1,7 @@
 /**
- * What our own orders have already taken from the recorded book, which does not know of them: displayed size fills
- * one order of ours, once. A level that grows has been refilled by others and counts anew; one that shrinks may
- * have lost the very orders we took, so what we took stays taken.
+ * Liquidity that our own orders have consumed. The recorded book does not know our orders, so that each displayed size
+ * fills only one order of ours, once. A level that grows has been refilled by others and is available again. A level
+ * that shrinks may have lost the very orders we filled, so our consumption of it stays.
  */
 import type { BookSide, SideView } from '../../schema/records.ts';
 import { TICKS_PER_USDC } from '../money.ts';
@@ -10,15 +10,17 @@ import type { Token } from '../signals/signal.ts';
 import type { FilledLevel } from './walk.ts';
 
 /** One level of one fill. */
-interface Taken {
-  /** Whose book the order met, as it showed the level. */
+interface ConsumedLevel {
+  /** The token whose book the order met, and the level as displayed there. */
   readonly token: Token;
   readonly side: BookSide;
   readonly price: number;
-  /** The venue keeps one book, so an order that met a level of one token met its mirror of the other. */
+  /**
+   * The venue keeps one book, so an order that filled at a level of one token also filled at its mirror of the other.
+   */
   readonly yesSide: BookSide;
   readonly yesPrice: number;
-  /** When it was dealt. */
+  /** Time of the fill. */
   readonly timeMs: number;
   shown: number;
   readonly taken: number;
@@ -26,20 +28,20 @@ interface Taken {
 
 export class Consumption {
   /** Oldest first. */
-  #taken: Taken[] = [];
+  #consumed: ConsumedLevel[] = [];
 
   get isEmpty(): boolean {
-    return this.#taken.length === 0;
+    return this.#consumed.length === 0;
   }
 
   /**
-   * Has to see every proven book while anything is taken. A level worse than the last one shown may only have been cut
-   * off with the depth: it stays taken.
-   * Where NO is the mirror of YES only YES is read, which costs nothing to show.
+   * Must be called with every proven book while any consumption exists. A level worse than the last displayed one may
+   * only have been cut off by the depth: its consumption stays. If NO is the mirror of YES only YES is read, which is
+   * cheap.
    */
   observe(ladders: Ladders, book: number): void {
     const mirrored = ladders.isMirrored(book);
-    const all = this.#taken;
+    const all = this.#consumed;
     let kept = 0;
     for (const entry of all) {
       const side = mirrored ? entry.yesSide : entry.side;
@@ -55,14 +57,14 @@ export class Consumption {
     if (kept < all.length) all.length = kept;
   }
 
-  /** The levels of one side less what was taken; a view of the same kind, to be used at once. */
+  /** The levels of one side minus the consumed sizes; a view like the argument, valid until the next call. */
   remaining(token: Token, side: BookSide, view: SideView): SideView {
     if (this.isEmpty) return view;
     let sizes: Float64Array | null = null;
     const [yesSide, isMirrored] = token === 'yes' ? [side, false] : [mirrorSide(side), true];
     for (let i = 0; i < view.count; i++) {
       const price = view.prices[i] as number;
-      const taken = this.#takenAt(yesSide, isMirrored ? TICKS_PER_USDC - price : price);
+      const taken = this.#consumedAt(yesSide, isMirrored ? TICKS_PER_USDC - price : price);
       if (taken === 0) continue;
       sizes ??= view.sizes.slice(0, view.count);
       sizes[i] = Math.max(0, (sizes[i] as number) - taken);
@@ -70,33 +72,33 @@ export class Consumption {
     return sizes === null ? view : { count: view.count, prices: view.prices, sizes };
   }
 
-  /** @param view As shown, not as remaining. */
-  take({ token, side, view, filled, timeMs }: Take): void {
+  /** @param view As displayed, not as remaining. */
+  consume({ token, side, view, filled, timeMs }: ConsumedFill): void {
     const isYes = token === 'yes';
     const yesSide = isYes ? side : mirrorSide(side);
     for (const { price, size } of filled) {
       const yesPrice = isYes ? price : TICKS_PER_USDC - price;
       const shown = shownAt(view, price);
-      this.#taken.push({ token, side, price, yesSide, yesPrice, timeMs, shown, taken: size });
+      this.#consumed.push({ token, side, price, yesSide, yesPrice, timeMs, shown, taken: size });
     }
   }
 
-  /** What was dealt after a moment was not dealt. */
-  takeBackSince(timeMs: number): void {
-    if (!this.isEmpty) this.#taken = this.#taken.filter((entry) => entry.timeMs <= timeMs);
+  /** Forgets fills after a time, because they were reversed. */
+  reverseSince(timeMs: number): void {
+    if (!this.isEmpty) this.#consumed = this.#consumed.filter((entry) => entry.timeMs <= timeMs);
   }
 
-  /** Of a level as YES shows it. */
-  #takenAt(side: BookSide, price: number): number {
+  /** The consumed size of a level, in terms of YES. */
+  #consumedAt(side: BookSide, price: number): number {
     let sum = 0;
-    for (const { yesPrice, yesSide, taken } of this.#taken) {
+    for (const { yesPrice, yesSide, taken } of this.#consumed) {
       if (yesPrice === price && yesSide === side) sum += taken;
     }
     return sum;
   }
 }
 
-interface Take {
+interface ConsumedFill {
   readonly token: Token;
   readonly side: BookSide;
   readonly view: SideView;
@@ -108,7 +110,7 @@ function mirrorSide(side: BookSide): BookSide {
   return side === 'bids' ? 'asks' : 'bids';
 }
 
-/** Whether a level of this price would be shown. Of an empty side nothing was cut off. */
+/** Whether a level of this price would be displayed. An empty side is not cut off. */
 function isInRange({ count, prices }: SideView, side: BookSide, price: number): boolean {
   if (count === 0) return true;
   const worst = prices[count - 1] as number;

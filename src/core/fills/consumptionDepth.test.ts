@@ -10,13 +10,13 @@ const SEQUENCES = 100;
 const BOOKS = 60;
 const DEPTHS = [1, 2, 3, 5, 15];
 
-/** The first levels of a side, as a tape of that depth shows them. */
+/** The first levels of a side, like on a tape of that depth. */
 function cut({ prices, sizes, count }: SideView, depth: number): SideView {
   const kept = Math.min(count, depth);
   return { count: kept, prices: prices.subarray(0, kept), sizes: sizes.subarray(0, kept) };
 }
 
-/** An order that takes all that is left within a number of levels. */
+/** Buys everything within a number of levels. */
 class Buyer {
   readonly consumption = new Consumption();
   readonly #depth: number;
@@ -35,9 +35,9 @@ class Buyer {
     return this.consumption.remaining('yes', 'asks', cut(asks, this.#depth));
   }
 
-  take(asks: SideView, filled: readonly FilledLevel[]): void {
+  consume(asks: SideView, filled: readonly FilledLevel[]): void {
     const view = cut(asks, this.#depth);
-    this.consumption.take({ token: 'yes', side: 'asks', view, filled, timeMs: ++this.timeMs });
+    this.consumption.consume({ token: 'yes', side: 'asks', view, filled, timeMs: ++this.timeMs });
   }
 
   buyAll(asks: SideView): void {
@@ -47,11 +47,11 @@ class Buyer {
       size: sizes[at] as number,
     })).filter(({ size }) => size > 0);
     for (const { size } of filled) this.bought += size;
-    this.take(asks, filled);
+    this.consume(asks, filled);
   }
 }
 
-/** Asks whose best wanders, so that levels leave a cut view and return, grow, shrink and go. */
+/** Asks whose best price wanders, so that levels leave a cut view and return, grow, shrink and disappear. */
 function randomAsks(seed: string): () => SideView {
   const random = new Random(seed);
   const sizes = new Map<number, number>();
@@ -82,7 +82,7 @@ test('a level of 100 shares that leaves the loaded depth and returns is sold onc
   expect(buyer.bought).toBe(100 * SHARE);
 });
 
-test('a level that is gone between others that are shown is new when it returns', () => {
+test('a level that disappears between displayed ones is new when it returns', () => {
   const asks = (...cents: number[]) =>
     ladder(
       'asks',
@@ -96,7 +96,7 @@ test('a level that is gone between others that are shown is new when it returns'
   expect(buyer.bought).toBe(300 * SHARE);
 });
 
-/** Every sequence of random books at every depth, before a buyer who sees that depth and one who sees all. */
+/** Every sequence of random books at every depth, for a buyer who sees that depth and one who sees all. */
 function* sequences(name: string) {
   for (let n = 0; n < SEQUENCES; n++) {
     for (const depth of DEPTHS) {
@@ -112,7 +112,7 @@ function* sequences(name: string) {
   }
 }
 
-test('after the same fills no depth shows more left of a level than full depth does', () => {
+test('after the same fills no depth shows more remaining size of a level than full depth does', () => {
   const soldTwice: string[] = [];
   for (const { asks, random, shallow, full, at } of sequences('left')) {
     const [left, truth] = [shallow.remaining(asks), full.remaining(asks)];
@@ -122,7 +122,7 @@ test('after the same fills no depth shows more left of a level than full depth d
       if (size > (truth.sizes[level] as number)) soldTwice.push(at);
       if (size > 0 && random.chance(0.3)) filled.push({ price, size: 1 + random.below(size) });
     }
-    for (const buyer of [shallow, full]) buyer.take(asks, filled);
+    for (const buyer of [shallow, full]) buyer.consume(asks, filled);
   }
   expect(soldTwice).toEqual([]);
 });

@@ -16,19 +16,19 @@ describe('a taker order', () => {
     [0.52, 100],
   ]);
 
-  test('spends its budget on shares, the fee comes on top', () => {
+  test('spends its budget on shares, and the fee is added', () => {
     const fill = fillTaker({ kind: 'buy', token: 'yes', budget: 10_200_000, limitPrice: 9_850 }, asks, FEE);
     expect(fill).toMatchObject({ size: 20 * SHARE, principal: 10_200_000, fee: 175_000 + 174_720 });
     expect(fill && slippageOf('buy', fill, 5_000)).toBeCloseTo(0.01, 12);
   });
 
-  test('stops at its limit and gets nothing beyond it', () => {
+  test('stops at its limit and fills nothing beyond it', () => {
     const order = { kind: 'buy', token: 'yes', budget: 10_200_000 } as const;
     expect(fillTaker({ ...order, limitPrice: 5_100 }, asks, FEE)?.size).toBe(10 * SHARE);
     expect(fillTaker({ ...order, limitPrice: 4_999 }, asks, FEE)).toBeNull();
   });
 
-  test('sells shares; selling lower than the best bid seen is slippage too', () => {
+  test('sells shares; selling below the best bid of the decision is slippage too', () => {
     const bids = ladder('bids', [[0.4, 100]]);
     const fill = fillTaker({ kind: 'sell', token: 'yes', size: 5 * SHARE, limitPrice: 0 }, bids, FEE);
     expect(fill).toMatchObject({ principal: 2_000_000, fee: 84_000 });
@@ -52,7 +52,7 @@ describe('the mid', () => {
     }
   });
 
-  test('is none where a side is missing or the book is crossed', () => {
+  test('does not exist if a side is missing or the book is crossed', () => {
     expect(midSide('buy', { bid: Number.NaN, ask: 5_000 }).count).toBe(0);
     expect(midSide('buy', { bid: 5_100, ask: 5_000 }).count).toBe(0);
   });
@@ -68,7 +68,7 @@ describe('consumption', () => {
     const consumption = new Consumption();
     let timeMs = 0;
     for (const size of sizes)
-      consumption.take({
+      consumption.consume({
         ...({ token: 'yes', side: 'asks' } as const),
         ...{ view: asksOf(100), filled: [{ price: 5_000, size: size * SHARE }], timeMs: ++timeMs },
       });
@@ -80,19 +80,19 @@ describe('consumption', () => {
       0,
     );
 
-  test('of 100 shown, 30 taken leaves 70, and 50 more leaves 20', () => {
+  test('of 100 displayed, 30 consumed leaves 70, and 50 more leaves 20', () => {
     expect(remaining(taken(30), 100)).toBe(70);
     expect(remaining(taken(30, 50), 100)).toBe(20);
   });
 
-  test('a level that grows to 120 has been refilled: 120 again', () => {
+  test('a level that grows to 120 has been refilled: 120 are available', () => {
     const consumption = taken(30, 50);
     observe(consumption, 120);
     expect(remaining(consumption, 120)).toBe(120);
     expect(consumption.isEmpty).toBe(true);
   });
 
-  test('a level that shrinks keeps what was taken from it', () => {
+  test('a level that shrinks keeps its consumption', () => {
     const consumption = taken(80);
     observe(consumption, 90);
     expect(remaining(consumption, 90)).toBe(10);
@@ -102,14 +102,14 @@ describe('consumption', () => {
     expect(remaining(consumption, 100)).toBe(100);
   });
 
-  test('of 10 at the best, 8 gone to a trade, an order for 5 finds 2 there', () => {
+  test('of 10 at the best price, 8 consumed, an order for 5 finds 2 there', () => {
     const asks = ladder('asks', [
       [0.5, 10],
       [0.51, 10],
     ]);
     const consumption = new Consumption();
     const filled = [{ price: 5_000, size: 8 * SHARE }];
-    consumption.take({ token: 'yes', side: 'asks', view: asks, filled, timeMs: 1 });
+    consumption.consume({ token: 'yes', side: 'asks', view: asks, filled, timeMs: 1 });
     const order = {
       kind: 'buy',
       token: 'yes',
@@ -122,21 +122,21 @@ describe('consumption', () => {
     ]);
   });
 
-  test('an ask of NO is a bid of YES: what one took the other cannot', () => {
+  test('an ask of NO is a bid of YES: a fill of one consumes the other', () => {
     const consumption = new Consumption();
     const noAsks = mirroredView(bids);
     const filled = [{ price: 6_000, size: 4 * SHARE }];
-    consumption.take({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
+    consumption.consume({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
     expect(consumption.remaining('yes', 'bids', bids).sizes[0]).toBe(6 * SHARE);
     expect(consumption.remaining('no', 'asks', noAsks).sizes[0]).toBe(6 * SHARE);
     expect(consumption.remaining('yes', 'asks', asksOf(9)).sizes[0]).toBe(9 * SHARE);
   });
 
-  test('an ask of NO that YES does not mirror stays taken while NO shows it', () => {
+  test('consumption of a NO ask that YES does not mirror stays while NO displays it', () => {
     const consumption = new Consumption();
     const noAsks = ladder('asks', [[0.7, 10]]);
     const filled = [{ price: 7_000, size: 4 * SHARE }];
-    consumption.take({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
+    consumption.consume({ token: 'no', side: 'asks', view: noAsks, filled, timeMs: 1 });
     consumption.observe({ side: (_, token) => (token === 'no' ? noAsks : bids), isMirrored: () => false }, 0);
     expect(consumption.remaining('no', 'asks', noAsks).sizes[0]).toBe(6 * SHARE);
     consumption.observe(
@@ -151,16 +151,16 @@ describe('consumption', () => {
     expect(consumption.isEmpty).toBe(true);
   });
 
-  test('what was dealt after a moment can be taken back, what was dealt by then not', () => {
+  test('fills after a time can be reversed, earlier ones stay', () => {
     const consumption = taken(30, 50);
-    consumption.takeBackSince(1);
+    consumption.reverseSince(1);
     expect(remaining(consumption, 100)).toBe(70);
-    consumption.takeBackSince(0);
+    consumption.reverseSince(0);
     expect(consumption.isEmpty).toBe(true);
   });
 });
 
-describe('a place in the queue', () => {
+describe('a position in the queue', () => {
   test('behind 100 shown, 50 of ours: sales of 80, 30 and 50 fill 0, 10 and 40', () => {
     const queue = new QueuePosition({ ahead: 100, size: 50, power: null });
     expect(queue.traded(80)).toBe(0);
@@ -179,7 +179,7 @@ describe('a place in the queue', () => {
     expect(queue.ahead).toBeCloseTo(ahead, 6);
   });
 
-  test('no more can stand before us than is shown', () => {
+  test('the size ahead of us cannot exceed the displayed size', () => {
     const queue = new QueuePosition({ ahead: 60, size: 1, power: null });
     queue.shown({ from: 100, to: 120 });
     expect(queue.ahead).toBe(60);

@@ -1,6 +1,6 @@
 /**
- * One taker order against one book: what backtests, sweeps, paper trading and the audit mean by a fill.
- * Orders are of the fill-and-kill kind: what the book in force gives within the limit, the rest is cancelled.
+ * One taker order against one book: the definition of a fill for backtests, sweeps, paper trading and the audit. Orders
+ * are fill-and-kill: the order fills from the book in force within its limit, the rest is cancelled.
  */
 import type { SideView } from '../../schema/records.ts';
 import type { TakerFee } from '../fees.ts';
@@ -10,50 +10,50 @@ import { averagePrice, buyForBudget, displayed, type Fill, sellShares } from './
 
 /** Buys for an amount of money, or sells shares. */
 export type TakerOrder =
-  /** `budget`: whole micro-USD spent on shares at most; the fee comes on top. `limitPrice`: ticks. */
+  /** `budget`: maximum whole micro-USD spent on shares; the fee is added. `limitPrice`: ticks. */
   | { readonly kind: 'buy'; readonly token: Token; readonly budget: number; readonly limitPrice: number }
   /** `size`: whole units of 1/1,000,000 share. */
   | { readonly kind: 'sell'; readonly token: Token; readonly size: number; readonly limitPrice: number };
 
-/** Best prices of one token in ticks; NaN where a side is empty. */
+/** Best prices of one token in ticks; NaN if a side is empty. */
 export interface Best {
   readonly bid: number;
   readonly ask: number;
 }
 
-/** More than any order takes: at the mid, size is not asked for. */
+/** More than any order's size: a fill at the mid is not limited by size. */
 const BOTTOMLESS = 1e15;
 
-/** What an order gets from the levels it meets; null: nothing. */
+/** Fills an order from the levels it meets; null: no fill. */
 export function fillTaker(order: TakerOrder, side: SideView, fee: TakerFee): Fill | null {
   const { limitPrice } = order;
   if (order.kind === 'sell') return sellShares(side, { size: order.size, fee, limitPrice });
   return buyForBudget(side, { budget: order.budget, fee, feeOnTop: true, limitPrice });
 }
 
-/** Why an order got nothing of the levels it met: nothing was shown, or all of it beyond its limit. */
+/** Why an order was not filled: no size was displayed, or all of it was beyond its limit. */
 export function whyNothing(side: SideView): 'no_depth' | 'price' {
   for (let at = 0; at < side.count; at++) if (displayed(side, at) > 0) return 'price';
   return 'no_depth';
 }
 
-/** What an order is placed at, in ticks: its decision price, and how far from it and how high it may fill. */
-export interface LimitTerms {
+/** The terms of an order in ticks: its decision price, and how far from it and how high it may fill. */
+interface LimitTerms {
   /** Best price at the decision. */
   readonly best: number;
-  /** Infinite: any. */
+  /** Infinite: no limit. */
   readonly maxSlippage: number;
   readonly maxFillPrice: number;
 }
 
-/** The worst price an order may fill at, in ticks. */
+/** The worst price at which an order may fill, in ticks. */
 export function limitOf(kind: TakerOrder['kind'], { best, maxSlippage, maxFillPrice }: LimitTerms): number {
   return kind === 'buy' ? Math.min(maxFillPrice, best + maxSlippage) : Math.max(0, best - maxSlippage);
 }
 
 /**
- * The side an order meets where every order is dealt with at the mid, as much as it wants: one level, at the mid
- * rounded to a tick against the taker.
+ * The side that orders meet in the fill mode `mid`: one level of unlimited size, at the mid rounded to a tick against
+ * the taker.
  * @returns Empty unless both sides are quoted and not crossed.
  */
 export function midSide(kind: TakerOrder['kind'], { bid, ask }: Best): SideView {
@@ -67,21 +67,18 @@ export function midSide(kind: TakerOrder['kind'], { bid, ask }: Best): SideView 
   };
 }
 
-/** What delays an order: the way to the venue, then the hold the venue puts on what would trade at once. */
+/** The delays of an order: the latency to the venue, then the venue's hold on orders that would trade at once. */
 export interface Delays {
   readonly latencyMs: number;
   readonly takerHoldMs: number;
 }
 
-/** When an order meets the book: the one in force then decides, not the one it was placed on. */
+/** When an order meets the book: it fills from the book in force then, not from the one it was placed on. */
 export function dueTime(placedMs: number, { latencyMs, takerHoldMs }: Delays): number {
   return placedMs + latencyMs + takerHoldMs;
 }
 
-/**
- * Average price against the best at the decision, USDC per share; positive is worse.
- * @param best In ticks.
- */
+/** Average price minus the best price at the decision, USDC per share; positive is worse. @param best In ticks. */
 export function slippageOf(kind: TakerOrder['kind'], fill: Fill, best: number): number {
   const [filled, decided] = [averagePrice(fill), best / TICKS_PER_USDC];
   return kind === 'buy' ? filled - decided : decided - filled;

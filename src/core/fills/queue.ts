@@ -1,10 +1,10 @@
 /**
- * Where a resting order of ours stands in its level's queue. A recording shows neither who cancelled nor where they
- * stood, so how much of a decrease without a trade lay before us is a model.
+ * Position of our resting order in its level's queue. A recording shows neither whose orders were cancelled nor their
+ * position, so the part of a decrease without a trade that was ahead of us is a model.
  * @see https://hftbacktest.readthedocs.io/en/latest/order_fill.html, read 2026-11
  */
 export class QueuePosition {
-  /** Units before ours. */
+  /** Units ahead of ours. */
   #ahead: number;
   /** Units of ours still waiting. */
   #waiting: number;
@@ -12,8 +12,8 @@ export class QueuePosition {
 
   /**
    * @param ahead Size displayed when we joined.
-   * @param power Exponent n of the model that a cancel lay behind us with odds back^n : front^n; null: always behind
-   *   us, which never flatters.
+   * @param power Exponent n of the model that a cancel was behind us with odds back^n : front^n; null: always behind
+   * us, which never flatters the result.
    */
   constructor({ ahead, size, power }: { ahead: number; size: number; power: number | null }) {
     this.#ahead = ahead;
@@ -25,7 +25,7 @@ export class QueuePosition {
     return this.#ahead;
   }
 
-  /** A trade at our price. @returns Units of ours it filled. */
+  /** Applies a trade at our price. @returns Units of ours that it filled. */
   traded(size: number): number {
     const before = Math.min(this.#ahead, size);
     this.#ahead -= before;
@@ -34,7 +34,7 @@ export class QueuePosition {
     return filled;
   }
 
-  /** The displayed size, ours not in it, changed without a trade. */
+  /** Applies a change of the displayed size (without ours) that was not a trade. */
   shown({ from, to }: { from: number; to: number }): void {
     if (to >= from) return;
     if (this.#power !== null) {
@@ -43,7 +43,7 @@ export class QueuePosition {
       const share = front + back === 0 ? 0 : front / (front + back);
       this.#ahead -= share * (from - to);
     }
-    // No more can stand before us than is shown at all.
+    // The size ahead of us cannot exceed the displayed size.
     this.#ahead = Math.max(0, Math.min(this.#ahead, to));
   }
 }

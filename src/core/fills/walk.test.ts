@@ -26,7 +26,7 @@ function permutations<T>(items: readonly T[]): T[][] {
   return items.flatMap((item, at) => permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]));
 }
 
-test('shares of one level cost that level’s price, though the money they cost was rounded', () => {
+test('shares of one level cost exactly that level’s price, though the amount was rounded', () => {
   const fill = buyForBudget(side('asks', [[0.51, 100]]), { budget: 10 * USDC, fee: FREE });
   expect(fill).toMatchObject({ size: 19_607_843, principal: 10 * USDC });
   expect(fill && averagePrice(fill)).toBe(0.51);
@@ -49,7 +49,7 @@ describe('buying for an amount', () => {
     },
   );
 
-  test('takes the cheapest level, wherever it stands', () => {
+  test('buys the cheapest level, wherever it is in the list', () => {
     const asks = side('asks', [
       [0.5, 50],
       [0.999, 100],
@@ -68,22 +68,22 @@ describe('buying for an amount', () => {
     expect(buyForBudget(side('asks', [[0.55, 10]]), { budget: 50 * USDC, fee: FREE })?.size).toBe(10 * SHARE);
   });
 
-  test('pays the fee out of it: 96.525096 of 100 USDC are principal at one half and rate 0.072', () => {
+  test('includes the fee: of 100 USDC 96.525096 are principal at one half and rate 0.072', () => {
     const fee = new TakerFee({ ...RULE, rate: 0.072 });
     const fill = buyForBudget(side('asks', [[0.5, 1_000]]), { budget: 100 * USDC, fee });
     expect(fill?.principal).toBe(96_525_096);
     expect(fill?.fee).toBe(3_474_900);
   });
 
-  test('a fee to someone else is more of the same: 0.1 % of the principal at rate 0.04 leaves 9.794319 of 10', () => {
-    // At one half a share's fee is half the rate of its cost: 0.1 % more of the cost is 0.002 more of the rate.
+  test('a fee to a third party acts the same: 0.1 % of the principal at rate 0.04 leaves 9.794319 of 10', () => {
+    // At one half a share's fee is half the rate times its cost: 0.1 % more of the cost is 0.002 more of the rate.
     const fee = new TakerFee({ ...RULE, rate: 0.042 });
     expect(buyForBudget(side('asks', [[0.5, 1_000]]), { budget: 10 * USDC, fee })?.principal).toBe(9_794_319);
   });
 });
 
 describe('buying and selling shares', () => {
-  test('150 for 72.50 USDC, the fee level by level', () => {
+  test('150 for 72.50 USDC, with the fee level by level', () => {
     const asks = side('asks', [
       [0.49, 60],
       [0.52, 500],
@@ -94,7 +94,7 @@ describe('buying and selling shares', () => {
     expect(fill && averagePrice(fill).toFixed(5)).toBe('0.48333');
   });
 
-  test('80 into the bids cross to 0.48', () => {
+  test('80 into the bids reach down to 0.48', () => {
     const bids = side('bids', [
       [0.48, 100],
       [0.5, 50],
@@ -128,14 +128,14 @@ describe('buying and selling shares', () => {
     expect(buyShares(asks, { size: SHARE, fee: FREE, limitPrice: 4_000 })).toBeNull();
   });
 
-  test('a level of 1.6 units fills one unit: it never fills more than it shows', () => {
+  test('a level of 1.6 units fills one unit, never more than displayed', () => {
     const asks = side('asks', [[0.5, 1.6e-6]]);
     expect(buyShares(asks, { size: 5, fee: FREE })?.levels).toEqual([{ price: 5_000, size: 1 }]);
     expect(sellShares(side('bids', [[0.5, 1.6e-6]]), { size: 5, fee: FREE })?.size).toBe(1);
     expect(buyForBudget(asks, { budget: USDC, fee: FREE })?.size).toBe(1);
   });
 
-  test('what is finer than a micro-USD is rounded against the taker', () => {
+  test('amounts below a micro-USD are rounded against the taker', () => {
     const one = { size: 1, fee: FREE };
     expect(buyShares(side('asks', [[0.3, 1]]), one)?.principal).toBe(1);
     expect(sellShares(side('bids', [[0.3, 1]]), one)?.principal).toBe(0);
@@ -165,7 +165,7 @@ test('no amount is ever exceeded, nor left unspent by more than a fee step and a
   );
 });
 
-test('the levels of a fill add up to it and come best first, whatever the order they were given in', () => {
+test('the levels of a fill sum to it and are best first, whatever the input order', () => {
   fc.assert(
     fc.property(ladder, fc.integer({ min: 1, max: 10 ** 11 }), (levels, size) => {
       const fill = buyShares(asksOf(levels), { size, fee: TAKER });

@@ -1,6 +1,6 @@
 /**
- * Walking the book: a taker's order consumes levels best first. All money is whole micro-USD, all sizes whole units
- * of 1/1,000,000 share, prices ticks of 1/10000 USDC; what has to be rounded is rounded against the taker.
+ * Walking the book: a taker's order consumes levels best first. All money is whole micro-USD, all sizes whole units of
+ * 1/1,000,000 share, prices ticks of 1/10000 USDC; amounts are rounded against the taker.
  */
 import type { SideView } from '../../schema/records.ts';
 import { TakerFee } from '../fees.ts';
@@ -15,11 +15,11 @@ export interface FilledLevel {
   readonly size: number;
 }
 
-/** What an order got from one side of a book. */
+/** The fill of an order from one side of a book. */
 export interface Fill {
-  /** Below what was asked for where depth (or the limit) ran out. */
+  /** Below the requested size if depth (or the limit) ran out. */
   readonly size: number;
-  /** Micro-USD paid for (buy) or got for (sell) the shares, without the fee. */
+  /** Micro-USD paid (buy) or received (sell) for the shares, without the fee. */
   readonly principal: number;
   /** Micro-USD; charged and rounded level by level. */
   readonly fee: number;
@@ -27,17 +27,13 @@ export interface Fill {
   readonly levels: readonly FilledLevel[];
 }
 
-/** Ends of a walk: the worst price still taken, in ticks. Left out: any. */
+/** Terms of a walk; `limitPrice` is the worst accepted price, in ticks, default: any. */
 interface Terms {
   readonly fee: TakerFee;
   readonly limitPrice?: number;
 }
 
-/**
- * Buys from the asks.
- * @param size Whole units wanted, > 0.
- * @returns Null when nothing is for sale within the limit.
- */
+/** Buys from the asks. @param size Whole units wanted, > 0. @returns Null if nothing is for sale within the limit. */
 export function buyShares(
   asks: SideView,
   { size, fee, limitPrice = 10_000 }: Terms & { size: number },
@@ -46,16 +42,12 @@ export function buyShares(
   for (let i = 0; i < asks.count && walk.size < size; i++) {
     const price = asks.prices[i] as number;
     if (price > limitPrice) break;
-    walk.take(price, Math.min(size - walk.size, displayed(asks, i)));
+    walk.consume(price, Math.min(size - walk.size, displayed(asks, i)));
   }
   return walk.fill();
 }
 
-/**
- * Sells into the bids.
- * @param size Whole units offered, > 0.
- * @returns Null when nobody bids within the limit.
- */
+/** Sells into the bids. @param size Whole units offered, > 0. @returns Null if there is no bid within the limit. */
 export function sellShares(
   bids: SideView,
   { size, fee, limitPrice = 0 }: Terms & { size: number },
@@ -64,7 +56,7 @@ export function sellShares(
   for (let i = 0; i < bids.count && walk.size < size; i++) {
     const price = bids.prices[i] as number;
     if (price < limitPrice) break;
-    walk.take(price, Math.min(size - walk.size, displayed(bids, i)));
+    walk.consume(price, Math.min(size - walk.size, displayed(bids, i)));
   }
   return walk.fill();
 }
@@ -72,8 +64,8 @@ export function sellShares(
 /**
  * Buys for an amount of money.
  * @param budget Micro-USD, > 0; never exceeded by principal and fee together.
- * @param feeOnTop The budget is for the principal alone.
- * @returns Null when nothing is for sale within the limit, or the budget buys no unit.
+ * @param feeOnTop The budget is for the principal only.
+ * @returns Null if nothing is for sale within the limit, or the budget buys no unit.
  */
 export function buyForBudget(
   asks: SideView,
@@ -87,29 +79,29 @@ export function buyForBudget(
     const left = budget - (feeOnTop ? walk.principal : walk.spent);
     const all = displayed(asks, i);
     const size = Math.min(all, affordable(price, { left, fee: feeInside }));
-    walk.take(price, size);
+    walk.consume(price, size);
     if (size < all) break;
   }
   return walk.fill();
 }
 
 /**
- * Average price of a fill in USDC per share, without the fee: of the levels, before the principal was rounded. Of levels
- * at one price it is that price to the last bit, whatever their sizes.
+ * Average price of a fill in USDC per share, without the fee, from its levels before the principal was rounded. For
+ * levels at one price it is exactly that price, whatever their sizes.
  */
 export function averagePrice({ levels, size }: Pick<Fill, 'levels' | 'size'>): number {
   const price = onlyPrice(levels);
   return price === null ? costOf(levels) / (size * TICKS_PER_USDC) : price / TICKS_PER_USDC;
 }
 
-/** The same of shares bought together, as many of each leg. */
+/** The average price of a pair: shares bought together, the same number of each leg. */
 export function averagePairPrice(legs: readonly Pick<Fill, 'levels'>[], size: number): number {
   let ticks = 0;
   for (const { levels } of legs) ticks += onlyPrice(levels) ?? costOf(levels) / size;
   return ticks / TICKS_PER_USDC;
 }
 
-/** The price of all levels in ticks; null where they differ. */
+/** The common price of all levels in ticks; null if they differ. */
 function onlyPrice(levels: readonly FilledLevel[]): number | null {
   const [first] = levels;
   return first !== undefined && levels.every(({ price }) => price === first.price) ? first.price : null;
@@ -121,17 +113,19 @@ function costOf(levels: readonly FilledLevel[]): number {
   return cost;
 }
 
-/** Whole units a level gives: one finer than a unit never gives more than it shows. Beyond the last level, 0. */
+/** Whole units that a level offers, rounded down. Beyond the last level, 0. */
 export function displayed(side: SideView, at: number): number {
   return at < side.count ? Math.floor(side.sizes[at] as number) : 0;
 }
 
-/** Units that fit in `left` micro-USD with their fee: the principal is found first, as the venue's clients do. */
+/**
+ * Units that `left` micro-USD buy including their fee. The principal is computed first, like in the venue's clients.
+ */
 function affordable(price: number, { left, fee }: { left: number; fee: TakerFee }): number {
   const perShare = price / TICK_UNITS_PER_MICRO;
   let principal = Math.floor((left * perShare) / (perShare + fee.perShare(price)));
   let size = Math.floor((principal * TICK_UNITS_PER_MICRO) / price);
-  // The fee's rounding may ask for a few micro-USD more than its formula.
+  // The rounded fee may be a few micro-USD above the formula.
   for (let excess = totalOf(price, size, fee) - left; excess > 0 && size > 0; ) {
     principal -= excess;
     size = Math.max(0, Math.floor((principal * TICK_UNITS_PER_MICRO) / price));
@@ -144,7 +138,7 @@ function totalOf(price: number, size: number, fee: TakerFee): number {
   return Math.ceil((price * size) / TICK_UNITS_PER_MICRO) + fee.charged({ price, size });
 }
 
-/** Adds up what one order takes. */
+/** Accumulates the fill of one order. */
 class Walk {
   size = 0;
   principal = 0;
@@ -162,7 +156,7 @@ class Walk {
     return this.principal + this.#feePaid;
   }
 
-  take(price: number, size: number): void {
+  consume(price: number, size: number): void {
     if (size <= 0) return;
     this.size += size;
     this.principal += this.#round((price * size) / TICK_UNITS_PER_MICRO);

@@ -1,7 +1,7 @@
 /**
  * The upper tail of the standard normal distribution is Q(z) = exp(-z²/2) g(y) / (1 + 2z) with y = (z - 5) / (z + 5),
  * and g is smooth on [-1, 1]: these are the coefficients of its Chebyshev series, computed with 40 digits for this
- * file. 24 of them leave an absolute error near a double's own rounding.
+ * file. With 24 of them the absolute error is near a double's own rounding.
  */
 const TAIL_SERIES: readonly number[] = [
   1.5363852387607602, 0.08965860286732752, -0.09716796458748396, 0.05286673510283755, -0.020644868408320347,

@@ -55,7 +55,7 @@ describe('P(Up) by the last price', () => {
     expect(bySpot(spot, strike, [sigma, seconds]).toFixed(12)).toBe(value.toFixed(12));
   });
 
-  test('without volatility is decided by where the price stands, a tie being Up', () => {
+  test('without volatility is decided by the current price, a tie being Up', () => {
     expect([99, 100, 101].map((spot) => bySpot(spot, 100, [0, 60]))).toEqual([0, 1, 1]);
   });
 
@@ -70,40 +70,43 @@ const TWAP: Outlook = {
 };
 
 describe('P(Up) by a trailing mean', () => {
-  test('at the end is decided by the mean, a tie being Up, wherever the price stands', () => {
+  test('at the end is decided by the mean, a tie being Up, whatever the price', () => {
     const end = { ...TWAP, secondsLeft: 0, spot: 1 };
     expect(probabilityUp({ ...end, insideMean: 100_000 })).toBe(1);
     expect(probabilityUp({ ...end, insideMean: 99_999.99 })).toBe(0);
   });
 
-  test('is sure where even a price of 0 for the rest would do', () => {
+  test('is certain if even a price of 0 for the rest would suffice', () => {
     // 59 s at 102,000 leave 60 x 100,000 - 59 x 102,000 < 0 for the last second.
     expect(probabilityUp({ ...TWAP, secondsLeft: 1, insideMean: 102_000, spot: 1 })).toBe(1);
   });
 
-  test('has no jump where the average begins', () => {
+  test('has no jump at the start of the average', () => {
     const before = probabilityUp({ ...TWAP, spot: 100_020, secondsLeft: 60 + 1e-9, insideMean: 0 });
     const after = probabilityUp({ ...TWAP, spot: 100_020, secondsLeft: 60 - 1e-9, insideMean: 100_020 });
     expect(after).toBeCloseTo(before, 9);
   });
 
-  test.each([1e-6, 1e-9])('tends to the last price alone as the average shrinks to %d s', (twapSeconds) => {
-    for (const [spot, seconds] of [
-      [100_050, 300],
-      [99_980, 25],
-    ] as const) {
-      const limit = probabilityUp({ ...TWAP, spot, secondsLeft: seconds, twapSeconds });
-      expect(limit).toBeCloseTo(bySpot(spot, 100_000, [0.5, seconds]), 6);
-    }
-  });
+  test.each([1e-6, 1e-9])(
+    'tends to that of the last price alone as the average shrinks to %d s',
+    (twapSeconds) => {
+      for (const [spot, seconds] of [
+        [100_050, 300],
+        [99_980, 25],
+      ] as const) {
+        const limit = probabilityUp({ ...TWAP, spot, secondsLeft: seconds, twapSeconds });
+        expect(limit).toBeCloseTo(bySpot(spot, 100_000, [0.5, seconds]), 6);
+      }
+    },
+  );
 
-  test('tends to what is decided as the end comes near', () => {
+  test('tends to the decided outcome as the end comes near', () => {
     const near = { ...TWAP, secondsLeft: 1e-6 };
     expect(probabilityUp({ ...near, insideMean: 100_000.01 })).toBeCloseTo(1, 12);
     expect(probabilityUp({ ...near, insideMean: 99_999.99 })).toBeCloseTo(0, 12);
   });
 
-  test('knows more than a last price: a third of the last minute is left of its variance', () => {
+  test('is more certain than for a last price: a third of the last minute’s variance remains', () => {
     expect(deviationAhead({ ...TWAP, secondsLeft: 60 })).toBeCloseTo(TWAP.sigma * Math.sqrt(20), 15);
     expect(deviationAhead({ ...TWAP, secondsLeft: 100 })).toBeCloseTo(TWAP.sigma * Math.sqrt(60), 15);
   });

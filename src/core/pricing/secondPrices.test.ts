@@ -9,24 +9,24 @@ function filled(seconds: readonly number[]): SecondPrices {
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 describe('the mean of the last seconds', () => {
-  test('is over (from, to]: sixty points end with the last second', () => {
+  test('covers (from, to]: sixty points end with the last second', () => {
     expect(filled(range(100, 400)).mean({ fromMs: 300_000, toMs: 360_000 })).toBe((301 + 360) / 2);
   });
 
-  test('takes the last price of a second, and points that come late', () => {
+  test('uses the last price of a second, and late points', () => {
     const prices = filled([101, 103]);
     prices.push(102_000, 5);
     prices.push(102_900, 102);
     expect(prices.mean({ fromMs: 100_000, toMs: 103_000 })).toBe(102);
   });
 
-  test('stands for up to one second in five missing', () => {
+  test('tolerates up to one missing second in five', () => {
     const odd = range(101, 110).filter((second) => second !== 104 && second !== 105);
     expect(filled(odd).mean({ fromMs: 100_000, toMs: 110_000 })).toBeCloseTo((1_055 - 209) / 8, 12);
     expect(filled(odd.slice(1)).mean({ fromMs: 100_000, toMs: 110_000 })).toBeNull();
   });
 
-  test('does not take a second of four minutes ago for one of now', () => {
+  test('does not use a second of four minutes ago for a current one', () => {
     const prices = filled(range(1, 60));
     prices.push(300_000, 300);
     prices.push(10_000, 7);
@@ -37,7 +37,7 @@ describe('the mean of the last seconds', () => {
     expect(prices.mean({ fromMs: 299_000, toMs: 300_000 })).toBe(300);
   });
 
-  test('is none over nothing, or over more than is kept', () => {
+  test('is null over nothing, or over more than is kept', () => {
     const prices = filled(range(1, 600));
     expect(prices.mean({ fromMs: 600_000, toMs: 600_000 })).toBeNull();
     expect(prices.mean({ fromMs: 600_000, toMs: 600_999 })).toBeNull();

@@ -1,17 +1,17 @@
-/** Seconds kept: the longest average any window is decided by, with room for what comes late. */
+/** Seconds kept: the longest deciding average of any window, with room for late prices. */
 const CAPACITY = 256;
-/** A mean over fewer than this part of its seconds is none. */
+/** Below this known share of its seconds a mean is null. */
 const KNOWN_SHARE_MIN = 0.8;
 
 /**
- * The last price of each of the last seconds: what the running part of a deciding average (TWAP60) is taken from.
- * Prices may come late and in any order; the newest second decides what is kept.
+ * The last price of each recent second: the input for the elapsed part of a deciding average (TWAP60). Prices may
+ * arrive late and in any order; the newest second decides which ones are kept.
  */
 export class SecondPrices {
   readonly #prices = new Float64Array(CAPACITY);
   readonly #seconds = new Float64Array(CAPACITY).fill(-1);
 
-  /** @param timeMs The price's own time, not its receipt. */
+  /** @param timeMs The price's own time, not its receive time. */
   push(timeMs: number, price: number): void {
     const second = Math.floor(timeMs / 1_000);
     const slot = second % CAPACITY;
@@ -21,8 +21,8 @@ export class SecondPrices {
   }
 
   /**
-   * Mean price over the whole seconds in (fromMs, toMs]: the point of a second stands at its beginning.
-   * @returns Null where fewer than four in five of them are known, or the range holds none or too many to be kept.
+   * Mean price over the whole seconds in (fromMs, toMs]; a second's price belongs to its beginning.
+   * @returns Null if fewer than four in five of them are known, or the range has no second or more than are kept.
    */
   mean({ fromMs, toMs }: { fromMs: number; toMs: number }): number | null {
     const first = Math.floor(fromMs / 1_000) + 1;

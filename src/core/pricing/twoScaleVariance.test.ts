@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { exponentialMean } from './twoScaleVariance.ts';
 
-test('the exponential mean of squared returns, begun with the first', () => {
+test('the exponential mean of squared returns, starting with the first', () => {
   const variance = exponentialMean(
     [0.01, -0.02, 0.015, 0, -0.005].map((r) => r * r),
     0.94,

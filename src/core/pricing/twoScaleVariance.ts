@@ -1,11 +1,11 @@
 /**
- * Variance from prices seen at even steps. Every observed price carries noise (the tick, the bounce between bid and
- * ask): squared differences of neighbours add it up, two scales cancel it.
+ * Variance from prices at even steps. Every observed price has noise (the tick, the bounce between bid and ask):
+ * squared differences of neighbours accumulate it, two scales cancel it.
  */
 
 /** Sums of squared log differences of one stretch of prices at two lags. */
-export interface TwoScaleSums {
-  /** Prices, one more than neighbouring differences. */
+interface TwoScaleSums {
+  /** Number of prices, one more than neighbouring differences. */
   readonly prices: number;
   /** The slow lag K and the fast lag J, in steps; J < K < prices. */
   readonly slowLag: number;
@@ -17,7 +17,7 @@ export interface TwoScaleSums {
 
 /**
  * Two-scale realised variance over a whole stretch, linear in the two sums. Unbiased by noise that is independent from
- * step to step; about (K - 1) / prices low, because the ends are in fewer differences. May be negative where noise
+ * step to step; about (K - 1) / prices low, because the ends are in fewer differences. May be negative if noise
  * outweighs the moves.
  * @see Zhang, Mykland, Aït-Sahalia 2005, https://doi.org/10.1198/016214505000000169
  */
@@ -43,9 +43,9 @@ export function sumOfSquares(
 }
 
 /**
- * Exponentially weighted mean, v(t) = λ v(t-1) + (1 - λ) x(t), begun with the first value.
+ * Exponentially weighted mean, v(t) = λ v(t-1) + (1 - λ) x(t), starting with the first value.
  * @param values Oldest first.
- * @returns Null over nothing.
+ * @returns Null without values.
  */
 export function exponentialMean(values: readonly number[], lambda: number): number | null {
   let mean: number | null = null;

@@ -24,11 +24,11 @@ describe('sigma', () => {
     expect(new VolatilityEstimator().sigmaAnnual(60)).toBeNull();
   });
 
-  test('is null where no price ever moved: that is a feed at rest, not a calm market', () => {
+  test('is null if no price ever moved: that is a dead feed, not a calm market', () => {
     expect(fed(new Array(100).fill(97_000)).sigmaAnnual(60)).toBeNull();
   });
 
-  test('over one window is the two-scale variance with its loss at the ends put back', () => {
+  test('over one window is the two-scale variance corrected for its loss at the ends', () => {
     const prices = walk(301);
     const scales = { slowLag: 10, fastLag: 1 };
     const ends = (291 - (292 / 10 / 301) * 300) / (1 - 292 / 10 / 301);
@@ -36,7 +36,7 @@ describe('sigma', () => {
     expect(fed(prices).sigmaAnnual(300)).toBeCloseTo(expected, 12);
   });
 
-  test('weighs each window twice the one before it', () => {
+  test('weights each window twice as much as the one before it', () => {
     const prices = walk(241);
     const first = fed(prices.slice(0, 121)).sigmaAnnual(120) as number;
     const second = fed(prices.slice(120)).sigmaAnnual(120) as number;
@@ -51,7 +51,7 @@ describe('sigma', () => {
     expect(estimator.sigmaAnnual(3_600)).toBeCloseTo(fed(calm).sigmaAnnual(3_600) as number, 9);
   });
 
-  test('is the same over hours, wherever the record lies', () => {
+  test('is the same over hours, wherever the record is in memory', () => {
     const prices = walk(20_000);
     const long = new VolatilityEstimator();
     prices.forEach((price, second) => {
@@ -62,7 +62,7 @@ describe('sigma', () => {
     });
   });
 
-  test('never says that noise is more than 95 % of what was seen', () => {
+  test('never treats more than 95 % of the observed variance as noise', () => {
     const random = new Random('pure noise');
     const prices = noisyPrices({ seconds: 61, sigmaAnnual: 0, noiseBp: 2 }, random);
     const seen = Math.sqrt(2 * 2e-4 ** 2 * YEAR_SECONDS);
@@ -84,7 +84,7 @@ describe('seconds', () => {
     expect(estimator.sigmaAnnual(60)).toBe(once.sigmaAnnual(60));
   });
 
-  test('without a price have the last one', () => {
+  test('without a price repeat the last one', () => {
     const prices = walk(400);
     const sparse = new VolatilityEstimator();
     const held = new VolatilityEstimator();
@@ -108,7 +108,7 @@ describe('seconds', () => {
     });
     expect(broken.count).toBe(400);
     expect(broken.sigmaAnnual(300)).toBeCloseTo(fed(prices).sigmaAnnual(300) as number, 1);
-    // Ten seconds are no silence yet: the doubling counts.
+    // Ten seconds are not yet a silence: the doubling counts.
     const jumped = new VolatilityEstimator();
     prices.forEach((price, second) => {
       jumped.push((second < 200 ? second : second + 9) * 1_000, second < 200 ? price : price * 2);
@@ -116,7 +116,7 @@ describe('seconds', () => {
     expect(jumped.sigmaAnnual(300)).toBeGreaterThan(100);
   });
 
-  test('at the newest end still take a better price after a silence', () => {
+  test('at the newest end still accept a later price after a silence', () => {
     const estimator = fed(walk(100));
     estimator.push(200_000, 500);
     estimator.push(200_500, 500.1);

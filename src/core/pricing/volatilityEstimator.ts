@@ -1,29 +1,27 @@
 import { YEAR_SECONDS } from './probability.ts';
 import { exponentialMean, sumOfSquares, twoScaleFromSums } from './twoScaleVariance.ts';
 
-/** Longest window a sigma can be asked over, and what is kept: an hour of prices, one a second. */
-export const WINDOW_SECONDS_MAX = 3_600;
-/** Shortest window. */
-export const WINDOW_SECONDS_MIN = 60;
+/** Longest window of a sigma, and the history kept: an hour of prices, one per second. */
+const WINDOW_SECONDS_MAX = 3_600;
 /** Fewer seconds than this are too few for any sigma. */
 export const RETURNS_MIN = 30;
-/** A second without a price has the last one's for so long; a longer silence is cut out of the record. */
-export const SILENCE_SECONDS_MAX = 10;
+/** A second without a price keeps the last one for at most this long; a longer silence is cut out of the record. */
+const SILENCE_SECONDS_MAX = 10;
 
 /** Weight of all windows before the newest one: the memory's half-life is one window. */
-export const WINDOW_LAMBDA = 0.5;
+const WINDOW_LAMBDA = 0.5;
 const FAST_LAG = 1;
 /** The slow scale K in seconds, for windows from `LONG_WINDOW` returns up and for shorter ones. */
-export const SLOW_LAG_LONG = 10;
-export const SLOW_LAG_SHORT = 5;
+const SLOW_LAG_LONG = 10;
+const SLOW_LAG_SHORT = 5;
 const LONG_WINDOW = 300;
-/** Noise explains at most this part of the variance seen: below, one stretch's noise is taken for calm. */
+/** Least share of the observed variance that is not noise; below it, one stretch's noise would pass for calm. */
 const SIGNAL_SHARE_MIN = 1 / 20;
 
 const CAPACITY = WINDOW_SECONDS_MAX + 1;
 
 /**
- * Volatility of one ticker from its last hour of prices, one a second: two-scale realised variance of each window,
+ * Volatility of one ticker from its last hour of prices, one per second: two-scale realised variance of each window,
  * newest back, weighted by `WINDOW_LAMBDA`. A price costs O(1), a sigma one pass over the hour (some microseconds).
  */
 export class VolatilityEstimator {
@@ -40,9 +38,9 @@ export class VolatilityEstimator {
   }
 
   /**
-   * The last price of a second counts for it.
+   * Adds a price; the last price of a second is used for it.
    * @param price > 0.
-   * @returns False for a price of a second that is over; it is left out.
+   * @returns False for a price of an earlier second, which is ignored.
    */
   push(timeMs: number, price: number): boolean {
     const second = Math.floor(timeMs / 1_000);
@@ -58,7 +56,7 @@ export class VolatilityEstimator {
   /**
    * Volatility of log prices per square root of a year of 31,536,000 s.
    * @param windowSeconds 60..3600.
-   * @returns Null where fewer than `RETURNS_MIN` seconds are known, or no price moved.
+   * @returns Null if fewer than `RETURNS_MIN` seconds are known, or no price moved.
    */
   sigmaAnnual(windowSeconds: number): number | null {
     const known = this.count - 1;
@@ -77,14 +75,14 @@ export class VolatilityEstimator {
     return variance > 0 ? Math.sqrt(variance * YEAR_SECONDS) : null;
   }
 
-  /** Variance a second of one window: by two scales, and as seen with its noise. */
+  /** Variance per second of one window: by two scales, and as observed with its noise. */
   #window(from: number, prices: number): { variance: number; seen: number } {
     const slowLag = prices > LONG_WINDOW ? SLOW_LAG_LONG : SLOW_LAG_SHORT;
     const levels = this.#levels;
     const slowSquares = sumOfSquares(levels, { from, count: prices, lag: slowLag });
     const fastSquares = sumOfSquares(levels, { from, count: prices, lag: FAST_LAG });
     const scales = { prices, slowLag, fastLag: FAST_LAG };
-    // What a walk of variance 1 a second would read: dividing by it takes the loss at the ends out exactly.
+    // The reading for a walk of variance 1 per second: dividing by it removes the loss at the ends exactly.
     const unit = twoScaleFromSums({
       ...scales,
       slowSquares: (prices - slowLag) * slowLag,
@@ -99,7 +97,7 @@ export class VolatilityEstimator {
   #advance(seconds: number, level: number): void {
     const last = this.#levels[this.#to - 1] as number;
     if (seconds > SILENCE_SECONDS_MAX) {
-      // What happened in a silence is not a second's return.
+      // The move during a silence is not the return of a second.
       this.#shift = last - level;
       this.#append(last);
       return;

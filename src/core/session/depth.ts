@@ -1,7 +1,7 @@
 import type { MarketTape, TapeBooks, TapeSide } from './tape.ts';
 
 /**
- * The tape as it would have been read with books no deeper than so many levels: a book that then shows nothing new is
+ * The tape as if it had been read with at most this many levels per side: a book without a change down to that depth is
  * left out.
  */
 export function tapeAtDepth(tape: MarketTape, levels: number): MarketTape {
@@ -24,7 +24,7 @@ function booksAtDepth(books: TapeBooks, levels: number): TapeBooks {
   };
 }
 
-/** 1 at each book whose levels down to a depth, or trust, are not those of the last book kept. */
+/** 1 at each book that differs from the last kept book in trust or in the levels down to a depth. */
 function changedAt(books: TapeBooks, levels: number): Uint8Array {
   const sides = sidesOf(books);
   const { trusted } = books;

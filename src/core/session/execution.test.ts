@@ -25,7 +25,7 @@ function replay(
   return { ...result, summary: summarize([market], 10) };
 }
 
-/** Asked 0.28 when it is decided at 10 s; from 10.2 s on, before the order is due, the asks given. */
+/** Asks 0.28 at the decision at 10 s; the given asks from 10.2 s on, before the order is due. */
 function movedTo(ask: number): TapeWriter {
   return new TapeWriter()
     .book({ at: 10_000, bids: [[0.26, 100]], asks: [[0.28, 100]] })
@@ -33,7 +33,7 @@ function movedTo(ask: number): TapeWriter {
     .book({ at: 299_000, bids: [[0.26, 100]], asks: [[ask, 99]] });
 }
 
-/** Bought at 0.28 and 0.29 from 10 s on; bid 0.6 at 20 s, when the sale is decided, then the bids given. */
+/** Bought at 0.28 and 0.29 from 10 s on; bid 0.6 at 20 s, when the sale is decided, then the given bids. */
 function soldAt(bids: readonly (readonly [number, number])[], later: typeof bids = bids): TapeWriter {
   const asks = [[0.9, 100]] as const;
   return new TapeWriter()
@@ -65,15 +65,15 @@ describe('the limit of an order', () => {
     ['0.1, at 0.38', { max_slippage: 0.1 }, 0.38, 1],
     ['0, at 0.281', { max_slippage: 0 }, 0.281, 0],
     ['none, at 0.95', { max_slippage: null }, 0.95, 1],
-    ['none, above the highest price paid', { max_slippage: null, max_fill_price: 0.9 }, 0.95, 0],
-    ['1, above the highest price paid', { max_slippage: 1, max_fill_price: 0.9 }, 0.95, 0],
+    ['none, above the maximum price', { max_slippage: null, max_fill_price: 0.9 }, 0.95, 0],
+    ['1, above the maximum price', { max_slippage: 1, max_fill_price: 0.9 }, 0.95, 0],
     ['of an order at the mid, 0.02', { fill_mode: 'mid' }, 0.9, 0],
     ['of an order at the mid, none', { fill_mode: 'mid', max_slippage: null }, 0.9, 1],
   ] as const)('slippage of at most %s', (_, params, ask, filled) => {
     expect(replay(movedTo(ask), { params }).orders.filled).toBe(filled);
   });
 
-  test('a sale is not filled lower than its decision price less the slippage allowed, and is offered again', () => {
+  test('a sale is not filled below its decision price minus the allowed slippage, and is offered again', () => {
     const strategy = BUY_AND_SELL;
     const { trades, orders } = replay(soldAt([[0.57, 1_000]]), { strategy });
     expect(orders).toEqual({
@@ -87,7 +87,7 @@ describe('the limit of an order', () => {
 });
 
 describe('the execution report', () => {
-  test('a trade says when and at which price it was decided, levels walked, and the slippage of each side', () => {
+  test('a trade reports its decision time and price, the levels walked, and the slippage of each side', () => {
     const bids = [
       [0.59, 20],
       [0.58, 1_000],
@@ -106,7 +106,7 @@ describe('the execution report', () => {
     expect(summary.avgSlippage).toBeCloseTo((entry + exit) / 2, 9);
   });
 
-  test('sales of a position count by their shares', () => {
+  test('sales of a position are weighted by their shares', () => {
     const { trades } = replay(soldAt([[0.59, 20]], [[0.55, 1_000]]), {
       ...{ strategy: BUY_AND_SELL, params: { max_slippage: null } },
     });
@@ -116,13 +116,13 @@ describe('the execution report', () => {
     expect(trades[0]?.exitSlippage).toBeCloseTo((0.01 * 20) / (20 + left), 9);
   });
 
-  test('held to the resolution there is no slippage of the exit, and it does not count as none', () => {
+  test('a position held to the resolution has no exit slippage, and it does not count as zero', () => {
     const { trades, summary } = replay(movedTo(0.29));
     expect(trades).toMatchObject([{ exitSlippage: null, exitLevels: null, exitReason: 'resolved' }]);
     expect(summary.avgSlippage).toBeCloseTo(0.01, 12);
   });
 
-  test('orders that a gap takes back are neither filled nor missed', () => {
+  test('orders reversed by a gap are neither filled nor missed', () => {
     const { orders, summary } = replay(movedTo(0.29).gap({ start: 10_250, known: 299_500, end: null }));
     expect(orders).toEqual({
       ...{ placed: 1, filled: 0, takenBack: 1 },
@@ -137,7 +137,7 @@ describe('the execution report', () => {
     ).toBe(null);
   });
 
-  test('an order that finds nothing for sale is missed for its depth', () => {
+  test('an order that finds nothing for sale is missed because of depth', () => {
     const writer = new TapeWriter()
       .book({ at: 10_000, bids: [[0.26, 100]], asks: [[0.28, 100]] })
       .book({ at: 10_200, bids: [[0.26, 100]], asks: [] })

@@ -1,6 +1,6 @@
 /**
- * Recordings of earlier releases do not say when a gap came to be known: a restart and a backtest take it as known at
- * once, whoever traded live knew it later. All must come to the same positions.
+ * Recordings of earlier releases do not store when a gap was detected. A restart and a backtest treat it as known at
+ * once; a live session learned of it later. All must end with the same positions.
  */
 import { expect, test } from 'vitest';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
@@ -15,7 +15,7 @@ import type { MarketTape, TapeGap } from './tape.ts';
 const SEEDS = 12;
 const RESOLUTION = { payoutYes: 1, resolvedTimeMs: END_MS + 60_000 };
 
-/** About one in ten seconds, each found out up to some seconds after it began and over a little later; none overlap. */
+/** About one in ten seconds, each detected up to some seconds after its start and over a little later; none overlap. */
 function gapsOf(seed: string): TapeGap[] {
   const random = new Random(`${seed} gaps`);
   const gaps: TapeGap[] = [];
@@ -37,7 +37,7 @@ function traded(tape: MarketTape, name: string): string {
   );
 }
 
-test.each(Object.keys(STRATEGIES))('%s deals alike whenever its gaps came to be known', (name) => {
+test.each(Object.keys(STRATEGIES))('%s trades the same whenever its gaps were detected', (name) => {
   let dealt = 0;
   for (let at = 0; at < SEEDS; at++) {
     const seed = `known ${at}`;

@@ -11,7 +11,7 @@ import type { SessionEvent } from './sessionEvents.ts';
 
 const RESOLUTION = { payoutYes: 1, resolvedTimeMs: START_MS + 400_000 };
 
-/** Without crossings, so that rows may be left out; several trades a market, in and out of gaps. */
+/** Without crossings, so that rows may be skipped; several trades per market, in and out of gaps. */
 const LEAVING_OUT: Readonly<Record<string, Strategy>> = {
   'conditions on the price': {
     ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 100 },
@@ -37,7 +37,7 @@ const PARAMS = [
   { fill_mode: 'mid', latency_ms: 0, max_fill_price: 0.985, max_slippage: 0.005 },
 ] as const;
 
-test.each(ALL)('rows left out change nothing: %s', (_name, strategy) => {
+test.each(ALL)('skipping rows changes nothing: %s', (_name, strategy) => {
   let [orders, taken, missed] = [0, 0, 0];
   for (let seed = 0; seed < 8; seed++) {
     const compiled = compileStrategy(strategy);
@@ -66,7 +66,7 @@ test.each(ALL)('rows left out change nothing: %s', (_name, strategy) => {
 function everyRow(prepared: ReturnType<typeof prepareMarket>, terms: SessionTerms) {
   const told: SessionEvent[] = [];
   const ledger = new Ledger();
-  // Without columns each row is shown to the tests of `condition.ts`, which a live market is decided by.
+  // Without columns each row runs the tests of `condition.ts`, as in a live market.
   const { market, rows, ladders, rules } = prepared;
   const session = new MarketSession(
     { market, rows, ladders, rules },
@@ -78,7 +78,7 @@ function everyRow(prepared: ReturnType<typeof prepareMarket>, terms: SessionTerm
   return { told, trades: session.trades(), orders, money: [ledger.cash, ledger.fees, ledger.won] };
 }
 
-test('a strategy without crossings leaves most rows out', () => {
+test('a strategy without crossings skips most rows', () => {
   const compiled = compileStrategy(LEAVING_OUT['conditions on the price'] as Strategy);
   const prepared = prepareMarket(
     randomTape('left out', { books: 300, levels: 3, gaps: false }),

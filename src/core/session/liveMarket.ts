@@ -1,4 +1,4 @@
-/** A market as it is being recorded, in the form a session reads: the newest row, and the newest two books. */
+/** The live form of a market for sessions: the newest row, and the newest two books. */
 import type { BookRecord, QuoteRecord, SideView } from '../../schema/records.ts';
 import { NewestBooks } from './newestBooks.ts';
 import { RowBuilder, type Rows } from './rows.ts';
@@ -6,17 +6,17 @@ import type { Ladders, TapeGap, TapeMarket } from './tape.ts';
 import type { UnderlyingState } from './underlyingState.ts';
 
 export interface LiveTerms {
-  /** Shared by the markets of a ticker, pushed to before `price` is called; null: no model is asked for. */
+  /** Shared by the markets of a ticker, pushed to before `price` is called; null: no session uses the model. */
   readonly underlying: UnderlyingState | null;
-  /** Levels a side that a tape of the market would be read with. */
+  /** Levels per side of an equivalent tape. */
   readonly depth: number;
-  /** Since when such a tape would begin, by receipt. */
+  /** Receive time at which such a tape would begin. */
   readonly fromMs: number;
 }
 
 /**
- * Call one method an event, in the order of arrival; where it says that there is a new row, `session.step(0)` of every
- * session on the market has to follow.
+ * Call one method per event, in the order of arrival. After each new row call `session.step(0)` of every session on the
+ * market.
  */
 export class LiveMarket {
   readonly market: TapeMarket;
@@ -33,7 +33,7 @@ export class LiveMarket {
     this.ladders = this.#books;
   }
 
-  /** @returns False where nothing changed that a tape would show. */
+  /** @returns False if nothing changed that a tape would contain. */
   book(record: BookRecord): boolean {
     const { no, mirrored, trusted, receivedTimeMs } = record;
     const book = this.#books.keep(record);
@@ -59,13 +59,13 @@ export class LiveMarket {
     return this.#builder.price(receivedMs);
   }
 
-  /** The strike has become known, or another is better; it makes no row of its own. */
+  /** Applies a new or better strike; it makes no row of its own. */
   strike(strike: Pick<TapeMarket, 'strikePrice' | 'strikeKnownTimeMs'>): void {
     this.#builder.strike(strike);
   }
 
-  gapKnown(gap: Omit<TapeGap, 'endMs'>): true {
-    this.#builder.gapKnown(gap);
+  gapDetected(gap: Omit<TapeGap, 'endMs'>): true {
+    this.#builder.gapDetected(gap);
     return true;
   }
 

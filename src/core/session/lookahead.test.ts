@@ -23,7 +23,7 @@ const PARAMS: ReplayParams = {
 };
 const MOMENTS = 1_000;
 const TAPES = 4;
-/** Of each stream and tape. */
+/** Per stream and tape. */
 const STREAM_MOMENTS = 8;
 const SHAPE = { books: 120, levels: 4 };
 
@@ -39,7 +39,7 @@ function decisions(tape: MarketTape, strategy: Strategy, payoutYes = 1): Session
 
 type Columns = { readonly seq: Float64Array; readonly receivedMs: Float64Array };
 
-/** The rows of `truth` received up to a moment, then those of `garbage` received after it. */
+/** The rows of `truth` received up to a time, then those of `garbage` received after it. */
 function splice<T extends Columns>(truth: T, garbage: T, timeMs: number): T {
   const kept = truth.receivedMs.findIndex((received) => received > timeMs);
   const head = kept < 0 ? truth.receivedMs.length : kept;
@@ -75,7 +75,7 @@ function joined<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>
   return both;
 }
 
-/** Everything that was not yet received at a moment is another market's. */
+/** Everything not yet received at a time is replaced by another market's. */
 function poisoned(truth: MarketTape, garbage: MarketTape, timeMs: number): MarketTape {
   const { market } = truth;
   const knewStrike = (market.strikeKnownTimeMs ?? Infinity) <= timeMs;
@@ -95,7 +95,7 @@ function poisoned(truth: MarketTape, garbage: MarketTape, timeMs: number): Marke
 
 /**
  * The tape with one stream at other receive times (null: never received), renumbered in the order of receipt. A stream
- * without rows is null, as a loader leaves it.
+ * without rows is null, like from a loader.
  */
 function arriving(
   tape: MarketTape,
@@ -141,7 +141,7 @@ function pickSide({ offsets, prices, sizes }: TapeSide, kept: readonly number[])
   };
 }
 
-/** Arrival numbers by receipt; of equal receipts in the order they were numbered. */
+/** Arrival numbers by receive time; equal times keep their order. */
 function renumbered({ quotes, books, prices, ...rest }: MarketTape): MarketTape {
   const streams = [quotes, books, prices].map((rows) => rows && { ...rows, seq: rows.seq.slice() });
   const all = streams.flatMap((rows) =>
@@ -153,7 +153,7 @@ function renumbered({ quotes, books, prices, ...rest }: MarketTape): MarketTape 
   return { ...rest, quotes: q, books: b, prices: p };
 }
 
-describe('poison: with everything after a moment replaced, what was decided up to it stays byte for byte', () => {
+describe('poison: replacing everything after a time leaves the decisions before it unchanged byte for byte', () => {
   test.each(Object.entries(STRATEGIES))('%s', (_, strategy) => {
     let compared = 0;
     for (let n = 0; n < TAPES; n++) {
@@ -211,7 +211,7 @@ describe('poison: with everything after a moment replaced, what was decided up t
     },
   );
 
-  test('replayed twice, the bytes are the same', () => {
+  test('two replays give the same bytes', () => {
     for (const strategy of Object.values(STRATEGIES)) {
       const tape = randomTape('twice', SHAPE);
       expect(JSON.stringify(decisions(tape, strategy))).toBe(JSON.stringify(decisions(tape, strategy)));
@@ -219,7 +219,7 @@ describe('poison: with everything after a moment replaced, what was decided up t
   });
 });
 
-/** Feeds a tape event by event, as the live runner does. */
+/** Feeds a tape event by event, like the live runner. */
 function liveDecisions(tape: MarketTape, strategy: Strategy): SessionEvent[] {
   const { market, quotes, books, prices, gaps } = tape;
   if (books === null || prices === null) throw new Error('a tape with everything is needed');
@@ -271,7 +271,7 @@ function liveDecisions(tape: MarketTape, strategy: Strategy): SessionEvent[] {
     feed.push({ timeMs: receivedMs, order, emit });
   });
   for (const gap of gaps) {
-    feed.push({ timeMs: gap.knownMs, order: gap.knownSeq ?? 0, emit: () => live.gapKnown(gap) });
+    feed.push({ timeMs: gap.knownMs, order: gap.knownSeq ?? 0, emit: () => live.gapDetected(gap) });
     const endMs = gap.endMs;
     if (endMs !== null) feed.push({ timeMs: endMs, order: Infinity, emit: () => live.gapEnded(endMs) });
   }
@@ -312,7 +312,7 @@ const ON_MODEL: Strategy = {
   max_trades_per_market: 1,
 };
 
-describe('what is known when', () => {
+describe('knowledge over time', () => {
   const quoted = { bids: [[0.49, 900]], asks: [[0.51, 900]] } as const;
   const books = (writer: TapeWriter, from: number, to: number) => {
     for (let at = from; at <= to; at += 1_000)
@@ -320,7 +320,7 @@ describe('what is known when', () => {
     return writer;
   };
 
-  test('trap 2: the strike is seen neither before it was known nor before the window opens', () => {
+  test('trap 2: the strike is unseen before it was known and before the window opens', () => {
     const firstOrder = (strikeKnownTimeMs: number) => {
       const writer = new TapeWriter({ strikeKnownTimeMs });
       for (let at = -5_000; at < 30_000; at += 1_000) {
@@ -333,14 +333,14 @@ describe('what is known when', () => {
     expect(firstOrder(START_MS - 3_000)).toBe(START_MS);
   });
 
-  test('trap 4: a price stamped earlier counts from when it was received', () => {
+  test('trap 4: a price stamped earlier applies from its receive time', () => {
     const writer = books(new TapeWriter({ strikeKnownTimeMs: START_MS }), 0, 9_000);
     const tape = books(writer.price(10_000, 97_100), 11_000, 20_000).tape();
     tape.prices?.eventMs.fill(START_MS + 5_000);
     expect(decisions(tape, ON_MODEL)[0]?.knownMs).toBe(START_MS + 10_000);
   });
 
-  test('trap 4: a price stamped more than five seconds before its receipt is no price of then', () => {
+  test('trap 4: a price stamped more than five seconds before its receipt is not a current price', () => {
     const writer = books(new TapeWriter({ strikeKnownTimeMs: START_MS }), 0, 9_000);
     const tape = books(writer.price(10_000, 97_100), 11_000, 20_000).tape();
     tape.prices?.eventMs.fill(START_MS + 4_999);
@@ -359,20 +359,20 @@ describe('what is known when', () => {
     expect(decisions(one, ON_MODEL)).toEqual(decisions(none, ON_MODEL));
   });
 
-  test('once a price of the deciding feed has been received, those beside quotes count no more', () => {
+  test('once a price of the deciding feed has been received, those beside quotes are ignored', () => {
     const writer = books(new TapeWriter({ strikeKnownTimeMs: START_MS }).price(-1_000, 96_900), 0, 8_000);
     const tape = writer.tape();
     tape.quotes.underlying.fill(97_100);
     expect(decisions(tape, ON_MODEL)).toEqual([]);
   });
 
-  test('trap 5: a book is used from its receipt, whatever time it carries', () => {
+  test('trap 5: a book is used from its receive time, whatever its timestamp', () => {
     const early: Strategy = { type: 'time_before_resolution', minutes_before: 5, side: 'buy_yes' };
     const tape = books(new TapeWriter(), 4_000, 6_000).tape();
     expect(decisions(tape, early)[0]?.knownMs).toBe(START_MS + 4_000);
   });
 
-  test('trap 9: a price older than ten seconds is none, and a crossing is not seen across a break', () => {
+  test('trap 9: a price older than ten seconds is ignored, and a crossing is not detected across a break', () => {
     const writer = new TapeWriter({ strikeKnownTimeMs: START_MS }).price(-10_500, 97_100);
     expect(decisions(books(writer, 0, 20_000).tape(), ON_MODEL)).toEqual([]);
     const falls: Strategy = {

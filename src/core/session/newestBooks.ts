@@ -5,7 +5,10 @@ import { type Ladders, mirroredView } from './tape.ts';
 const SLOTS = 2;
 const INITIAL_LEVELS = 16;
 
-/** An order is matched when the book after its due time has come, against the one before: two are enough. */
+/**
+ * The newest two books. An order is matched after the first book past its due time, against the book before: two are
+ * enough.
+ */
 export class NewestBooks implements Ladders {
   readonly #depth: number;
   readonly #slots = Array.from({ length: SLOTS }, () => new KeptBook());
@@ -13,13 +16,16 @@ export class NewestBooks implements Ladders {
   #receivedMs = Number.NEGATIVE_INFINITY;
   readonly #fromMs: number;
 
-  /** @param depth Levels a side; what lies deeper is not there. @param fromMs Books received before it are another tape's. */
+  /**
+   * @param depth Levels per side; deeper ones are dropped.
+   * @param fromMs Books received before it belong to no tape of this market.
+   */
   constructor({ depth, fromMs }: { depth: number; fromMs: number }) {
     this.#depth = depth;
     this.#fromMs = fromMs;
   }
 
-  /** @returns The number of the book; null where it shows what the one before does, as a tape would leave it out. */
+  /** @returns The number of the book; null if it repeats the one before, which a tape would leave out. */
   keep(record: BookRecord): number | null {
     const last = this.#slots[(this.#next + SLOTS - 1) % SLOTS] as KeptBook;
     const isFirst =
@@ -100,7 +106,7 @@ class KeptSide implements SideView {
   }
 }
 
-/** Whether a side shows what was kept, as deep as it is read. */
+/** Whether a side equals the kept one down to the depth. */
 function repeats(kept: SideView, { count, prices, sizes }: SideView, depth: number): boolean {
   if (kept.count !== Math.min(count, depth)) return false;
   for (let i = 0; i < kept.count; i++) {
@@ -109,7 +115,7 @@ function repeats(kept: SideView, { count, prices, sizes }: SideView, depth: numb
   return true;
 }
 
-/** Few sizes are finer than a unit; tapes hold none of those. */
+/** Few sizes are finer than a unit; tapes store whole units. */
 function wholeUnits(size: number): number {
   return Math.round(size);
 }

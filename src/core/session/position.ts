@@ -7,7 +7,7 @@ import type { Token } from '../signals/signal.ts';
 /** Why a position ended. */
 export type ExitReason = 'resolved' | 'take_profit' | 'stop_loss' | 'market_void';
 
-/** A position as reports show it. Money is whole micro-USD, prices are USDC per share, times Unix milliseconds. */
+/** A position for reports. Money is whole micro-USD, prices are USDC per share, times Unix milliseconds. */
 export interface Trade {
   readonly token: Token;
   readonly decidedMs: number;
@@ -17,37 +17,37 @@ export interface Trade {
   /** Units of 1/1,000,000 share bought. */
   readonly size: number;
   readonly entryPrice: number;
-  /** Average of the prices all shares were sold or settled at, before fees; null while any is held. */
+  /** Average price at which all shares were sold or settled, before fees; null while any is held. */
   readonly exitPrice: number | null;
-  /** Of the last shares. */
+  /** Reason for the exit of the last shares. */
   readonly exitReason: ExitReason | null;
   readonly principal: number;
   readonly fees: number;
   /** Best ask at the decision to buy. */
   readonly decisionPrice: number;
-  /** Average entry price less the decision price. */
+  /** Average entry price minus the decision price. */
   readonly entrySlippage: number;
   /**
-   * Best bid at the decision to sell less the price it was sold at, over all sales by their shares; null while any share
-   * is held, and where the venue paid out all.
+   * Best bid at the decision to sell minus the sale price, averaged over all sales by shares. Null while any share is
+   * held, and if the venue paid out all.
    */
   readonly exitSlippage: number | null;
-  /** Levels the purchase walked; null: not kept by the release that opened it. */
+  /** Levels the purchase walked; null: opened by a release that did not store it. */
   readonly entryLevels: number | null;
-  /** Levels the sales walked together; null where `exitSlippage` is. */
+  /** Levels of all sales together; null if `exitSlippage` is. */
   readonly exitLevels: number | null;
   /** After all fees; null while any share is held. */
   readonly pnl: number | null;
 }
 
-/** An exit that was decided; until all is sold, what is left is offered again. */
-export interface Exiting {
+/** A decided exit; shares are offered again until all are sold. */
+interface Exiting {
   readonly reason: 'take_profit' | 'stop_loss';
-  /** When it was decided. */
+  /** Time of the decision. */
   readonly sinceMs: number;
 }
 
-/** Shares that left a position, with what they gave. */
+/** Shares that left a position, and their proceeds. */
 interface Leaving {
   readonly timeMs: number;
   readonly size: number;
@@ -56,7 +56,7 @@ interface Leaving {
   readonly proceeds: number;
   readonly fee: number;
   readonly reason: ExitReason;
-  /** Of a sale; null: a payout. */
+  /** Slippage of a sale; null: a payout. */
   readonly slippage: number | null;
 }
 
@@ -65,7 +65,7 @@ interface Exit {
   readonly posting: Posting;
 }
 
-/** Shares of one token from their purchase to the last one's end, with everything posted to a ledger. */
+/** Shares of one token from their purchase until the last one is gone, with all ledger postings. */
 export class Position {
   readonly token: Token;
   readonly openedMs: number;
@@ -102,12 +102,12 @@ export class Position {
     this.#exit({ timeMs, size, levels, proceeds, fee, reason, slippage: slippageOf('sell', fill, best) });
   }
 
-  /** Orders that filled: its purchase and its sales. */
+  /** Filled orders: its purchase and its sales. */
   get fills(): number {
     return 1 + this.#exits.filter(isSale).length;
   }
 
-  /** @param payout USDC a share of this token pays; null: annulled, the shares are taken back at their cost. */
+  /** @param payout USDC that a share of this token pays; null: annulled, the cost of the shares is refunded. */
   settle(timeMs: number, payout: number | null): void {
     const size = this.left;
     if (payout === null) {
@@ -123,21 +123,21 @@ export class Position {
   }
 
   /**
-   * Takes back what was dealt and decided after a moment, because the book of that time has turned out not to be known.
-   * @returns What became of the position.
+   * Reverses fills and exit decisions after a time, because the book since then has turned out to be unknown.
+   * @returns The state of the position afterwards.
    */
-  takeBackSince(timeMs: number): 'kept' | 'reopened' | 'gone' {
+  reverseSince(timeMs: number): 'kept' | 'reopened' | 'gone' {
     const kept = this.#exits.filter(({ of }) => of.timeMs <= timeMs);
     const changed = kept.length < this.#exits.length;
     for (const exit of this.#exits.slice(kept.length)) {
-      this.#ledger.takeBack(exit.posting);
+      this.#ledger.reverse(exit.posting);
       this.left += exit.of.size;
       this.#costLeft -= exit.posting.positions;
     }
     this.#exits = kept;
     if (this.exiting !== null && this.exiting.sinceMs > timeMs) this.exiting = null;
     if (this.openedMs > timeMs) {
-      this.#ledger.takeBack(this.#entryPosting);
+      this.#ledger.reverse(this.#entryPosting);
       return 'gone';
     }
     return changed ? 'reopened' : 'kept';
@@ -186,7 +186,7 @@ function isSale({ of }: Exit): boolean {
   return of.slippage !== null;
 }
 
-/** Average slippage of the sales by their shares, and the levels they walked; null where nothing was sold. */
+/** Average slippage of the sales by shares, and the levels they walked; null if nothing was sold. */
 function soldOf(exits: readonly Exit[]): { slippage: number; levels: number } | null {
   let [sales, size, weighted, levels] = [0, 0, 0, 0];
   let slippage = 0;
@@ -199,7 +199,7 @@ function soldOf(exits: readonly Exit[]): { slippage: number; levels: number } | 
     levels += of.levels.length;
   }
   if (sales === 0) return null;
-  // Of one sale to the last bit, not through its shares.
+  // Exact for a single sale: not divided by its shares.
   return { slippage: sales === 1 ? slippage : weighted / size, levels };
 }
 
@@ -208,7 +208,7 @@ function levelsOf(exits: readonly Exit[]): readonly FilledLevel[] {
   return exits.length === 1 && first !== undefined ? first.of.levels : exits.flatMap(({ of }) => of.levels);
 }
 
-/** floor(amount x part / whole), exact where the product is beyond 2^53. */
+/** floor(amount x part / whole), exact if the product is beyond 2^53. */
 function partOf(amount: number, part: number, whole: number): number {
   return Number((BigInt(amount) * BigInt(part)) / BigInt(whole));
 }

@@ -1,10 +1,10 @@
-/** Plays a tape into rows once; every strategy and every cell of a sweep then reads the same ones. */
+/** Converts a tape into rows once; every strategy and every cell of a sweep then reads the same rows. */
 
 import { MarketRules } from '../marketRules.ts';
 import { ReadingColumns } from '../strategies/readingColumns.ts';
+import { GapReplay } from './gapReplay.ts';
 import { ROW_GAP_KNOWN, RowBuilder, type RowNeeds, type Rows } from './rows.ts';
 import { type Ladders, type MarketTape, type TapeBooks, TapeLadders } from './tape.ts';
-import { ToldGaps } from './toldGaps.ts';
 import { PRICE_FRESH_MS, UnderlyingState } from './underlyingState.ts';
 
 /** A market ready to be replayed. */
@@ -14,13 +14,13 @@ export interface PreparedMarket {
   readonly ladders: Ladders | null;
   readonly rules: MarketRules;
   readonly columns: ReadingColumns;
-  /** The last row at which a gap becomes known, which may take trades back; -1: none. */
+  /** The last row at which a gap becomes known, which may reverse trades; -1: none. */
   readonly lastGapRow: number;
-  /** Rows inside the window, those of them with a proven book, and how long one stood. */
+  /** Rows inside the window, those of them with a proven book, and how long one was valid. */
   readonly inside: { readonly rows: number; readonly trusted: number; readonly coveredMs: number };
 }
 
-/** Joins the streams of a tape in their order of arrival. */
+/** Merges the streams of a tape in their order of arrival. */
 export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket {
   const { market, quotes, books, prices } = tape;
   const underlying = needs.model ? new UnderlyingState(market.startTimeMs - PRICE_FRESH_MS) : null;
@@ -65,8 +65,8 @@ export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket
 }
 
 /**
- * Rows count by what was known at them. What they covered is told afterwards, hence from the end: a gap reaches back to
- * before it was known, over rows that looked proven.
+ * Rows are counted with their own knowledge. Coverage uses later knowledge, so it is computed from the end: a gap also
+ * covers rows from before its detection that looked proven.
  */
 function insideOf({ startTimeMs, endTimeMs }: MarketTape['market'], rows: Rows): PreparedMarket['inside'] {
   const { count, kind, timeMs, trusted, gapStartMs } = rows;
@@ -88,7 +88,7 @@ function insideOf({ startTimeMs, endTimeMs }: MarketTape['market'], rows: Rows):
   return inside;
 }
 
-/** Less than receipts can differ by. */
+/** Less than receive times can differ by. */
 const AFTER_MS = 0.5;
 const NO_SEQ = new Float64Array(0);
 
@@ -101,7 +101,7 @@ function pushPrice(
   const receivedMs = prices.receivedMs[at] as number;
   const eventMs = prices.eventMs[at] as number;
   underlying?.push({ receivedMs, eventMs, price: prices.price[at] as number });
-  // The hour before is only for the volatility.
+  // The hour before the window only feeds the volatility.
   if (receivedMs < market.startTimeMs) return;
   gaps.beforeRow(receivedMs);
   builder.price(receivedMs);
@@ -144,39 +144,39 @@ function pushQuote(
   });
 }
 
-/** Makes rows of gaps as they are told and as their ends are passed. */
+/** Makes rows of gaps when they are detected, and when their ends are passed. */
 class GapRows {
   readonly #builder: RowBuilder;
-  readonly #told: ToldGaps;
+  readonly #gapReplay: GapReplay;
   #ends: number[] = [];
 
   constructor({ gaps }: MarketTape, builder: RowBuilder) {
     this.#builder = builder;
-    this.#told = new ToldGaps({
-      gapKnown: (gap) => {
+    this.#gapReplay = new GapReplay({
+      gapDetected: (gap) => {
         this.#passEnds(gap.knownMs);
-        builder.gapKnown(gap);
+        builder.gapDetected(gap);
       },
       gapEnded: ({ endMs }) => {
         this.#ends.push(endMs);
         this.#ends.sort((a, b) => a - b);
       },
     });
-    this.#told.add(gaps);
+    this.#gapReplay.add(gaps);
   }
 
-  /** What was told before the arrival of a number. */
+  /** Applies the reports made before an arrival number. */
   beforeSeq(seq: number): void {
-    this.#told.beforeSeq(seq);
+    this.#gapReplay.beforeSeq(seq);
   }
 
-  /** What comes before a row received at a moment. */
+  /** Applies the reports and gap ends before a row with this receive time. */
   beforeRow(receivedMs: number): void {
-    this.#told.beforeTime(receivedMs);
+    this.#gapReplay.beforeTime(receivedMs);
     this.#passEnds(receivedMs);
   }
 
-  /** What was received at its very end still lies in a gap. */
+  /** A record received exactly at the end is still in the gap. */
   #passEnds(receivedMs: number): void {
     for (;;) {
       const endMs = this.#ends[0];

@@ -57,7 +57,7 @@ function cheapAt(at: number): TapeWriter {
 }
 
 describe('a taker order', () => {
-  test('walks the book in force after latency and hold, the fee on top', () => {
+  test('walks the book in force after latency and hold, with the fee added', () => {
     const tape = cheapAt(10_000)
       .book({
         at: 20_000,
@@ -92,7 +92,7 @@ describe('a taker order', () => {
     expect(ledger.positions).toBe(0);
   });
 
-  test('trap 8: meets the book of its due time, not the one it saw', () => {
+  test('trap 8: meets the book of its due time, not the one of its decision', () => {
     const gone = cheapAt(10_000)
       .book({ at: 10_299, bids: [[0.25, 100]], asks: [[0.6, 100]] })
       .book({ at: 20_000, bids: [[0.25, 100]], asks: [[0.6, 50]] });
@@ -106,7 +106,7 @@ describe('a taker order', () => {
     expect(replay(stillThere.tape()).trades[0]?.entryPrice).toBeLessThan(0.29);
   });
 
-  test('trap 8: meets the book that came at the very millisecond of its due time', () => {
+  test('trap 8: meets the book received in the exact millisecond of its due time', () => {
     const tape = cheapAt(10_000)
       .book({ at: 10_300, bids: [[0.25, 100]], asks: [[0.6, 100]] })
       .book({ at: 20_000, bids: [[0.25, 100]], asks: [[0.7, 50]] })
@@ -131,7 +131,7 @@ describe('a taker order', () => {
     expect(opened(Date.UTC(2026, 10, 1))).toBe(300);
   });
 
-  test('trap 8: takes no displayed size twice, on either token, until others refill it', () => {
+  test('trap 8: consumes no displayed size twice, on either token, until others refill it', () => {
     const strategy = buyAndSell({ below: 0.4, above: 0, tradesMax: 10 });
     const tape = new TapeWriter();
     const shown = { bids: [[0.2, 1_000]], asks: [[0.25, 40]] } as const;
@@ -152,7 +152,7 @@ describe('a taker order', () => {
     );
   });
 
-  test('trap 8: a level that only an unproven book does not show was not refilled', () => {
+  test('trap 8: a level missing only from an unproven book was not refilled', () => {
     const strategy = buyAndSell({ below: 0.4, above: 0, tradesMax: 10 });
     const bids = [[0.2, 1_000]] as const;
     const tape = new TapeWriter();
@@ -173,7 +173,7 @@ describe('a taker order', () => {
     expect(refilled).toHaveLength(2);
   });
 
-  test('buys nothing above the highest price allowed, and says so', () => {
+  test('buys nothing above the maximum price, and reports it', () => {
     const tape = cheapAt(10_000)
       .book({ at: 10_100, bids: [[0.25, 1]], asks: [[0.99, 100]] })
       .book({ at: 20_000, bids: [[0.25, 1]], asks: [[0.99, 90]] })
@@ -181,7 +181,7 @@ describe('a taker order', () => {
     expect(replay(tape)).toMatchObject({ trades: [], orders: { missed: { price: 1 } } });
   });
 
-  test('is not placed where it would meet the book only after the end', () => {
+  test('is not placed if it would meet the book only after the end', () => {
     const tape = cheapAt(299_800).book({ at: 299_990, bids: [[0.25, 1]], asks: [[0.27, 100]] });
     expect(replay(tape.book({ at: 310_000, asks: [[0.27, 5]] }).tape()).events).toEqual([]);
   });
@@ -193,7 +193,7 @@ describe('a taker order', () => {
     });
   });
 
-  test('trap 9: fills on whatever grid the book has by then', () => {
+  test('trap 9: fills at any tick size the book has by then', () => {
     const tape = cheapAt(10_000)
       .book({
         at: 10_100,
@@ -225,8 +225,8 @@ describe('a taker order', () => {
   });
 });
 
-describe('dealing at the mid', () => {
-  test('takes any size at the mid of the due time, rounded against us, with fee and hold', () => {
+describe('fills at the mid', () => {
+  test('fill any size at the mid of the due time, rounded against us, with fee and hold', () => {
     const tape = cheapAt(10_000)
       .book({ at: 10_100, bids: [[0.21, 1]], asks: [[0.2601, 1]] })
       .book({ at: 20_000, bids: [[0.22, 2]], asks: [[0.2601, 1]] })
@@ -236,7 +236,7 @@ describe('dealing at the mid', () => {
     expect(trades[0]?.principal).toBe(1_000 * USD);
   });
 
-  test('without books nothing can be walked, which is said', () => {
+  test('without books nothing can be walked, and the reason is reported', () => {
     expect(replay(cheapAt(10_000).tape({ books: false })).skipped).toBe('no_books');
   });
 });
@@ -244,12 +244,12 @@ describe('dealing at the mid', () => {
 describe('gaps', () => {
   const later = (writer: TapeWriter) => writer.book({ at: 20_000, bids: [[0.25, 1]], asks: [[0.27, 100]] });
 
-  test('trap 9: an order on its way when a gap is found is dropped', () => {
+  test('trap 9: an order in flight when a gap is detected is dropped', () => {
     const tape = later(cheapAt(10_000).gap({ start: 10_000, known: 10_200, end: 100_000 })).tape();
     expect(replay(tape)).toMatchObject({ trades: [], orders: { missed: { untrusted: 1 } } });
   });
 
-  test('trap 9: a fill that a gap found later reaches back over is taken back, and the money with it', () => {
+  test('trap 9: a fill covered by a gap detected later is reversed, and its money with it', () => {
     const tape = cheapAt(10_000)
       .book({ at: 12_000, bids: [[0.25, 2]], asks: [[0.27, 100]] })
       .gap({ start: 10_100, known: 16_000, end: null })
@@ -264,7 +264,7 @@ describe('gaps', () => {
     });
   });
 
-  test('an order due at the very millisecond a gap begins is filled: the feed was still good', () => {
+  test('an order due in the exact millisecond a gap begins is filled: the feed was still good', () => {
     const tape = later(cheapAt(10_000).gap({ start: 10_300, known: 16_000, end: null })).tape();
     const { trades, orders, events } = replay(tape);
     expect(trades).toMatchObject([{ openedMs: START_MS + 10_300, exitReason: 'resolved' }]);
@@ -285,7 +285,7 @@ describe('gaps', () => {
     expect(replay(tape).trades).toHaveLength(1);
   });
 
-  test('a sale that is taken back leaves the position open, to be paid out', () => {
+  test('a reversed sale leaves the position open, to be paid out', () => {
     const strategy = buyAndSell({ below: 0.3, above: 0.5, tradesMax: 1 });
     const base = () =>
       later(cheapAt(10_000))
@@ -301,7 +301,7 @@ describe('gaps', () => {
     expect(ledger.cash).toBe(trades[0]?.pnl);
   });
 
-  test("nothing is bought at a gap's end on the book from before the gap", () => {
+  test('nothing is bought at a gap’s end on the book from before the gap', () => {
     const stale = new TapeWriter()
       .book({ at: -10_000, bids: [[0.25, 100]], asks: [[0.27, 100]] })
       .gap({ start: -5_000, known: -1_000, end: 100_000 });
@@ -332,20 +332,20 @@ describe('gaps', () => {
     expect(after.map((row) => rows.trusted[row])).toEqual(trusted);
   });
 
-  test('best prices received after a gap are a new book too, though they are those of before it', () => {
+  test('best prices received after a gap are a new book too, even if they are equal to those before it', () => {
     const tape = new TapeWriter()
       .quote({ at: 0, bid: 4_900, ask: 5_100, trusted: true })
       .gap({ start: 60_000, known: 90_000, end: 100_000 })
       .quote({ at: 150_000, bid: 4_900, ask: 5_000, trusted: true })
       .tape();
-    // The recording says 0.51 again: nothing but the proof is news.
+    // The recording repeats 0.51: only the proof is new.
     tape.quotes.yesAsk[1] = 5_100;
     tape.quotes.noBid[1] = 4_900;
     const { rows } = prepareMarket(tape, { model: false });
     expect([...rows.trusted.subarray(0, rows.count)]).toEqual([1, 0, 0, 1]);
   });
 
-  test('a market whose window lies in gaps is skipped, with the reason', () => {
+  test('a market whose whole window is in gaps is skipped, with the reason', () => {
     const tape = new TapeWriter()
       .book({ at: 100, bids: [[0.25, 1]], asks: [[0.27, 100]], trusted: false })
       .book({ at: 200, bids: [[0.25, 1]], asks: [[0.28, 100]], trusted: false })
@@ -361,7 +361,7 @@ describe('gaps', () => {
       .book({ at: 60_000, bids: [[0.4, 1]], asks: [[0.51, 1]] })
       .gap({ start: 60_000, known: 90_000, end: 120_000 })
       .book({ at: 180_000, bids: [[0.4, 1]], asks: [[0.52, 1]] });
-    // 30 to 60 s, and from 180 s on: the gap's end at 120 s brought no book.
+    // 30 to 60 s, and from 180 s on: no book arrived at the gap's end at 120 s.
     expect(coverageOf(replay(tape.tape()).prepared)).toBeCloseTo((30 + 120) / 300, 12);
   });
 });
@@ -396,13 +396,13 @@ describe('the end', () => {
     [0, 0, 'resolved'],
     [0.5, Math.floor(size / 2), 'resolved'],
     [null, 10 * USD, 'market_void'],
-  ])('trap 6: a payout of %s, by the venue’s word alone', (payoutYes, proceeds, reason) => {
+  ])('trap 6: a payout of %s, only from the venue’s resolution', (payoutYes, proceeds, reason) => {
     const { trades } = replay(held(), { resolution: { ...YES_WINS, payoutYes } });
     expect(trades[0]).toMatchObject({ exitReason: reason, closedMs: YES_WINS.resolvedTimeMs });
     expect(trades[0]?.pnl).toBe(proceeds - 10 * USD - (trades[0]?.fees ?? 0));
   });
 
-  test('NO pays what YES does not', () => {
+  test('NO pays 1 minus the payout of YES', () => {
     const strategy: Strategy = {
       type: 'threshold_entry',
       threshold: 0.7,

@@ -1,4 +1,4 @@
-/** Plays a whole recorded market through a session. */
+/** Runs a whole recorded market through a session. */
 import { Ledger } from '../ledger.ts';
 import type { Trade } from './position.ts';
 import type { PreparedMarket } from './prepare.ts';
@@ -6,19 +6,19 @@ import { MarketSession, type SessionTerms } from './session.ts';
 import { NO_ORDERS, type OrderCounts, type SessionListener } from './sessionEvents.ts';
 import type { Resolution } from './tape.ts';
 
-/** Why a market is left out; said for each, so that a result never silently stands on fewer. */
+/** Why a market is skipped; reported for each one, so that the number of markets is never silently smaller. */
 export type SkipReason =
   /** The venue has not named an outcome. */
   | 'unresolved'
-  /** No moment of the window has a proven book. */
+  /** The book was never proven inside the window. */
   | 'gap'
   /** Nothing was recorded inside the window. */
   | 'no_data'
   /** Nothing was traded, the strategy needs the strike, and it was never known. */
   | 'no_strike'
-  /** Orders have to walk books, or the strategy reads them, and none was recorded. */
+  /** Orders walk the book, or the strategy reads it, and no book was recorded. */
   | 'no_books'
-  /** More was recorded than a replay may hold in memory; said by whoever loads tapes. */
+  /** The recording exceeds a replay's memory limit; reported by the tape loader. */
   | 'too_large';
 
 export interface MarketReplay {
@@ -27,10 +27,7 @@ export interface MarketReplay {
   readonly orders: OrderCounts;
 }
 
-/**
- * @param resolution As the venue named it; null: not yet.
- * @param listener Told everything the session does.
- */
+/** @param resolution As the venue named it; null: not yet. @param listener Receives all session events. */
 export function replayMarket(
   prepared: PreparedMarket,
   terms: SessionTerms,
@@ -55,12 +52,12 @@ export function replayMarket(
   }
   session.settle(resolution);
   const trades = session.trades();
-  // Said afterwards: whether a strike would still come, no strategy could know.
+  // Decided afterwards: no strategy could know whether a strike would still arrive.
   const blind = trades.length === 0 && terms.strategy.needs.model && !strikeKnown(prepared.market);
   return { skipped: blind ? 'no_strike' : null, trades, orders: session.orders };
 }
 
-/** Share of the window, 0..1, at which the book was proven and in no gap. */
+/** Share of the window, 0..1, in which the book was proven and in no gap. */
 export function coverageOf({ market, inside }: Pick<PreparedMarket, 'market' | 'inside'>): number {
   return inside.coveredMs / (market.endTimeMs - market.startTimeMs);
 }

@@ -1,7 +1,7 @@
 /**
- * What a strategy sees: one row an event, in the order of receipt, every value as it was known at that moment.
- * The same builder makes the rows of a recording (all kept) and of a live market (only the newest kept), so the two
- * cannot differ.
+ * The input of a strategy: one row per event, in the order of receipt, every value as known at that time. The same
+ * builder makes the rows of a recording (all kept) and of a live market (only the newest kept), so the two cannot
+ * differ.
  */
 import type { SideView } from '../../schema/records.ts';
 import type { Best } from '../fills/engine.ts';
@@ -12,28 +12,28 @@ import { settlementOfMarket } from '../venueRules.ts';
 import type { TapeMarket } from './tape.ts';
 import type { UnderlyingState } from './underlyingState.ts';
 
-/** Levels of a side that count for its imbalance. */
-export const IMBALANCE_LEVELS = 5;
+/** Levels per side that the imbalance uses. */
+const IMBALANCE_LEVELS = 5;
 
-export const ROW_QUOTE = 0;
+const ROW_QUOTE = 0;
 export const ROW_BOOK = 1;
-export const ROW_PRICE = 2;
+const ROW_PRICE = 2;
 export const ROW_GAP_KNOWN = 3;
-export const ROW_GAP_ENDED = 4;
-export type RowKind =
+const ROW_GAP_ENDED = 4;
+type RowKind =
   | typeof ROW_QUOTE
   | typeof ROW_BOOK
   | typeof ROW_PRICE
   | typeof ROW_GAP_KNOWN
   | typeof ROW_GAP_ENDED;
 
-/** Columns; only the first `count` entries count. Prices in ticks, NaN where there is no value. */
+/** Columns; only the first `count` entries are valid. Prices in ticks, NaN if there is no value. */
 export interface Rows {
   readonly count: number;
   readonly kind: Uint8Array;
-  /** Of receipt, never falling. */
+  /** Receive time, never decreasing. */
   readonly timeMs: Float64Array;
-  /** 1: the book is proven, no gap is open, and the book or its best prices were received since the last one ended. */
+  /** 1: the book is proven, no gap is open, and the book or its best prices were received since the last gap ended. */
   readonly trusted: Uint8Array;
   readonly yesBid: Float64Array;
   readonly yesAsk: Float64Array;
@@ -45,17 +45,15 @@ export interface Rows {
   readonly imbalance: Float64Array;
   /** (price of the underlying - strike) / strike. */
   readonly distance: Float64Array;
-  /** In standard deviations of what decides; infinite where nothing can change it. */
+  /** In standard deviations of the deciding price; infinite if nothing can change the outcome. */
   readonly distanceSigma: Float64Array;
   /** P(Up) by the model. */
   readonly yesProb: Float64Array;
-  /** Where the gap begins whose knowledge the row is. */
+  /** Start of the gap that the row reports. */
   readonly gapStartMs: Float64Array;
 }
 
-/**
- * The first row from one on that passes, or at which a gap becomes known; `rows.count` when there is none.
- */
+/** The first row from `from` on that passes, or at which a gap becomes known; `rows.count` if there is none. */
 export function firstRow(rows: Rows, from: number, passes: (row: number) => boolean): number {
   const { kind, count } = rows;
   let row = from;
@@ -85,13 +83,13 @@ const FLOAT_COLUMNS = [
 
 type FloatColumns = { readonly [K in (typeof FLOAT_COLUMNS)[number]]: Float64Array };
 
-/** What of a strategy's wishes costs something to compute. */
+/** The needs of a strategy that cost computing time. */
 export interface RowNeeds {
   /** Distance to the strike, volatility, probability. */
   readonly model: boolean;
 }
 
-export interface QuoteEvent {
+interface QuoteEvent {
   readonly receivedMs: number;
   readonly trusted: boolean;
   readonly yesBid: number;
@@ -100,14 +98,14 @@ export interface QuoteEvent {
   readonly noAsk: number;
 }
 
-export interface BookEvent {
+interface BookEvent {
   readonly receivedMs: number;
   readonly trusted: boolean;
-  /** Number the ladders know it by. */
+  /** Its number in the ladders. */
   readonly book: number;
   readonly yesBids: SideView;
   readonly yesAsks: SideView;
-  /** Best prices of NO where it is no mirror of YES; else left out. */
+  /** Best prices of NO; omitted if NO is the mirror of YES. */
   readonly no?: { readonly bid: number; readonly ask: number };
 }
 
@@ -122,7 +120,7 @@ export class RowBuilder {
   #timeMs = Number.NEGATIVE_INFINITY;
   #trusted = false;
   #openGaps = 0;
-  /** The latest end of a gap, by receipt, and the latest receipt of a book or of best prices. */
+  /** The latest end of a gap, by receive time, and the latest receive time of a book or of best prices. */
   #gapEndMs = Number.NEGATIVE_INFINITY;
   #receivedMs = Number.NEGATIVE_INFINITY;
   #yesBid = Number.NaN;
@@ -133,7 +131,7 @@ export class RowBuilder {
   #imbalance = Number.NaN;
 
   /**
-   * @param underlying Null: nothing that needs it is computed.
+   * @param underlying Null: columns that need it are not computed.
    * @param capacity Rows to keep; 1: only the newest, at index 0.
    */
   constructor(
@@ -160,7 +158,7 @@ export class RowBuilder {
     };
   }
 
-  /** @returns False where the book has already said the same: then there is no new row. */
+  /** @returns False if the book has already shown the same values: then there is no new row. */
   quote(event: QuoteEvent): boolean {
     const { trusted, yesBid, yesAsk, noBid, noAsk } = event;
     const wasTrusted = this.#isTrusted;
@@ -194,25 +192,25 @@ export class RowBuilder {
     this.#emit(ROW_BOOK, event.receivedMs);
   }
 
-  /** After `UnderlyingState.push`. @returns False where nobody asks for the underlying: then there is no new row. */
+  /** Call after `UnderlyingState.push`. @returns False if no session uses the underlying: then there is no new row. */
   price(receivedMs: number): boolean {
     if (this.#model === null) return false;
     this.#emit(ROW_PRICE, receivedMs);
     return true;
   }
 
-  /** Counts from the next row at or after `strikeKnownTimeMs`. */
+  /** Applies from the next row at or after `strikeKnownTimeMs`. */
   strike(strike: Pick<TapeMarket, 'strikePrice' | 'strikeKnownTimeMs'>): void {
     this.#market = { ...this.#market, ...strike };
   }
 
-  gapKnown({ startMs, knownMs }: { startMs: number; knownMs: number }): void {
+  gapDetected({ startMs, knownMs }: { startMs: number; knownMs: number }): void {
     this.#openGaps++;
     const at = this.#emit(ROW_GAP_KNOWN, knownMs);
     this.#columns.gapStartMs[at] = startMs;
   }
 
-  /** @param endMs Receipt of the first proven book or best prices after the gap: none received before it is trusted. */
+  /** @param endMs Receive time of the first proven book or best prices after the gap: earlier ones stay untrusted. */
   gapEnded(endMs: number): void {
     this.#openGaps = Math.max(0, this.#openGaps - 1);
     this.#gapEndMs = Math.max(this.#gapEndMs, endMs);
@@ -246,7 +244,7 @@ export class RowBuilder {
     const { strikePrice, strikeKnownTimeMs, startTimeMs } = this.#market;
     const nowMs = this.#timeMs;
     const spot = underlying.priceAt(nowMs);
-    // A strike is not known before it was received, nor before the window it belongs to has opened.
+    // A strike is unknown before it was received, and before its window has opened.
     const known = strikeKnownTimeMs !== null && nowMs >= Math.max(strikeKnownTimeMs, startTimeMs);
     const fromMs = model.averageFromMs;
     model.update({

@@ -1,10 +1,9 @@
 /**
  * One strategy on one market, as a state machine: rows in, orders and fills out. Backtests, sweeps and paper trading
- * all run this; only where the rows come from differs.
- *
- * An order meets the book in force when latency and hold have passed. Whether that book was the true one is known
- * only when a later message of the market has come, so it is matched then, against the book of its due time: a feed
- * that had died by then fills nothing.
+ * all run this; only the source of the rows differs.
+ * An order meets the book in force when latency and hold have passed. Only a later message of the market proves that
+ * this book was current. So the order is matched when that message arrives, against the book of its due time: a feed
+ * that was dead by then fills nothing.
  */
 import type { ReplayParams } from '../../schema/strategy.ts';
 import { Consumption } from '../fills/consumption.ts';
@@ -34,14 +33,14 @@ import {
   TAKE_PROFIT,
 } from '../strategies/strategy.ts';
 import { type ExitReason, Position, type Trade } from './position.ts';
-import { Positions } from './positions.ts';
+import { PositionBook } from './positionBook.ts';
 import { bestAt, firstRow, ROW_BOOK, ROW_GAP_KNOWN, type Rows } from './rows.ts';
 import type { MissReason, OrderCounts, SessionListener } from './sessionEvents.ts';
 import type { Ladders, Resolution, TapeMarket } from './tape.ts';
 
 export interface SessionTerms {
   readonly strategy: CompiledStrategy;
-  /** Whole micro-USD spent on shares at most, each time one buys. */
+  /** Maximum whole micro-USD spent on shares per purchase. */
   readonly size: number;
   readonly params: ReplayParams;
 }
@@ -55,26 +54,26 @@ interface PendingOrder {
   readonly reason: ExitReason | null;
 }
 
-/** The rows of a market, and the books they name. */
+/** The rows of a market, and the books that they refer to. */
 export interface SessionMarket {
   readonly market: TapeMarket;
   readonly rows: Rows;
-  /** Null: no book was recorded; then only the mid can be dealt at. */
+  /** Null: no book was recorded; then only the fill mode `mid` works. */
   readonly ladders: Ladders | null;
-  /** Where sessions share them. */
+  /** For sessions that share them. */
   readonly rules?: MarketRules;
-  /** Of all rows, where they are there. */
+  /** Of all rows, if they exist. */
   readonly columns?: ReadingColumns;
 }
 
-/** Until when new positions may be opened, by receipt; what is held is dealt with to its end. */
+/** Receive time until which new positions may be opened; existing positions run to exit or resolution. */
 export interface Entries {
   untilMs: number;
 }
 
 /**
- * No member holds a closure: V8 allocates a function that is assigned to a member in old memory, and one that leads back
- * to its session keeps all of a replay alive until a full collection. That cost a third of the time of a trading run.
+ * No member holds a closure: V8 allocates a function that is assigned to a member in old memory, and one that refers to
+ * its session keeps all of a replay alive until a full collection. That cost a third of the time of a trading run.
  */
 export class MarketSession {
   readonly #market: TapeMarket;
@@ -87,17 +86,17 @@ export class MarketSession {
   readonly #consumption = new Consumption();
   readonly #ladders: Ladders | null;
   readonly #rules: MarketRules;
-  /** In ticks; the slippage infinite where there is no limit. */
+  /** In ticks; the slippage is infinite without a limit. */
   readonly #limits: { readonly maxSlippage: number; readonly maxFillPrice: number };
-  readonly #positions: Positions;
+  readonly #positions: PositionBook;
   #pending: PendingOrder | null = null;
-  /** The newest row taken. */
+  /** The newest processed row. */
   #row = -1;
   #book = -1;
-  /** The newest proven book, which `#consumption` has seen. */
+  /** The newest proven book, which `#consumption` has observed. */
   #observed = -1;
   #trusted = false;
-  /** In force before the running row, kept only while an order is on its way. */
+  /** The best prices before the current row, kept only while an order is in flight. */
   #best: Best = { bid: Number.NaN, ask: Number.NaN };
   #placed = 0;
   #filled = 0;
@@ -128,21 +127,21 @@ export class MarketSession {
     const { strategy } = terms;
     this.#run =
       (columns === undefined ? undefined : strategy.startRecorded?.(columns)) ?? strategy.start(rows, market);
-    this.#positions = new Positions(terms.strategy);
+    this.#positions = new PositionBook(terms.strategy);
     const { max_fill_price, max_slippage } = terms.params;
     const maxSlippage = max_slippage === null ? Number.POSITIVE_INFINITY : ticksOf(max_slippage);
     this.#limits = { maxSlippage, maxFillPrice: ticksOf(max_fill_price) };
     this.#ladders = ladders;
   }
 
-  /** Takes the next row. Rows have to come in order, each once, but for those that `next` leaves out. */
+  /** Processes a row. Rows must come in order, each once; rows that `next` skips may be left out. */
   step(row: number): void {
     const rows = this.#rows;
     if (row > this.#row + 1) this.#pass(row - 1);
     this.#row = row;
     const timeMs = rows.timeMs[row] as number;
     if (this.#pending !== null && this.#isDue(this.#pending, row)) this.#match(this.#pending, timeMs);
-    if (rows.kind[row] === ROW_GAP_KNOWN) this.#takeBack(rows.gapStartMs[row] as number, timeMs);
+    if (rows.kind[row] === ROW_GAP_KNOWN) this.#reverse(rows.gapStartMs[row] as number, timeMs);
     this.#show(row);
     if (timeMs < this.#market.endTimeMs) {
       const intent = this.#run.decide(row, this.#positions.held?.token ?? null);
@@ -152,8 +151,8 @@ export class MarketSession {
   }
 
   /**
-   * Where all rows are there: the next one that has to be taken; `rows.count` when none has. At those before it the
-   * strategy wants nothing, no order is matched and no gap becomes known, so they change only what is in force.
+   * For recorded rows: the next row to process; `rows.count` if there is none. At the rows before it the strategy has
+   * no intent, no order is matched and no gap becomes known, so they change only the book in force.
    */
   next(): number {
     const from = this.#row + 1;
@@ -166,15 +165,15 @@ export class MarketSession {
     return held?.exiting ? from : nextWish(from, held?.token ?? null);
   }
 
-  /** A later message of the market has come. */
+  /** Whether a later message of the market has arrived. */
   #isDue({ dueMs }: PendingOrder, row: number): boolean {
     return (this.#rows.kind[row] as number) <= ROW_BOOK && (this.#rows.timeMs[row] as number) > dueMs;
   }
 
-  /** Rows up to this one were left out. */
+  /** Applies skipped rows up to this one. */
   #pass(row: number): void {
     const rows = this.#rows;
-    // What was taken of a level depends on every book in between.
+    // Consumption of a level depends on every book in between.
     for (let at = this.#consumption.isEmpty ? row : this.#row + 1; at <= row; at++) this.#show(at);
     if (this.#pending !== null) this.#best = bestAt(rows, row, this.#pending.order.token);
   }
@@ -182,14 +181,14 @@ export class MarketSession {
   #show(row: number): void {
     this.#book = this.#rows.book[row] as number;
     this.#trusted = this.#rows.trusted[row] === 1;
-    // A level that an unproven book does not show need not have gone.
+    // A level missing from an unproven book may still exist.
     if (!this.#trusted || this.#book === this.#observed) return;
     this.#observed = this.#book;
     if (!this.#consumption.isEmpty && this.#ladders !== null)
       this.#consumption.observe(this.#ladders, this.#book);
   }
 
-  /** The venue has named the outcome: what is held is paid out. */
+  /** The venue has named the outcome: pays out the held position. */
   settle({ payoutYes, resolvedTimeMs }: Resolution): void {
     if (this.#pending !== null) this.#miss(this.#pending, resolvedTimeMs, 'unconfirmed');
     const { held } = this.#positions;
@@ -198,7 +197,10 @@ export class MarketSession {
     this.#positions.close(held);
   }
 
-  /** It waits for nothing, sells nothing and has taken nothing that is still shown: only a wish would change it. */
+  /**
+   * It has no order in flight, no exit under way and no consumption of a displayed level: only an intent of its
+   * strategy would change it.
+   */
   get isIdle(): boolean {
     return this.#pending === null && this.#consumption.isEmpty && !this.#positions.held?.exiting;
   }
@@ -207,19 +209,19 @@ export class MarketSession {
     return this.#positions.held !== null;
   }
 
-  /** What its strategy remembers, where that is all it does; else undefined. */
+  /** The crossings that its strategy remembers, if that is its whole memory; else undefined. */
   get crossings(): readonly Crossing[] | undefined {
     return this.#run.crossings;
   }
 
-  /** No row but a gap's can change anything any more. */
+  /** Only a gap's row can still change anything. */
   get finished(): boolean {
     return this.#positions.finished;
   }
 
-  /** Not even a gap that becomes known could make it need the rows until then. */
+  /** Not even a gap makes it need the rows until then. */
   get isDone(): boolean {
-    // What was taken of the levels shown counts again where only a part of the trades is taken back.
+    // Reversing only some of the trades makes consumed liquidity available again.
     return this.finished && (!this.#terms.strategy.exits || this.#consumption.isEmpty);
   }
 
@@ -228,7 +230,7 @@ export class MarketSession {
     return this.#positions.trades();
   }
 
-  /** One that is on its way is placed, and nothing else yet. */
+  /** An order in flight counts as placed only. */
   get orders(): OrderCounts {
     const [placed, takenBack] = [this.#placed, this.#takenBack];
     return { placed, filled: this.#filled - takenBack, missed: { ...this.#missed }, takenBack };
@@ -256,8 +258,8 @@ export class MarketSession {
   }
 
   /**
-   * An order that would meet the book only after the window's end is not placed, nor one without a price to meet, nor
-   * one that has to walk books before any was received: whether a recording has books at all is not known yet.
+   * Does not place an order that would meet the book only after the window's end, or that has no price. Without any
+   * book received it does not place one that has to walk the book: whether the recording has books is not known yet.
    */
   #place(order: TakerOrder, best: number, placedMs: number): void {
     if (this.#terms.params.fill_mode === 'walk_book' && this.#book < 0) return;
@@ -287,9 +289,9 @@ export class MarketSession {
     else this.#sold(pending, fill);
   }
 
-  /** @returns What it got, or why nothing. */
+  /** @returns The fill, or why there is none. */
   #fill(order: TakerOrder, dueMs: number): Fill | MissReason {
-    // The rule of the day the order trades, not of the day it is replayed.
+    // The rule in force when the order trades, not when it is replayed.
     const fee = this.#rules.fee(dueMs);
     const { token, kind } = order;
     if (this.#terms.params.fill_mode === 'mid') {
@@ -303,7 +305,7 @@ export class MarketSession {
     const remaining = this.#consumption.remaining(token, side, shown);
     const fill = fillTaker(order, remaining, fee);
     if (fill === null) return whyNothing(remaining);
-    this.#consumption.take({ token, side, view: shown, filled: fill.levels, timeMs: dueMs });
+    this.#consumption.consume({ token, side, view: shown, filled: fill.levels, timeMs: dueMs });
     return fill;
   }
 
@@ -314,7 +316,7 @@ export class MarketSession {
 
   #sold({ dueMs, reason, best }: PendingOrder, fill: Fill): void {
     const { held } = this.#positions;
-    if (held === null || reason === null) throw new RangeError('a sale of what is not held');
+    if (held === null || reason === null) throw new RangeError('a sale without a position');
     held.sell(dueMs, fill, { reason, best });
     if (held.left === 0) this.#positions.close(held);
   }
@@ -325,21 +327,21 @@ export class MarketSession {
     this.#listener?.({ kind: 'miss', knownMs, order, reason });
   }
 
-  /** A gap reaches back to its last good receipt: what was dealt since then was dealt on a book nobody had. */
-  #takeBack(sinceMs: number, knownMs: number): void {
+  /** A gap reaches back to its last good receive time: fills since then used a book that did not exist. */
+  #reverse(sinceMs: number, knownMs: number): void {
     const pending = this.#pending;
-    // The feed was still good at `sinceMs`, so what was due by then met the book we have.
+    // The feed was still good at `sinceMs`, so an order due by then met the known book.
     if (pending !== null && pending.dueMs <= sinceMs) this.#match(pending, knownMs);
     else if (pending !== null) this.#miss(pending, knownMs, 'untrusted');
-    this.#consumption.takeBackSince(sinceMs);
-    const fills = this.#positions.takeBackSince(sinceMs);
+    this.#consumption.reverseSince(sinceMs);
+    const fills = this.#positions.reverseSince(sinceMs);
     if (fills === null) return;
     this.#takenBack += fills;
     this.#listener?.({ kind: 'taken_back', knownMs, sinceMs });
   }
 }
 
-/** What a price of a request comes to, rounded down where it lies between two ticks. */
+/** A request's price in ticks, rounded down between two ticks. */
 function ticksOf(price: number): number {
   return Math.floor(price * TICKS_PER_USDC + 1e-6);
 }

@@ -2,24 +2,24 @@
 import type { TakerOrder } from '../fills/engine.ts';
 import type { Fill } from '../fills/walk.ts';
 
-/** Why an order got nothing. */
+/** Why an order was not filled. */
 export type MissReason =
   /** Nothing was for sale (bid). */
   | 'no_depth'
-  /** All that was for sale (bid) was beyond the order's limit. */
+  /** All levels were beyond the order's limit. */
   | 'price'
-  /** The book in force was not proven, or lay in a gap. */
+  /** The book in force was not proven, or was in a gap. */
   | 'untrusted'
-  /** No later message of the market came. */
+  /** No later message of the market arrived. */
   | 'unconfirmed';
 
 /** Outcomes of the orders of one session or of several. */
 export interface OrderCounts {
   readonly placed: number;
-  /** In whole or in part, and not taken back. */
+  /** Filled in whole or in part, and not reversed. */
   readonly filled: number;
   readonly missed: Readonly<Record<MissReason, number>>;
-  /** Filled, then taken back because a gap reached back over the fill. */
+  /** Filled, then reversed because a gap covers the fill. */
   readonly takenBack: number;
 }
 
@@ -28,7 +28,7 @@ export const NO_ORDERS: OrderCounts = {
   missed: { no_depth: 0, price: 0, untrusted: 0, unconfirmed: 0 },
 };
 
-/** What a session did, in order. `knownMs`: receipt of the row at which it was known. */
+/** The events of a session, in order. `knownMs`: receive time of the row at which the event became known. */
 export type SessionEvent =
   | { readonly kind: 'order'; readonly knownMs: number; readonly dueMs: number; readonly order: TakerOrder }
   | {
@@ -44,7 +44,7 @@ export type SessionEvent =
       readonly order: TakerOrder;
       readonly reason: MissReason;
     }
-  /** A gap that reaches back to `sinceMs` was found: what was dealt since is taken back. */
+  /** A gap that reaches back to `sinceMs` was detected: fills since then are reversed. */
   | { readonly kind: 'taken_back'; readonly knownMs: number; readonly sinceMs: number };
 
 export type SessionListener = (event: SessionEvent) => void;

@@ -25,7 +25,7 @@ function market(n: number, pnls: readonly number[]): MarketResult {
 }
 
 describe('a summary', () => {
-  test('adds up trades in the order they were closed', () => {
+  test('accumulates trades in closing order', () => {
     const skipped: MarketResult = {
       ...market(3, []),
       replay: { skipped: 'gap', trades: [], orders: NO_ORDERS },
@@ -53,7 +53,7 @@ describe('a summary', () => {
     ]);
   });
 
-  test('adds up money exactly, in whatever order trades close', () => {
+  test('sums money exactly, in whatever order trades close', () => {
     const pnls = [1.1, 2.2, -0.7, 0.1];
     const totals = [pnls, pnls.toReversed()].map((of) => summarize([market(0, of)], 10));
     expect(totals.map(({ totalPnl, equityCurve }) => [totalPnl, equityCurve.at(-1)?.cumulativePnl])).toEqual([
@@ -63,7 +63,7 @@ describe('a summary', () => {
     expect(summarize([market(0, [0.3, -0.1, -0.2])], 10).maxDrawdown).toBe(-0.3);
   });
 
-  test('takes returns a market, and a year by the markets traded in one', () => {
+  test('computes returns per market, and annualises by the markets traded in a year', () => {
     const summary = summarize([market(0, [2]), market(1, [-1, -1]), market(2, [3])], 10);
     const returns = [0.2, -0.2, 0.3];
     const mean = 0.1;
@@ -73,8 +73,8 @@ describe('a summary', () => {
     expect(summary.sortinoRatio).toBeCloseTo((mean / Math.sqrt(0.04 / 3)) * Math.sqrt(perYear), 9);
   });
 
-  test('has a Sharpe ratio a year from 30 traded markets on, corrected for serial correlation', () => {
-    // Gains and losses in pairs: what follows is often like what went before.
+  test('has an annualised Sharpe ratio from 30 traded markets on, corrected for serial correlation', () => {
+    // Gains and losses in pairs: neighbours are often alike.
     const results = Array.from({ length: 32 }, (_, at) => (at % 4 < 2 ? 3 : -2));
     const of = (count: number) =>
       summarize(
@@ -90,7 +90,7 @@ describe('a summary', () => {
     expect(runs.sharpeRatio).not.toBeCloseTo((runs.sharpePerMarket as number) * Math.sqrt(perYear), 0);
   });
 
-  test('says what share of a gain the largest trade made, and nothing of a loss', () => {
+  test('has the largest trade’s share of a gain, and null for a loss', () => {
     expect(summarize([market(0, [5, -1]), market(1, [4])], 10).largestTradeShare).toBe(5 / 8);
     expect(summarize([market(0, [5, -3])], 10).largestTradeShare).toBe(2.5);
     expect(summarize([market(0, [5, -6])], 10).largestTradeShare).toBeNull();
@@ -111,7 +111,7 @@ describe('a summary', () => {
     ]);
   });
 
-  test('of nothing has no ratios and says nothing infinite', () => {
+  test('of no markets has no ratios and no infinite values', () => {
     expect(summarize([], 10)).toEqual({
       ...{
         marketsTotal: 0,

@@ -23,40 +23,42 @@ export interface MarketResult {
   readonly coverage: number;
 }
 
-/** What the results of trades alone say. Money is USD; a ratio that is not defined is null. */
-export interface TradeFigures {
+/** Figures that depend only on the results of trades. Money is USD; an undefined ratio is null. */
+interface TradeFigures {
   readonly tradesTotal: number;
   readonly tradesWon: number;
   readonly winRate: number | null;
   readonly totalPnl: number;
   readonly profitFactor: number | null;
-  /** <= 0, USD, of the P&L added up trade by trade. */
+  /** <= 0, USD, of the P&L accumulated trade by trade. */
   readonly maxDrawdown: number;
 }
 
-/** Money is USD; a ratio that is not defined is null. */
+/** Money is USD; an undefined ratio is null. */
 export interface Summary extends TradeFigures {
   readonly marketsTotal: number;
   readonly marketsTraded: number;
   readonly marketsSkipped: readonly { readonly marketId: string; readonly reason: string }[];
   readonly totalFees: number;
   readonly avgPnlPerTrade: number | null;
-  /** Of all purchases and sales of the closed trades, USDC per share; positive is worse. */
+  /** Over all purchases and sales of the closed trades, USDC per share; positive is worse. */
   readonly avgSlippage: number | null;
   readonly orders: OrderCounts;
-  /** Share of the orders placed that filled and were not taken back. */
+  /** Share of the placed orders that filled and were not reversed. */
   readonly fillRate: number | null;
-  /** Mean over sample deviation of the returns on size of the markets traded. */
+  /** Mean over sample deviation of the traded markets' returns on size. */
   readonly sharpePerMarket: number | null;
-  /** The same for the markets traded in a year together, corrected for serial correlation; null below 30 markets. */
+  /** The same for a year's traded markets together, corrected for serial correlation; null below 30 markets. */
   readonly sharpeRatio: number | null;
-  /** Mean return over downside deviation, annualised alike. */
+  /** Mean return over downside deviation, annualised in the same way. */
   readonly sortinoRatio: number | null;
-  /** P&L of the trade that won most over the total P&L: above 1 all others lost together. Null unless that is a gain. */
+  /**
+   * P&L of the best trade over the total P&L: above 1 all other trades lost together. Null unless the total is a gain.
+   */
   readonly largestTradeShare: number | null;
-  /** Total P&L over the deepest drawdown, both in USD. */
+  /** Total P&L over the maximum drawdown, both in USD. */
   readonly calmarRatio: number | null;
-  /** Mean share of the windows at which the book was proven; skipped markets count too. */
+  /** Mean share of the windows in which the book was proven; includes skipped markets. */
   readonly coverage: number | null;
   readonly equityCurve: readonly {
     readonly marketId: string;
@@ -68,14 +70,14 @@ export interface Summary extends TradeFigures {
 interface ClosedTrade {
   readonly marketId: string;
   readonly closedMs: number;
-  /** Whole micro-USD, as those of the trade: they add up exactly, and are divided last. */
+  /** Whole micro-USD, like the trade's: they sum exactly, and are divided last. */
   readonly pnl: number;
   readonly trade: Trade;
 }
 
 /**
  * @param markets In order of their windows.
- * @param sizeUsd What one purchase may spend: the return of a market is its P&L over it.
+ * @param sizeUsd Maximum cost of one purchase: the return of a market is its P&L over it.
  */
 export function summarize(markets: readonly MarketResult[], sizeUsd: number): Summary {
   const closed = closedTrades(markets);
@@ -109,7 +111,7 @@ export function summarize(markets: readonly MarketResult[], sizeUsd: number): Su
   };
 }
 
-/** Each purchase and each position's sales count once; what the venue paid out slipped nowhere. */
+/** Each purchase and each position's sales count once; payouts by the venue have no slippage. */
 export function avgSlippage(trades: readonly Pick<Trade, 'entrySlippage' | 'exitSlippage'>[]): number | null {
   const sides = trades.flatMap(({ entrySlippage, exitSlippage }) =>
     exitSlippage === null ? [entrySlippage] : [entrySlippage, exitSlippage],
@@ -132,7 +134,7 @@ function ordersOf(markets: readonly Pick<MarketResult, 'replay'>[]): OrderCounts
   };
 }
 
-/** @param pnls Of closed trades in the order they closed, whole micro-USD. */
+/** @param pnls Of closed trades in closing order, whole micro-USD. */
 export function tradeFigures(pnls: readonly number[]): TradeFigures {
   const won = pnls.filter((pnl) => pnl > 0).length;
   return {
@@ -145,13 +147,16 @@ export function tradeFigures(pnls: readonly number[]): TradeFigures {
   };
 }
 
-/** Share of the sum that the highest result makes up; null where the sum is not a gain. */
+/** Share of the sum that the highest result contributes; null if the sum is not a gain. */
 function largestShare(pnls: readonly number[]): number | null {
   const total = sum(pnls);
   return total > 0 ? pnls.reduce((highest, pnl) => Math.max(highest, pnl), 0) / total : null;
 }
 
-/** What each market traded adds to the figures, in order of the windows: the P&L in USD, and its closed trades. */
+/**
+ * The contribution of each traded market to the figures, in order of the windows: the P&L in USD, and its closed
+ * trades.
+ */
 export function tradedMarkets(markets: readonly MarketResult[]): TradedMarket[] {
   return markets
     .filter(({ replay }) => replay.trades.length > 0)
@@ -162,12 +167,12 @@ export function tradedMarkets(markets: readonly MarketResult[]): TradedMarket[] 
     });
 }
 
-/** P&L of one market in USD, 0 where it was not traded. */
+/** P&L of one market in USD, 0 if it was not traded. */
 function pnlOf({ replay }: Pick<MarketResult, 'replay'>): number {
   return sum(replay.trades.map(({ pnl }) => pnl ?? 0)) / MICRO_PER_USDC;
 }
 
-/** In the order they were closed; positions that are still open have won and lost nothing. */
+/** In closing order; open positions have no result yet. */
 function closedTrades(markets: readonly MarketResult[]): ClosedTrade[] {
   return markets
     .flatMap(({ market: { marketId }, replay }) =>
@@ -187,7 +192,7 @@ function equityCurve(closed: readonly ClosedTrade[]): Summary['equityCurve'] {
   });
 }
 
-/** Markets traded over the time from the first window's start to the last one's end. */
+/** Traded markets over the time from the first window's start to the last one's end. */
 function marketsPerYear(traded: readonly MarketResult[]): number | null {
   const starts = traded.map(({ market }) => market.startTimeMs);
   const ends = traded.map(({ market }) => market.endTimeMs);

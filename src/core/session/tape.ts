@@ -1,7 +1,7 @@
 /**
- * One market as it was recorded, in typed arrays: what a store's loader and the live runner both give, and all that a
- * replay may know. Times are Unix milliseconds of OUR receipt unless said otherwise; `seq` is the order of arrival
- * and joins the three streams into one. Prices are ticks of 1/10000 USDC, sizes 1/1,000,000 share; NaN is no value.
+ * The recording of one market in typed arrays: produced by a store's loader and by the live runner, and all that a
+ * replay may know. Times are Unix milliseconds of OUR receipt unless stated otherwise; `seq` is the order of arrival
+ * and merges the three streams into one. Prices are ticks of 1/10000 USDC, sizes 1/1,000,000 share; NaN means no value.
  */
 
 import type { EventType, Ticker } from '../../schema/market.ts';
@@ -9,7 +9,7 @@ import type { BookSide, SideView } from '../../schema/records.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Token } from '../signals/signal.ts';
 
-/** What is known of the market itself. */
+/** The market's own data. */
 export interface TapeMarket {
   readonly marketId: string;
   readonly ticker: Ticker;
@@ -17,7 +17,7 @@ export interface TapeMarket {
   readonly startTimeMs: number;
   readonly endTimeMs: number;
   readonly strikePrice: number | null;
-  /** When the strike was known; null: never, whatever the strike. */
+  /** When the strike became known; null: never, whatever the strike. */
   readonly strikeKnownTimeMs: number | null;
   /** As listed; null: by the table of rules. */
   readonly takerFeeRate: number | null;
@@ -26,14 +26,14 @@ export interface TapeMarket {
   readonly twapLookbackSeconds: number | null;
 }
 
-/** How a market ended by the venue's word; never worked out from prices. */
+/** How a market ended according to the venue; never computed from prices. */
 export interface Resolution {
-  /** What one YES share pays: 1, 0 or 0.5. Null: annulled, every share is taken back at its cost. */
+  /** Payout of one YES share: 1, 0 or 0.5. Null: annulled, the cost of every share is refunded. */
   readonly payoutYes: number | null;
   readonly resolvedTimeMs: number;
 }
 
-/** Best prices, one row a change of any of the four or of the trust. */
+/** Best prices, one row per change of any of the four or of the trust. */
 export interface TapeQuotes {
   readonly seq: Float64Array;
   readonly receivedMs: Float64Array;
@@ -48,13 +48,13 @@ export interface TapeQuotes {
 
 /** The levels of one side of many books one after another, best first. */
 export interface TapeSide {
-  /** Of book `i`: from `offsets[i]` up to `offsets[i + 1]`. */
+  /** Levels of book `i`: from `offsets[i]` up to `offsets[i + 1]`. */
   readonly offsets: Uint32Array;
   readonly prices: Uint16Array;
   readonly sizes: Float64Array;
 }
 
-/** The book after every change. Levels deeper than any order reaches may be left out by the loader. */
+/** The book after every change. The loader may leave out levels deeper than any order reaches. */
 export interface TapeBooks {
   readonly seq: Float64Array;
   readonly receivedMs: Float64Array;
@@ -66,7 +66,7 @@ export interface TapeBooks {
   readonly noAsks: TapeSide | null;
 }
 
-/** One price of the underlying, best of the feed that decides the market, from an hour before it opens. */
+/** One price of the underlying, preferably of the feed that resolves the market, from an hour before it opens. */
 export interface TapePrices {
   readonly seq: Float64Array;
   readonly receivedMs: Float64Array;
@@ -75,12 +75,12 @@ export interface TapePrices {
   readonly price: Float64Array;
 }
 
-/** A stretch that cannot be trusted. `knownMs`: when we came to know of it; it reaches back to `startMs`. */
+/** A period that cannot be trusted. `knownMs`: when it was detected; it reaches back to `startMs`. */
 export interface TapeGap {
   readonly startMs: number;
   readonly knownMs: number;
   readonly endMs: number | null;
-  /** Places of the two in the order of arrival; recordings of earlier releases do not keep them. */
+  /** Arrival numbers of the two; recordings of earlier releases do not have them. */
   readonly knownSeq?: number;
   readonly endSeq?: number;
 }
@@ -88,7 +88,7 @@ export interface TapeGap {
 export interface MarketTape {
   readonly market: TapeMarket;
   readonly quotes: TapeQuotes;
-  /** Null: best prices alone; then no order can walk a book. */
+  /** Null: best prices only; then no order can walk a book. */
   readonly books: TapeBooks | null;
   readonly prices: TapePrices | null;
   readonly gaps: readonly TapeGap[];
@@ -96,19 +96,19 @@ export interface MarketTape {
 
 /** Reads a side of a book by its number. */
 export interface Ladders {
-  /** A view; good until the next call. */
+  /** A view, valid until the next call. */
   side(book: number, token: Token, side: BookSide): SideView;
-  /** NO is the exact mirror of YES in that book; where it is not known, false. */
+  /** Whether NO is the exact mirror of YES in that book; false if unknown. */
   isMirrored(book: number): boolean;
 }
 
-/** Views kept a market: the cells of a sweep ask for the same books again and again. Some 3 MB. */
+/** Views cached per market: the cells of a sweep read the same books repeatedly. Some 3 MB. */
 const VIEWS_MAX = 8_192;
 const SIDES = 4;
 
 export class TapeLadders implements Ladders {
   readonly #books: TapeBooks;
-  /** The last view of a place; which side of which book it is stands in `#keys`. */
+  /** The last view in each slot; its side and book are in `#keys`. */
   readonly #views: SideView[] = [];
   readonly #keys: Float64Array;
 
@@ -146,7 +146,7 @@ function levelsOf({ offsets, prices, sizes }: TapeSide, book: number): SideView 
   return { count: to - from, prices: prices.subarray(from, to), sizes: sizes.subarray(from, to) };
 }
 
-/** A side as the other outcome's book shows it, on its other side; best first stays best first. */
+/** A side as displayed in the other outcome's book, on its other side; the order stays best first. */
 export function mirroredView({ count, prices, sizes }: SideView): SideView {
   return {
     count,

@@ -2,12 +2,12 @@ import { isLate } from '../lateness.ts';
 import { SecondPrices } from '../pricing/secondPrices.ts';
 import { VolatilityEstimator } from '../pricing/volatilityEstimator.ts';
 
-/** An older price is none. */
+/** An older price is treated as missing. */
 export const PRICE_FRESH_MS = 10_000;
-/** Seconds the volatility is measured over. */
+/** Window of the volatility in seconds. */
 export const SIGMA_WINDOW_SECONDS = 600;
 
-/** What has been received of one ticker's price; one may serve all markets of the ticker. */
+/** The received prices of one ticker; one instance may serve all markets of the ticker. */
 export class UnderlyingState {
   #estimator = new VolatilityEstimator();
   #seconds = new SecondPrices();
@@ -17,26 +17,26 @@ export class UnderlyingState {
   #price = Number.NaN;
   #receivedMs = Number.NEGATIVE_INFINITY;
   #second = Number.NEGATIVE_INFINITY;
-  /** Of whole seconds, so that it does not depend on when it is asked; null while too little is known. */
+  /** From whole seconds, so that it does not depend on when it is read; null while too little is known. */
   sigmaAnnual: number | null = null;
 
-  /** @param sigmaFromMs Before it nobody asks for the volatility, which is the dear part. */
+  /** @param sigmaFromMs The volatility, which is expensive, is not computed before this time. */
   constructor(sigmaFromMs = Number.NEGATIVE_INFINITY) {
     this.#sigmaFromMs = sigmaFromMs;
   }
 
-  /** A price of the feed that decides the market. */
+  /** Adds a price of the feed that resolves the market. */
   push(point: { receivedMs: number; eventMs: number; price: number }): void {
     if (!(point.price > 0)) return;
-    // The two feeds differ by more than the price moves: a volatility over both would measure that.
+    // The two feeds differ by more than the price moves: a volatility over both would measure that difference.
     if (this.#from === 'quotes') this.#forget();
     this.#from = 'feed';
     this.#push(point);
   }
 
   /**
-   * A price recorded beside a quote, of whatever feed. It serves until the deciding feed's first price has been
-   * received: whether one will come is not known before.
+   * Adds a price recorded beside a quote, of whatever feed. Such prices are used until the deciding feed's first price
+   * arrives: whether one will arrive is not known before.
    */
   pushBesideQuote({ receivedMs, price }: { receivedMs: number; price: number }): void {
     if (this.#from === 'feed' || !(price > 0)) return;
@@ -55,7 +55,7 @@ export class UnderlyingState {
 
   #push({ receivedMs, eventMs, price }: { receivedMs: number; eventMs: number; price: number }): void {
     if (isLate({ eventTimeMs: eventMs, receivedTimeMs: receivedMs })) {
-      // Of a second that a mean may still need, but no price of now.
+      // It belongs to a second that a mean may still need, but is not a current price.
       this.#seconds.push(eventMs, price);
       return;
     }
@@ -71,12 +71,12 @@ export class UnderlyingState {
     this.#receivedMs = receivedMs;
   }
 
-  /** NaN where none is fresh. */
+  /** NaN if there is no fresh price. */
   priceAt(nowMs: number): number {
     return nowMs - this.#receivedMs <= PRICE_FRESH_MS ? this.#price : Number.NaN;
   }
 
-  /** Mean over (fromMs, toMs] as far as it was received; null where too much is missing. */
+  /** Mean over the received prices of (fromMs, toMs]; null if too many are missing. */
   mean(range: { fromMs: number; toMs: number }): number | null {
     return this.#seconds.mean(range);
   }

@@ -20,7 +20,7 @@ function secondsBefore(seconds: number, spot = 97_200) {
   return { ...AHEAD, spot, nowMs: MARKET.endTimeMs - seconds * 1_000 };
 }
 
-test('sees the winning side for sale below its worth', () => {
+test('detects the winning side for sale below its value', () => {
   const signal = detectEndgame(marketState(BOOK, { readings: AHEAD }));
   const deviation = 0.5 * Math.sqrt(120 / 31_536_000);
   const p = normalCdf(Math.log(97_200 / 97_000) / deviation - deviation / 2);
@@ -35,7 +35,7 @@ test('sees the winning side for sale below its worth', () => {
   expect(signal?.model.logDiff).toBeCloseTo(Math.log(97_200 / 97_000), 15);
 });
 
-test('sees Down win alike', () => {
+test('detects a win of Down in the same way', () => {
   const signal = detectEndgame(marketState(MIRRORED, { readings: { ...AHEAD, spot: 96_800 } }));
   expect(signal).toMatchObject({ direction: 'BUY_NO', fillPrice: 0.95 });
   expect(signal?.modelYesProb).toBeLessThan(0.03);
@@ -48,7 +48,7 @@ test.each([
   [25, true],
   [24.9, false],
   [0, false],
-])('with %d s left is a chance: %s', (seconds, expected) => {
+])('is an opportunity with %d s left: %s', (seconds, expected) => {
   expect(detectEndgame(marketState(BOOK, { readings: secondsBefore(seconds) })) !== null).toBe(expected);
 });
 
@@ -59,11 +59,11 @@ test.each([
   ['4h', false],
   ['daily_up_down', false],
   ['unknown', false],
-] as const)('in a window of %s is a chance: %s', (eventType, expected) => {
+] as const)('is an opportunity in a window of %s: %s', (eventType, expected) => {
   expect(detectEndgame(marketState(BOOK, { eventType, readings: AHEAD })) !== null).toBe(expected);
 });
 
-test('asks for 95 % certainty by distance: 1.645 standard deviations', () => {
+test('requires 95 % certainty by distance: 1.645 standard deviations', () => {
   const cheap = { ...BOOK, yesAsks: [[0.5, 40]], yesBids: [[0.49, 1]] } as const;
   const deviation = 0.5 * Math.sqrt(120 / 31_536_000);
   const at = (deviations: number) =>
@@ -74,7 +74,7 @@ test('asks for 95 % certainty by distance: 1.645 standard deviations', () => {
   expect(at(1.646)?.direction).toBe('BUY_YES');
 });
 
-test('buys at 0.985 at most, and never for more than the share is worth', () => {
+test('buys at 0.985 at most, and never above the value of the share', () => {
   const sure = { ...AHEAD, spot: 98_000 };
   const asking = (ask: number) => ({ ...BOOK, yesAsks: [[ask, 5]] as const });
   expect(detectEndgame(marketState(asking(0.985), { readings: sure }))).not.toBeNull();
@@ -84,7 +84,7 @@ test('buys at 0.985 at most, and never for more than the share is worth', () => 
   expect(detectEndgame(marketState(asking(0.982), { readings: AHEAD }))).toBeNull();
 });
 
-test('asks for two sources on the winning side', () => {
+test('requires two sources on the winning side', () => {
   const seenBy = (...sourcePrices: number[]) =>
     detectEndgame(marketState(BOOK, { readings: AHEAD, sourcePrices }));
   expect(seenBy(97_200)).toBeNull();
@@ -93,7 +93,7 @@ test('asks for two sources on the winning side', () => {
   expect(seenBy(97_200, 96_999, 97_100)).not.toBeNull();
 });
 
-test('says nothing of a book or a model that is not whole', () => {
+test('signals nothing for an incomplete book or model', () => {
   const state = (readings: object, rest: object = {}) =>
     marketState(BOOK, { readings: { ...AHEAD, ...readings }, ...rest });
   expect(detectEndgame(state({}, { trusted: false }))).toBeNull();

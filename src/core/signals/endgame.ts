@@ -1,6 +1,6 @@
 /**
- * Shortly before the end a short window may be as good as decided while its winning side is still for sale below
- * what it will pay.
+ * Shortly before the end a short window may be as good as decided while its winning side is still for sale below its
+ * payout.
  */
 import type { MarketEventType } from '../../schema/market.ts';
 import { normalCdf } from '../pricing/normal.ts';
@@ -13,19 +13,19 @@ import {
   type Token,
 } from './signal.ts';
 
-export const ENDGAME_EVENT_TYPES: readonly MarketEventType[] = ['5m', '15m'];
+const ENDGAME_EVENT_TYPES: readonly MarketEventType[] = ['5m', '15m'];
 /** Seconds before the end, both inclusive: later, no order arrives in time. */
-export const ENDGAME_SECONDS_MAX = 120;
-export const ENDGAME_SECONDS_MIN = 25;
-export const ENDGAME_CERTAINTY_MIN = 0.95;
-/** In ticks: above, one loss costs more than sixty wins bring. */
-export const ENDGAME_ASK_MAX = 9_850;
-/** One source may be frozen or off: so many must see the price on the winning side. */
-export const ENDGAME_SOURCES_MIN = 2;
+const ENDGAME_SECONDS_MAX = 120;
+const ENDGAME_SECONDS_MIN = 25;
+const ENDGAME_CERTAINTY_MIN = 0.95;
+/** In ticks: above this, one loss costs more than sixty wins bring. */
+const ENDGAME_ASK_MAX = 9_850;
+/** One source may be frozen or wrong: at least this many must have the price on the winning side. */
+const ENDGAME_SOURCES_MIN = 2;
 
 /**
- * Sees the winning side for sale below its worth. Certainty comes from the distance to the strike alone, never from a
- * trend; at the ask there must be something left after the fee.
+ * Detects a winning side for sale below its value. Certainty comes only from the distance to the strike, never from a
+ * trend; at the ask there must be a profit after the fee.
  */
 export function detectEndgame(state: MarketState): Signal | null {
   const { trusted, model, eventType, fee } = state;
@@ -44,7 +44,7 @@ export function detectEndgame(state: MarketState): Signal | null {
   return singleSignal(state, { token, yesProb, tier: 'endgame' });
 }
 
-/** How many sources see the price where `token` wins; a tie is Up. */
+/** The number of sources with a price at which `token` wins; a tie is Up. */
 function sourcesOn(token: Token, prices: readonly number[], strike: number): number {
   let count = 0;
   for (const price of prices) if (price >= strike === (token === 'yes')) count++;

@@ -6,7 +6,7 @@ import { mapClobFrame } from '../../venues/polymarket/clob/mapper.ts';
 import { COST_SCALE, TakerFee } from '../fees.ts';
 import { LadderSide } from '../ladderSide.ts';
 import { Random } from '../random.ts';
-import { BestHolds } from './bestHolds.ts';
+import { BestPriceAge } from './bestPriceAge.ts';
 import { detectLogical, walkPairs } from './logical.ts';
 
 /** `LADDER_PAIRS=1000000` for the whole proof, a dozen seconds. */
@@ -47,12 +47,12 @@ describe('a pair of outcomes for sale', () => {
     [0.5, 0.5, false],
     [0.482, 0.483, true],
     [0.483, 0.483, false],
-  ])('at %d and %d is a chance: %s', (yes, no, expected) => {
+  ])('at %d and %d is an opportunity: %s', (yes, no, expected) => {
     const signal = detectLogical(marketState({ yesAsks: [[yes, 10]], noAsks: [[no, 10]] }));
     expect(signal !== null).toBe(expected);
   });
 
-  test('over two levels a side is taken until a pair costs more than 1', () => {
+  test('over two levels per side is bought until a pair costs more than 1', () => {
     const signal = detectLogical(
       marketState({
         yesAsks: [
@@ -80,19 +80,19 @@ describe('a pair of outcomes for sale', () => {
     expect(detectLogical(marketState(PAIR, { heldMs: 30_000 }))?.confidence).toBe('stable');
   });
 
-  test.each(['yes', 'no'] as const)('is as old as its younger price where %s changed last', (changed) => {
+  test.each(['yes', 'no'] as const)('is as old as its younger price if %s changed last', (changed) => {
     const state = marketState(PAIR, { heldMs: 60_000 });
     const before = {
       yes: { bids: state.yes.bids, asks: asksOf([[changed === 'yes' ? 4_600 : 4_700, 1]]) },
       no: { bids: state.no.bids, asks: asksOf([[changed === 'no' ? 4_700 : 4_800, 1]]) },
     };
-    const holds = new BestHolds();
-    holds.update(before, state.nowMs - 60_000);
-    holds.update(state, state.nowMs - 10_000);
-    expect(detectLogical({ ...state, holds })).toMatchObject({ confidence: 'stale', heldMs: 10_000 });
+    const priceAge = new BestPriceAge();
+    priceAge.update(before, state.nowMs - 60_000);
+    priceAge.update(state, state.nowMs - 10_000);
+    expect(detectLogical({ ...state, priceAge })).toMatchObject({ confidence: 'stale', heldMs: 10_000 });
   });
 
-  test('has the book say what Up is worth where no strike is known', () => {
+  test('uses the book’s implied value of Up if no strike is known', () => {
     expect(detectLogical(marketState(PAIR, { readings: { strike: null } }))?.modelYesProb).toBeCloseTo(
       0.455,
       12,
@@ -104,7 +104,7 @@ describe('a pair of outcomes for sale', () => {
     expect(signal?.fillSpread).toBeCloseTo(0.95, 12);
   });
 
-  test('is none while the book is not trusted, crossed, one-sided, or the window over', () => {
+  test('is none while the book is untrusted, crossed or one-sided, or the window is over', () => {
     expect(detectLogical(marketState(PAIR, { trusted: false }))).toBeNull();
     expect(detectLogical(marketState({ ...PAIR, yesBids: [[0.471, 5]] }))).toBeNull();
     expect(detectLogical(marketState({ ...PAIR, noBids: [[0.481, 5]] }))).toBeNull();
@@ -132,7 +132,7 @@ function asksOf(levels: Rough): LadderSide {
   return asks;
 }
 
-/** Cheapest cost of every number of units of one side, by trying every choice of levels. */
+/** Lowest cost of every number of units of one side, by trying every choice of levels. */
 function cheapest(levels: Rough, cost: (price: number) => number): number[] {
   let best = [0];
   for (const [price, size] of levels) {
@@ -147,7 +147,7 @@ function cheapest(levels: Rough, cost: (price: number) => number): number[] {
   return best;
 }
 
-/** The most that any choice of pairs makes, and the fewest units that make it. All in whole numbers. */
+/** The highest profit of any choice of pairs, and the fewest units that reach it. All in whole numbers. */
 function bruteForce(yes: Rough, no: Rough, rate: number): { units: number; profit: number } {
   const cost = (price: number) => price * 10_000_000_000 + rate * price * (10_000 - price);
   const yesCosts = cheapest(yes, cost);
@@ -167,7 +167,7 @@ describe('the best of all choices', () => {
       new TakerFee({ rate: rate / 1e6, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' }),
   );
 
-  test('is what the walk takes, on random ladder pairs', () => {
+  test('equals the walk, on random ladder pairs', () => {
     const random = new Random('logical');
     let chances = 0;
     for (let round = 0; round < LADDER_PAIRS; round++) {
@@ -189,7 +189,7 @@ describe('the best of all choices', () => {
     expect(chances).toBeLessThan(0.9 * LADDER_PAIRS);
   });
 
-  test('pays for itself: price, fee and profit add up to what the pairs pay', () => {
+  test('balances: price, fee and profit sum to the payout of the pairs', () => {
     const random = new Random('sums');
     for (let round = 0; round < 2_000; round++) {
       const yes = asksOf(roughSide(random, { from: 100, to: 6_000, sizeMax: 5_000 }));
@@ -202,7 +202,7 @@ describe('the best of all choices', () => {
   });
 });
 
-test('a book whose two tokens mirror each other never shows a chance, however its actions come in', () => {
+test('a book with mirrored tokens never shows an opportunity, however its actions arrive', () => {
   const random = new Random('mirrored');
   const wire = new WireMarket();
   for (let cents = 1; cents < 50; cents++) wire.set({ side: 'BUY', price: cents * 100, size: 5_000_000 });
@@ -231,19 +231,21 @@ test('a book whose two tokens mirror each other never shows a chance, however it
     if (i % 20 === 0) offer(wire.snapshot(timeMs));
   }
   expect(seen.states).toBeGreaterThan(2_000);
-  // Otherwise there would have been nothing to be fooled by.
+  // Otherwise there would have been nothing to detect wrongly.
   expect(seen.cheapBetweenFrames).toBeGreaterThan(1_000);
   expect(seen.untrusted).toBeGreaterThan(100);
   expect(seen.signals).toBe(0);
 });
 
-/** A frame with both tokens' changes, told in two: the tokens disagree in between. */
+/** Splits a frame with both tokens' changes in two: the tokens disagree in between. */
 function byToken(frame: string): string[] {
   const { price_changes: changes, ...rest } = JSON.parse(frame);
   return changes.map((change: unknown) => JSON.stringify({ ...rest, price_changes: [change] }));
 }
 
-/** Moves the touch by one to eight cents: what stands in the way goes, what is behind comes, in either order. */
+/**
+ * Moves the touch by one to eight cents: levels in the way are removed and levels behind are added, in either order.
+ */
 function moveOfTouch(wire: WireMarket, random: Random) {
   const bid = wire.bids.best as number;
   const steps = 1 + Math.floor(random.next() * 8);

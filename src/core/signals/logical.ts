@@ -1,6 +1,6 @@
 /**
- * Both outcomes bought together pay 1 whatever happens. While a pair costs less, fees included, there is a sure
- * profit; within one consistent book there never is, because the venue mirrors the two tokens.
+ * Both outcomes bought together always pay 1. While a pair costs less, fees included, the profit is certain; within one
+ * consistent book this never happens, because the venue mirrors the two tokens.
  */
 import type { SideView } from '../../schema/records.ts';
 import { COST_SCALE, type TakerFee } from '../fees.ts';
@@ -17,11 +17,11 @@ import {
   yesMidOf,
 } from './signal.ts';
 
-/** The pairs worth buying. */
-export interface PairWalk {
+/** The pairs that are profitable to buy. */
+interface PairWalk {
   /** Units of 1/1,000,000 pair. */
   readonly size: number;
-  /** USDC over the whole size: the fees before rounding, and what is left of 1 a pair. */
+  /** USDC over the whole size: the fees before rounding, and the profit after them. */
   readonly fee: number;
   readonly profit: number;
   readonly yesLevels: readonly FilledLevel[];
@@ -29,8 +29,8 @@ export interface PairWalk {
 }
 
 /**
- * Sees YES and NO for sale below 1 a pair, both taker fees included.
- * @returns Null when there is no profit, the book is not trusted, or the window is over.
+ * Detects YES and NO for sale below 1 per pair, both taker fees included.
+ * @returns Null if there is no profit, the book is not trusted, or the window is over.
  */
 export function detectLogical(state: MarketState): Signal | null {
   const { trusted, yes, no, fee, model } = state;
@@ -50,7 +50,7 @@ function pairIsCheap(yesAsks: SideView, noAsks: SideView, fee: TakerFee): boolea
 
 /**
  * Walks both asks together, cheapest first, while a pair costs less than 1. The cost of a share rises with its price
- * (for any fee rate below 1), so taking the cheapest pairs until one loses is the best of all choices.
+ * (for any fee rate below 1), so buying the cheapest pairs until one would lose is optimal.
  */
 export function walkPairs(yesAsks: SideView, noAsks: SideView, fee: TakerFee): PairWalk {
   const sums = { size: 0, fee: 0, profit: 0 };
@@ -84,15 +84,15 @@ function levelsTo(asks: SideView, size: number): FilledLevel[] {
   return levels;
 }
 
-/** Written out member by member: spread together it costs ten times as much, and a chance stands over many states. */
+/** Each member is written out: object spread costs ten times as much, and an opportunity lasts over many states. */
 function pairSignal(state: MarketState, walk: PairWalk): Signal {
-  const { yes, no, holds, nowMs } = state;
+  const { yes, no, priceAge, nowMs } = state;
   const pairs = sharesOf(walk.size);
   const legs = [
     { token: 'yes', levels: walk.yesLevels },
     { token: 'no', levels: walk.noLevels },
   ] as const;
-  const heldMs = Math.min(holds.askHeldMs('yes', nowMs), holds.askHeldMs('no', nowMs));
+  const heldMs = Math.min(priceAge.askHeldMs('yes', nowMs), priceAge.askHeldMs('no', nowMs));
   return {
     tier: 'logical',
     confidence: confidenceOf(heldMs),
@@ -111,7 +111,7 @@ function pairSignal(state: MarketState, walk: PairWalk): Signal {
   };
 }
 
-/** The YES mid; where nobody bids for YES, NO's ask stands in for the bid, as one book would have it. */
+/** The YES mid; without a bid for YES, NO's ask implies one, as in a single book. */
 function impliedYesProb({ yes, no }: MarketState): number {
   const ask = yes.asks.prices[0] as number;
   const bid =

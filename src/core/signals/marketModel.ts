@@ -3,32 +3,35 @@ import { deviationAhead, distanceToStrike, sigmaPerSecond } from '../pricing/pro
 import { decidedTimeMs } from '../settlement.ts';
 import type { SettlementRule } from '../venueRulesTable.ts';
 
-/** What never changes about a market, as far as its value goes. */
-export interface ModelTerms {
+/** The constant terms of a market for its valuation. */
+interface ModelTerms {
   readonly endTimeMs: number;
   /** `settlementOfMarket`, or `venueRulesAt(...).settlement` of the window's start. */
   readonly settlement: SettlementRule;
 }
 
-/** What the model reads; a caller may keep one object and change it in place. */
+/** The model's inputs; a caller may keep one object and change it in place. */
 export interface ModelReadings {
   readonly nowMs: number;
   /** Null until it is known. */
   readonly strike: number | null;
-  /** Null when none is fresh. Best of the feed that decides the market: feeds differ by some basis points. */
+  /** Null if none is fresh. Best from the feed that resolves the market: feeds differ by some basis points. */
   readonly spot: number | null;
   readonly sigmaAnnual: number | null;
-  /** Mean of that feed from `averageFromMs` to now (`SecondPrices.mean`, the newest seconds filled in); null before, or when it is unknown. */
+  /**
+   * Mean of that feed from `averageFromMs` to now (`SecondPrices.mean`, the newest seconds filled in); null before, or
+   * if it is unknown.
+   */
   readonly insideMean: number | null;
 }
 
 /**
- * What one market is worth by the model, worked out in place on every book change and tick of the underlying. Null
- * where what it needs is missing.
+ * The model's value of one market, updated in place on every book change and price of the underlying. Null where an
+ * input is missing.
  */
 export class MarketModel {
   readonly endTimeMs: number;
-  /** Begin of the average that decides; where one price does, its moment. */
+  /** Start of the deciding average; for a single deciding price, its time. */
   readonly averageFromMs: number;
   readonly #decidesAtMs: number;
   /** Reused, so that an update allocates nothing. */
@@ -38,11 +41,11 @@ export class MarketModel {
   strike: number | null = null;
   spot: number | null = null;
   sigmaAnnual: number | null = null;
-  /** Standard deviation of the log of what decides, as seen now. */
+  /** Standard deviation of the log of the deciding price, seen from now. */
   sigmaTau: number | null = null;
   /** ln(spot / strike). */
   logDiff: number | null = null;
-  /** `distanceToStrike`: positive where Up is ahead. */
+  /** `distanceToStrike`: positive if Up is ahead. */
   distance: number | null = null;
   /** P(Up). */
   yesProb: number | null = null;

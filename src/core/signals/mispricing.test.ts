@@ -22,7 +22,7 @@ function detect(bid: number, ask: number, changes: Parameters<typeof marketState
   );
 }
 
-test('sees YES too cheap', () => {
+test('detects YES too cheap', () => {
   const signal = detect(0.42, 0.44);
   const yesProb = signal?.modelYesProb as number;
   expect(yesProb).toBeCloseTo(0.4997, 3);
@@ -37,7 +37,7 @@ test('sees YES too cheap', () => {
   expect(signal?.edgePerShare).toBeCloseTo(yesProb - 0.44 - 0.07 * 0.44 * 0.56, 12);
 });
 
-test('sees NO too cheap', () => {
+test('detects NO too cheap', () => {
   const signal = detect(0.56, 0.58);
   expect(signal).toMatchObject({ direction: 'BUY_NO', fillPrice: 0.44, availableSize: 10 });
   expect(signal?.edgePerShare).toBeCloseTo(
@@ -46,18 +46,18 @@ test('sees NO too cheap', () => {
   );
 });
 
-test('a price that has stood for less than 30 s makes it stale', () => {
+test('a price unchanged for less than 30 s makes it stale', () => {
   expect(detect(0.42, 0.44, { heldMs: 29_999 })).toMatchObject({ tier: 'stale', confidence: 'stale' });
   expect(detect(0.42, 0.44, { heldMs: 30_000 })?.tier).toBe('stable');
 });
 
-test('asks for four cents after the fee', () => {
+test('requires four cents after the fee', () => {
   // At 0.4429 and 0.443 the edge is 0.03953 and 0.03943; at 0.4420, 0.0404.
   expect(detect(0.43, 0.442)?.edgePerShare).toBeGreaterThan(0.04);
   expect(detect(0.43, 0.443)).toBeNull();
 });
 
-test('asks for a spread of six cents at most, and a bid', () => {
+test('requires a spread of six cents at most, and a bid', () => {
   expect(detect(0.38, 0.44)).not.toBeNull();
   expect(detect(0.3799, 0.44)).toBeNull();
   expect(detectMispricing(marketState({ yesAsks: [[0.44, 20]] }, { readings: READINGS }))).toBeNull();
@@ -76,12 +76,12 @@ test.each([
   expect(signal?.direction ?? null).toBe(expected === 'BUY_YES' ? expected : null);
 });
 
-test('asks for three minutes', () => {
+test('requires three minutes', () => {
   expect(detect(0.42, 0.44, { readings: { nowMs: MARKET.endTimeMs - 180_000 } })).not.toBeNull();
   expect(detect(0.42, 0.44, { readings: { nowMs: MARKET.endTimeMs - 179_999 } })).toBeNull();
 });
 
-test('says nothing of a book or a model that is not whole', () => {
+test('signals nothing for an incomplete book or model', () => {
   expect(detect(0.42, 0.44, { trusted: false })).toBeNull();
   expect(detect(0.42, 0.44, { readings: { strike: null } })).toBeNull();
   expect(detect(0.42, 0.44, { readings: { sigmaAnnual: null } })).toBeNull();

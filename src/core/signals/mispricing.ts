@@ -1,4 +1,4 @@
-/** The model and the book disagree by more than the costs, with time left for the book to be wrong in. */
+/** The model and the book disagree by more than the costs, with enough time left for the book to be wrong. */
 import {
   isCrossed,
   type MarketState,
@@ -10,16 +10,16 @@ import {
 } from './signal.ts';
 
 /** USDC per share after the fee. */
-export const MODEL_EDGE_MIN = 0.04;
-/** In ticks: a wider book has no price to disagree with. */
-export const MODEL_SPREAD_MAX = 600;
+const MODEL_EDGE_MIN = 0.04;
+/** In ticks: a wider book has no usable price. */
+const MODEL_SPREAD_MAX = 600;
 /** In ticks, both inclusive: near 0 and 1 a small error in sigma is a large one in value. */
-export const MODEL_PRICE_MIN = 500;
-export const MODEL_PRICE_MAX = 8_500;
-/** Nearer the end the book knows more than a price a second. */
+const MODEL_PRICE_MIN = 500;
+const MODEL_PRICE_MAX = 8_500;
+/** Nearer the end the book knows more than a price per second. */
 export const MODEL_SECONDS_MIN = 180;
 
-/** Sees one side for sale at `MODEL_EDGE_MIN` or more below its worth by the model. */
+/** Detects a side for sale at `MODEL_EDGE_MIN` or more below its model value. */
 export function detectMispricing(state: MarketState): Signal | null {
   const { trusted, model } = state;
   const { yesProb, secondsLeft } = model;
@@ -30,7 +30,10 @@ export function detectMispricing(state: MarketState): Signal | null {
   return singleSignal(state, { token, yesProb, tier: 'model' });
 }
 
-/** The token for sale at `MODEL_EDGE_MIN` or more below its worth, the cheaper of two; null where none is. */
+/**
+ * The token for sale at `MODEL_EDGE_MIN` or more below its value, the one with the higher edge if both are; null if
+ * none is.
+ */
 export function mispricedToken(
   state: Pick<MarketState, 'yes' | 'no' | 'fee'>,
   yesProb: number,
@@ -41,7 +44,7 @@ export function mispricedToken(
   return yesEdge >= noEdge ? 'yes' : 'no';
 }
 
-/** The edge at the best ask; below everything where the caps forbid it. */
+/** The edge at the best ask; -Infinity outside the limits. */
 function edgeWithin(state: Pick<MarketState, 'yes' | 'no' | 'fee'>, token: Token, yesProb: number): number {
   const { bids, asks } = state[token];
   if (asks.count === 0) return -Infinity;

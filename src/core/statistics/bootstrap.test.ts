@@ -14,14 +14,14 @@ function markets(seed: string, { count, alike = 1 }: { count: number; alike?: nu
 const draws = () => new Random('draws');
 
 describe('the intervals of a result', () => {
-  test('repeat to the last bit with the same draws, and move with others', () => {
+  test('repeat exactly with the same draws, and change with others', () => {
     const traded = markets('repeat', { count: 80 });
     const first = resultIntervals(traded, draws());
     expect(resultIntervals(traded, draws())).toEqual(first);
     expect(resultIntervals(traded, new Random('others'))).not.toEqual(first);
   });
 
-  test('hold the figures they are about', () => {
+  test('contain the figures they are about', () => {
     const traded = markets('hold', { count: 80 });
     const total = traded.reduce((sum, { pnl }) => sum + pnl, 0);
     const won = traded.filter((market) => market.won).length / 80;
@@ -33,13 +33,13 @@ describe('the intervals of a result', () => {
     expect(intervals?.sharpePerMarket?.low).toBeLessThan(intervals?.sharpePerMarket?.high as number);
   });
 
-  test('are as wide as theory has them for many independent markets', () => {
+  test('have the theoretical width for many independent markets', () => {
     const intervals = resultIntervals(markets('wide', { count: 4_000 }), draws());
     const { low, high } = intervals?.totalPnl ?? { low: 0, high: 0 };
     expect(Math.abs((high - low) / (2 * 1.96 * Math.sqrt(4_000)) - 1)).toBeLessThan(0.08);
   });
 
-  test('widen where neighbours end alike: five alike prove as much as one', () => {
+  test('widen if neighbours end alike: five alike prove as much as one', () => {
     const width = (alike: number) => {
       const { low, high } = resultIntervals(markets('alike', { count: 4_000, alike }), draws())?.totalPnl ?? {
         low: 0,
@@ -60,7 +60,7 @@ describe('the intervals of a result', () => {
     expect(resultIntervals(markets('few', { count: 30 }), draws())).not.toBeNull();
   });
 
-  test('have none of a Sharpe ratio that equal results do not have', () => {
+  test('have no Sharpe interval for equal results', () => {
     const equal = Array.from({ length: 40 }, () => ({ pnl: 0.3, trades: 1, won: 1 }));
     const intervals = resultIntervals(equal, draws());
     expect(intervals?.sharpePerMarket).toBeNull();

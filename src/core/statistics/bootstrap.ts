@@ -1,6 +1,6 @@
 /**
  * How far chance alone could have moved a backtest's figures: 95 % intervals by a circular block bootstrap over the
- * markets traded. Blocks of neighbouring markets are drawn whole, so what neighbours share stays in the intervals.
+ * traded markets. Blocks of neighbouring markets are drawn whole, so dependence between neighbours is kept.
  * @see Politis, Romano 1992, "A circular block-resampling procedure"; Hesterberg 2015,
  * https://doi.org/10.1080/00031305.2015.1089789 (expanded percentile intervals)
  */
@@ -12,7 +12,7 @@ import { type Interval, Z_95 } from './wilson.ts';
 /** One less than a round number: the bounds are then exactly drawn figures. */
 const RESAMPLES = 1_999;
 
-/** What a strategy made of one market that it traded. */
+/** A strategy's result in one traded market. */
 export interface TradedMarket {
   /** In any one unit. */
   readonly pnl: number;
@@ -20,7 +20,7 @@ export interface TradedMarket {
   readonly won: number;
 }
 
-/** Source of the draws; the same one gives the same intervals. */
+/** Source of the draws; the same source gives the same intervals. */
 export interface Draws {
   /** A whole number in [0, count). */
   below(count: number): number;
@@ -30,13 +30,13 @@ export interface ResultIntervals {
   /** In the unit of the markets' P&L. */
   readonly totalPnl: Interval;
   readonly winRate: Interval;
-  /** Null where the ratio is not defined, or a bound is not finite. */
+  /** Null if the ratio is not defined, or a bound is not finite. */
   readonly sharpePerMarket: Interval | null;
 }
 
 /**
- * @param markets In order of time, those alone that were traded.
- * @returns Null below 30 of them: too few for any interval to hold what it promises.
+ * @param markets The traded markets in order of time.
+ * @returns Null below 30 of them: too few for a reliable interval.
  */
 export function resultIntervals(markets: readonly TradedMarket[], draws: Draws): ResultIntervals | null {
   const count = markets.length;
@@ -71,7 +71,7 @@ export function resultIntervals(markets: readonly TradedMarket[], draws: Draws):
 
 /**
  * Share of the resamples outside each bound. Blocks drawn from the markets themselves vary less than new markets would
- * (by 1 - length / count), and their variance is itself estimated, from about 1.5 count / length independent blocks:
+ * (by 1 - length / count), and their variance is itself estimated, from about 1.5 count / length independent blocks. So
  * the levels are widened as Student's distribution widens the normal one.
  */
 function tailLevel(count: number, length: number): number {
@@ -124,7 +124,7 @@ class BlockSums {
     this.#won = running(({ won }) => won);
   }
 
-  /** As many markets as there are, block by block; the last block is cut. */
+  /** Draws as many markets as there are, block by block; the last block is cut. */
   resample(draws: Draws): Sums {
     const drawn = { deviation: 0, square: 0, trades: 0, won: 0 };
     for (let taken = 0; taken < this.#count; taken += this.#length) {

@@ -65,7 +65,7 @@ const anyForecasts = fc.array(fc.record({ probability, happened: fc.boolean() })
 });
 
 describe('identities', () => {
-  test('the Brier score is reliability - resolution + uncertainty when grouped by distinct probabilities', () => {
+  test('the Brier score is reliability - resolution + uncertainty if grouped by distinct probabilities', () => {
     fc.assert(
       fc.property(anyForecasts, (all) => {
         const { brierScore, reliability, resolution, uncertainty } = scoresBy(all, byValue);
@@ -113,7 +113,7 @@ describe('identities', () => {
     );
   });
 
-  test('sums of parts are sums of the whole: how forecasts are split over groups of one bin does not show', () => {
+  test('sums of parts equal sums of the whole: splitting forecasts over groups of one bin changes nothing', () => {
     fc.assert(
       fc.property(anyForecasts, (all) => {
         const whole = calibrationScores([sumForecasts(all)])!;
@@ -131,17 +131,17 @@ describe('edges', () => {
     expect(calibrationScores([sumForecasts([])])).toBeNull();
   });
 
-  test('empty groups count for nothing', () => {
+  test('empty groups are ignored', () => {
     const sums = sumForecasts(CURVE);
     expect(calibrationScores([sumForecasts([]), sums])).toEqual(calibrationScores([sums]));
   });
 
-  test('a sure forecast that failed costs a bounded log loss, one that held nearly nothing', () => {
+  test('a certain forecast that failed costs a bounded log loss, one that was right nearly nothing', () => {
     expect(sumForecasts([{ probability: 1, happened: false }]).logLoss).toBe(-Math.log(LOG_LOSS_CLIP));
     expect(sumForecasts([{ probability: 0, happened: false }]).logLoss).toBe(-Math.log(1 - LOG_LOSS_CLIP));
   });
 
-  test('perfect and worst forecasts have the ends of the Brier score', () => {
+  test('perfect and worst forecasts reach the ends of the Brier score', () => {
     expect(scoresBy(forecasts([0, 1], [0, 1]), byValue)).toMatchObject({
       brierScore: 0,
       reliability: 0,

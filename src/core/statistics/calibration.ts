@@ -1,27 +1,27 @@
 /**
- * How well probabilities of a yes-or-no outcome held. Everything is computed from the sums of groups of forecasts,
- * so that a store can add up millions of them where they lie and send only the groups.
+ * Scores for the calibration of yes-or-no probabilities. Everything is computed from sums of groups of forecasts, so
+ * that a store can aggregate millions of them and return only the groups.
  */
 
-/** A probability given before, and whether it came true. */
+/** A probability forecast, and whether the event happened. */
 export interface Forecast {
   readonly probability: number;
   readonly happened: boolean;
 }
 
-/** What is kept of a group of forecasts. */
+/** The sums over a group of forecasts. */
 export interface ForecastSums {
   readonly count: number;
-  /** How many came true. */
+  /** Number of forecasts whose event happened. */
   readonly happened: number;
   readonly probability: number;
   /** Of (probability - outcome)^2, the outcome being 1 or 0. */
   readonly squaredError: number;
-  /** Of -ln of the probability given to what came true, after clipping. */
+  /** Of -ln of the probability given to the actual outcome, after clipping. */
   readonly logLoss: number;
 }
 
-/** Means over all forecasts; lower is better for all but `resolution`. `uncertainty` is the outcomes' own. */
+/** Means over all forecasts; lower is better for all but `resolution`. `uncertainty` depends only on the outcomes. */
 export interface CalibrationScores {
   readonly brierScore: number;
   /** In nats. */
@@ -33,9 +33,9 @@ export interface CalibrationScores {
 }
 
 /**
- * Probabilities are brought this far inside 0 and 1 before their logarithm is taken: one sure forecast that failed
- * would otherwise make the whole mean infinite. It is the finest step of a mid price (half a tick of 1/10000 USDC),
- * so no mid strictly between 0 and 1 is moved.
+ * Probabilities are clipped this far inside 0 and 1 before their logarithm: a single certain forecast that failed would
+ * otherwise make the whole mean infinite. This is the finest step of a mid price (half a tick of 1/10000 USDC), so no
+ * mid strictly between 0 and 1 is changed.
  */
 export const LOG_LOSS_CLIP = 1 / 20_000;
 
@@ -54,11 +54,10 @@ export function sumForecasts(forecasts: Iterable<Forecast>): ForecastSums {
 
 /**
  * Brier score, log loss, expected calibration error and Murphy's decomposition by the given groups.
- *
- * `brierScore = reliability - resolution + uncertainty` holds exactly only where every group holds one distinct
- * probability. With wider groups the variance of the probabilities inside a group is added to the right side and
- * twice their covariance with the outcomes is taken away (Stephenson et al. 2008).
- * @param groups Disjoint; empty ones count for nothing.
+ * `brierScore = reliability - resolution + uncertainty` is exact only if every group has one distinct probability. With
+ * wider groups the right side also has the variance of the probabilities inside a group, minus twice their covariance
+ * with the outcomes (Stephenson et al. 2008).
+ * @param groups Disjoint; empty ones are ignored.
  * @returns Null over no forecasts.
  * @see Murphy 1973, https://doi.org/10.1175/1520-0450(1973)012%3C0595:ANVPOT%3E2.0.CO;2
  * @see Stephenson, Coelho, Jolliffe 2008, https://doi.org/10.1175/2007WAF2006116.1

@@ -4,10 +4,9 @@ const STEPS_MAX = 60;
 const TWO_PI = 2 * Math.PI;
 
 /**
- * The point below which a standard normal variable lies with the given probability: `normalCdf` turned round, to its
- * own accuracy.
+ * The quantile of the standard normal distribution: the inverse of `normalCdf`, to its accuracy.
  * @param probability In (0, 1).
- * @throws {RangeError} At or outside 0 and 1, where there is no such point.
+ * @throws {RangeError} At or outside 0 and 1, where the quantile is infinite or undefined.
  */
 export function normalQuantile(probability: number): number {
   if (!(probability > 0 && probability < 1)) throw new RangeError(`not inside (0, 1): ${probability}`);

@@ -5,7 +5,7 @@ import { blocksFor, overfittingProbability, type TrialResults } from './overfitt
 const TRIALS = 50;
 const PERIODS = 240;
 
-/** Independent noise; `edge` deviations a period are added to the first trial, and the others may be re-centred. */
+/** Independent noise; `edge` deviations per period are added to the first trial, and the others may be re-centred. */
 function noise(seed: string, { edge = 0, centred = false } = {}): TrialResults {
   const random = new Random(seed);
   const results = Float64Array.from({ length: TRIALS * PERIODS }, () => random.normal());
@@ -31,11 +31,11 @@ describe('probability of overfitting', () => {
     }
   });
 
-  test('is 1 where every gain of one half is the loss of the other', () => {
+  test('is 1 if every gain of one half is the loss of the other', () => {
     expect(overfittingProbability(noise('centred', { centred: true }), 8)).toBe(1);
   });
 
-  test('of equal trials is 1: the best is no better than the middle', () => {
+  test('of equal trials is 1: the best is no better than the median', () => {
     const results = Float64Array.from({ length: 40 * 3 }, (_, at) => Math.floor(at / 3) % 7);
     expect(overfittingProbability({ results, periods: 40, trials: 3 })).toBe(1);
   });
@@ -46,7 +46,7 @@ describe('probability of overfitting', () => {
   });
 });
 
-/** The definition, halving by halving, over 4 blocks: every sum made anew. */
+/** The definition, halving by halving, over 4 blocks, without shared sums. */
 function byDefinition({ results, periods, trials }: TrialResults): number {
   const size = periods / 4;
   const ratios = (blocks: readonly number[]) =>
@@ -88,7 +88,7 @@ test('is the share of halvings that the definition counts', () => {
   expect(found.size).toBeGreaterThan(4);
 });
 
-test('leaves out the oldest periods where the blocks do not use all', () => {
+test('leaves out the oldest periods if the blocks do not use all', () => {
   const different = new Set<boolean>();
   for (let seed = 0; seed < 40; seed++) {
     const random = new Random(`left out ${seed}`);

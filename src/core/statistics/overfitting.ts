@@ -1,6 +1,6 @@
 /**
- * Probability of backtest overfitting: how often the trial that is best on one half of the data is no better than
- * the middle on the other half, over all ways to halve it (combinatorially symmetric cross-validation).
+ * Probability of backtest overfitting: how often the trial that is best on one half of the data is no better than the
+ * median on the other half, over all ways to halve it (combinatorially symmetric cross-validation).
  * @see Bailey, Borwein, López de Prado, Zhu 2017, https://doi.org/10.21314/JCF.2016.322
  */
 
@@ -12,22 +12,22 @@ export interface TrialResults {
   readonly trials: number;
 }
 
-/** Most blocks the periods are cut into: 12,870 halvings. */
-export const BLOCKS_MAX = 16;
+/** Maximum number of blocks that the periods are cut into: 12,870 halvings. */
+const BLOCKS_MAX = 16;
 const BLOCKS_MIN = 4;
-/** A block of fewer periods has no deviation worth the name. */
+/** A block of fewer periods has no meaningful deviation. */
 const BLOCK_PERIODS_MIN = 2;
 
-/** Even number of blocks for so many periods; null where they are too few to be halved in a meaningful way. */
+/** Even number of blocks for a number of periods; null if they are too few for meaningful halves. */
 export function blocksFor(periods: number): number | null {
   const blocks = Math.min(BLOCKS_MAX, 2 * Math.floor(periods / (2 * BLOCK_PERIODS_MIN)));
   return blocks < BLOCKS_MIN ? null : blocks;
 }
 
 /**
- * @param blocks Even, 2..16; periods beyond the last whole block are left out at the beginning.
- * @returns In [0, 1]: near 0.5 for noise (a little below with few trials), 0 for a trial that is best everywhere;
- *   null with fewer than two trials or too few periods.
+ * @param blocks Even, 2..16; surplus periods are left out at the beginning.
+ * @returns In [0, 1]: near 0.5 for noise (a little below with few trials), 0 for a trial that is best everywhere; null
+ * with fewer than two trials or too few periods.
  */
 export function overfittingProbability(
   { results, periods, trials }: TrialResults,
@@ -65,7 +65,7 @@ function blockSums({ results, periods, trials }: TrialResults, blocks: number): 
   return { blocks, trials, size, sums, squares };
 }
 
-/** Sums of every trial over the blocks chosen so far, and the ratios they make. */
+/** Sums of every trial over the chosen blocks, and the resulting ratios. */
 interface Chosen {
   /** After `n` blocks, at `n`. */
   readonly sums: readonly Float64Array[];
@@ -74,8 +74,8 @@ interface Chosen {
 }
 
 /**
- * All ways to halve the blocks. Blocks are dealt to one half or the other in order, so halvings that begin alike
- * share the sums of their beginning; and each is judged in both directions, so half of them are dealt.
+ * All ways to halve the blocks. Blocks are assigned to one half or the other in order, so halvings with the same
+ * beginning share its sums. Each halving is judged in both directions, so only half of them are enumerated.
  */
 class Halves {
   /** Halvings, each direction counted. */
@@ -92,13 +92,13 @@ class Halves {
     [this.#one, this.#other] = [chosen(), chosen()];
   }
 
-  /** @returns Halvings whose best trial on one half is no better than the middle on the other. */
+  /** @returns Halvings whose best trial on one half is no better than the median on the other. */
   overfit(): number {
     this.#add(this.#one, 0, 0);
     return this.#deal(1, 1);
   }
 
-  /** Deals the blocks from `block` on, `taken` of those before having gone to the one half. */
+  /** Assigns the blocks from `block` on; `taken` of the earlier ones belong to the first half. */
   #deal(block: number, taken: number): number {
     const { blocks } = this.#blocks;
     if (block === blocks) return this.#judge();
@@ -137,7 +137,7 @@ function addTo(into: Float64Array, before: Float64Array, block: Float64Array, fr
   for (let i = 0; i < into.length; i++) into[i] = (before[i] as number) + (block[from + i] as number);
 }
 
-/** Sharpe ratio of each trial over a whole half; a trial without variation is worth its sign. */
+/** Sharpe ratio of each trial over a whole half; for a trial without variation, the sign of its mean. */
 function scored({ sums, squares, scores }: Chosen, count: number): Float64Array {
   const [sum, square] = [sums.at(-1) as Float64Array, squares.at(-1) as Float64Array];
   for (let trial = 0; trial < scores.length; trial++) {
@@ -154,7 +154,7 @@ function indexOfMaximum(values: Float64Array): number {
   return best;
 }
 
-/** Where a trial stands among all, in (0, 1): its rank, ties counted half, over their number plus one. */
+/** Rank of a trial among all, in (0, 1): ties count half, divided by the number of trials plus one. */
 function rankShare(values: Float64Array, at: number): number {
   const own = values[at] as number;
   let rank = 1;

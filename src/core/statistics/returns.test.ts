@@ -44,7 +44,7 @@ describe('published values', () => {
   });
 });
 
-describe('a ratio that is not defined is null', () => {
+describe('an undefined ratio is null', () => {
   test.each([
     ['no return', []],
     ['one return', [0.1]],
@@ -54,18 +54,18 @@ describe('a ratio that is not defined is null', () => {
     expect(sharpeRatio(returns)).toBeNull();
   });
 
-  test('over nothing lost', () => {
+  test('without a loss', () => {
     expect(sortinoRatio(RISING)).toBeNull();
     expect(calmarRatio(RISING, DAYS)).toBeNull();
     expect(profitFactor(RISING)).toBeNull();
   });
 
-  test('over nothing', () => {
+  test('without returns', () => {
     expect([downsideDeviation([]), annualGrowth([], DAYS), profitFactor([])]).toEqual([null, null, null]);
   });
 });
 
-test('a drawdown of results starts from nothing won', () => {
+test('a drawdown of results starts from 0', () => {
   expect(maxDrawdownOfResults([-2, 5, -3, -1, 10])).toBe(-4);
   expect(maxDrawdownOfResults([1, 2])).toBe(0);
 });

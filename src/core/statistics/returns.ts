@@ -1,18 +1,18 @@
 /**
- * What a series of returns says. A return is a fraction (0.02: two per cent) of what was staked. A ratio that is not
- * defined (too few returns, nothing lost, no variation) is null, never infinite.
+ * Statistics of a series of returns. A return is a fraction (0.02: two per cent) of the stake. An undefined ratio (too
+ * few returns, no loss, no variation) is null, never infinite.
  */
 
-/** A deviation this small beside its mean is rounding: equal returns do not sum to exactly equal means. */
+/** A deviation this small relative to its mean is rounding: equal returns do not sum to exactly equal means. */
 const ROUNDING = 1e-14;
 
 /**
- * Fewest returns that give an interval, an annualised Sharpe ratio and a deflated Sharpe ratio. With fewer, the normal
- * approximations behind them fail and let worthless strategies pass.
+ * Minimum number of returns for an interval, an annualised Sharpe ratio and a deflated Sharpe ratio. With fewer, the
+ * normal approximations behind them fail and let worthless strategies pass.
  */
 export const RETURNS_MIN = 30;
 
-/** Mean, deviation with n - 1, and the shape with n: what Sharpe's distribution depends on. */
+/** Mean, deviation (divisor n - 1) and shape (divisor n): the inputs of Sharpe's distribution. */
 export interface Moments {
   readonly count: number;
   readonly mean: number;
@@ -24,7 +24,7 @@ export interface Moments {
   readonly kurtosis: number;
 }
 
-/** @returns Null with fewer than two returns, or where all are equal. */
+/** @returns Null with fewer than two returns, or if all are equal. */
 export function momentsOf(returns: readonly number[]): Moments | null {
   const count = returns.length;
   if (count < 2) return null;
@@ -43,28 +43,28 @@ export function momentsOf(returns: readonly number[]): Moments | null {
 
 /**
  * Sharpe ratio: mean over sample deviation (divisor n - 1), times the root of the periods in a year.
- * @param periodsPerYear 1 for the ratio a return.
+ * @param periodsPerYear 1 for the ratio per return.
  */
 export function sharpeRatio(returns: readonly number[], periodsPerYear = 1): number | null {
   const moments = momentsOf(returns);
   return moments === null ? null : (moments.mean / moments.deviation) * Math.sqrt(periodsPerYear);
 }
 
-/** Root of the mean square of what fell below 0, over all returns; null over none. */
+/** Root mean square of the negative returns, over all returns; null over none. */
 export function downsideDeviation(returns: readonly number[], periodsPerYear = 1): number | null {
   if (returns.length === 0) return null;
   const squares = sumOf(returns, (value) => Math.min(value, 0) ** 2);
   return Math.sqrt(squares / returns.length) * Math.sqrt(periodsPerYear);
 }
 
-/** Sortino ratio: mean over downside deviation, both a year. Null where nothing was lost. */
+/** Sortino ratio: mean over downside deviation, both annualised. Null without a loss. */
 export function sortinoRatio(returns: readonly number[], periodsPerYear = 1): number | null {
   const downside = downsideDeviation(returns, periodsPerYear);
   if (downside === null || downside === 0 || returns.length < 2) return null;
   return (sumOf(returns, (value) => value) / returns.length) * (periodsPerYear / downside);
 }
 
-/** Deepest fall of compounded wealth below its highest so far, as a fraction, <= 0. */
+/** Maximum drawdown of compounded wealth, as a fraction, <= 0. */
 export function maxDrawdownOfReturns(returns: readonly number[]): number {
   let [wealth, peak, deepest] = [1, 1, 0];
   for (const value of returns) {
@@ -76,7 +76,7 @@ export function maxDrawdownOfReturns(returns: readonly number[]): number {
 }
 
 /**
- * Growth a year of compounded returns. Every return counts as one period; some libraries also count the point before
+ * Annual growth of compounded returns. Every return counts as one period; some libraries also count the point before
  * the first.
  * @returns Null over no returns.
  */
@@ -86,21 +86,21 @@ export function annualGrowth(returns: readonly number[], periodsPerYear: number)
   return wealth ** (periodsPerYear / returns.length) - 1;
 }
 
-/** Calmar ratio: growth a year over the deepest drawdown. Null where there was none. */
+/** Calmar ratio: annual growth over the maximum drawdown. Null without a drawdown. */
 export function calmarRatio(returns: readonly number[], periodsPerYear: number): number | null {
   const growth = annualGrowth(returns, periodsPerYear);
   const drawdown = maxDrawdownOfReturns(returns);
   return growth === null || drawdown === 0 ? null : growth / -drawdown;
 }
 
-/** What was won over what was lost, both in any one unit. Null where nothing was lost. */
+/** Sum of the gains over the sum of the losses, both in any one unit. Null without a loss. */
 export function profitFactor(results: readonly number[]): number | null {
   const won = sumOf(results, (value) => Math.max(value, 0));
   const lost = sumOf(results, (value) => Math.max(-value, 0));
   return lost === 0 ? null : won / lost;
 }
 
-/** Deepest fall of a running sum below its highest so far (which starts at 0), <= 0, in the unit of the results. */
+/** Maximum drawdown of a running sum that starts at 0, <= 0, in the unit of the results. */
 export function maxDrawdownOfResults(results: readonly number[]): number {
   let [sum, peak, deepest] = [0, 0, 0];
   for (const value of results) {

@@ -3,7 +3,7 @@ import { Random } from '../random.ts';
 import { sharpeRatio } from './returns.ts';
 import { dependenceLength, scaledSharpe } from './serialCorrelation.ts';
 
-/** Returns of which each keeps a share of the one before it. */
+/** Returns that each keep a share of the previous one. */
 function correlated(seed: string, { count, share }: { count: number; share: number }): number[] {
   const random = new Random(seed);
   let before = 0;
@@ -13,7 +13,7 @@ function correlated(seed: string, { count, share }: { count: number; share: numb
   });
 }
 
-/** How far a year of 10,000 markets is from the root of 10,000 times the ratio of one, mean of 20 series. */
+/** Ratio of a year of 10,000 markets to the root of 10,000 times the ratio of one, mean of 20 series. */
 function correction(share: number): number {
   let sum = 0;
   for (let seed = 0; seed < 20; seed++) {
@@ -24,7 +24,7 @@ function correction(share: number): number {
 }
 
 describe('the Sharpe ratio of many returns together', () => {
-  test('is the formula by hand: 1, 0, 2, 1 with one lag of weight one half', () => {
+  test('equals the formula by hand: 1, 0, 2, 1 with one lag of weight one half', () => {
     // Mean 1, squares 2, products at lag 1: 0 + (-1)(1) + 0 = -1, so rho is -1/2; ratio 1 / sqrt(2/3).
     expect(dependenceLength(4)).toBe(2);
     // Two lags: weights 2/3 and 1/3, rho(2) = (0)(1) + (-1)(0) = 0.
@@ -35,7 +35,7 @@ describe('the Sharpe ratio of many returns together', () => {
     );
   });
 
-  test('grows with the root of their number where returns say nothing of each other', () => {
+  test('grows with the root of their number if returns are independent', () => {
     expect(Math.abs(correction(0) - 1)).toBeLessThan(0.02);
   });
 
@@ -43,16 +43,16 @@ describe('the Sharpe ratio of many returns together', () => {
     ['falls', 0.3, Math.sqrt(0.7 / 1.3)],
     ['falls', 0.5, Math.sqrt(0.5 / 1.5)],
     ['rises', -0.3, Math.sqrt(1.3 / 0.7)],
-  ])('%s where a return keeps %d of the one before, as Lo says of such a series', (_, share, exact) => {
+  ])('%s if a return keeps %d of the previous one, by Lo’s formula', (_, share, exact) => {
     expect(Math.abs(correction(share) / exact - 1)).toBeLessThan(0.08);
   });
 
-  test('over one return is its own, whatever it shares with its neighbours', () => {
+  test('over one return is its own ratio, whatever the correlation with its neighbours', () => {
     const returns = correlated('one', { count: 50, share: 0.5 });
     expect(scaledSharpe(returns, 1)).toBeCloseTo(sharpeRatio(returns) as number, 12);
   });
 
-  test('of equal returns, or of one alone, is null', () => {
+  test('of equal returns, or of a single one, is null', () => {
     expect([scaledSharpe([0.1, 0.1, 0.1], 100), scaledSharpe([0.1], 100), scaledSharpe([], 100)]).toEqual([
       null,
       null,

@@ -1,9 +1,9 @@
-/** What neighbouring returns share: a run of good markets proves less than as many independent ones. */
+/** Dependence between neighbouring returns: a run of good markets proves less than as many independent ones. */
 import { momentsOf } from './returns.ts';
 
 /**
- * How many neighbours a return may depend on: the cube root of their number, the usual rule for the length of a
- * bootstrap's blocks. The longest dependence that the autocorrelations and the bootstrap account for.
+ * Number of neighbours that a return may depend on: the cube root of the count, the usual rule for the length of a
+ * bootstrap's blocks. It is the longest dependence that the autocorrelations and the bootstrap account for.
  */
 export function dependenceLength(count: number): number {
   return Math.max(1, Math.round(Math.cbrt(count)));
@@ -11,11 +11,11 @@ export function dependenceLength(count: number): number {
 
 /**
  * Sharpe ratio of `periods` returns together, corrected for serial correlation: the ratio of one return times
- * `q / sqrt(q + 2 sum((q - k) w(k) rho(k)))`, q the periods and rho(k) the autocorrelation at lag k. Without
- * correlation that is the root of q. Lags reach `dependenceLength`; their weights w(k) fall linearly (Bartlett), so
- * that the sum is never negative.
+ * `q / sqrt(q + 2 sum((q - k) w(k) rho(k)))`, q the periods and rho(k) the autocorrelation at lag k. Without correlation
+ * that is the root of q. Lags reach `dependenceLength`; their weights w(k) fall linearly (Bartlett), so that the sum is
+ * never negative.
  * @param periods Returns that the ratio is scaled to, such as those of a year; > 0, need not be whole.
- * @returns Null with fewer than two returns, or where all are equal.
+ * @returns Null with fewer than two returns, or if all are equal.
  * @see Lo 2002, https://doi.org/10.2469/faj.v58.n4.2453; Newey, West 1987, https://doi.org/10.2307/1913610 (weights)
  */
 export function scaledSharpe(returns: readonly number[], periods: number): number | null {
@@ -27,7 +27,7 @@ export function scaledSharpe(returns: readonly number[], periods: number): numbe
     const weight = 1 - lag / (lags + 1);
     variance += 2 * Math.max(0, periods - lag) * weight * autocorrelation(returns, moments.mean, lag);
   }
-  // Returns that undo each other exactly have no variance left over many periods.
+  // Returns that cancel each other exactly have no variance over many periods.
   if (variance <= Number.EPSILON * periods) return null;
   return (moments.mean / moments.deviation) * (periods / Math.sqrt(variance));
 }

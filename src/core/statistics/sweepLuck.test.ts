@@ -26,7 +26,7 @@ function normals(random: Random, count: number, edge = 0): number[] {
   return Array.from({ length: count }, () => random.normal() + edge);
 }
 
-/** Noise of 20 cells on so many markets; the edge, in deviations, is the fourth cell's. */
+/** Noise of 20 cells on a number of markets; the edge, in deviations, is the fourth cell's. */
 function cells(periods: number, edge: number): SweptCells {
   const random = new Random(`cells ${periods} ${edge}`);
   return swept(Array.from({ length: 20 }, (_, at) => normals(random, periods, at === 3 ? edge : 0)));
@@ -34,8 +34,8 @@ function cells(periods: number, edge: number): SweptCells {
 
 const judge = (given: SweptCells, trialsBefore = 0): SweepLuck => sweepLuck(given, { trialsBefore });
 
-describe('trap 11: a sweep always says how many cells were tried and what that makes of the best', () => {
-  test('of noise', () => {
+describe('trap 11: a sweep always reports how many cells were tried and how that devalues the best', () => {
+  test('for noise', () => {
     const luck = judge(cells(100, 0));
     expect(luck.trials).toBe(20);
     expect(luck.best).not.toBeNull();
@@ -43,7 +43,7 @@ describe('trap 11: a sweep always says how many cells were tried and what that m
     expect(luck.warnings.length).toBeGreaterThan(0);
   });
 
-  test('of an edge', () => {
+  test('for an edge', () => {
     const luck = judge(cells(400, 0.5));
     expect(luck).toMatchObject({ best: 3, warnings: [] });
     expect(luck.deflatedSharpe).toBeGreaterThan(0.95);
@@ -51,7 +51,7 @@ describe('trap 11: a sweep always says how many cells were tried and what that m
     expect(luck.minTrackRecordMarkets).toBeLessThan(400);
   });
 
-  test('of an edge on few markets: the record is too short, and it says so', () => {
+  test('for an edge on few markets: the record is too short, and a warning says so', () => {
     const luck = judge(cells(12, 0.6));
     expect(luck.deflatedSharpe).toBeLessThan(0.95);
     expect(luck.warnings).toContain(
@@ -59,8 +59,8 @@ describe('trap 11: a sweep always says how many cells were tried and what that m
     );
   });
 
-  test('of a cell that loses the other half of the time in half of all halvings: overfitting is exactly 0.5', () => {
-    // Two periods a block. Of the ten triples without the first block, the five with -10 and at most one 6 lose.
+  test('for a cell that loses the other half of the time in half of all halvings: overfitting is exactly 0.5', () => {
+    // Two periods per block. Of the ten triples without the first block, the five with -10 and at most one 6 lose.
     const blocks = [100, -10, 6, 6, 1, 1];
     const one = blocks.flatMap((value) => [value, value]);
     const luck = judge(swept([one, one.map(() => 0)]));
@@ -70,7 +70,7 @@ describe('trap 11: a sweep always says how many cells were tried and what that m
     );
   });
 
-  test('of cells that never traded', () => {
+  test('for cells that never traded', () => {
     const nothing = Array.from({ length: 20 }, () => null);
     expect(judge(swept([nothing, nothing]), 7)).toEqual({
       ...{ trials: 2, trialsBefore: 7, effectiveTrials: null, best: null, sharpeVariance: null },
@@ -84,7 +84,7 @@ describe('trap 11: a sweep always says how many cells were tried and what that m
 });
 
 describe('the best cell', () => {
-  test('is the one with the highest ratio shown: that of the markets it traded', () => {
+  test('is the one with the highest reported ratio: that of the markets it traded', () => {
     const random = new Random('best');
     const rare = normals(random, 200, 0.6).map((value, at) => (at % 4 === 0 ? value : null));
     const often = normals(random, 200, 0.35);
@@ -93,7 +93,7 @@ describe('the best cell', () => {
     expect(judge(given).best).toBe(1);
   });
 
-  test('of equal ratios is the one with the highest P&L, then the first', () => {
+  test('among equal ratios is the one with the highest P&L, then the first', () => {
     const column = normals(new Random('ties'), 60, 0.1);
     const given = swept([column, column, column]);
     const withPnl = (pnls: readonly number[]) => ({
@@ -116,7 +116,7 @@ describe('the bar that the best cell must pass', () => {
     expect(laundered.deflatedSharpe).toBeLessThanOrEqual(honest.deflatedSharpe as number);
   });
 
-  test('follows the published formula for the Sharpe ratio shown and the number of all tried cells', () => {
+  test('follows the published formula for the reported Sharpe ratio and the number of all tried cells', () => {
     const given = swept([edge, ...noise]);
     const luck = judge(given, 100);
     const at = luck.best as number;
@@ -134,7 +134,7 @@ describe('the bar that the best cell must pass', () => {
     expect(judge(given, 1_000).deflatedSharpe).toBeLessThan(judge(given).deflatedSharpe as number);
   });
 
-  test('is not passed by a record that has hardly lost: one more stake lost is counted with it', () => {
+  test('is not passed by a record with hardly any loss: one more lost stake is counted with it', () => {
     const dear = normals(new Random('dear'), 60).map((value) => 0.05 + 0.005 * value);
     const luck = judge(swept([dear, dear.map((value) => value - 0.01)]));
     expect(luck.best).toBe(0);
@@ -153,11 +153,11 @@ describe('the effective number of trials', () => {
   const random = new Random('effective');
   const column = normals(random, 500);
 
-  test('of copies is one', () => {
+  test('is one for copies', () => {
     expect(judge(swept([column, column, column])).effectiveTrials).toBeCloseTo(1, 9);
   });
 
-  test('of independent cells is nearly their number', () => {
+  test('is nearly their number for independent cells', () => {
     const all = Array.from({ length: 20 }, () => normals(random, 500));
     const { effectiveTrials } = judge(swept(all));
     expect(effectiveTrials).toBeGreaterThan(19);

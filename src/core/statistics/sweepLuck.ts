@@ -1,4 +1,4 @@
-/** What a sweep's best cell is worth, given how many cells were tried. */
+/** Judges a sweep's best cell, given how many cells were tried. */
 import { overfittingProbability, type TrialResults } from './overfitting.ts';
 import { momentsOf, RETURNS_MIN } from './returns.ts';
 import {
@@ -9,23 +9,23 @@ import {
   type TrackRecord,
 } from './trackRecord.ts';
 
-/** A best cell that fails these is said to. */
+/** From this probability of overfitting on, a warning is added. */
 const OVERFITTING_MAX = 0.5;
 /**
- * Fewest markets that must have lost, and won, before the returns are taken to show the size of a loss. Bought at 95
- * cents, 30 markets of a worthless strategy lose nothing in one case of five.
+ * Minimum number of winning and of losing markets before the returns are trusted to show the size of a loss. Bought at
+ * 95 cents, 30 markets of a worthless strategy lose nothing in one case of five.
  */
 const EACH_WAY_MIN = 5;
-/** Return of a market that loses all that was staked. */
+/** Return of a market that loses the whole stake. */
 const LOST_STAKE = -1;
 
-/** The cells of a sweep, as they are shown and market by market. */
+/** The cells of a sweep, with their reported figures and their returns market by market. */
 export interface SweptCells {
   /** Return of every cell on every market, markets in order of time; 0 where a cell did not trade. */
   readonly trials: TrialResults;
-  /** 1 where the cell traded the market, at the places of `trials.results`. */
+  /** 1 where the cell traded the market, at the indices of `trials.results`. */
   readonly traded: Uint8Array;
-  /** Of each cell: what ranks it. The Sharpe ratio is that of the returns of the markets it traded. */
+  /** The figures that rank each cell. The Sharpe ratio is that of the returns of the markets it traded. */
   readonly shown: readonly { readonly sharpe: number | null; readonly totalPnl: number }[];
 }
 
@@ -33,23 +33,38 @@ export interface SweepLuck {
   readonly trials: number;
   /** Cells of the same user's earlier jobs on the same universe. */
   readonly trialsBefore: number;
-  /** Independent cells that vary as much as these do, 1..`trials`; null where none varies. Not what deflates. */
+  /**
+   * Number of independent cells that would vary as much as these, 1..`trials`; null if none varies. Not used to
+   * deflate.
+   */
   readonly effectiveTrials: number | null;
-  /** Cell with the highest Sharpe ratio shown, of equal ones that with the highest P&L; null where none has one. */
+  /**
+   * Cell with the highest reported Sharpe ratio, among equal ones the one with the highest P&L; null if none has a
+   * ratio.
+   */
   readonly best: number | null;
-  /** Variance used to deflate: that of the cells' shown ratios, but at least the variance that chance gives the best cell. */
+  /**
+   * Variance used to deflate: that of the cells' reported ratios, but at least the variance that chance gives the best
+   * cell.
+   */
   readonly sharpeVariance: number | null;
-  /** Of the best cell's shown ratio. A record that is too short or too lopsided is judged with one more lost stake; a warning says so. */
+  /**
+   * Of the best cell's reported ratio. A record that is too short or too one-sided is judged with one more lost stake;
+   * a warning says so.
+   */
   readonly deflatedSharpe: number | null;
   readonly overfittingProbability: number | null;
-  /** Traded markets before the best ratio is above what so many worthless cells would show, with 95 % confidence. */
+  /**
+   * Number of traded markets after which the best ratio exceeds, with 95 % confidence, the best ratio of as many
+   * worthless cells.
+   */
   readonly minTrackRecordMarkets: number | null;
   readonly warnings: readonly string[];
 }
 
 /**
  * Judges the best cell. Chance alone spreads the ratio of a worthless cell by 1 / (n - 1) over n markets, so the
- * variance that deflates is never taken below that of the best cell: near copies of it would else lower the bar.
+ * deflating variance is at least that of the best cell: otherwise near copies of it would lower the bar.
  */
 export function sweepLuck(
   { trials: results, traded, shown }: SweptCells,
@@ -74,7 +89,7 @@ export function sweepLuck(
   };
 }
 
-/** @param returns Of the best cell; none where no cell has a ratio. */
+/** @param returns Of the best cell; none if no cell has a ratio. */
 function judge(returns: readonly number[], bar: { trials: number; sharpeVariance: number }) {
   const lack = lackOf(returns);
   const record = recordOf(lack === null ? returns : [...returns, LOST_STAKE]);
@@ -95,13 +110,13 @@ function judge(returns: readonly number[], bar: { trials: number; sharpeVariance
   return { deflated, needed, warnings };
 }
 
-/** With the ratio as it is shown: mean over sample deviation. */
+/** With the ratio as reported: mean over sample deviation. */
 function recordOf(returns: readonly number[]): TrackRecord | null {
   const moments = momentsOf(returns);
   return moments === null ? null : { ...moments, sharpe: moments.mean / moments.deviation };
 }
 
-/** Why returns are not taken as they are; null where they are. */
+/** Why returns are not judged unchanged; null if they are. */
 function lackOf(returns: readonly number[]): string | null {
   if (returns.length < RETURNS_MIN) {
     return `the best cell traded ${returns.length} markets; below ${RETURNS_MIN} it is judged as if it had lost once more`;

@@ -13,7 +13,7 @@ const NORMAL = { skewness: 0, kurtosis: 3 };
 /** The monthly record of the published example: 24 months, an annual ratio of 1.585. */
 const MONTHLY = { sharpe: 1.585 / Math.sqrt(12), count: 24, skewness: -2.448, kurtosis: 10.164 };
 
-test('the quantile turns the distribution round', () => {
+test('the quantile inverts the distribution', () => {
   expect(normalQuantile(0.5)).toBeCloseTo(0, 15);
   expect(normalQuantile(0.975)).toBeCloseTo(1.959963984540054, 14);
   for (const p of [1e-300, 1e-12, 0.001, 0.2, 0.5, 0.7, 0.999, 1 - 1e-12]) {
@@ -53,17 +53,17 @@ describe('published values', () => {
   });
 });
 
-describe('where there is no answer', () => {
+describe('without an answer', () => {
   test('no record length makes a ratio at the benchmark significant', () => {
     expect(minTrackRecord({ sharpe: 0.1, ...NORMAL }, 0.1)).toBeNull();
   });
 
-  test('one return proves nothing, and a shape no returns can have is none', () => {
+  test('one return proves nothing, and an impossible shape gives null', () => {
     expect(probabilisticSharpe({ sharpe: 1, count: 1, ...NORMAL }, 0)).toBeNull();
     expect(probabilisticSharpe({ sharpe: 2, count: 50, skewness: 5, kurtosis: 3 }, 0)).toBeNull();
   });
 
-  test('one trial is deflated by nothing', () => {
+  test('one trial is not deflated', () => {
     const record = { sharpe: 0.1, count: 100, ...NORMAL };
     expect(deflatedSharpe(record, { trials: 1, sharpeVariance: 1 })).toBe(probabilisticSharpe(record, 0));
   });

@@ -1,8 +1,8 @@
 /**
- * How much of a Sharpe ratio is luck: of a short record, of a lopsided one, and of having tried many.
- * All ratios here are per observation, not a year: divide an annual one by the root of the observations in a year.
- * @see Bailey, López de Prado 2012, https://doi.org/10.2139/ssrn.1821643 (PSR, MinTRL);
- * 2014, https://doi.org/10.3905/jpm.2014.40.5.094 (DSR); Bailey et al. 2014, https://doi.org/10.1090/noti1105 (MinBTL)
+ * How much of a Sharpe ratio is luck: of a short record, of a one-sided one, and of many trials. All ratios here are
+ * per observation, not per year: divide an annual one by the root of the observations in a year.
+ * @see Bailey, López de Prado 2012, https://doi.org/10.2139/ssrn.1821643 (PSR, MinTRL); 2014,
+ * https://doi.org/10.3905/jpm.2014.40.5.094 (DSR); Bailey et al. 2014, https://doi.org/10.1090/noti1105 (MinBTL)
  */
 import { normalCdf } from '../pricing/normal.ts';
 import { normalQuantile } from './normalQuantile.ts';
@@ -10,10 +10,10 @@ import { normalQuantile } from './normalQuantile.ts';
 const EULER_MASCHERONI = 0.5772156649015329;
 export const CONFIDENCE = 0.95;
 
-/** An observed Sharpe ratio and the shape of the returns it comes from. */
+/** An observed Sharpe ratio and the shape of its returns. */
 export interface TrackRecord {
   readonly sharpe: number;
-  /** Returns it was computed from. */
+  /** Number of returns it was computed from. */
   readonly count: number;
   readonly skewness: number;
   /** 3 for the normal. */
@@ -22,7 +22,7 @@ export interface TrackRecord {
 
 /**
  * Probability that the true ratio exceeds `benchmark`.
- * @returns Null with fewer than two returns, or a shape no returns can have.
+ * @returns Null with fewer than two returns, or an impossible shape.
  */
 export function probabilisticSharpe(record: TrackRecord, benchmark: number): number | null {
   const variance = estimateVariance(record);
@@ -31,8 +31,8 @@ export function probabilisticSharpe(record: TrackRecord, benchmark: number): num
 }
 
 /**
- * Observations needed before the ratio is above `benchmark` with the given confidence, if it stays what it is.
- * @returns Null where it is not above it at all.
+ * Observations needed before the ratio is above `benchmark` with the given confidence, if it stays unchanged.
+ * @returns Null if it is not above it at all.
  */
 export function minTrackRecord(
   record: Omit<TrackRecord, 'count'>,
@@ -44,7 +44,7 @@ export function minTrackRecord(
   return 1 + variance * (normalQuantile(confidence) / (record.sharpe - benchmark)) ** 2;
 }
 
-/** Highest of `trials` independent standard normal draws to be expected; 0 for one trial. */
+/** Expected maximum of `trials` independent standard normal draws; 0 for one trial. */
 export function expectedMaximum(trials: number): number {
   if (trials < 2) return 0;
   return (
@@ -54,7 +54,7 @@ export function expectedMaximum(trials: number): number {
 }
 
 /**
- * Probability that the best of `trials` ratios is above what the best of as many worthless ones would show by chance.
+ * Probability that the best of `trials` ratios exceeds the best that as many worthless trials would show by chance.
  * @param sharpeVariance Variance of the trials' ratios, per observation.
  */
 export function deflatedSharpe(

@@ -15,7 +15,7 @@ describe('the Wilson interval', () => {
     expect(interval?.high.toFixed(4)).toBe(high.toFixed(4));
   });
 
-  test('over no trials is unknown', () => {
+  test('over no trials is null', () => {
     expect(wilsonInterval({ successes: 0, trials: 0 })).toBeNull();
   });
 
@@ -49,7 +49,7 @@ describe('the Wilson interval', () => {
     );
   });
 
-  test('narrows as the same share is seen more often', () => {
+  test('narrows as the same share is observed more often', () => {
     fc.assert(
       fc.property(share, fc.integer({ min: 2, max: 50 }), ({ successes, trials }, times) => {
         const once = wilsonInterval({ successes, trials })!;

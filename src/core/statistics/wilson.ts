@@ -1,4 +1,4 @@
-/** The 97.5 % point of the standard normal distribution: what makes an interval hold 95 %. */
+/** The 97.5 % point of the standard normal distribution, for 95 % intervals. */
 export const Z_95 = 1.959963984540054;
 
 /** Bounds of a share, 0 <= low <= high <= 1. */
@@ -9,7 +9,7 @@ export interface Interval {
 
 /**
  * The Wilson score interval of a share at 95 %. Unlike the textbook interval it stays inside [0, 1] and keeps its
- * coverage where few or nearly all of the trials succeeded.
+ * coverage if few or nearly all of the trials succeeded.
  * @param successes 0..trials.
  * @returns Null over no trials.
  * @see Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953; figures to check by: Newcombe 1998, Table I,
@@ -28,7 +28,7 @@ export function wilsonInterval({
   const centre = share + weight / 2;
   const half = Math.sqrt(weight * share * (1 - share) + weight ** 2 / 4);
   return {
-    // Both roots are exact at the ends; computed, they would miss 0 and 1 by a rounding.
+    // Both roots are exact at the ends; computed, they would miss 0 and 1 by a rounding error.
     low: successes === 0 ? 0 : (centre - half) / (1 + weight),
     high: successes === trials ? 1 : (centre + half) / (1 + weight),
   };

@@ -59,7 +59,7 @@ test.each(['bought', 'sold'] as const)('nothing is %s at a row that reaches none
     for (let row = 0; row < rows.count; row++) {
       const isReached = tests.map((test) => test(row)).includes(true);
       const intent = run.decide(row, held);
-      // What is held is no more bought.
+      // A held position is not bought again.
       const isWish = what === 'bought' ? intent !== WAIT : intent === TAKE_PROFIT || intent === STOP_LOSS;
       if (!isReached) expect(isWish, `${name}, row ${row}`).toBe(false);
       if (isReached && isWish) wished++;

@@ -6,13 +6,13 @@ import type { CompiledStrategy } from './strategy.ts';
 
 const MS_PER_SECOND = 1_000;
 
-/** How long a strategy has to have watched a market before it decides as one that always has. */
+/** How long a strategy must have seen a market before it decides like one that always has. */
 export function memoryMs(strategy: Strategy): number {
-  // The second it begins in is not seen whole.
+  // The second it starts in is incomplete.
   return strategy.type === 'mean_reversion' ? (strategy.lookback + 1) * MS_PER_SECOND : 0;
 }
 
-/** Turns a strategy as it was asked for into one that runs. */
+/** Turns a strategy of a request into a runnable one. */
 export function compileStrategy(strategy: Strategy): CompiledStrategy {
   switch (strategy.type) {
     case 'threshold_entry':

@@ -27,19 +27,19 @@ export interface Bound {
   readonly value: number;
 }
 
-/** What the conditions of one list are read from. */
-export interface ConditionContext extends Omit<Reading, 'metric'>, ReadFrom {
-  /** Takes what its crossings remember. */
+/** The inputs for the conditions of one list. */
+interface ConditionContext extends Omit<Reading, 'metric'>, ReadFrom {
+  /** Receives the memory of its crossings. */
   readonly crossings: Crossing[];
 }
 
-/** Where a value is read. */
-export interface ReadFrom {
+/** The source of a value. */
+interface ReadFrom {
   readonly rows: Rows;
   readonly endTimeMs: number;
 }
 
-/** Whether a condition holds at a row; rows have to come in order, each once. */
+/** Whether a condition is true at a row; rows must come in order, each once. */
 export type Test = (row: number) => boolean;
 
 const NEVER: Test = () => false;
@@ -62,8 +62,8 @@ export function crosses({ operator }: Condition): boolean {
 }
 
 /**
- * The one of which something has to hold at a row for all of a list to. A crossing if there is one, which holds at few rows;
- * else of the price: prices tell strategies apart best.
+ * A condition that must be true at a row for all of a list to be. A crossing if there is one, because it is true at few
+ * rows; otherwise one on the price, which tells strategies apart best.
  */
 export function rarestOf(conditions: readonly Condition[]): readonly Condition[] {
   const rank = (condition: Condition) =>
@@ -77,13 +77,13 @@ export function boundOf(condition: Condition, of: Omit<Reading, 'metric'>): Boun
   return { reading: { ...of, metric }, side, crosses: crosses(condition), value };
 }
 
-/** All of a list hold. A list without conditions never does. */
+/** True if all of a list are. A list without conditions never is. */
 export function compileAll(conditions: readonly Condition[], context: ConditionContext): Test {
   const { plain, crossing } = compileEach(conditions, context);
   if (conditions.length < 2) return plain[0] ?? crossing[0] ?? NEVER;
   return (row) => {
     let holds = true;
-    // Each has to see every row, so none is left out when another fails.
+    // Each must see every row, so all of them run even if one fails.
     for (const test of crossing) if (!test(row)) holds = false;
     if (!holds) return false;
     for (const test of plain) if (!test(row)) return false;
@@ -91,7 +91,7 @@ export function compileAll(conditions: readonly Condition[], context: ConditionC
   };
 }
 
-/** Any of a list holds. */
+/** True if any of a list is. */
 export function compileAny(conditions: readonly Condition[], context: ConditionContext): Test {
   const { plain, crossing } = compileEach(conditions, context);
   if (conditions.length < 2) return plain[0] ?? crossing[0] ?? NEVER;
@@ -114,7 +114,7 @@ function compileEach(conditions: readonly Condition[], context: ConditionContext
   return { plain, crossing };
 }
 
-/** A value that is not known is neither above nor below anything. */
+/** An unknown value is neither above nor below anything. */
 function compare({ metric, operator, value }: Condition, context: ConditionContext): Test {
   const { token, price } = context;
   const reading = { metric, token, price };
@@ -151,9 +151,9 @@ function crossing(
   };
 }
 
-/** What a crossing remembers once it has seen a row. */
+/** A crossing's memory after a row. */
 export function rememberedAfter(before: number, now: number, isTrusted: boolean): number {
-  // Nobody saw how it went from one side of a break to the other.
+  // The path of the value across a break is unknown.
   if (!isTrusted) return Number.NaN;
   return Number.isNaN(now) ? before : now;
 }

@@ -15,7 +15,7 @@ import { ConditionScans, scannedCondition } from './conditionScan.ts';
 import { intentOf } from './simple.ts';
 import { type CompiledStrategy, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
 
-/** Buys when all entry conditions hold; sells when any stop-loss, then any take-profit condition does. */
+/** Buys when all entry conditions are true; sells when any stop-loss, then any take-profit condition is. */
 export function conditionBased(strategy: ConditionBased): CompiledStrategy {
   const { entry, take_profit, stop_loss, side } = strategy;
   const conditions = [...entry, ...take_profit, ...stop_loss];
@@ -46,7 +46,7 @@ export function conditionBased(strategy: ConditionBased): CompiledStrategy {
       const takes = compileAny(take_profit, { ...context, price: 'bid' });
       return {
         decide: (row, held) => {
-          // Crossings have to see every row, whatever is held.
+          // Crossings must see every row, whatever is held.
           const entering = (held === null || entryCrosses) && enters(row);
           if (held === null && !exitsCross) return entering ? intent : WAIT;
           const stopping = stops(row);

@@ -15,7 +15,7 @@ const RESOLUTION = { payoutYes: 0, resolvedTimeMs: START_MS + 400_000 };
 const PARAMS = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985, max_slippage: null } as const;
 const TAPES = 8;
 const STRATEGIES_A_TAPE = 30;
-/** Around what the tapes show, so that most conditions hold at some rows and not at others. */
+/** Around the values on the tapes, so that most conditions are true at some rows and not at others. */
 const VALUES: Readonly<Record<(typeof CONDITION_METRICS)[number], readonly number[]>> = {
   token_price: [0.4, 0.48, 0.5, 0.52, 0.6],
   underlying_distance_pct: [-0.05, 0, 0.05],
@@ -78,7 +78,7 @@ function* cases() {
   }
 }
 
-test('at every proven row of the window the search wants what the test of each row wants', () => {
+test('at every proven row of the window the search returns the intent of the row’s own test', () => {
   let [wishes, waits] = [0, 0];
   for (const { prepared, strategy, name } of cases()) {
     const { rows, market, columns } = prepared;
@@ -88,7 +88,7 @@ test('at every proven row of the window the search wants what the test of each r
       const plain = compiled.start(rows, market);
       const scan = compiled.startRecorded?.(columns);
       const wanted = Array.from({ length: columns.end }, (_, row) => plain.decide(row, held));
-      // At the others a session follows no wish.
+      // At the others a session ignores the intent.
       const proven = Array.from(wanted.keys()).filter((row) => rows.trusted[row] === 1);
       const expected = proven.map((row) => wanted[row]);
       expect(
@@ -103,7 +103,7 @@ test('at every proven row of the window the search wants what the test of each r
   expect(Math.min(wishes, waits)).toBeGreaterThan(10_000);
 });
 
-test('the next wish is the first row that wants something, or at which a gap becomes known, from any row on', () => {
+test('the next wish is the first row with an intent, or at which a gap becomes known, from any row on', () => {
   let found = 0;
   for (const { prepared, strategy, name } of cases()) {
     const { rows, market, columns } = prepared;
@@ -129,7 +129,7 @@ test('the next wish is the first row that wants something, or at which a gap bec
   expect(found).toBeGreaterThan(3_000);
 });
 
-test('a replay by search deals, misses and takes back what a session that sees every row does', () => {
+test('a replay by search fills, misses and reverses like a session that sees every row', () => {
   const kinds: Record<SessionEvent['kind'], number> = { order: 0, fill: 0, miss: 0, taken_back: 0 };
   for (const { prepared, strategy, name } of cases()) {
     const terms: SessionTerms = { strategy: compileStrategy(strategy), size: 60_000_000, params: PARAMS };
@@ -150,7 +150,7 @@ test('a replay by search deals, misses and takes back what a session that sees e
   for (const [kind, count] of Object.entries(kinds)) expect(count, kind).toBeGreaterThan(10);
 });
 
-test('every trade and order of a replay is that of a plain one, level by level', () => {
+test('every trade and order of a replay equals that of a plain one, level by level', () => {
   const seen = { trades: 0, several: 0, placed: 0, missed: 0, takenBack: 0 };
   const variants = [
     [60_000_000, PARAMS, 0],

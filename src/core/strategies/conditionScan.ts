@@ -1,6 +1,6 @@
 /**
- * Conditions searched for in the columns of a whole recording. At rows with a proven book they hold exactly where the
- * tests of `condition.ts` do, but they remember nothing: rows may be asked for in any order, and left out.
+ * Conditions searched for in the columns of a whole recording. At rows with a proven book they agree exactly with the
+ * tests of `condition.ts`, but they have no memory: rows may be visited in any order, and skipped.
  */
 import type { Condition, Operator } from '../../schema/strategy.ts';
 import type { Reading } from './condition.ts';
@@ -13,8 +13,8 @@ import {
   readingKey,
 } from './readingColumns.ts';
 
-/** A condition with its reading, prepared once a strategy. */
-export interface ScannedCondition {
+/** A condition with its reading, prepared once per strategy. */
+interface ScannedCondition {
   readonly operator: Operator;
   readonly value: number;
   readonly reading: Reading;
@@ -37,7 +37,7 @@ class ConditionScan {
   /** Null: a state, not a crossing. */
   readonly #crossed: Crossed | null;
   readonly #end: number;
-  /** It holds at no row from `#from` on before `#next`. */
+  /** It is true at no row from `#from` on before `#next`. */
   #from = 0;
   #next = -1;
 
@@ -50,7 +50,7 @@ class ConditionScan {
     this.#end = columns.end;
   }
 
-  /** The first row from one on at which it holds; the end of the window where there is none. */
+  /** The first row from `from` on at which it is true; the end of the window if there is none. */
   next(from: number): number {
     // The last search found nothing before `#next`, and sessions only go forward.
     if (from >= this.#from && from <= this.#next) return this.#next;
@@ -82,13 +82,13 @@ export class ConditionScans {
     this.#end = columns.end;
   }
 
-  /** The first row from one on at which all hold; the end of the window where there is none. */
+  /** The first row from `from` on at which all are true; the end of the window if there is none. */
   nextAll(from: number): number {
     const scans = this.#scans;
     const end = this.#end;
     if (scans.length === 0) return end;
     let row = from;
-    // Whichever fails at a row says how far the others can skip.
+    // A condition that fails at a row says how far the others can skip.
     for (let passed = 0, at = 0; passed < scans.length && row < end; at = (at + 1) % scans.length) {
       const next = (scans[at] as ConditionScan).next(row);
       passed = next === row ? passed + 1 : 1;
@@ -97,7 +97,7 @@ export class ConditionScans {
     return Math.min(row, end);
   }
 
-  /** The first row from one on at which any holds; the end of the window where there is none. */
+  /** The first row from `from` on at which any is true; the end of the window if there is none. */
   nextAny(from: number): number {
     let first = this.#end;
     for (const scan of this.#scans) {

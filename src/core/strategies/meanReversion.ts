@@ -12,8 +12,8 @@ import {
 } from './strategy.ts';
 
 /**
- * Buys the token that has become cheap against its own recent mean, and sells it when the mean is reached again.
- * The mean is taken of one YES mid a second, so that it does not depend on how often a book changes.
+ * Buys the token that is cheap against its own recent mean, and sells it when the mean is reached again. The mean uses
+ * one YES mid per second, so that it does not depend on how often a book changes.
  */
 export function meanReversion(strategy: MeanReversion): CompiledStrategy {
   return {
@@ -35,7 +35,7 @@ class MeanReversionRun implements StrategyRun {
   #sum = 0;
   #squares = 0;
   #second = 0;
-  /** Of the running second; NaN until a mid was seen since the last break. */
+  /** Of the current second; NaN until a mid was seen since the last break. */
   #last = Number.NaN;
 
   constructor(rows: Rows, { lookback, z_threshold }: MeanReversion) {
@@ -71,7 +71,7 @@ class MeanReversionRun implements StrategyRun {
     return z >= this.#threshold ? BUY_NO : WAIT;
   }
 
-  /** The last mid of a second stands for it, and for those without a change that follow. */
+  /** The last mid of a second is its sample, and that of following seconds without a change. */
   #pass(seconds: number): void {
     const { length } = this.#samples;
     for (let i = Math.min(seconds, length); i > 0; i--) {
@@ -84,7 +84,7 @@ class MeanReversionRun implements StrategyRun {
     }
   }
 
-  /** The window restarts after a break: a book that cannot be trusted, or that has one side alone. */
+  /** The window restarts after a break: an untrusted book, or one with only one side. */
   #forget(): void {
     this.#filled = this.#next = this.#sum = this.#squares = 0;
     this.#last = Number.NaN;

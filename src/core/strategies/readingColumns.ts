@@ -1,6 +1,6 @@
 /**
- * Readings of a whole recording as columns, made once a market: all cells of a sweep compare the same columns with their
- * own values. Blocks of rows carry their least and greatest value, so that a search passes over those that cannot match.
+ * Readings of a whole recording as columns, made once per market: all cells of a sweep compare the same columns with
+ * their own values. Blocks of rows store their minimum and maximum, so that a search skips those that cannot match.
  */
 import { ROW_GAP_KNOWN, type Rows } from '../session/rows.ts';
 import type { TapeMarket } from '../session/tape.ts';
@@ -9,10 +9,10 @@ import { type Reading, readerOf, rememberedAfter } from './condition.ts';
 const BLOCK_BITS = 5;
 const BLOCK_ROWS = 1 << BLOCK_BITS;
 
-/** One value a row, NaN where there is none. */
+/** One value per row, NaN if there is none. */
 export class Column {
   readonly values: Float64Array;
-  /** Least and greatest value of each block; `Infinity` and `-Infinity` where it has none. */
+  /** Minimum and maximum of each block; `Infinity` and `-Infinity` if it has no value. */
   readonly min: Float64Array;
   readonly max: Float64Array;
 
@@ -29,7 +29,7 @@ export class Column {
     }
   }
 
-  /** The first row from one on, below `end`, whose value is above another; `end` where there is none. */
+  /** The first row from `from` on, below `end`, with a value above `value`; `end` if there is none. */
   firstAbove(value: number, from: number, end: number): number {
     const { values, max } = this;
     for (let row = from; row < end; ) {
@@ -42,7 +42,7 @@ export class Column {
     return end;
   }
 
-  /** The same for a value that is below another. */
+  /** The same for a value below `value`. */
   firstBelow(value: number, from: number, end: number): number {
     const { values, min } = this;
     for (let row = from; row < end; ) {
@@ -56,14 +56,17 @@ export class Column {
   }
 }
 
-/** A value to be crossed, with the readings that a crossing compares: the remembered one before a row, and the row's own. */
+/**
+ * A value to be crossed, with the readings that a crossing compares: the remembered one before a row, and the row's
+ * own.
+ */
 export interface Crossed {
   readonly before: Column;
   readonly now: Column;
   readonly value: number;
 }
 
-/** The first row from one on, below `end`, at which a value is crossed upwards; `end` where there is none. */
+/** The first row from `from` on, below `end`, that crosses the value upwards; `end` if there is none. */
 export function firstCrossedUp({ before, now, value }: Crossed, from: number, end: number): number {
   for (let row = from; row < end; ) {
     const block = row >> BLOCK_BITS;
@@ -78,7 +81,7 @@ export function firstCrossedUp({ before, now, value }: Crossed, from: number, en
   return end;
 }
 
-/** The same for a value that is crossed downwards. */
+/** The same for crossing downwards. */
 export function firstCrossedDown({ before, now, value }: Crossed, from: number, end: number): number {
   for (let row = from; row < end; ) {
     const block = row >> BLOCK_BITS;
@@ -96,7 +99,7 @@ export function firstCrossedDown({ before, now, value }: Crossed, from: number, 
 interface CrossedColumns {
   /** At rows with a proven book. */
   readonly now: Column;
-  /** What a crossing remembers when the row comes; made when the first crossing asks for it. */
+  /** The memory of a crossing before each row; made when the first crossing needs it. */
   before: Column | null;
 }
 
@@ -126,7 +129,7 @@ export class ReadingColumns {
     this.end = end;
   }
 
-  /** A row, or the first from `from` on at which a gap becomes known; the number of rows in place of the end. */
+  /** `row`, or an earlier row from `from` on at which a gap becomes known; the number of rows instead of the end. */
   untilGap(from: number, row: number): number {
     for (const gap of this.#gapRows) if (gap >= from) return row < this.end ? Math.min(gap, row) : gap;
     return row < this.end ? row : this.#rows.count;
@@ -137,7 +140,7 @@ export class ReadingColumns {
     return this.#of(reading, key).now;
   }
 
-  /** What a crossing of this reading remembers before each row. */
+  /** The memory of a crossing of this reading before each row. */
   before(reading: Reading, key: string): Column {
     const columns = this.#of(reading, key);
     columns.before ??= new Column(this.#remembered(columns.now));
@@ -168,7 +171,7 @@ export class ReadingColumns {
   }
 }
 
-/** Names a reading, for `ReadingColumns`. */
+/** The key of a reading in `ReadingColumns`. */
 export function readingKey({ metric, token, price }: Reading): string {
   return `${metric} ${token} ${price}`;
 }

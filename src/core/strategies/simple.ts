@@ -14,10 +14,10 @@ export function intentOf(side: StrategySide): Intent {
   return side === 'buy_yes' ? BUY_YES : BUY_NO;
 }
 
-/** Of what is held to the resolution. */
+/** The bounds of a position held to the resolution. */
 const heldFrom = (entry: Bound): Bounds => ({ entry: [entry], exit: [] });
 
-/** Buys as soon as the best ask of the token stands below (above) the threshold. */
+/** Buys as soon as the best ask of the token is below (above) the threshold. */
 export function thresholdEntry({ threshold, direction, side }: ThresholdEntry): CompiledStrategy {
   const intent = intentOf(side);
   const below = direction === 'below';
@@ -42,7 +42,7 @@ export function thresholdEntry({ threshold, direction, side }: ThresholdEntry): 
   };
 }
 
-/** Buys at the first moment with so little time left. */
+/** Buys at the first row with this little time left. */
 export function timeBeforeResolution(strategy: TimeBeforeResolution): CompiledStrategy {
   const intent = intentOf(strategy.side);
   const beforeMs = strategy.minutes_before * MS_PER_MINUTE;
@@ -50,7 +50,7 @@ export function timeBeforeResolution(strategy: TimeBeforeResolution): CompiledSt
     ...BUY_AND_HOLD,
     bounds: heldFrom({
       reading: { metric: 'seconds_to_end', token: strategy.side === 'buy_yes' ? 'yes' : 'no', price: 'ask' },
-      // Beyond what rounding may make of it.
+      // Larger than any rounding error.
       ...{ side: 'below', crosses: false, value: strategy.minutes_before * SECONDS_PER_MINUTE + 1 },
     }),
     start: (rows, market) => {

@@ -6,7 +6,7 @@ import type { Token } from '../signals/signal.ts';
 import { compileStrategy } from './compile.ts';
 import { BUY_NO, BUY_YES, type Intent, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
 
-/** What a strategy wants at each row of a tape; `held` says what it holds there. */
+/** A strategy's intent at each row of a tape; `held` returns the token held there. */
 function intents(
   writer: TapeWriter,
   strategy: Strategy,
@@ -18,7 +18,7 @@ function intents(
   return Array.from({ length: rows.count }, (_, row) => run.decide(row, held(row)));
 }
 
-/** One book a second with the given bid and ask of YES, in cents. */
+/** One book per second with the given bid and ask of YES, in cents. */
 function quotes(...pairs: readonly (readonly [number, number])[]): TapeWriter {
   const writer = new TapeWriter();
   pairs.forEach(([bid, ask], second) => {
@@ -42,13 +42,13 @@ describe('threshold_entry', () => {
     ['below', 'buy_no', 0.72, [WAIT, WAIT, WAIT, BUY_NO]],
     ['above', 'buy_no', 0.72, [WAIT, WAIT, BUY_NO, WAIT]],
   ] as const)(
-    '%s, %s, %d: the best ask of the token bought, the threshold itself not included',
+    '%s, %s, %d: compares the best ask of the token bought, excluding the threshold itself',
     (direction, side, threshold, wanted) => {
       expect(intents(tape(), { type: 'threshold_entry', threshold, direction, side })).toEqual(wanted);
     },
   );
 
-  test('nothing for sale is no price', () => {
+  test('an empty side has no price', () => {
     const empty = new TapeWriter().book({ at: 0, bids: [[0.2, 1]] });
     expect(
       intents(empty, { type: 'threshold_entry', threshold: 1, direction: 'below', side: 'buy_yes' }),
@@ -56,7 +56,7 @@ describe('threshold_entry', () => {
   });
 });
 
-test('time_before_resolution buys from that moment on', () => {
+test('time_before_resolution buys from that time on', () => {
   const length = TAPE_MARKET.endTimeMs - START_MS;
   const writer = new TapeWriter();
   for (const left of [61_000, 60_001, 60_000, 5_000]) {
@@ -80,13 +80,13 @@ describe('mean_reversion', () => {
     [51, 53],
   ] as const;
 
-  test('buys what is so many deviations below its mean, or the other token above it', () => {
+  test('buys a token that is enough deviations below its mean, or the other token above it', () => {
     expect(intents(quotes(...calm, [48, 50]), strategy)).toEqual([WAIT, WAIT, WAIT, WAIT, WAIT]);
     expect(intents(quotes(...calm, [48, 49]), strategy).at(-1)).toBe(BUY_YES);
     expect(intents(quotes(...calm, [53, 54]), strategy).at(-1)).toBe(BUY_NO);
   });
 
-  test('sells when the mean of the moment is reached again', () => {
+  test('sells when the current mean is reached again', () => {
     const tape = () => quotes(...calm, [46, 48], [47, 49], [50, 52]);
     expect(intents(tape(), strategy, () => 'yes').slice(4)).toEqual([WAIT, WAIT, TAKE_PROFIT]);
     expect(intents(tape(), strategy, () => 'no').slice(4)).toEqual([TAKE_PROFIT, TAKE_PROFIT, WAIT]);
@@ -104,13 +104,13 @@ describe('mean_reversion', () => {
     expect(intents(writer, strategy).at(-1)).toBe(BUY_YES);
   });
 
-  test('forgets what was before the book was doubted', () => {
+  test('forgets everything from before an untrusted book', () => {
     const writer = quotes(...calm).book({ at: 4_000, bids: [[0.4, 1]], asks: [[0.5, 1]], trusted: false });
     writer.book({ at: 4_100, bids: [[0.3, 1]], asks: [[0.32, 1]] });
     expect(intents(writer, strategy).at(-1)).toBe(WAIT);
   });
 
-  test('restarts its window after a second with one side alone', () => {
+  test('restarts its window after a second with only one side', () => {
     const tape = () => quotes(...calm).book({ at: 4_000, bids: [[0.49, 1]] });
     const after = [
       [49, 51],
@@ -128,7 +128,7 @@ describe('mean_reversion', () => {
     expect(intents(writer, strategy).slice(-2)).toEqual([WAIT, BUY_YES]);
   });
 
-  test('restarts its window after one side was gone within a second', () => {
+  test('restarts its window if one side was gone within a second', () => {
     const writer = quotes(...calm)
       .book({ at: 3_200, bids: [[0.49, 1]] })
       .book({ at: 3_400, bids: [[0.51, 1]], asks: [[0.53, 1]] })
@@ -161,7 +161,7 @@ describe('condition_based', () => {
     expect(intents(row(), conditions(condition, { side }))).toEqual([wanted]);
   });
 
-  test('a crossing is the moment, not the state; it starts from a value seen', () => {
+  test('a crossing is an event, not a state; it starts from a known value', () => {
     const tape = () => quotes([40, 45], [40, 50], [40, 51], [40, 55], [40, 50], [40, 52]);
     expect(
       intents(tape(), conditions({ metric: 'token_price', operator: 'crosses_above', value: 0.5 })),
@@ -171,7 +171,7 @@ describe('condition_based', () => {
     ).toEqual([...[WAIT, WAIT, WAIT, WAIT, BUY_YES, WAIT]]);
   });
 
-  test('all entry conditions have to hold; any exit is enough, and a stop loss goes first', () => {
+  test('all entry conditions must be true; any exit is enough, and a stop loss goes first', () => {
     const strategy: Strategy = {
       ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 1 },
       entry: [
@@ -186,7 +186,7 @@ describe('condition_based', () => {
     };
     const tape = () => quotes([44, 48], [46, 48], [61, 63], [20, 22], [61, 90]);
     expect(intents(tape(), strategy)).toEqual([WAIT, BUY_YES, WAIT, BUY_YES, WAIT]);
-    // Held, the token's price is the bid.
+    // While held, the token's price is the bid.
     expect(intents(tape(), strategy, () => 'yes')).toEqual([WAIT, WAIT, TAKE_PROFIT, STOP_LOSS, STOP_LOSS]);
   });
 

@@ -18,35 +18,37 @@ export interface Bounds {
   readonly exit: readonly Bound[];
 }
 
-/** One strategy on one market. It keeps its own memory; a new one forgets everything. */
+/** One strategy on one market. It has its own memory; a new run starts empty. */
 export interface StrategyRun {
   /**
    * Called for every row up to the end of the window, in order and once, whether or not it may trade then.
-   * @param held What is held, also while it is being sold.
+   * @param held The held token, also while it is being sold.
    */
   decide(row: number, held: Token | null): Intent;
   /**
-   * The first row from one on at which `decide` may want anything and the book is proven, or at which a gap becomes
-   * known; `rows.count` when there is none. Rows before it need not be shown. Left out by what has to see every row.
+   * The first row from `from` on with a proven book at which `decide` may return an intent, or at which a gap becomes
+   * known; `rows.count` if there is none. Rows before it may be skipped. Undefined for a run that must see every row.
    */
   readonly nextWish?: (from: number, held: Token | null) => number;
-  /** All that it remembers, where that is all. Who leaves rows out has to set it as those rows would have. */
+  /**
+   * Its whole memory, if it consists of crossings only. A caller that skips rows must update it as those rows would
+   * have.
+   */
   readonly crossings?: readonly Crossing[];
 }
 
-/** A strategy ready to be run on any number of markets. */
+/** A strategy ready to run on any number of markets. */
 export interface CompiledStrategy {
   readonly needs: RowNeeds & { readonly books: boolean };
-  /** Most positions opened in one market, one at a time. */
+  /** Maximum number of positions opened in one market, one at a time. */
   readonly tradesMax: number;
-  /** False: what is bought is held to the resolution. */
+  /** False: positions are held to the resolution. */
   readonly exits: boolean;
   /** Null: there are none, or a run remembers more than crossings. */
   readonly bounds: Bounds | null;
   start(rows: Rows, market: TapeMarket): StrategyRun;
   /**
-   * The same where all rows are there, decided from columns that its other runs share. It remembers nothing, so no row
-   * has to be shown to it.
+   * The same for recorded rows, decided from columns shared with other runs. It has no memory, so rows may be skipped.
    */
   startRecorded?(columns: ReadingColumns): StrategyRun;
 }

@@ -1,13 +1,13 @@
 /**
- * What the venue says of a market and corrects while it is traded, above all the strike. A recording keeps only what
- * stands, so what stood when is kept here: a restart has to come to what was traded on.
+ * A market's terms as the venue publishes and corrects them during trading, above all the strike. A recording keeps
+ * only the current terms. This table keeps every version, so that a restart replays the terms that were in force.
  */
 import type { Kysely } from 'kysely';
 import type { Database, Schema } from '../../control/schema.ts';
 import type { TapeMarket } from '../../core/session/tape.ts';
 import { BEFORE_FIRST_SEQ } from '../../store/queries/tapeReader.ts';
 
-/** A market is settled long before; one that is not is traded on what stands. */
+/** A market is resolved long before this age; one that is not falls back to the current terms. */
 const KEPT_MS = 7 * 86_400_000;
 
 export type MarketTerms = Pick<
@@ -20,7 +20,7 @@ export type MarketTerms = Pick<
   | 'twapLookbackSeconds'
 >;
 
-/** Terms of a market, in force for what arrived after a number. */
+/** Terms of a market, in force for records after an arrival number. */
 export interface TermsVersion {
   readonly marketId: string;
   readonly afterSeq: number;
@@ -34,7 +34,7 @@ export function termsOf(market: MarketTerms): MarketTerms {
   return { ...strike, takerFeeRate, takerFeeExponent, takerDelayMs };
 }
 
-/** What stands from the market's first row on. */
+/** The terms in force from the market's first row on. */
 export function firstTerms(marketId: string, market: MarketTerms): TermsVersion {
   return { marketId, afterSeq: BEFORE_FIRST_SEQ, terms: termsOf(market) };
 }
@@ -56,7 +56,7 @@ export async function writeTerms(
     .execute();
 }
 
-/** In the order they came; empty for a market nothing was kept of. */
+/** In arrival order; empty for a market without stored terms. */
 export async function readTerms(db: Database, marketId: string): Promise<TermsVersion[]> {
   const rows = await db
     .selectFrom('paper_market_terms')

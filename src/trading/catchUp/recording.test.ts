@@ -20,7 +20,7 @@ import { BEFORE_FIRST_SEQ } from '../../store/queries/tapeReader.ts';
 import { sumsOf } from '../paper/positions.ts';
 import { type Recording, storedRecording } from './recording.ts';
 
-/** Stands before the stream: strategies are active all along, in every life. */
+/** Set before the stream: strategies are active throughout every life. */
 const clock: Clock = { ...systemClock, now: () => START_MS - 3_600_000 };
 const RESOLVED = {
   ...({ status: 'resolved', outcome: 'Up', payoutYes: 1 } as const),
@@ -44,12 +44,12 @@ async function stretches(recording: Recording, tape: MarketTape): Promise<Market
   }
 }
 
-/** All numbers of a column of all parts. */
+/** All numbers of a column of all stretches. */
 function joined(parts: readonly MarketTape[], column: (part: MarketTape) => ArrayLike<number> | undefined) {
   return parts.flatMap((part) => Array.from(column(part) ?? []));
 }
 
-test('a market is read as it was told, whole or in stretches', async () => {
+test('a market is read as it was published, whole or in stretches', async () => {
   const store = await openStore();
   const tape = randomTape('read', { books: 700, levels: 6, gaps: false });
   const sink = recordedFirst(store.writer, { publish: () => undefined });
@@ -77,7 +77,7 @@ test('a market is read as it was told, whole or in stretches', async () => {
   }
 });
 
-test('the last hour of a feed, a market and those that ended are found', async () => {
+test('finds the last hour of a feed, a market, and the ended markets of a series', async () => {
   const store = await openStore();
   const tape = randomTape('found', { books: 50, levels: 2, gaps: false });
   const sink = recordedFirst(store.writer, { publish: () => undefined });
@@ -99,14 +99,14 @@ test('the last hour of a feed, a market and those that ended are found', async (
   expect(await ended(endTimeMs - 1, endTimeMs)).toEqual([]);
 });
 
-/** Told from where the last life ended; what is told while the past is read is told at once. */
+/** Published from where the last life ended; rows published during the read of the past are sent at once. */
 interface Life {
   readonly to: number;
-  /** Rows that come while nobody is there to record them, before this life. */
+  /** Rows that arrive before this life, while no process records them. */
   readonly lost: number;
 }
 
-/** Trades what is told in lives one after another; between them the process was down, which is recorded as a gap. */
+/** Trades the published rows in consecutive lives; the downtime between them is recorded as a gap. */
 async function traded(tape: MarketTape, lives: readonly Life[]) {
   const store = await openStore();
   const dataDir = temporaryDirectory();
@@ -125,7 +125,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
     });
     const sink = recordedFirst(store.writer, rig.bus);
     if (life === 0) {
-      await makeStrategies(rig.trading.papers, rig.userId);
+      await makeStrategies(rig.trading.paperStrategies, rig.userId);
       sink.publish('market', marketOf(tape));
     }
     // While the past is being read.
@@ -138,7 +138,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
     await rig.trading.settled();
     const { db, trading, userId } = rig;
     const rows = await db.selectFrom('paper_positions').selectAll().execute();
-    const strategies = await trading.papers.strategies.list(userId);
+    const strategies = await trading.paperStrategies.strategies.list(userId);
     await trading.close();
     await db.destroy();
     if (to === told.length) {
@@ -161,7 +161,7 @@ function gapAround(told: readonly RecordedEvent[], { from, to }: { from: number;
   return { gap, endSeq: after(at(to + 39)) };
 }
 
-/** A process that is down finds no gaps and sees none end. */
+/** A stopped process detects no gaps and sees none end. */
 function clearOf(tape: MarketTape, cuts: readonly number[]): MarketTape['gaps'] {
   const told = recordedEventsOf(tape);
   const [first, last] = [told[0]?.seq ?? 0, told.at(-1)?.seq ?? 0];
@@ -173,9 +173,9 @@ function clearOf(tape: MarketTape, cuts: readonly number[]): MarketTape['gaps'] 
 test.each([
   ['without a restart', []],
   ['restarted once', [0.4]],
-  ['restarted while nothing was lost, early and late', [0.1, 0.9]],
+  ['restarted early and late, without loss', [0.1, 0.9]],
   ['restarted five times', [0.2, 0.35, 0.5, 0.65, 0.8]],
-] as const)('%s, a recorded market comes to what a replay of the recording does', async (_, cuts) => {
+] as const)('%s, a recorded market has the same result as a replay of the recording', async (_, cuts) => {
   const late = withLateGaps(randomTape('lives', { books: 1_500, levels: 6, gaps: false }), 'lives');
   const tape = { ...late, gaps: clearOf(late, cuts) };
   const { length } = recordedEventsOf(tape);

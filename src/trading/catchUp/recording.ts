@@ -1,4 +1,4 @@
-/** What paper trading reads of the recording when it takes up a market. */
+/** The parts of the recording that paper trading reads when a market catches up. */
 import { DEPTH_MAX } from '../../backtest/depth.ts';
 import type { MarketTape, TapeMarket } from '../../core/session/tape.ts';
 import type { Universe } from '../../schema/backtest.ts';
@@ -10,29 +10,29 @@ import { loadTapeGaps, loadUniverse } from '../../store/queries/universe.ts';
 import type { StoreReader } from '../../store/reader.ts';
 import { HISTORY_MS, type PricePoint } from '../live/priceHistory.ts';
 
-/** Books read at once: at that depth less than a tape may hold, whatever the market. */
+/** Books read at once: at this depth fewer than a tape may hold, whatever the market. */
 const BOOKS_AT_ONCE = 20_000;
 const ENDED_MAX = 100;
 
-/** A part of what was recorded of a market. */
+/** A stretch of a market's recording. */
 export interface Stretch {
-  /** All gaps are in it, those of other stretches too. */
+  /** Contains all gaps of the market, also those outside this stretch. */
   readonly tape: MarketTape;
-  /** The last arrival number it covers; null: all that was recorded before it was asked for, and perhaps more. */
+  /** The last arrival number it covers; null: everything recorded before the call, and perhaps more. */
   readonly toSeq: number | null;
 }
 
 export interface Recording {
-  /** What was recorded of a market after an arrival number, as much as is read at once. */
+  /** The recording of a market after an arrival number, as much as is read at once. */
   stretch(market: Market, from: { afterSeq: number }, signal: AbortSignal): Promise<Stretch>;
-  /** The last hour of a feed. */
+  /** The last hour of prices of a feed. */
   prices(feed: { ticker: Ticker; source: UnderlyingSource }, nowMs: number): Promise<PricePoint[]>;
   market(marketId: string): Promise<Market | null>;
   /** Markets of a series whose windows ended in a range. */
   ended(universe: Universe, range: { startMs: number; endMs: number }): Promise<Market[]>;
 }
 
-/** @param booksAtOnce Books of a stretch. */
+/** @param booksAtOnce Books per stretch. */
 export function storedRecording(
   store: StoreReader & { readonly writer: { flush(): Promise<void> } },
   { booksAtOnce = BOOKS_AT_ONCE } = {},
@@ -44,7 +44,7 @@ export function storedRecording(
       const terms = { depth: DEPTH_MAX, prices: true };
       const stretch = { afterSeq, toSeq: toSeq ?? Number.MAX_SAFE_INTEGER };
       const rows = await loadTape(store, { market, gaps: [], terms, stretch }, signal);
-      // Read last, so that of no row less is known than when it was told.
+      // Gaps are read last, so that each row is read with at least the gaps known when it was published.
       const gaps = (await loadTapeGaps(store, [market.marketId])).get(market.marketId) ?? [];
       return { tape: { ...rows, gaps }, toSeq };
     },
@@ -61,7 +61,7 @@ export function storedRecording(
   };
 }
 
-/** Null for a market of no series: no strategy can ask for it. */
+/** Null for a market outside every series: no strategy can trade it. */
 export function tradable(market: Market): TapeMarket | null {
   return market.ticker === 'unknown' || market.eventType === 'unknown' ? null : tapeMarketOf(market);
 }

@@ -1,30 +1,34 @@
-/** Plays a recorded market through the very calls the bus makes, so that a restart goes on where the last run ended. */
+/**
+ * Replays a recorded market through the same calls that the bus makes, so that a restart continues where the last run
+ * ended.
+ */
+
+import { GapReplay } from '../../core/session/gapReplay.ts';
 import { type MarketTape, TapeLadders } from '../../core/session/tape.ts';
-import { ToldGaps } from '../../core/session/toldGaps.ts';
 import type { BookRecord, QuoteRecord, SideView } from '../../schema/records.ts';
 import type { PaperMarket } from '../live/paperMarket.ts';
 import type { TermsVersion } from './marketTerms.ts';
 
 const EVENTS_AT_ONCE = 64;
 
-/** One market's past, stretch by stretch in order. */
+/** Replays one market's past, stretch by stretch in order. */
 export class TapePlayer {
   readonly #market: PaperMarket;
-  readonly #gaps: ToldGaps;
+  readonly #gaps: GapReplay;
   readonly #terms: TermsVersion[];
-  /** Arrival number of the newest row it has played. */
+  /** Arrival number of the newest row it has replayed. */
   lastSeq = 0;
 
-  /** @param terms In the order they came; those of the first row are the market's already. */
+  /** @param terms In arrival order, without those of the first row, which the market already has. */
   constructor(market: PaperMarket, terms: readonly TermsVersion[] = []) {
     this.#market = market;
-    this.#gaps = new ToldGaps(market);
+    this.#gaps = new GapReplay(market);
     this.#terms = [...terms];
   }
 
   /**
-   * Yields now and then, so that whoever plays can let others go first.
-   * @param beforeSeq What arrived from this number on is left out.
+   * Yields now and then, so that the caller can let other work run.
+   * @param beforeSeq Rows from this arrival number on are left out.
    */
   *play(tape: MarketTape, beforeSeq = Number.POSITIVE_INFINITY): Generator<void, void> {
     const { quotes, books, prices } = tape;
@@ -48,7 +52,7 @@ export class TapePlayer {
     }
   }
 
-  /** After the last stretch. @param beforeSeq As of `play`: from there on somebody else tells of gaps too. */
+  /** Call after the last stretch. @param beforeSeq As for `play`: from there on the live stream reports gaps too. */
   finish(beforeSeq = Number.POSITIVE_INFINITY): void {
     this.#applyTerms(Number.POSITIVE_INFINITY);
     this.#gaps.beforeSeq(beforeSeq);

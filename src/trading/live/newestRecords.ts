@@ -3,31 +3,31 @@ import type { LiveMarket } from '../../core/session/liveMarket.ts';
 import { NewestBooks } from '../../core/session/newestBooks.ts';
 import type { BookRecord, QuoteRecord } from '../../schema/records.ts';
 
-/** What was told of a market last, for who comes later. */
+/** The newest book and quote of a market, for row builders that join later. */
 export class NewestRecords {
   readonly #books = new NewestBooks({ depth: DEPTH_MAX, fromMs: Number.NEGATIVE_INFINITY });
-  #book: { readonly number: number; readonly told: Omit<BookRecord, 'yes' | 'no'> } | null = null;
+  #book: { readonly number: number; readonly head: Omit<BookRecord, 'yes' | 'no'> } | null = null;
   #quote: QuoteRecord | null = null;
 
   book(record: BookRecord): void {
     const number = this.#books.keep(record) ?? this.#book?.number ?? 0;
-    const { yes: _yes, no: _no, ...told } = record;
-    this.#book = { number, told };
+    const { yes: _yes, no: _no, ...head } = record;
+    this.#book = { number, head };
   }
 
   quote(record: QuoteRecord): void {
     this.#quote = record;
   }
 
-  tell(live: LiveMarket): void {
+  replayTo(live: LiveMarket): void {
     const [book, quote] = [this.#book, this.#quote];
     if (book !== null) {
       const sides = (token: 'yes' | 'no') => ({
         bids: this.#books.side(book.number, token, 'bids'),
         asks: this.#books.side(book.number, token, 'asks'),
       });
-      live.book({ ...book.told, yes: sides('yes'), no: sides('no') });
+      live.book({ ...book.head, yes: sides('yes'), no: sides('no') });
     }
-    if (quote !== null && quote.seq > (book?.told.seq ?? 0)) live.quote(quote);
+    if (quote !== null && quote.seq > (book?.head.seq ?? 0)) live.quote(quote);
   }
 }

@@ -15,7 +15,7 @@ function strategyOf(sizeUsd: number) {
   return { ...shared, strategyId: `ps_${sizeUsd}`, compiled, size: sizeUsd * 1_000_000 };
 }
 
-test('a strategy added after a gap ended trusts no book from before the gap, like one that was there', () => {
+test('a strategy added after a gap ended trusts no book from before the gap, like a strategy that saw the gap', () => {
   const market = new PaperMarket(TAPE_MARKET, (_, error) => {
     throw error;
   });
@@ -27,7 +27,7 @@ test('a strategy added after a gap ended trusts no book from before the gap, lik
     market.book(bookRecord({ ...ids, ...levels }));
   };
   book(1_000, 5_000);
-  market.gapKnown({ startMs: START_MS + 2_000, knownMs: START_MS + 3_000 });
+  market.gapDetected({ startMs: START_MS + 2_000, knownMs: START_MS + 3_000 });
   market.gapEnded({ startMs: START_MS + 2_000, endMs: START_MS + 4_000 });
   const point = { seq: ++seq, eventMs: START_MS + 5_000, receivedMs: START_MS + 5_000, price: 97_000 };
   market.price(point);

@@ -9,39 +9,39 @@ import type { Outcome } from '../../schema/market.ts';
 import type { BookRecord, QuoteRecord } from '../../schema/records.ts';
 import { decidingSource, TAPE_AFTER_MS, TAPE_BEFORE_MS } from '../../store/queries/tapeReader.ts';
 import type { MarketTerms } from '../catchUp/marketTerms.ts';
-import { Lane, type OnBroken } from './lane.ts';
-import type { LiveStrategy, PaperSession } from './livePaper.ts';
 import { NewestRecords } from './newestRecords.ts';
+import type { LiveStrategy, PaperSession } from './paperSession.ts';
 import type { PricePoint } from './priceHistory.ts';
+import { type OnBroken, SessionGroup } from './sessionGroup.ts';
 
-/** Less than receipts can differ by. */
+/** Less than receive times can differ by. */
 const AFTER_MS = 0.5;
 
 /**
- * One market and the sessions on it. Each sees exactly the rows that a tape read for it would hold, in the same order,
- * so that it cannot tell the two apart: books as deep as its size asks for, without changes that lie deeper, and rows
- * for prices only if it asks the model. The price of a moment may be told before a book received earlier, and bring the
- * time of that book's row forward.
+ * One market and its sessions. Each session sees exactly the rows of a tape read for it, in the same order, so that
+ * live and replayed runs cannot differ. Books are as deep as its size needs, changes that lie deeper are left out, and
+ * it gets rows for prices only if it uses the model. A price may arrive before a book with an earlier receive time; its
+ * time then moves that book's row forward.
  */
 export class PaperMarket {
-  /** Brought up to date in place: sessions and the row builders read it. */
+  /** Updated in place: sessions and the row builders read it. */
   readonly market: TapeMarket;
   readonly source: UnderlyingSource;
   readonly rules: MarketRules;
   readonly #underlying: UnderlyingState;
   readonly #onBroken: OnBroken;
-  /** By whether they ask the model, and how deep they look; made when the first such session comes. */
-  readonly #lanes = new Map<string, Lane>();
+  /** Keyed by model use and book depth; created with the first such session. */
+  readonly #groups = new Map<string, SessionGroup>();
   readonly #newest = new NewestRecords();
-  /** Starts of all gaps that were ever known, and of those that stand. */
+  /** Starts of all gaps ever detected, and of those still open. */
   readonly #knownGaps = new Set<number>();
   readonly #openGaps = new Set<number>();
-  /** Ends that are known, and not yet passed by what was received. */
+  /** Known gap ends that no record has passed yet. */
   #gapEnds: number[] = [];
-  /** The latest end that was passed; null: none. */
+  /** The latest gap end that a record has passed; null: none. */
   #passedEndMs: number | null = null;
 
-  /** @param onBroken Told of a session that failed; it is on the market no more. */
+  /** @param onBroken Called with a session that failed; the market has dropped it. */
   constructor(market: TapeMarket, onBroken: OnBroken) {
     this.market = { ...market };
     this.source = decidingSource(market);
@@ -51,22 +51,22 @@ export class PaperMarket {
   }
 
   get sessions(): readonly PaperSession[] {
-    return [...this.#lanes.values()].flatMap(({ sessions }) => [...sessions]);
+    return [...this.#groups.values()].flatMap(({ sessions }) => [...sessions]);
   }
 
-  /** The rows and books a strategy sees. */
+  /** The rows and books that a strategy sees. */
   viewOf(strategy: LiveStrategy): SessionMarket {
-    const { rows, ladders } = this.#laneOf(strategy).live;
+    const { rows, ladders } = this.#groupOf(strategy).live;
     return { market: this.market, rows, ladders, rules: this.rules };
   }
 
   addAll(sessions: readonly PaperSession[]): void {
-    const byLane = new Map<Lane, PaperSession[]>();
+    const byGroup = new Map<SessionGroup, PaperSession[]>();
     for (const session of sessions) {
-      const lane = this.#laneOf(session.strategy);
-      byLane.set(lane, [...(byLane.get(lane) ?? []), session]);
+      const group = this.#groupOf(session.strategy);
+      byGroup.set(group, [...(byGroup.get(group) ?? []), session]);
     }
-    for (const [lane, own] of byLane) lane.addAll(own);
+    for (const [group, own] of byGroup) group.addAll(own);
   }
 
   removeStrategy(strategyId: string): void {
@@ -74,20 +74,20 @@ export class PaperMarket {
   }
 
   keep(wanted: (session: PaperSession) => boolean): void {
-    for (const lane of this.#lanes.values()) lane.keep(wanted);
+    for (const group of this.#groups.values()) group.keep(wanted);
   }
 
-  /** Counts from the next row on. */
+  /** Applies from the next row on. */
   update(terms: MarketTerms): void {
     Object.assign(this.market, terms);
-    for (const { live } of this.#lanes.values()) live.strike(terms);
+    for (const { live } of this.#groups.values()) live.strike(terms);
     this.rules.changed();
   }
 
   book(record: BookRecord): void {
     this.#before(record.receivedTimeMs);
     this.#newest.book(record);
-    for (const lane of this.#lanes.values()) if (lane.live.book(record)) lane.step();
+    for (const group of this.#groups.values()) if (group.live.book(record)) group.step();
   }
 
   quote(record: QuoteRecord): void {
@@ -96,33 +96,33 @@ export class PaperMarket {
     this.#newest.quote(record);
     const isInTape = receivedMs >= this.market.startTimeMs - TAPE_BEFORE_MS;
     if (price !== null && isInTape) this.#underlying.pushBesideQuote({ receivedMs, price });
-    for (const lane of this.#lanes.values()) if (lane.live.quote(record)) lane.step();
+    for (const group of this.#groups.values()) if (group.live.quote(record)) group.step();
   }
 
-  /** A price of the feed that decides the market. */
+  /** A price of the feed that resolves the market. */
   price({ receivedMs, eventMs, price }: PricePoint): void {
     const { startTimeMs, endTimeMs } = this.market;
     if (eventMs < startTimeMs - TAPE_BEFORE_MS || receivedMs >= endTimeMs + TAPE_AFTER_MS) return;
     this.#underlying.push({ receivedMs, eventMs, price });
-    // What came before the window is only for the volatility.
+    // A price before the window only feeds the volatility.
     if (receivedMs < startTimeMs) return;
     this.#before(receivedMs);
-    for (const lane of this.#lanes.values()) if (lane.live.price(receivedMs)) lane.step();
+    for (const group of this.#groups.values()) if (group.live.price(receivedMs)) group.step();
   }
 
-  /** A gap that was known before, also one that has ended, is not counted again. */
-  gapKnown({ startMs, knownMs }: { startMs: number; knownMs: number }): void {
+  /** A gap that was reported before is not counted again, even after it ended. */
+  gapDetected({ startMs, knownMs }: { startMs: number; knownMs: number }): void {
     if (this.#knownGaps.has(startMs)) return;
     this.#knownGaps.add(startMs);
     this.#openGaps.add(startMs);
     this.#before(knownMs);
-    for (const lane of this.#lanes.values()) {
-      lane.live.gapKnown({ startMs, knownMs });
-      lane.stepAll();
+    for (const group of this.#groups.values()) {
+      group.live.gapDetected({ startMs, knownMs });
+      group.stepAll();
     }
   }
 
-  /** What was received at its very end still lies in it. */
+  /** A record received exactly at the end is still in the gap. */
   gapEnded({ startMs, endMs }: { startMs: number; endMs: number }): void {
     if (!this.#openGaps.delete(startMs)) return;
     this.#gapEnds.push(endMs);
@@ -134,24 +134,24 @@ export class PaperMarket {
     this.keep(() => false);
   }
 
-  #laneOf({ compiled, size }: LiveStrategy): Lane {
+  #groupOf({ compiled, size }: LiveStrategy): SessionGroup {
     const { model } = compiled.needs;
     const depth = depthOf(size / MICRO_PER_USDC);
     const key = `${model} ${depth}`;
-    const known = this.#lanes.get(key);
+    const known = this.#groups.get(key);
     if (known !== undefined) return known;
     const underlying = model ? this.#underlying : null;
-    const lane = new Lane(this.market, { underlying, depth, onBroken: this.#onBroken });
-    this.#newest.tell(lane.live);
-    // A gap that ended still shows where no book has been received since.
+    const group = new SessionGroup(this.market, { underlying, depth, onBroken: this.#onBroken });
+    this.#newest.replayTo(group.live);
+    // An ended gap stays visible until the next book is received.
     if (this.#passedEndMs !== null) {
-      lane.live.gapKnown({ startMs: 0, knownMs: 0 });
-      lane.live.gapEnded(this.#passedEndMs);
+      group.live.gapDetected({ startMs: 0, knownMs: 0 });
+      group.live.gapEnded(this.#passedEndMs);
     }
     const standing = this.#openGaps.size + this.#gapEnds.length;
-    for (let n = 0; n < standing; n++) lane.live.gapKnown({ startMs: 0, knownMs: 0 });
-    this.#lanes.set(key, lane);
-    return lane;
+    for (let n = 0; n < standing; n++) group.live.gapDetected({ startMs: 0, knownMs: 0 });
+    this.#groups.set(key, group);
+    return group;
   }
 
   #before(receivedMs: number): void {
@@ -160,9 +160,9 @@ export class PaperMarket {
       if (endMs === undefined || endMs + AFTER_MS > receivedMs) return;
       this.#gapEnds.shift();
       this.#passedEndMs = Math.max(endMs, this.#passedEndMs ?? endMs);
-      for (const lane of this.#lanes.values()) {
-        lane.live.gapEnded(endMs);
-        lane.stepAll();
+      for (const group of this.#groups.values()) {
+        group.live.gapEnded(endMs);
+        group.stepAll();
       }
     }
   }

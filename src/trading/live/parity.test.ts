@@ -25,7 +25,7 @@ const RESOLVED = {
   resolvedTimeMs: START_MS + 420_000,
 } as const;
 
-/** @param speed Times as fast as it was received; infinite: as fast as it goes. */
+/** @param speed Times the recorded speed; infinite: as fast as possible. */
 async function tradedLive(
   tape: MarketTape,
   { speed = NEVER, dealing = STRATEGIES }: { speed?: number; dealing?: Readonly<Record<string, Strategy>> },
@@ -35,7 +35,12 @@ async function tradedLive(
   const { db, bus, userId, trading } = await openPaperRig({ dataDir: temporaryDirectory(), clock });
   for (const [name, strategy] of Object.entries(dealing)) {
     const wanted = { userId, name, strategy, universe: { ticker: 'BTC', event_type: '5m' } as const };
-    const made = await trading.papers.create({ ...wanted, sizeUsd: SIZE_USD, baselineId: null, cap: 100 });
+    const made = await trading.paperStrategies.create({
+      ...wanted,
+      sizeUsd: SIZE_USD,
+      baselineId: null,
+      cap: 100,
+    });
     if (typeof made === 'string') throw new Error(made);
   }
   bus.publish('market', marketOf(tape));
@@ -48,7 +53,7 @@ async function tradedLive(
   await clock.advance(60_000);
   await settled;
   const rows = await db.selectFrom('paper_positions').selectAll().orderBy('opened_ms').execute();
-  const strategies = await trading.papers.strategies.list(userId);
+  const strategies = await trading.paperStrategies.strategies.list(userId);
   await trading.close();
   await db.destroy();
   return { rows, strategies };
@@ -71,22 +76,22 @@ async function expectParity(
 }
 
 describe.each([
-  ['1x', 1],
-  ['100x', 100],
-  ['maximum speed', NEVER],
-] as const)('a stream traded live at %s', (_, speed) => {
+  ['1', 1],
+  ['100', 100],
+  ['unlimited', NEVER],
+] as const)('a live stream at speed %s', (_, speed) => {
   const tapes = (seed: string) => {
     const shape = { books: 1_200, levels: 6 };
     const late = withLateGaps(randomTape(`parity ${seed}`, { ...shape, gaps: false }), seed);
-    return { [seed]: randomTape(`parity ${seed}`, shape), [`${seed}, gaps found late`]: late };
+    return { [seed]: randomTape(`parity ${seed}`, shape), [`${seed}, gaps detected late`]: late };
   };
   const all = Object.entries({ ...tapes('one'), ...tapes('two'), ...tapes('three') });
-  test.each(all)('deals as the backtester does, byte for byte: tape %s', async (_name, tape) => {
+  test.each(all)('trades exactly as the backtester does: tape %s', async (_name, tape) => {
     await expectParity(tape, { speed });
   });
 });
 
-/** Prices beside the quotes from the first on, those of the deciding feed only from a moment on. */
+/** Prices beside the quotes from the start, prices of the deciding feed only from a later time on. */
 function blind(tape: MarketTape, untilMs: number): MarketTape {
   const { prices, ...rest } = withPricesBeside(tape);
   const from = prices?.receivedMs.findIndex((ms) => ms >= untilMs) ?? -1;
@@ -102,16 +107,16 @@ function blind(tape: MarketTape, untilMs: number): MarketTape {
 describe('an odd stream', () => {
   const drawn = (seed: string) => randomTape(seed, { books: 1_200, levels: 6, gaps: false });
   test.each([
-    ['NO is no mirror of YES', withNoApart(drawn('yes'), drawn('no'))],
-    ['prices are received after books that were told later', withPricesAhead(drawn('ahead'), 700)],
+    ['NO does not mirror YES', withNoApart(drawn('yes'), drawn('no'))],
+    ['prices are received after books that were published later', withPricesAhead(drawn('ahead'), 700)],
     ['no price of the deciding feed, only those beside quotes', blind(drawn('beside'), END_MS)],
-    ['a deciding feed that begins in mid-window', blind(drawn('begins'), START_MS + 150_000)],
-  ])('is dealt on as the backtester does, byte for byte: %s', async (_, tape) => {
+    ['a deciding feed that starts in mid-window', blind(drawn('begins'), START_MS + 150_000)],
+  ])('is traded exactly as by the backtester: %s', async (_, tape) => {
     await expectParity(tape, {});
   });
 });
 
-test('what was taken of a book counts again where a gap found late gives back the last trade alone', async () => {
+test('consumed liquidity is available again if a gap detected late reverses only the last trade', async () => {
   const strategy: Strategy = {
     ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 2 },
     entry: [
@@ -129,7 +134,7 @@ test('what was taken of a book counts again where a gap found late gives back th
   const book = (second: number, bid: Level, of = asks) =>
     writer.book({ at: second * 1_000, bids: [bid], asks: of });
   const wide = (second: number) => book(second, [0.38, 1_000]).price(second * 1_000, 97_000);
-  // Two trades, the second after the gap began that is found when it is over; meanwhile its level came back.
+  // Two trades, the second after the start of a gap that is detected when it is over; meanwhile the level was refilled.
   for (const second of [1, 5]) {
     wide(second);
     book(second + 1, [0.38, 1_001]);
@@ -143,7 +148,7 @@ test('what was taken of a book counts again where a gap found late gives back th
   await expectParity(writer.tape(), { dealing: { strategy }, atLeast: 2 });
 });
 
-test('a price that fell while the book could not be trusted crossed nothing, for a session that sleeps as well', async () => {
+test('a price that fell while the book was untrusted crossed nothing, also for a sleeping session', async () => {
   const strategy: Strategy = {
     ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 9 },
     entry: [{ metric: 'token_price', operator: 'crosses_below', value: 0.5 }],

@@ -1,11 +1,11 @@
 import type { UnderlyingSource } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
 
-/** What a market's volatility and mean are measured from lies at most so long before its window. */
+/** A market's volatility and mean use prices from at most this long before its window. */
 export const HISTORY_MS = 3_600_000;
-/** Prices of one feed kept; ten a second for an hour are 36,000. */
+/** Prices kept per feed; ten a second for an hour are 36,000. */
 const POINTS_MAX = 200_000;
-/** Points dropped at once, so that dropping costs little a price. */
+/** Points dropped at once, so that dropping costs little per price. */
 const DROP_AT_ONCE = 4_096;
 
 export interface PricePoint {
@@ -15,7 +15,7 @@ export interface PricePoint {
   readonly price: number;
 }
 
-/** The last hour of every feed, for markets that are still to come. */
+/** The last hour of prices of every feed, for upcoming markets. */
 export class PriceHistory {
   readonly #feeds = new Map<string, PricePoint[]>();
 
@@ -27,7 +27,7 @@ export class PriceHistory {
     if (isOld || points.length > POINTS_MAX) points.splice(0, DROP_AT_ONCE);
   }
 
-  /** Puts what was recorded before the first price that was pushed in front of it. */
+  /** Prepends recorded prices older than the first pushed one. */
   prepend(feed: { ticker: Ticker; source: UnderlyingSource }, before: readonly PricePoint[]): void {
     const points = this.#of(feed);
     const firstSeq = points[0]?.seq ?? Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@ import type { BookRecord, BookView, QuoteRecord, SideView } from '../../schema/r
 import type { PaperMarket } from './paperMarket.ts';
 import type { PricePoint } from './priceHistory.ts';
 
-/** Some minutes of the busiest market; where a store takes longer to answer, what came is read from it too. */
+/** Some minutes of the busiest market. If the store takes longer to answer, the newer records are read from it too. */
 const RECORDS_MAX = 50_000;
 
 type Buffered =
@@ -11,16 +11,16 @@ type Buffered =
   | { readonly kind: 'price'; readonly point: PricePoint }
   | { readonly kind: 'gap'; readonly gap: { startMs: number; knownMs: number; endMs: number | null } };
 
-/** What came of a market while its past was being read. */
+/** The records of a market published while its past is being read. */
 export class RecordBuffer {
   readonly #recordsMax: number;
   #records: Buffered[] = [];
-  /** Arrival number of the first that came, kept or not; null: none. */
+  /** Arrival number of the first record, kept or not; null: none. */
   firstSeq: number | null = null;
-  /** Something was not kept: what is here is of no use. */
+  /** A record was dropped: the buffer is unusable. */
   overflowed = false;
 
-  /** @param recordsMax 0: nothing is kept, as long as nothing is read. */
+  /** @param recordsMax 0: keeps nothing, for a market whose reading has not begun. */
   constructor(recordsMax = RECORDS_MAX) {
     this.#recordsMax = recordsMax;
   }
@@ -62,12 +62,12 @@ export class RecordBuffer {
   }
 }
 
-/** A gap as the bus tells it: known now, or ended; one may be both, where it was over before it was found. */
+/** Applies a gap as published on the bus: detected, ended, or both if it was over before it was detected. */
 export function applyGap(
   market: PaperMarket,
   { startMs, knownMs, endMs }: { startMs: number; knownMs: number; endMs: number | null },
 ): void {
-  market.gapKnown({ startMs, knownMs });
+  market.gapDetected({ startMs, knownMs });
   if (endMs !== null) market.gapEnded({ startMs, endMs });
 }
 

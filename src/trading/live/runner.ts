@@ -4,47 +4,47 @@ import type { Gap } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
 import type { UnderlyingRecord } from '../../schema/records.ts';
 import { resolutionOf, TAPE_AFTER_MS } from '../../store/queries/tapeReader.ts';
+import { CatchUpManager } from '../catchUp/catchUpManager.ts';
 import { firstTerms, sameTerms, termsOf } from '../catchUp/marketTerms.ts';
 import { tradable } from '../catchUp/recording.ts';
-import { Resolutions } from '../catchUp/resolutions.ts';
-import { TakeUps } from '../catchUp/takeUps.ts';
-import type { LiveStrategy, PaperSession } from './livePaper.ts';
+import { ResolutionCache } from '../catchUp/resolutionCache.ts';
 import type { PaperMarket } from './paperMarket.ts';
+import type { LiveStrategy, PaperSession } from './paperSession.ts';
 import { PriceHistory } from './priceHistory.ts';
 import { primeHistory } from './primeHistory.ts';
 import { applyGap, type RecordBuffer } from './recordBuffer.ts';
-import type { PaperRunnerParts, Tracked } from './runnerParts.ts';
-import { Sessions } from './sessions.ts';
+import type { PaperRunnerOptions, TrackedMarket } from './runnerOptions.ts';
+import { SessionFactory } from './sessionFactory.ts';
 import { StrategyIndex, seriesOf } from './strategyIndex.ts';
 
-/** Markets that are over are let go of so often, and the store is asked about those in which something was dealt. */
+/** How often to drop ended markets and re-query the store for ended markets with fills. */
 const SWEEP_MS = 30_000;
 
-/** Runs the strategies on what is recorded, as it is recorded. Only series that have strategies are followed. */
+/** Runs the strategies on records as they are recorded. It follows only series that have strategies. */
 export class PaperRunner {
-  readonly #parts: PaperRunnerParts;
-  readonly #sessions: Sessions;
-  readonly #takeUps: TakeUps;
+  readonly #parts: PaperRunnerOptions;
+  readonly #sessions: SessionFactory;
+  readonly #catchUps: CatchUpManager;
   readonly #history = new PriceHistory();
   readonly #strategies = new StrategyIndex();
   readonly #followed = new Set<string>();
-  readonly #tracked = new Map<string, Tracked>();
-  readonly #resolutions = new Resolutions();
+  readonly #tracked = new Map<string, TrackedMarket>();
+  readonly #resolutions = new ResolutionCache();
   #lastSeq = 0;
   #subscriptions: (() => void)[] = [];
   #sweep: Timer | null = null;
 
-  constructor(parts: PaperRunnerParts) {
+  constructor(parts: PaperRunnerOptions) {
     this.#parts = parts;
-    this.#sessions = new Sessions(parts);
-    this.#takeUps = new TakeUps(parts, {
+    this.#sessions = new SessionFactory(parts);
+    this.#catchUps = new CatchUpManager(parts, {
       ...{ tracked: this.#tracked, strategies: this.#strategies, sessions: this.#sessions },
       lastSeq: () => this.#lastSeq,
       update: (tracked, seq) => this.#update(tracked, seq),
     });
   }
 
-  /** @param held Markets in which something is held. */
+  /** @param held Markets with open positions. */
   start(bus: Subscriber, { held }: { held: readonly string[] }): void {
     this.#subscriptions = [
       bus.subscribe('book', (record) => this.#target(record)?.book(record)),
@@ -53,14 +53,14 @@ export class PaperRunner {
       bus.subscribe('gap', (gap) => this.#gap(gap)),
       bus.subscribe('market', (market) => this.#market(market)),
     ];
-    this.#sweep = every(this.#parts.clock, SWEEP_MS, () => this.#look());
+    this.#sweep = every(this.#parts.clock, SWEEP_MS, () => this.#sweepEnded());
     const feeds = { series: this.#strategies.series(), recording: this.#parts.recording };
-    this.#takeUps.work(primeHistory(this.#history, feeds, this.#takeUps.persistence));
-    for (const marketId of held) this.#takeUps.byId(marketId);
+    this.#catchUps.work(primeHistory(this.#history, feeds, this.#catchUps.persistence));
+    for (const marketId of held) this.#catchUps.byId(marketId);
     for (const series of this.#strategies.series()) this.#follow(series, { ended: true });
   }
 
-  /** Before `start`, or while running. */
+  /** Call before `start`, or while running. */
   add(strategy: LiveStrategy): void {
     this.#strategies.add(strategy);
     if (this.#subscriptions.length === 0) return;
@@ -73,33 +73,33 @@ export class PaperRunner {
     for (const { paper } of this.#tracked.values()) paper.removeStrategy(strategyId);
   }
 
-  /** What is held is dealt with to its end; nothing new is opened from then on. */
+  /** Existing positions run to exit or resolution; no new entries. */
   deactivate(strategyId: string, untilMs: number): void {
     const strategy = this.#strategies.get(strategyId);
     if (strategy !== undefined) strategy.entries.untilMs = untilMs;
   }
 
-  /** Markets it has dealt in before are not entered anew. Nothing happens where it is active since then. */
+  /** Markets in which it already traded are not entered again. Does nothing if it has been active since then. */
   activate(strategyId: string, fromMs: number): void {
     const strategy = this.#strategies.get(strategyId);
     const isActive = strategy?.entries.untilMs === Number.POSITIVE_INFINITY;
     if (strategy === undefined || (isActive && strategy.activeFromMs === fromMs)) return;
     strategy.activeFromMs = fromMs;
     strategy.entries = { untilMs: Number.POSITIVE_INFINITY };
-    const isIdle = (session: PaperSession) => session.strategy.strategyId !== strategyId || session.hasDealt;
+    const isIdle = (session: PaperSession) => session.strategy.strategyId !== strategyId || session.hasFills;
     for (const { paper } of this.#tracked.values()) paper.keep(isIdle);
     this.#attach(strategy);
   }
 
-  /** Resolves when no market is being taken up. */
+  /** Resolves when no market is catching up. */
   async settled(): Promise<void> {
-    await this.#takeUps.settled();
+    await this.#catchUps.settled();
   }
 
   async close(): Promise<void> {
     for (const unsubscribe of this.#subscriptions) unsubscribe();
     this.#sweep?.cancel();
-    await this.#takeUps.close();
+    await this.#catchUps.close();
   }
 
   #target({ marketId, seq }: { marketId: string; seq: number }): PaperMarket | RecordBuffer | undefined {
@@ -137,11 +137,11 @@ export class PaperRunner {
     if (tracked.buffer === null) this.#update(tracked, this.#lastSeq);
   }
 
-  /** What is new now has no past to be read. */
+  /** A market first seen now needs no replay. */
   #begin(record: Market): void {
     const { marketId } = record;
     const isOver = record.endTimeMs <= this.#parts.clock.now();
-    const isWanted = this.#followed.has(seriesOf(record)) && !this.#takeUps.isGivenUp(marketId);
+    const isWanted = this.#followed.has(seriesOf(record)) && !this.#catchUps.isGivenUp(marketId);
     if (isOver || !isWanted || tradable(record) === null) return;
     const paper = this.#sessions.market(record);
     this.#tracked.set(marketId, { record, paper, buffer: null });
@@ -153,7 +153,7 @@ export class PaperRunner {
     );
   }
 
-  #update({ record, paper }: Tracked, afterSeq: number): void {
+  #update({ record, paper }: TrackedMarket, afterSeq: number): void {
     const { marketId } = record;
     if (!sameTerms(record, paper.market)) {
       const terms = termsOf(record);
@@ -167,15 +167,15 @@ export class PaperRunner {
     this.#tracked.delete(marketId);
   }
 
-  /** It was settled by what the venue said before. */
+  /** The market was settled by an earlier resolution of the venue. */
   #correct(record: Market): void {
     const { marketId, outcome } = record;
     const correction = this.#resolutions.correction(record);
     if (correction === 'none') return;
     this.#resolutions.note(record);
     this.#parts.log.info({ marketId, correction, outcome }, 'paper.resolution_corrected');
-    // Where it pays something else, what was sold in parts has to be dealt anew.
-    if (correction === 'payout') this.#takeUps.market(record);
+    // A different payout changes positions sold in parts, so the market is replayed.
+    if (correction === 'payout') this.#catchUps.market(record);
     else
       this.#parts.resolutionMoved({
         marketId,
@@ -197,23 +197,23 @@ export class PaperRunner {
     if (this.#followed.has(series)) return;
     this.#followed.add(series);
     for (const market of this.#parts.markets()) {
-      if (seriesOf(market) === series && market.status !== 'resolved') this.#takeUps.market(market);
+      if (seriesOf(market) === series && market.status !== 'resolved') this.#catchUps.market(market);
     }
-    if (ended) this.#takeUps.ended(series);
+    if (ended) this.#catchUps.ended(series);
   }
 
-  #look(): void {
+  #sweepEnded(): void {
     const nowMs = this.#parts.clock.now();
     for (const [marketId, { paper, buffer }] of this.#tracked) {
       if (buffer !== null || nowMs < paper.market.endTimeMs + TAPE_AFTER_MS) continue;
-      // What dealt has yet to hear how it ended.
-      paper.keep((session) => session.hasDealt);
+      // Sessions with fills still await the resolution.
+      paper.keep((session) => session.hasFills);
       if (paper.sessions.length === 0) this.#tracked.delete(marketId);
-      else this.#takeUps.work(this.#askFor(marketId));
+      else this.#catchUps.work(this.#queryResolution(marketId));
     }
   }
 
-  async #askFor(marketId: string): Promise<void> {
+  async #queryResolution(marketId: string): Promise<void> {
     const market = await this.#parts.recording.market(marketId);
     if (market !== null && market.status === 'resolved') this.#market(market);
   }

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { Random } from '../../core/random.ts';
 import { SortedBounds } from './sortedBounds.ts';
 
-describe.each(['below', 'above'] as const)('values that wait for a reading %s their bound', (side) => {
-  test('are those a naive look at all finds, in whatever order they come, go and come again', () => {
+describe.each(['below', 'above'] as const)('values that wait for a reading %s their threshold', (side) => {
+  test('match a naive scan of all values, in any order of adding, removing and re-adding', () => {
     const random = new Random(`bounds ${side}`);
     const bounds = new SortedBounds<number>(side);
     const naive = new Map<number, number>();
@@ -33,7 +33,7 @@ describe.each(['below', 'above'] as const)('values that wait for a reading %s th
     expect(naive.size).toBeGreaterThan(100);
   });
 
-  test('are not reached by a value that is not known', () => {
+  test('are not reached by an unknown value', () => {
     const bounds = new SortedBounds<string>(side);
     bounds.add('any', side === 'below' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
     const reached: string[] = [];

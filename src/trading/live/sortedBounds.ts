@@ -1,6 +1,6 @@
 import type { Bound } from '../../core/strategies/condition.ts';
 
-/** Entries that left are swept out once they are so many, and half of all. */
+/** Deleted entries are removed from the array when there are this many and they are half of all. */
 const GONE_MIN = 64;
 
 interface Entry<T> {
@@ -9,18 +9,18 @@ interface Entry<T> {
 }
 
 /**
- * Values that wait for a reading to go beyond their bound, so that of ten thousand only those that may want something
- * are looked at. One side of one reading.
+ * Values that wait for a reading to pass their threshold, so that of ten thousand only those that may act are visited.
+ * Covers one side of one reading.
  */
 export class SortedBounds<T> {
   readonly #sign: 1 | -1;
   readonly #waiting = new Map<T, Entry<T>>();
-  /** By key, the first to be reached first; some have left. */
+  /** By key, the first to be reached first; some are deleted. */
   #sorted: Entry<T>[] = [];
   #fresh: Entry<T>[] = [];
 
   constructor(side: Bound['side']) {
-    // Turned round, a bound from below is reached like one from above.
+    // Negated, a threshold approached from above sorts like one approached from below.
     this.#sign = side === 'above' ? 1 : -1;
   }
 
@@ -34,17 +34,17 @@ export class SortedBounds<T> {
     this.#waiting.delete(value);
   }
 
-  /** Appends those whose bound the reading is beyond; NaN is beyond none. */
+  /** Appends the values whose threshold the reading has passed; NaN has passed none. */
   reached(reading: number, into: T[]): void {
     this.#between(Number.NEGATIVE_INFINITY, this.#sign * reading, into);
   }
 
-  /** Appends those whose bound it is beyond now, and was not before; NaN has crossed none. */
+  /** Appends the values whose threshold lies between the two readings; NaN has crossed none. */
   crossed(before: number, reading: number, into: T[]): void {
     if (!Number.isNaN(before)) this.#between(this.#sign * before, this.#sign * reading, into);
   }
 
-  /** Those of `from <= key < to`. */
+  /** The values with `from <= key < to`. */
   #between(from: number, to: number, into: T[]): void {
     this.#tidy();
     for (let at = this.#firstFrom(from); at < this.#sorted.length; at++) {
@@ -76,7 +76,7 @@ export class SortedBounds<T> {
     this.#fresh = [];
   }
 
-  /** Those that wait, of both; each is sorted. */
+  /** The waiting entries of both, merged; each input is sorted. */
   #merged(fresh: readonly Entry<T>[]): Entry<T>[] {
     const merged: Entry<T>[] = [];
     let next = 0;

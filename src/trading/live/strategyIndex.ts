@@ -1,12 +1,12 @@
 import type { Market } from '../../schema/market.ts';
-import type { LiveStrategy } from './livePaper.ts';
+import type { LiveStrategy } from './paperSession.ts';
 
-/** Names the markets of one ticker and window. */
+/** Names the series of a market: its ticker and event type. */
 export function seriesOf({ ticker, eventType }: Pick<Market, 'ticker' | 'eventType'>): string {
   return `${ticker} ${eventType}`;
 }
 
-/** The strategies by the markets they trade in: an event of a market is looked at by those of its series alone. */
+/** Strategies by series: an event of a market reaches only the strategies of its series. */
 export class StrategyIndex {
   readonly #byId = new Map<string, LiveStrategy>();
   readonly #bySeries = new Map<string, Map<string, LiveStrategy>>();

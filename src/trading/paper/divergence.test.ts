@@ -9,12 +9,12 @@ const THRESHOLD: Strategy = { type: 'threshold_entry', threshold: 0.4, direction
 const REVERSION = (lookback: number): Strategy => ({ type: 'mean_reversion', lookback, z_threshold: 2 });
 
 test.each([
-  ['active from its start', THRESHOLD, 0, 5],
-  ['active a moment later', THRESHOLD, 1, 10],
-  ['it has watched for its whole lookback', REVERSION(120), -121_000, 5],
-  ['it has watched for less', REVERSION(120), -120_999, 10],
-  ['it remembers an hour', REVERSION(3_600), -10_000, 65],
-])('the first window that is compared is one at whose start %s', (_, strategy, fromMs, endMinute) => {
+  ['it is active from the start', THRESHOLD, 0, 5],
+  ['it is active one millisecond later', THRESHOLD, 1, 10],
+  ['it has seen its whole lookback', REVERSION(120), -121_000, 5],
+  ['it has seen less than its lookback', REVERSION(120), -120_999, 10],
+  ['its lookback is an hour', REVERSION(3_600), -10_000, 65],
+])('the first compared window, if %s', (_, strategy, fromMs, endMinute) => {
   const of = { strategy, universe: { ticker: 'BTC', event_type: '5m' }, entriesUntilMs: null };
   const live = { ...of, activeFromMs: START_MS + fromMs } as PaperStrategy;
   expect(wholeWindows(live, START_MS + 90 * MINUTE_MS)).toEqual({

@@ -1,4 +1,4 @@
-/** Paper against the backtests it is to be compared with: its baseline, and the recording of the window it ran in. */
+/** Compares paper trading with two backtests: its baseline, and a replay of the windows it traded. */
 
 import type { Backtests } from '../../backtest/backtests.ts';
 import type { JobRepository } from '../../backtest/jobs.ts';
@@ -14,11 +14,11 @@ import { type PositionBody, positionBody } from './positionBody.ts';
 import { type PositionReader, type PositionRow, tradeOf } from './positions.ts';
 import type { PaperStrategy } from './strategies.ts';
 
-/** Positions that are compared, and differences that are shown. */
+/** Positions compared, and differences shown. */
 const COMPARED_MAX = 100_000;
 const SHOWN_MAX = 200;
 
-/** What of backtesting a strategy's comparisons need. */
+/** The parts of backtesting that comparisons need. */
 export type ComparisonJobs = Pick<Backtests, 'submit' | 'cancel'> & {
   readonly jobs: Pick<JobRepository, 'find' | 'result' | 'countActive'>;
 };
@@ -54,8 +54,8 @@ interface Run {
 }
 
 /**
- * The windows a strategy traded from their start to their end, knowing all it decides by, named by their end: of one it
- * came into or left midway, a backtest trades the rest too.
+ * The whole windows a strategy traded with all its history available, as a range of window ends. A window that it
+ * joined or left midway is excluded, because a backtest would trade the rest of it too.
  */
 export function wholeWindows(
   { universe, strategy, activeFromMs, entriesUntilMs }: PaperStrategy,
@@ -87,7 +87,7 @@ export async function divergenceOf(strategy: PaperStrategy, parts: Parts): Promi
   };
 }
 
-/** In a window that was replayed: in one that was left out, none can be alike. */
+/** Whether the replay covered the position's window; a skipped window cannot match. */
 function isReplayed(
   { opened_ms, market_id }: PositionRow,
   { universe }: PaperStrategy,

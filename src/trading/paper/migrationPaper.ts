@@ -60,7 +60,7 @@ async function createPositions(db: Kysely<unknown>): Promise<void> {
   await index('closing', ['closed_ms', 'market_id']);
 }
 
-/** What stood of a market while it was traded on paper. */
+/** The versions of a market's terms during paper trading. */
 export async function createMarketTerms(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('paper_market_terms')
@@ -77,7 +77,7 @@ export async function createMarketTerms(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** How a position was executed; of those opened before, only the decision price can be worked out. */
+/** How a position was executed. For older positions only the decision price can be computed. */
 export async function addPaperExecution(db: Kysely<unknown>): Promise<void> {
   const table = () => db.schema.alterTable('paper_positions');
   await table().addColumn('decision_price', 'double precision').execute();

@@ -4,7 +4,7 @@ import { type PositionRow, tradeOf } from './positions.ts';
 
 export type PositionBody = BacktestTradeBody & { readonly position_id: string };
 
-/** A position as it is answered: a backtest's trade with its id before it. */
+/** A position in an API response: a backtest's trade preceded by its id. */
 export function positionBody(row: PositionRow): PositionBody {
   const { position_id, market_id: marketId, outcome } = row;
   return { position_id, ...tradeBody({ marketId, outcome }, tradeOf(row)) };

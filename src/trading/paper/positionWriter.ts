@@ -3,25 +3,25 @@ import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { type TermsVersion, writeTerms } from '../catchUp/marketTerms.ts';
-import { moveResolution, type ResolutionMove } from '../catchUp/resolutions.ts';
-import type { PaperSession } from '../live/livePaper.ts';
+import { moveResolution, type ResolutionMove } from '../catchUp/resolutionCache.ts';
+import type { PaperSession } from '../live/paperSession.ts';
 import { writeSession } from './positions.ts';
 
-/** Sessions written in one transaction: a few milliseconds, between which quotes are looked at. */
+/** Sessions written in one transaction: a few milliseconds, after which quotes get the event loop. */
 const BATCH_MAX = 16;
-/** Terms that wait; a few come a market. */
+/** Terms waiting to be written; a market has a few. */
 const TERMS_MAX = 10_000;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 5_000;
 
-export interface PositionWriterParts {
+interface PositionWriterOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'counter'>;
 }
 
-/** What is written in one transaction, in this order. */
+/** The contents of one transaction, in writing order. */
 interface Batch {
   readonly terms: readonly TermsVersion[];
   readonly sessions: readonly PaperSession[];
@@ -29,11 +29,11 @@ interface Batch {
 }
 
 /**
- * Writes what sessions came to, soon after it happened; what is shown is read from the table alone, so nothing is shown
- * before. What waits is a set of sessions, not of changes: it cannot grow beyond them.
+ * Writes changed sessions soon after the change. The API reads only the table, so it never shows an unwritten state.
+ * The queue is a set of sessions, not of changes: it cannot grow beyond their number.
  */
 export class PositionWriter {
-  readonly #parts: PositionWriterParts;
+  readonly #parts: PositionWriterOptions;
   readonly #failures;
   readonly #waiting = new Set<PaperSession>();
   #terms: TermsVersion[] = [];
@@ -41,7 +41,7 @@ export class PositionWriter {
   readonly #closing = new AbortController();
   #writing: Promise<void> | null = null;
 
-  constructor(parts: PositionWriterParts) {
+  constructor(parts: PositionWriterOptions) {
     this.#parts = parts;
     this.#failures = parts.metrics.counter(
       'underround_paper_write_failures_total',
@@ -55,25 +55,25 @@ export class PositionWriter {
     this.#begin();
   }
 
-  /** Returns at once; written before whatever was dealt under them. */
+  /** Returns at once; written before any fill made under these terms. */
   termsChanged(version: TermsVersion): void {
     if (this.#terms.length >= TERMS_MAX) this.#terms.shift();
     this.#terms.push(version);
     this.#begin();
   }
 
-  /** Returns at once; written after what the market had come to. */
+  /** Returns at once; written after the market's settlement. */
   resolutionMoved(move: ResolutionMove): void {
     this.#moves.set(move.marketId, move);
     this.#begin();
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when the queue is empty. */
   async settled(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
   }
 
-  /** Tries once more what waits; what cannot be written then is worked out again at the next start. */
+  /** Tries once more to write the queue; whatever fails is recomputed at the next start. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.settled();
@@ -88,10 +88,10 @@ export class PositionWriter {
   async #write(): Promise<void> {
     const { clock } = this.#parts;
     let retryMs = RETRY_MS_MIN;
-    // What changed belongs to the running event: the session has not finished dealing with it.
+    // The change happened inside the current event: the session has not finished processing it.
     await sleep(clock, 0, this.#closing.signal);
     while (this.#waiting.size > 0 || this.#terms.length > 0 || this.#moves.size > 0) {
-      const batch = this.#take();
+      const batch = this.#nextBatch();
       if (await this.#writeBatch(batch)) {
         retryMs = RETRY_MS_MIN;
         await sleep(clock, 0);
@@ -104,12 +104,12 @@ export class PositionWriter {
     }
   }
 
-  #take(): Batch {
+  #nextBatch(): Batch {
     const sessions = [...this.#waiting].slice(0, BATCH_MAX);
     for (const session of sessions) this.#waiting.delete(session);
     const terms = this.#terms;
     this.#terms = [];
-    // A session of the market that still waits would set it back.
+    // Writing a session of the same market later would undo the move.
     const moves = this.#waiting.size > 0 ? [] : [...this.#moves.values()];
     for (const { marketId } of moves) this.#moves.delete(marketId);
     return { sessions, terms, moves };

@@ -10,7 +10,7 @@ const ID_LENGTH = 24;
 
 export type PositionRow = Selectable<PaperPositionsTable>;
 
-/** What a session has come to, as it is to stand in the table. */
+/** A session's result as the table should show it. */
 export interface SessionState {
   readonly strategyId: string;
   readonly marketId: string;
@@ -33,7 +33,7 @@ export function positionRows({ strategyId, marketId, fromMs, outcome, trades }: 
   }));
 }
 
-/** The trade a row was made of. */
+/** The trade that a row was made from. */
 export function tradeOf(row: PositionRow): Trade {
   return {
     ...{ token: row.token, decidedMs: row.decided_ms, openedMs: row.opened_ms, closedMs: row.closed_ms },
@@ -44,24 +44,24 @@ export function tradeOf(row: PositionRow): Trade {
   };
 }
 
-/** A strategy opens one position of a market at a moment, so a restart names it the same. */
+/** A strategy opens at most one position per market at a time, so a restart derives the same id. */
 function positionId(strategyId: string, marketId: string, openedMs: number): string {
   return `pos_${hash('sha256', `${strategyId} ${marketId} ${openedMs}`, 'hex').slice(0, ID_LENGTH)}`;
 }
 
 /**
- * Makes the table say what a session says, and moves its strategy's sums by the difference, in one transaction: doing
- * it twice changes nothing.
+ * Makes the table match the session, and moves its strategy's sums by the difference, in one transaction. Repeating it
+ * changes nothing.
  */
 export async function writeSession(transaction: Kysely<Schema>, state: SessionState): Promise<void> {
   const { strategyId, marketId } = state;
-  // Locks the row, so that sums of two markets written at once do not lose each other's difference.
+  // Locks the row, so that concurrent writes for two markets both reach the sums.
   const strategy = await transaction
     .updateTable('paper_strategies')
     .set((own) => ({ net_pnl_micro: own.ref('net_pnl_micro') }))
     .where('paper_strategy_id', '=', strategyId)
     .executeTakeFirst();
-  // Deleted meanwhile, positions included.
+  // The strategy was deleted meanwhile, with its positions.
   if (Number(strategy.numUpdatedRows) === 0) return;
   const stood = await transaction
     .selectFrom('paper_positions')
@@ -93,7 +93,7 @@ export async function writeSession(transaction: Kysely<Schema>, state: SessionSt
     .execute();
 }
 
-export interface PositionSums {
+interface PositionSums {
   readonly pnl: number;
   readonly open: number;
   readonly closed: number;
@@ -108,12 +108,12 @@ export function sumsOf(rows: readonly Pick<PositionRow, 'closed_ms' | 'pnl_micro
   };
 }
 
-export interface PositionPlace {
+interface PositionPlace {
   readonly openedMs: number;
   readonly positionId: string;
 }
 
-/** The positions as they are shown. */
+/** Reads positions for the API and the runner. */
 export class PositionReader {
   readonly #db: Database;
 
@@ -121,7 +121,7 @@ export class PositionReader {
     this.#db = db;
   }
 
-  /** In the order they were opened. */
+  /** In opening order. */
   async list(
     strategyId: string,
     { after, limit }: { after: PositionPlace | null; limit: number },
@@ -151,7 +151,7 @@ export class PositionReader {
     return (await counted.executeTakeFirstOrThrow()).count;
   }
 
-  /** Opened in a range, oldest first; at most so many. */
+  /** Opened in a range, oldest first; at most `limit`. */
   async between(
     strategyId: string,
     { startMs, endMs, limit }: { startMs: number; endMs: number; limit: number },
@@ -168,7 +168,7 @@ export class PositionReader {
       .execute();
   }
 
-  /** In the order they were closed. */
+  /** In closing order. */
   closed(strategyId: string): Promise<{ closed_ms: number | null; pnl_micro: number | null }[]> {
     return this.#db
       .selectFrom('paper_positions')
@@ -180,13 +180,13 @@ export class PositionReader {
       .execute();
   }
 
-  /** Markets in which something is held. */
+  /** Markets with open positions. */
   async heldMarkets(): Promise<string[]> {
     const held = this.#db.selectFrom('paper_positions').select('market_id').distinct();
     return (await held.where('closed_ms', 'is', null).execute()).map((row) => row.market_id);
   }
 
-  /** The sessions that dealt in a market. */
+  /** The sessions that traded in a market. */
   async sessionsOf(marketId: string): Promise<KnownSession[]> {
     const rows = await this.#db
       .selectFrom('paper_positions')
@@ -206,10 +206,10 @@ export class PositionReader {
   }
 }
 
-/** What the table tells of a session of before the start. */
+/** A session from before the start, according to the table. */
 export interface KnownSession {
   readonly strategyId: string;
   readonly fromMs: number;
-  /** Of the last position it opened. */
+  /** Decision time of the last position it opened. */
   readonly lastDecidedMs: number;
 }

@@ -13,7 +13,7 @@ declare module '../../control/schema.ts' {
 export interface PaperStrategiesTable {
   paper_strategy_id: string;
   user_id: string;
-  /** Unique among its user's. */
+  /** Unique per user. */
   name: string;
   /** JSON of a `Strategy`. */
   strategy: string;
@@ -21,27 +21,27 @@ export interface PaperStrategiesTable {
   event_type: EventType;
   size_usd: number;
   created_ms: number;
-  /** Since when it may trade; of the last time it was made active. */
+  /** Start of the current or last activation: it may trade from then on. */
   active_from_ms: number;
-  /** Since when it opens nothing more; null: active. */
+  /** It opens no position from then on; null: active. */
   entries_until_ms: number | null;
-  /** Sum over the closed positions; kept with every change of one, in the same transaction. */
+  /** Sum over the closed positions; updated with every change of one, in the same transaction. */
   net_pnl_micro: number;
   open_positions: number;
   closed_positions: number;
   baseline_backtest_id: string;
-  /** The last backtest of the windows it traded since it was last made active; null: none was asked for. */
+  /** The last backtest of the windows traded since the last activation; null: none was requested. */
   window_backtest_id: string | null;
 }
 
 /** One position of a paper strategy. */
 export interface PaperPositionsTable {
-  /** Made of strategy, market and the moment of its purchase, so that the same position never has two rows. */
+  /** Derived from strategy, market and purchase time, so that a position never has two rows. */
   position_id: string;
   paper_strategy_id: string;
   market_id: string;
   token: 'yes' | 'no';
-  /** Since when its strategy saw the market: what a restart has to know to come to the same. */
+  /** Time from which the strategy saw the market: a restart needs it to reproduce the same result. */
   session_from_ms: number;
   decided_ms: number;
   opened_ms: number;
@@ -54,20 +54,20 @@ export interface PaperPositionsTable {
   outcome: Outcome | null;
   principal_micro: number;
   fees_micro: number;
-  /** Of the entry. */
+  /** Slippage of the entry. */
   slippage: number;
   decision_price: number;
   exit_slippage: number | null;
-  /** Null: opened by a release that did not keep it. */
+  /** Null: opened by a release that did not store it. */
   entry_levels: number | null;
   exit_levels: number | null;
   pnl_micro: number | null;
 }
 
-/** What the venue said of a market while it was traded; a few rows a market, forgotten after days. */
+/** A market's terms while it was traded; a few rows per market, deleted after days. */
 export interface PaperMarketTermsTable {
   market_id: string;
-  /** In force for what arrived after this number. */
+  /** In force for records after this arrival number. */
   after_seq: number;
   /** JSON of `MarketTerms`. */
   terms: string;

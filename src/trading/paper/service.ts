@@ -1,4 +1,4 @@
-/** Paper trading in one process: the strategies on the bus, and what the API does with them. */
+/** Paper trading in one process: the strategies on the bus, and the API's operations on them. */
 
 import type { Subscriber } from '../../bus/bus.ts';
 import type { RandomBytes } from '../../control/base62.ts';
@@ -11,12 +11,12 @@ import { forgetOldTerms, readTerms } from '../catchUp/marketTerms.ts';
 import type { Recording } from '../catchUp/recording.ts';
 import { PaperRunner } from '../live/runner.ts';
 import type { ComparisonJobs } from './divergence.ts';
-import { liveStrategy, Papers } from './papers.ts';
+import { liveStrategy, PaperStrategyService } from './paperStrategyService.ts';
 import { PositionReader } from './positions.ts';
 import { PositionWriter } from './positionWriter.ts';
 import { StrategyRepository } from './strategies.ts';
 
-export interface PaperServiceParts {
+interface PaperServiceOptions {
   readonly database: Database;
   readonly recording: Recording;
   /** Markets being recorded. */
@@ -30,15 +30,15 @@ export interface PaperServiceParts {
 }
 
 export interface PaperTrading {
-  readonly papers: Papers;
-  /** Resolves when every market has been taken up and everything is written. */
+  readonly paperStrategies: PaperStrategyService;
+  /** Resolves when every market has caught up and everything is written. */
   settled(): Promise<void>;
-  /** Stops trading, then writes what waits. */
+  /** Stops trading, then writes the queue. */
   close(): Promise<void>;
 }
 
 /** @throws {StoreUnavailableError} When the control database cannot be reached. */
-export async function startPaper(parts: PaperServiceParts): Promise<PaperTrading> {
+export async function startPaper(parts: PaperServiceOptions): Promise<PaperTrading> {
   const { database, recording, markets, bus, backtests, clock, randomBytes, log, metrics } = parts;
   const strategies = new StrategyRepository(database, { clock, randomBytes });
   const positions = new PositionReader(database);
@@ -56,7 +56,7 @@ export async function startPaper(parts: PaperServiceParts): Promise<PaperTrading
   for (const strategy of await strategies.all()) runner.add(liveStrategy(strategy));
   runner.start(bus, { held });
   return {
-    papers: new Papers({ strategies, positions, runner, backtests, clock }),
+    paperStrategies: new PaperStrategyService({ strategies, positions, runner, backtests, clock }),
     settled: async () => {
       await runner.settled();
       await writer.settled();

@@ -16,12 +16,12 @@ const BODY = {
 };
 const PATH = '/v1/paper/strategies';
 
-/** The API with two users of the free tier's table but three strategies. */
+/** The API with two users of the free tier, whose limit of active strategies is 2 here. */
 async function served() {
   return (await opened()).ask;
 }
 
-/** @param makeJobs Gives the jobs of the database the strategies are in; without it, they are a stub's. */
+/** @param makeJobs Creates the jobs in the strategies' database; default: a stub. */
 async function opened(makeJobs?: (db: Database, clock: FakeClock) => ComparisonJobs, paperStrategies = 2) {
   const clock = new FakeClock();
   const database = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
@@ -52,7 +52,7 @@ async function opened(makeJobs?: (db: Database, clock: FakeClock) => ComparisonJ
       signedIn: async () => null,
     },
     tiers: { ...DEFAULT_TIERS, free: { ...DEFAULT_TIERS.free, paper_strategies: paperStrategies } },
-    ...{ paper: trading.papers, clock },
+    ...{ paper: trading.paperStrategies, clock },
   });
   onTestFinished(async () => {
     await app.close();
@@ -73,7 +73,7 @@ async function opened(makeJobs?: (db: Database, clock: FakeClock) => ComparisonJ
   return { ask, db, clock, userId };
 }
 
-/** Jobs that wait for ever. */
+/** Jobs that are never started. */
 function queuedJobs(db: Database, clock: FakeClock): ComparisonJobs {
   const jobs = new JobRepository(db, { clock, randomBytes });
   return {
@@ -91,7 +91,7 @@ const BUSY = {
   retryAfter: '5',
 };
 
-test('a user has two baselines and replays at once; without room for one no strategy is made', async () => {
+test('a user may have two baselines and replays at once; without room no strategy is created', async () => {
   const { ask, db, userId } = await opened(queuedJobs, 100);
   const make = (name: string, more: object = {}, key = 'own') =>
     ask('POST', '', { ...BODY, name, ...more }, key);
@@ -100,7 +100,7 @@ test('a user has two baselines and replays at once; without room for one no stra
   const made = atOnce.filter(({ status }) => status === 201).map(({ body }) => body);
   expect((await ask('GET')).body.count).toBe(2);
   expect(await make('e')).toEqual(BUSY);
-  // A name that is taken changes nothing: how many run is looked at first.
+  // A duplicate name changes nothing: the number of running jobs is checked first.
   expect(await make(made[0].name)).toEqual(BUSY);
   expect(await ask('POST', `/${made[0].paper_strategy_id}/divergence`)).toEqual(BUSY);
   const jobsOf = async (status: 'queued' | 'cancelled') =>
@@ -119,7 +119,7 @@ test('a user has two baselines and replays at once; without room for one no stra
   expect(await make('g')).toEqual(BUSY);
 });
 
-test('a deleted strategy takes its comparisons with it, and none that something else is compared with', async () => {
+test('deleting a strategy cancels its comparisons, except those that something else is compared with', async () => {
   const { ask, db, clock, userId } = await opened(queuedJobs, 100);
   const jobs = new JobRepository(db, { clock, randomBytes });
   const make = async (name: string, baseline: string | null = null) =>
@@ -142,14 +142,14 @@ test('a deleted strategy takes its comparisons with it, and none that something 
   expect(await statusOf(shared.baseline_backtest_id)).toBe('queued');
   await remove(second);
   expect(await statusOf(shared.baseline_backtest_id)).toBe('cancelled');
-  // What the user submitted is theirs.
+  // A job that the user submitted is kept.
   const { spec } = (await jobs.find(shared.baseline_backtest_id, { userId }))!;
   const own = await jobs.create({ userId, spec, isComparison: false, cap: 1 });
   await remove(await make('third', own!.jobId));
   expect(await statusOf(own!.jobId)).toBe('queued');
 });
 
-test('a strategy is made, read, renamed, stopped and deleted', async () => {
+test('a strategy is created, read, renamed, stopped and deleted', async () => {
   const ask = await served();
   const made = await ask('POST', '', { ...BODY, name: 'cheap' });
   expect(made).toMatchObject({
@@ -181,7 +181,7 @@ test('a strategy is made, read, renamed, stopped and deleted', async () => {
   }
 });
 
-test('a name is taken once a user, and the tier caps the active ones', async () => {
+test('a name is unique per user, and the tier caps the active strategies', async () => {
   const ask = await served();
   const { body } = await ask('POST', '', { ...BODY, name: 'one' });
   const taken = { status: 409, body: { detail: 'A paper strategy of this name exists already' } };
@@ -196,7 +196,7 @@ test('a name is taken once a user, and the tier caps the active ones', async () 
   expect(await ask('PATCH', `/${body.paper_strategy_id}`, { active: true })).toEqual(capped);
 });
 
-test('another user’s strategy is not there, nor is another’s baseline', async () => {
+test('another user’s strategy and baseline are not found', async () => {
   const ask = await served();
   const { paper_strategy_id: id } = (await ask('POST', '', { ...BODY, name: 'mine' })).body;
   const absent = { status: 404, body: { detail: 'Paper strategy not found' } };

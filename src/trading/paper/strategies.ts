@@ -5,10 +5,10 @@ import type { Universe } from '../../schema/backtest.ts';
 import type { Strategy } from '../../schema/strategy.ts';
 import type { PaperStrategiesTable } from './schemaPaper.ts';
 
-/** A strategy trades from so long after it was stored: all that is received from then on reaches it, and no less. */
+/** A strategy trades from this long after it was stored: it sees everything received from then on. */
 export const ACTIVATION_MS = 1_000;
 
-/** Strategies a user may have, active or not. */
+/** Strategies that a user may have, active or not. */
 export const MAX_STRATEGIES_PER_USER = 1_000;
 
 /** Money is whole micro-USD. */
@@ -41,7 +41,7 @@ export interface NewStrategy {
 
 export type Refusal = 'over_cap' | 'too_many' | 'name_taken' | 'not_found';
 
-/** Users' strategies. What is decided once is decided under the lock of the user's row. */
+/** Users' strategies. Checks that must not race run under the lock of the user's row. */
 export class StrategyRepository {
   readonly #db: Database;
   readonly #sources: RowSources;
@@ -51,7 +51,7 @@ export class StrategyRepository {
     this.#sources = sources;
   }
 
-  /** What stands against a new strategy; null: nothing now. */
+  /** Why a new strategy would be refused now; null: it would not. */
   refusal(wanted: { userId: string; name: string; cap: number }): Promise<Refusal | null> {
     return refusalOf(this.#db, wanted);
   }
@@ -130,7 +130,7 @@ export class StrategyRepository {
     return (await this.#db.selectFrom('paper_strategies').selectAll().execute()).map(toStrategy);
   }
 
-  /** With its positions. @returns False where the user has none such. */
+  /** Deletes it with its positions. @returns False if the user has no such strategy. */
   async delete(strategyId: string, { userId }: { userId: string }): Promise<boolean> {
     const { numDeletedRows } = await this.#db
       .deleteFrom('paper_strategies')
@@ -149,13 +149,13 @@ export class StrategyRepository {
   }
 }
 
-/** Two requests at once do not both count before either has made its strategy. */
+/** Serialises a user's requests, so that two of them do not both count before either has created its strategy. */
 async function lockUser(transaction: Kysely<Schema>, userId: string): Promise<void> {
   const owner = transaction.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
   await owner.where('user_id', '=', userId).execute();
 }
 
-/** @param cap Active strategies of the user, the wanted one among them; null: it makes none active. */
+/** @param cap Active strategies of the user, including the new one; null: the change activates none. */
 async function refusalOf(
   db: Kysely<Schema>,
   { userId, name, cap, except = '' }: { userId: string; name: string; cap: number | null; except?: string },
@@ -183,7 +183,7 @@ function activity(
   if (active === null || active === isActive) return {};
   const fromMs = nowMs + ACTIVATION_MS;
   if (!active) return { entries_until_ms: fromMs };
-  // What was replayed of the time before is nothing to compare with.
+  // A replay of the earlier activation is no longer comparable.
   return { active_from_ms: fromMs, entries_until_ms: null, window_backtest_id: null };
 }
 

@@ -2,25 +2,25 @@ import type { Kysely, RawBuilder } from 'kysely';
 import { CompiledStatement } from '../../control/compiledStatement.ts';
 import type { Schema } from '../../control/schema.ts';
 
-/** Rows of one statement. Powers of two up to here, so that there are few distinct statements to prepare. */
+/** Rows per statement. Only powers of two up to this are used, so that few distinct statements are prepared. */
 const ROWS_MAX = 128;
 
-/** A statement over many rows, compiled once for each count of them. */
+/** A statement over many rows, compiled once per row count. */
 export class BulkStatement<Row> {
   readonly #build: (rows: number) => RawBuilder<unknown>;
   readonly #parametersOf: (row: Row) => readonly unknown[];
   readonly #statements = new Map<number, CompiledStatement<readonly Row[]>>();
 
   /**
-   * @param build The statement for so many rows, whatever stands for their values.
-   * @param parametersOf A row's values, in the order in which the statement has them.
+   * @param build The statement for a number of rows, with placeholders for their values.
+   * @param parametersOf A row's values, in the order of the statement.
    */
   constructor(build: (rows: number) => RawBuilder<unknown>, parametersOf: (row: Row) => readonly unknown[]) {
     this.#build = build;
     this.#parametersOf = parametersOf;
   }
 
-  /** @param db Always of the same kind of database. */
+  /** @param db Always the same kind of database. */
   async run(db: Kysely<Schema>, rows: readonly Row[]): Promise<void> {
     for (let at = 0; at < rows.length; ) {
       const size = Math.min(ROWS_MAX, 2 ** Math.floor(Math.log2(rows.length - at)));

@@ -5,7 +5,7 @@ import { deliveryIdOf, eventIdOf } from './delivery.ts';
 const at = (ms: number) => ({ market_id: '0xabc', detected_at: formatTime(ms) });
 
 describe('ids', () => {
-  it('follow from what they name', () => {
+  it('are derived from the things they name', () => {
     const eventId = eventIdOf(at(1_795_219_200_123));
     expect(eventId).toMatch(/^ev_[0-9a-f]{31}$/);
     expect(eventIdOf(at(1_795_219_200_123))).toBe(eventId);
@@ -16,7 +16,7 @@ describe('ids', () => {
     expect(deliveryIdOf('wh_2', eventId)).not.toBe(deliveryId);
   });
 
-  it('sort by the time of detection, so that new rows are at the end of their index', () => {
+  it('sort by detection time, so that new rows are at the end of their index', () => {
     const times = [0, 1, 999_999_999_999, 1_795_219_200_123, 1_795_219_200_124, 9_999_999_999_999];
     const events = times.map((ms) => eventIdOf(at(ms)));
     expect(events.toSorted()).toEqual(events);

@@ -3,16 +3,16 @@ import type { Ticker } from '../../schema/market.ts';
 import type { Opportunity, PushedTier } from '../../schema/opportunity.ts';
 import type { DeliveryState } from '../schemaWebhooks.ts';
 
-/** Attempts shown in a delivery's log; one that is retried for a day has more. */
+/** Attempts kept in a delivery's log; one that is retried for a day has more. */
 export const MAX_LOGGED_ATTEMPTS = 20;
-/** Hexadecimal digits of a moment in milliseconds, until the year 2527, and of the digest after it. */
+/** Hexadecimal digits of a time in milliseconds, until the year 2527, and of the digest after it. */
 const TIME_DIGITS = 11;
 const DIGEST_DIGITS = 20;
 
-/** What came of one attempt, as the log keeps it. */
+/** The outcome of one attempt in the log. */
 export interface LoggedAttempt {
   readonly at_ms: number;
-  /** Null where no whole reply came. */
+  /** Null without a complete reply. */
   readonly status: number | null;
   readonly latency_ms: number;
   /** Null on success. */
@@ -27,7 +27,7 @@ export interface Delivery {
   readonly webhookId: string;
   readonly tier: PushedTier;
   readonly ticker: Ticker;
-  /** Sent and signed byte by byte. */
+  /** Sent and signed byte for byte. */
   readonly body: Buffer;
   readonly expiresMs: number;
   readonly attempts: number;
@@ -36,15 +36,15 @@ export interface Delivery {
   readonly log: readonly LoggedAttempt[];
 }
 
-/** What a delivery's row becomes. */
+/** The new state of a delivery's row. */
 export interface DeliveryChange {
   readonly delivery: Delivery;
   readonly state: DeliveryState;
 }
 
 /**
- * The same opportunity has the same id, however often it is told. Ids begin with the time of detection: new rows then go
- * to the end of their index, and a commit rewrites few pages of it, however much is logged.
+ * The same opportunity always has the same id, however often it is published. Ids begin with the detection time: new
+ * rows go to the end of their index, so a commit rewrites few pages of it, whatever the size of the log.
  */
 export function eventIdOf({
   market_id,
@@ -54,7 +54,7 @@ export function eventIdOf({
   return `ev_${time}${digestOf(`${market_id}|${detected_at}`)}`;
 }
 
-/** And so has every copy of it that one webhook gets. @param eventId Of `eventIdOf`. */
+/** The id of an event's delivery to one webhook, equally stable. @param eventId From `eventIdOf`. */
 export function deliveryIdOf(webhookId: string, eventId: string): string {
   const time = eventId.slice('ev_'.length).slice(0, TIME_DIGITS);
   return `dl_${time}${digestOf(`${webhookId}|${eventId}`)}`;

@@ -4,7 +4,7 @@ import { openTestWebhooks } from '../../../test/support/webhooks.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
 import { WebhookDirectory } from './directory.ts';
 
-it('decrypts what changed, and not everybody’s secrets whenever somebody changes something', async () => {
+it('decrypts only changed secrets when any registration changes', async () => {
   const t = await openTestWebhooks();
   const ids: string[] = [];
   for (let n = 0; n < 5; n++) ids.push((await t.register()).webhookId);
@@ -45,7 +45,7 @@ it('decrypts what changed, and not everybody’s secrets whenever somebody chang
   expect((await directory.current(t.db)).map(({ webhookId }) => webhookId).sort()).toEqual(others.sort());
 });
 
-it('of two that read at once, the slower is not told what was before', async () => {
+it('of two concurrent reads, the slower does not return the older state', async () => {
   const t = await openTestWebhooks();
   const { webhookId } = await t.register();
   const directory = new WebhookDirectory({ box: t.webhooks.box, clock: t.clock });

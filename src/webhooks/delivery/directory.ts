@@ -6,18 +6,18 @@ import { type SigningWebhook, toSigningWebhook, toWebhook } from '../registry/re
 import { readRevision } from '../registry/revision.ts';
 import type { WebhooksTable } from '../schemaWebhooks.ts';
 
-/** Read again at least this often: a user who is suspended changes no registration. */
+/** The registrations are re-read at least this often: suspending a user changes no registration. */
 const AGE_MAX_MS = 5_000;
 
 type Row = Selectable<WebhooksTable>;
 
-/** Every registration with its secrets, read again when any process changed one. */
+/** Every registration with its secrets, re-read after any process changed one. */
 export class WebhookDirectory {
   readonly #box: SecretBox;
   readonly #clock: Pick<Clock, 'monotonic'>;
   #revision: string | null = null;
   #readAt = Number.NEGATIVE_INFINITY;
-  /** Counts who asks, and which of them what is known was read for. */
+  /** Numbers the calls, and the call whose rows are cached. */
   #asked = 0;
   #readFor = 0;
   #known = new Map<string, { row: Row; webhook: SigningWebhook }>();
@@ -28,7 +28,7 @@ export class WebhookDirectory {
     this.#clock = parts.clock;
   }
 
-  /** As of this moment, or of the transaction that is given. A suspended user's count as paused. */
+  /** The registrations now, or in the given transaction. Those of a suspended user count as paused. */
   async current(db: Kysely<Schema>): Promise<readonly SigningWebhook[]> {
     const turn = ++this.#asked;
     const revision = await readRevision(db);
@@ -40,7 +40,7 @@ export class WebhookDirectory {
       .selectAll('webhooks')
       .select('users.suspended_ms')
       .execute();
-    // Who asked later has read meanwhile: what was read here may be older.
+    // A later call has already read its rows; these may be older.
     if (turn < this.#readFor) return this.#webhooks;
     this.#readFor = turn;
     this.#known = new Map(
@@ -55,7 +55,7 @@ export class WebhookDirectory {
     return this.#webhooks;
   }
 
-  /** Somebody else's change, most of the time: decrypting everybody's secrets then would hold up the next event. */
+  /** Most changes concern another webhook: decrypting everyone's secrets again would delay the next event. */
   #toWebhook(row: Row): SigningWebhook {
     const known = this.#known.get(row.webhook_id);
     const isSealedAsBefore =

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { DELIVERY, deliveryQueueOn } from '../../../test/support/deliveryQueues.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { DELIVERY, laneOn } from '../../../test/support/lanes.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import {
   answering,
@@ -10,23 +10,23 @@ import {
   type TestWebhooks,
 } from '../../../test/support/webhooks.ts';
 import type { Delivery } from './delivery.ts';
-import { FAILURES_MAX } from './lane.ts';
+import { FAILURES_MAX } from './deliveryQueue.ts';
 import { RETRY_AFTER_MAX_MS, RETRY_DELAYS_MS, retryDelayMs } from './schedule.ts';
 
 const rowOf = async ({ db }: TestWebhooks, webhookId: string) =>
   await db.selectFrom('webhooks').selectAll().where('webhook_id', '=', webhookId).executeTakeFirstOrThrow();
 
-/** When each attempt began of a message that comes through at the eighth. */
+/** Start times of the attempts of a message that succeeds at the eighth. */
 async function attemptsOf(random: () => number): Promise<number[]> {
   const clock = new FakeClock();
   const times: number[] = [];
-  const lane = laneOn(clock, random, async () => {
+  const queue = deliveryQueueOn(clock, random, async () => {
     times.push(clock.now());
     return replied(times.length === 8 ? 200 : 500, clock);
   });
-  lane.add(DELIVERY);
+  queue.add(DELIVERY);
   await clock.advance(3_600_000);
-  await lane.close();
+  await queue.close();
   return times;
 }
 
@@ -46,51 +46,51 @@ describe('an event', () => {
         return replied(200, t.clock);
       },
     });
-    dispatcher.take(opportunity({ nowMs: t.clock.now() }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
     await t.clock.advance(100);
     expect(seen.sort()).toEqual([`${all.webhookId} pending`, `${btc.webhookId} pending`].sort());
     expect(await states(t)).toEqual(['delivered', 'delivered']);
   });
 
-  it('told twice is one delivery, whoever tells it', async () => {
+  it('published twice is one delivery, by whichever process', async () => {
     const t = await openTestWebhooks();
     await t.register();
     const to = answering(t, () => 200);
     const [one, other] = [await t.dispatcher(to), await t.dispatcher(to)];
     const told = opportunity({ nowMs: t.clock.now() });
-    one.take(told);
-    one.take(told);
+    one.enqueue(told);
+    one.enqueue(told);
     await t.clock.advance(50);
-    other.take(told);
+    other.enqueue(told);
     await t.clock.advance(50);
     expect(to.attempts).toHaveLength(1);
     expect(await states(t)).toEqual(['delivered']);
   });
 
-  it('from before the registration, or while paused, is not sent, not later either', async () => {
+  it('from before the registration, or during a pause, is never sent', async () => {
     const t = await openTestWebhooks();
     const to = answering(t, () => 200);
     const dispatcher = await t.dispatcher(to);
     const before = opportunity({ nowMs: t.clock.now(), n: 1 });
     await t.clock.advance(1);
     const { webhookId } = await t.register();
-    dispatcher.take(before);
+    dispatcher.enqueue(before);
     await t.clock.advance(10);
     await t.webhooks.registry.pause({ webhookId });
-    dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 2 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 2 }));
     await t.clock.advance(10);
     const late = opportunity({ nowMs: t.clock.now(), n: 3 });
     await t.clock.advance(1);
     await t.webhooks.registry.resume({ webhookId });
-    dispatcher.take(late);
-    dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 4 }));
+    dispatcher.enqueue(late);
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 4 }));
     await t.clock.advance(2000);
     expect(to.attempts.map(({ delivery }) => JSON.parse(delivery.body.toString()).polymarket_slug)).toEqual([
       'btc-updown-5m-4',
     ]);
   });
 
-  it('is signed with the secret that is shown before it is detected', async () => {
+  it('is signed with the secret that was shown before its detection', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     const seen: (string | null)[] = [];
@@ -101,18 +101,18 @@ describe('an event', () => {
       },
     });
     const { secret } = await t.webhooks.registry.rotate({ webhookId });
-    dispatcher.take(opportunity({ nowMs: t.clock.now() }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
     await t.clock.advance(100);
     expect(seen).toEqual([secret]);
   });
 
-  it('goes by the filters as they are when it is accepted, changed ones from the next event on', async () => {
+  it('follows the filters at its acceptance; a change applies from the next event on', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register({ tickers: ['BTC'] });
     const to = answering(t, () => 200);
     const dispatcher = await t.dispatcher(to);
     const tell = async (n: number, ticker: 'BTC' | 'ETH') => {
-      dispatcher.take(opportunity({ nowMs: t.clock.now(), n }, { ticker }));
+      dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n }, { ticker }));
       await t.clock.advance(50);
     };
     await tell(1, 'ETH');
@@ -129,7 +129,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('from before its filter was widened is not sent, also where a restart tells of it again', async () => {
+  it('from before its filter was widened is not sent, also if a restart publishes it again', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register({ tiers: ['logical'], tickers: ['BTC', 'SOL'] });
     const to = answering(t, () => 200);
@@ -142,16 +142,16 @@ describe('an event', () => {
       { ticker: 'SOL' },
     ] as const;
     const told = facts.map((fact, n) => opportunity({ nowMs, n }, fact));
-    // The last two were audited, and not accepted when the process died.
-    for (const one of told.slice(0, 2)) first.take(one);
+    // The last two were audited, but not accepted when the process died.
+    for (const one of told.slice(0, 2)) first.enqueue(one);
     await t.clock.advance(100);
     expect(to.attempts).toEqual([]);
     await t.webhooks.registry.update({ webhookId }, { tiers: null, tickers: ['BTC', 'ETH'] });
     await first.close();
     const second = await t.dispatcher(to);
-    for (const one of told) second.take(one);
+    for (const one of told) second.enqueue(one);
     facts.forEach((fact, n) => {
-      second.take(opportunity({ nowMs: t.clock.now(), n: n + 10 }, fact));
+      second.enqueue(opportunity({ nowMs: t.clock.now(), n: n + 10 }, fact));
     });
     await t.clock.advance(100);
     const slugs = to.attempts.map(({ delivery }) => JSON.parse(String(delivery.body)).polymarket_slug);
@@ -160,7 +160,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('is sent as before where a change of its webhook leaves the filter as it was', async () => {
+  it('is still sent after a change of its webhook that leaves the filter unchanged', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register({ tickers: ['BTC'] });
     const to = answering(t, () => 200);
@@ -168,12 +168,12 @@ describe('an event', () => {
     const told = opportunity({ nowMs: t.clock.now() });
     await t.clock.advance(100);
     await t.webhooks.registry.update({ webhookId }, { label: 'other', tiers: null, tickers: ['BTC'] });
-    dispatcher.take(told);
+    dispatcher.enqueue(told);
     await t.clock.advance(100);
     expect(to.attempts).toHaveLength(1);
   });
 
-  it('goes to nobody who is suspended, and does again when they are not', async () => {
+  it('does not go to a suspended user, and does again after the suspension', async () => {
     const t = await openTestWebhooks();
     await t.register();
     const to = answering(t, () => 200);
@@ -182,22 +182,22 @@ describe('an event', () => {
       t.db.updateTable('users').set({ suspended_ms: ms }).where('user_id', '=', t.userId).execute();
     await suspend(1);
     await t.clock.advance(6000);
-    dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 1 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 1 }));
     await t.clock.advance(100);
     expect(to.attempts).toEqual([]);
     await suspend(null);
     await t.clock.advance(7000);
-    dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 2 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 2 }));
     await t.clock.advance(100);
     expect(to.attempts).toHaveLength(1);
   });
 
-  it('that is not what the interface promises is refused, counted and not sent', async () => {
+  it('that does not match the published schema is refused, counted and not sent', async () => {
     const t = await openTestWebhooks();
     await t.register();
     const dispatcher = await t.dispatcher(answering(t, () => 200));
-    dispatcher.take(opportunity({ nowMs: 0 }, { fill_price: Number.NaN }));
-    dispatcher.take(opportunity({ nowMs: 0 }, { detected_at: 'soon' }));
+    dispatcher.enqueue(opportunity({ nowMs: 0 }, { fill_price: Number.NaN }));
+    dispatcher.enqueue(opportunity({ nowMs: 0 }, { detected_at: 'soon' }));
     await t.clock.advance(100);
     expect(await states(t)).toEqual([]);
     const metrics = await t.metrics.registry.metrics();
@@ -206,7 +206,7 @@ describe('an event', () => {
 });
 
 describe('retries', () => {
-  /** Numbers that repeat from run to run. */
+  /** Reproducible pseudo-random numbers. */
   const seeded = (seed: number) => () => {
     seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
     return seed / 2 ** 31;
@@ -239,7 +239,7 @@ describe('retries', () => {
     [1, 30_000, 0.5, 30_000],
     [3, 1000, 0.5, 30_000],
     [1, 86_400_000, 0.5, RETRY_AFTER_MAX_MS],
-  ])('step %i, Retry-After %j ms, chance %f: %i ms', (step, retryAfterMs, chance, expected) => {
+  ])('step %i, Retry-After %j ms, random %f: %i ms', (step, retryAfterMs, chance, expected) => {
     expect(retryDelayMs(step, retryAfterMs, () => chance)).toBe(expected);
   });
 
@@ -247,7 +247,7 @@ describe('retries', () => {
     const t = await openTestWebhooks();
     await t.register();
     const to = answering(t, (_, n) => (n === 1 ? 503 : 200), 20_000);
-    (await t.dispatcher(to)).take(opportunity({ nowMs: t.clock.now() }));
+    (await t.dispatcher(to)).enqueue(opportunity({ nowMs: t.clock.now() }));
     await t.clock.advance(30_000);
     expect(to.attempts.map(({ at }) => at - (to.attempts[0]?.at ?? 0))).toEqual([0, 20_000]);
   });
@@ -256,7 +256,7 @@ describe('retries', () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     const to = answering(t, () => 410);
-    (await t.dispatcher(to)).take(opportunity({ nowMs: t.clock.now() }));
+    (await t.dispatcher(to)).enqueue(opportunity({ nowMs: t.clock.now() }));
     await t.clock.advance(60_000);
     expect(to.attempts).toHaveLength(1);
     expect(await states(t)).toEqual(['failed']);
@@ -267,7 +267,7 @@ describe('retries', () => {
     const t = await openTestWebhooks();
     await t.register();
     const to = answering(t, () => 500);
-    (await t.dispatcher(to)).take(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 0.5 }));
+    (await t.dispatcher(to)).enqueue(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 0.5 }));
     await t.clock.advance(120_000);
     expect(to.attempts.map(({ at }) => at - (to.attempts[0]?.at ?? 0))).toEqual([0, 1000, 6000]);
     expect(await states(t)).toEqual(['expired']);
@@ -275,13 +275,13 @@ describe('retries', () => {
 });
 
 describe('ten failures in a row', () => {
-  it('pause the webhook after exactly ten attempts; what waits is skipped, and a resumption begins anew', async () => {
+  it('pause the webhook after exactly ten attempts; pending deliveries are skipped, and a resumption starts over', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     let status = 500;
     const to = answering(t, () => status);
     const dispatcher = await t.dispatcher(to);
-    for (let n = 0; n < 30; n++) dispatcher.take(opportunity({ nowMs: t.clock.now(), n }));
+    for (let n = 0; n < 30; n++) dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n }));
     await t.clock.advance(100);
     expect(to.attempts).toHaveLength(FAILURES_MAX);
     expect(await rowOf(t, webhookId)).toMatchObject({
@@ -289,12 +289,12 @@ describe('ten failures in a row', () => {
     });
     expect(new Set(await states(t))).toEqual(new Set(['skipped']));
     expect(await states(t)).toHaveLength(30);
-    dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 100 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 100 }));
     await t.clock.advance(3_600_000);
     expect(to.attempts).toHaveLength(FAILURES_MAX);
     status = 200;
     await t.webhooks.registry.resume({ webhookId });
-    dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 101 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 101 }));
     await t.clock.advance(2000);
     expect(
       to.attempts
@@ -304,19 +304,19 @@ describe('ten failures in a row', () => {
     expect(await rowOf(t, webhookId)).toMatchObject({ state: 'active', consecutive_failures: 0 });
   });
 
-  it('of nine and a success the count begins at nothing', async () => {
+  it('nine failures and a success reset the count', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     const to = answering(t, (_, n) => (n % 10 === 0 ? 200 : 500));
     const dispatcher = await t.dispatcher(to);
-    dispatcher.take(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1440 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1440 }));
     await t.clock.advance(8 * 3_600_000);
     expect(to.attempts).toHaveLength(10);
     expect(await states(t)).toEqual(['delivered']);
     expect(await rowOf(t, webhookId)).toMatchObject({ state: 'active', consecutive_failures: 0 });
   });
 
-  it('of one webhook touch no other', async () => {
+  it('of one webhook affect no other', async () => {
     const t = await openTestWebhooks();
     const bad = await t.register();
     const good = await t.register();
@@ -327,19 +327,19 @@ describe('ten failures in a row', () => {
         return replied(webhookId === bad.webhookId ? 500 : 200, t.clock);
       },
     });
-    for (let n = 0; n < 50; n++) dispatcher.take(opportunity({ nowMs: t.clock.now(), n }));
+    for (let n = 0; n < 50; n++) dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n }));
     await t.clock.advance(1000);
     expect(seen.filter((id) => id === good.webhookId)).toHaveLength(50);
     expect(await rowOf(t, good.webhookId)).toMatchObject({ state: 'active' });
     expect(await rowOf(t, bad.webhookId)).toMatchObject({ state: 'paused' });
   });
 
-  it('a pause by its owner stops what waits for its next try', async () => {
+  it('a pause by its owner stops deliveries that wait for their next try', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     const to = answering(t, () => 500);
     const dispatcher = await t.dispatcher(to);
-    dispatcher.take(opportunity({ nowMs: t.clock.now() }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
     await t.clock.advance(1500);
     expect(to.attempts).toHaveLength(2);
     await t.webhooks.registry.pause({ webhookId });
@@ -352,7 +352,7 @@ describe('ten failures in a row', () => {
 });
 
 describe('a restart', () => {
-  it('sends again, under the same id, what no outcome is written of', async () => {
+  it('sends a delivery without a written outcome again, under the same id', async () => {
     const t = await openTestWebhooks();
     await t.register();
     const ids: string[] = [];
@@ -361,7 +361,7 @@ describe('a restart', () => {
       return await new Promise<never>(() => {});
     };
     const lost = await t.dispatcher({ attempt }, 'killed');
-    for (let n = 0; n < 25; n++) lost.take(opportunity({ nowMs: t.clock.now(), n }));
+    for (let n = 0; n < 25; n++) lost.enqueue(opportunity({ nowMs: t.clock.now(), n }));
     await t.clock.advance(10);
     expect(ids).toHaveLength(10);
     const to = answering(t, () => 200);
@@ -372,11 +372,11 @@ describe('a restart', () => {
     expect(new Set(await states(t))).toEqual(new Set(['delivered']));
   });
 
-  it('goes on with the pauses and the count of failures where they were', async () => {
+  it('continues the pauses and the count of failures', async () => {
     const t = await openTestWebhooks();
     const { webhookId } = await t.register();
     const first = await t.dispatcher(answering(t, () => 500));
-    first.take(opportunity({ nowMs: t.clock.now() }));
+    first.enqueue(opportunity({ nowMs: t.clock.now() }));
     await t.clock.advance(1100);
     await first.close();
     expect(await rowOf(t, webhookId)).toMatchObject({ consecutive_failures: 2 });
@@ -388,11 +388,11 @@ describe('a restart', () => {
     expect(await rowOf(t, webhookId)).toMatchObject({ consecutive_failures: 3 });
   });
 
-  it('gives up what expired meanwhile', async () => {
+  it('drops deliveries that expired meanwhile', async () => {
     const t = await openTestWebhooks();
     await t.register();
     const first = await t.dispatcher(answering(t, () => 500));
-    first.take(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1 }));
+    first.enqueue(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1 }));
     await t.clock.advance(100);
     await first.close();
     await t.clock.advance(3_600_000);
@@ -407,7 +407,7 @@ describe('a restart', () => {
     const t = await openTestWebhooks();
     await t.register();
     const stuck = await t.dispatcher({ attempt: () => new Promise(() => {}) }, 'killed');
-    for (let n = 0; n < 2500; n++) stuck.take(opportunity({ nowMs: t.clock.now(), n }));
+    for (let n = 0; n < 2500; n++) stuck.enqueue(opportunity({ nowMs: t.clock.now(), n }));
     await t.clock.advance(500);
     const to = answering(t, () => 200);
     await t.dispatcher(to);

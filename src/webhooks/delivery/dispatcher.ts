@@ -8,24 +8,24 @@ import type { Opportunity } from '../../schema/opportunity.ts';
 import type { SigningWebhook } from '../registry/registration.ts';
 import { Retention } from '../registry/retention.ts';
 import type { Delivery } from './delivery.ts';
+import { type DeliveryQueue, HELD_MAX } from './deliveryQueue.ts';
+import { DeliveryQueueSet } from './deliveryQueueSet.ts';
 import type { WebhookDirectory } from './directory.ts';
 import { Intake } from './intake.ts';
-import { HELD_MAX, type Lane } from './lane.ts';
-import { Lanes } from './lanes.ts';
 import { DeliveryMeter } from './meter.ts';
 import { Outbox } from './outbox.ts';
-import { Outcomes } from './outcomes.ts';
+import { OutcomeWriter } from './outcomeWriter.ts';
 import type { WebhookSender } from './sender.ts';
 import type { SoleSender } from './soleSender.ts';
 
-/** How soon what another process did is noticed: a pause, a resumption, a delivery to send again. */
+/** How soon a change by another process is noticed: a pause, a resumption, a manual redelivery. */
 const POLL_MS = 1_000;
-/** Deliveries of one webhook brought into memory at once. */
+/** Deliveries of one webhook loaded into memory at once. */
 const PULL_MAX = 500;
-/** An attempt that began in time may end later; its outcome is what counts. */
+/** An attempt that began in time may end later; its outcome counts. */
 const EXPIRY_GRACE_MS = 10_000;
 
-export interface DispatcherParts {
+interface DispatcherOptions {
   readonly db: Database;
   readonly directory: WebhookDirectory;
   readonly sender: Pick<WebhookSender, 'attempt' | 'forget' | 'close'>;
@@ -36,35 +36,35 @@ export interface DispatcherParts {
   readonly metrics: Metrics;
 }
 
-/** Brings every accepted event to every webhook that wants it: now, or after a restart, or when it was resumed. */
+/** Delivers every accepted event to every webhook that wants it: now, after a restart, or after a resumption. */
 export class Dispatcher {
-  readonly #parts: DispatcherParts;
+  readonly #parts: DispatcherOptions;
   readonly #outbox: Outbox;
   readonly #intake: Intake;
-  readonly #outcomes: Outcomes;
+  readonly #outcomes: OutcomeWriter;
   readonly #meter: DeliveryMeter;
   readonly #retention: Retention;
-  readonly #lanes: Lanes;
+  readonly #queues: DeliveryQueueSet;
   #timer: Timer | null = null;
   #polling: Promise<void> | null = null;
-  /** Something changed while it looked. */
-  #looksAgain = false;
+  /** A change was reported during the poll. */
+  #pollsAgain = false;
   #closed = false;
   #pulling = false;
-  /** Whether this process is the one that sends; the others write what they are told, and wait. */
+  /** Whether this process is the sender; the others store the events they receive, and wait. */
   #sends = false;
-  /** What the lanes were last brought in line with. */
+  /** The registrations that the queues were last updated with. */
   #refreshedWith: readonly SigningWebhook[] | null = null;
-  /** Over, and written; still held by their lanes. */
+  /** Finished and written, but still held by their queues. */
   readonly #settled: Delivery[] = [];
 
-  constructor(parts: DispatcherParts) {
+  constructor(parts: DispatcherOptions) {
     this.#parts = parts;
     const { db, sender, clock, random, log, metrics } = parts;
     this.#outbox = new Outbox(db, clock);
     this.#meter = new DeliveryMeter({ log, metrics });
     this.#retention = new Retention(db, { clock, log, metrics });
-    this.#outcomes = new Outcomes({
+    this.#outcomes = new OutcomeWriter({
       ...{ outbox: this.#outbox, clock, random, log, metrics },
       written: (changes) => {
         for (const { delivery, state } of changes) {
@@ -75,13 +75,13 @@ export class Dispatcher {
         this.#release();
       },
     });
-    this.#lanes = new Lanes({
+    this.#queues = new DeliveryQueueSet({
       ...{ sender, clock, random },
       attempted: (result, change) => this.#meter.attempted(result, change),
       changed: (change) => this.#outcomes.changed(change),
-      stands: (standing) => {
-        if (standing.paused) this.#meter.paused(standing.webhookId);
-        this.#outcomes.stands(standing);
+      healthChanged: (health) => {
+        if (health.paused) this.#meter.paused(health.webhookId);
+        this.#outcomes.healthChanged(health);
       },
     });
     this.#intake = new Intake({
@@ -91,85 +91,87 @@ export class Dispatcher {
     });
   }
 
-  /** Takes up what was left over, and then looks for more on its own. Rejects when the database cannot be read. */
+  /** Resumes undelivered events, then polls. Rejects if the database cannot be read. */
   async start(): Promise<void> {
     await this.#poll();
-    this.#timer = every(this.#parts.clock, POLL_MS, () => this.#look());
+    this.#timer = every(this.#parts.clock, POLL_MS, () => this.#pollSoon());
     this.#retention.start();
   }
 
   /** Returns at once; the event is written, then sent. */
-  take(opportunity: Opportunity): void {
-    if (!this.#closed) this.#intake.take(opportunity);
+  enqueue(opportunity: Opportunity): void {
+    if (!this.#closed) this.#intake.enqueue(opportunity);
   }
 
-  /** Looks for changes now and not within a second. */
+  /** Polls now instead of within a second. */
   wake(): void {
-    if (this.#polling === null) this.#look();
-    // What was read may be older than the change.
-    else this.#looksAgain = true;
+    if (this.#polling === null) this.#pollSoon();
+    // The running poll may have read before the change.
+    else this.#pollsAgain = true;
   }
 
-  #look(): void {
+  #pollSoon(): void {
     if (this.#closed || this.#polling !== null) return;
-    this.#looksAgain = false;
+    this.#pollsAgain = false;
     this.#polling = this.#poll()
       .catch((error: unknown) => this.#parts.log.error({ err: error }, 'webhooks.poll_failed'))
       .finally(() => {
         this.#polling = null;
-        if (this.#looksAgain) this.#look();
+        if (this.#pollsAgain) this.#pollSoon();
       });
   }
 
-  /** Writes what was taken, lets the attempts under way end, writes what became of them. */
+  /** Writes accepted events, waits for in-flight attempts, and writes their outcomes. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#timer?.cancel();
     await this.#intake.close();
     await this.#polling;
-    this.#lanes.endAll();
-    await this.#lanes.ended();
+    this.#queues.closeAll();
+    await this.#queues.closed();
     await this.#outcomes.close();
     await this.#parts.soleSender.leave();
     await this.#retention.close();
     await this.#parts.sender.close();
   }
 
-  /** Not while rows are being read: one that was read as waiting, and is over by now, must not be taken for new. */
+  /** Not during a read: a row read as pending may be finished by now, and must not be added as new. */
   #release(): void {
     if (this.#pulling) return;
-    for (const { webhookId, deliveryId } of this.#settled) this.#lanes.get(webhookId)?.release(deliveryId);
+    for (const { webhookId, deliveryId } of this.#settled) this.#queues.get(webhookId)?.release(deliveryId);
     this.#settled.length = 0;
   }
 
-  /** Those an event may go to. */
+  /** The webhooks that an event may go to. */
   async #open(db: Kysely<Schema>): Promise<readonly SigningWebhook[]> {
     const webhooks = await this.#parts.directory.current(db);
     this.#refresh(webhooks);
-    // One that is paused here and not yet in the database gets nothing more either.
+    // A webhook paused here, but not yet in the database, receives nothing more either.
     return webhooks.filter(({ webhookId, activeSinceMs }) => {
-      const lane = this.#lanes.get(webhookId);
-      return lane === undefined || lane.isOpen || lane.webhook.activeSinceMs !== activeSinceMs;
+      const queue = this.#queues.get(webhookId);
+      return queue === undefined || queue.isOpen || queue.webhook.activeSinceMs !== activeSinceMs;
     });
   }
 
-  /** So that what is accepted now is sent as its webhook is now: a secret that was rotated signs the next event. */
+  /**
+   * Applies the current registrations, so that a new event is sent accordingly: a rotated secret signs the next event.
+   */
   #refresh(webhooks: readonly SigningWebhook[]): void {
-    // With every event most of the time nothing has changed.
+    // For most events nothing has changed.
     if (!this.#sends || webhooks === this.#refreshedWith) return;
     this.#refreshedWith = webhooks;
-    this.#lanes.refresh(webhooks);
+    this.#queues.refresh(webhooks);
   }
 
   #dispatch(deliveries: readonly Delivery[]): void {
     if (this.#closed || !this.#sends) return;
     let unknown = false;
     for (const delivery of deliveries) {
-      const lane = this.#lanes.get(delivery.webhookId);
-      if (lane?.isOpen) lane.add(delivery);
+      const queue = this.#queues.get(delivery.webhookId);
+      if (queue?.isOpen) queue.add(delivery);
       else unknown = true;
     }
-    // A registration that is newer than the lanes; its delivery is in the database and found there.
+    // A registration newer than the queues; its delivery is found in the database.
     if (unknown) this.wake();
   }
 
@@ -181,13 +183,13 @@ export class Dispatcher {
     await this.#outbox.expire(EXPIRY_GRACE_MS);
     let held = 0;
     for (const [webhookId, { count, due }] of await this.#outbox.waiting()) {
-      const lane = this.#lanes.get(webhookId);
-      if (lane === undefined || !lane.isOpen || this.#closed) continue;
-      held += lane.heldCount;
-      if (due > 0 && lane.isWaiting) await this.#pull(lane, this.#outbox.pullAgain(webhookId, PULL_MAX));
-      // What is held waits in the database too: only a difference means that there is more.
-      if (count <= lane.heldCount || lane.heldCount + PULL_MAX > HELD_MAX) continue;
-      await this.#pull(lane, this.#outbox.pull(webhookId, lane.heldCount + PULL_MAX));
+      const queue = this.#queues.get(webhookId);
+      if (queue === undefined || !queue.isOpen || this.#closed) continue;
+      held += queue.heldCount;
+      if (due > 0 && queue.isWaiting) await this.#pull(queue, this.#outbox.pullAgain(webhookId, PULL_MAX));
+      // The rows of held deliveries are pending too: only a difference means that there are more.
+      if (count <= queue.heldCount || queue.heldCount + PULL_MAX > HELD_MAX) continue;
+      await this.#pull(queue, this.#outbox.pull(webhookId, queue.heldCount + PULL_MAX));
       await nextTurn();
     }
     this.#meter.held(held);
@@ -198,17 +200,17 @@ export class Dispatcher {
     try {
       isUs = await this.#parts.soleSender.isUs();
     } finally {
-      // Where the database does not tell, another may be sending by now.
-      if (!isUs) this.#standBack();
+      // If the database cannot answer, another process may be sending by now.
+      if (!isUs) this.#stopSending();
     }
-    // What this process has to write of an earlier time must not be read as waiting.
-    if (isUs && !this.#lanes.areEnding && !this.#outcomes.isBehind) this.#setSends(true);
+    // Outcomes that this process has not yet written must not be read as pending.
+    if (isUs && !this.#queues.areClosing && !this.#outcomes.isBehind) this.#setSends(true);
   }
 
-  #standBack(): void {
+  #stopSending(): void {
     this.#setSends(false);
     this.#refreshedWith = null;
-    this.#lanes.endAll();
+    this.#queues.closeAll();
   }
 
   #setSends(isUs: boolean): void {
@@ -216,10 +218,10 @@ export class Dispatcher {
     this.#sends = isUs;
   }
 
-  async #pull(lane: Lane, rows: Promise<readonly Delivery[]>): Promise<void> {
+  async #pull(queue: DeliveryQueue, rows: Promise<readonly Delivery[]>): Promise<void> {
     this.#pulling = true;
     try {
-      for (const delivery of await rows) lane.add(delivery);
+      for (const delivery of await rows) queue.add(delivery);
     } finally {
       this.#pulling = false;
       this.#release();

@@ -5,7 +5,7 @@ import { eventIdOf } from './delivery.ts';
 
 const MINUTE_MS = 60_000;
 
-/** An opportunity as webhooks keep it: what is sent, and how long that is worth anything. */
+/** An opportunity as webhooks store it: the body, and when it expires. */
 export interface WebhookEvent {
   readonly row: Omit<WebhookEventsTable, 'created_ms'>;
   readonly detectedMs: number;
@@ -13,7 +13,7 @@ export interface WebhookEvent {
   readonly expiresMs: number;
 }
 
-/** Null where it is not what the interface promises its receivers; then nothing is sent. */
+/** Null if the opportunity does not match the published schema; it is not sent. */
 export function toEvent(opportunity: Opportunity): WebhookEvent | null {
   const parsed = opportunitySchema.safeParse(opportunity);
   if (!parsed.success) return null;

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { HEAD_BYTES_MAX } from './responseHead.ts';
 
-/** What is read of a reply; the rest is cut off with its connection. */
+/** Most bytes read of a reply; beyond them the connection is closed. */
 export const REPLY_BYTES_MAX = 20 * 1024;
 
-/** A whole reply, or as much of it as is read. */
+/** A complete reply, or the part of it that is read. */
 export interface Reply {
   readonly status: number;
   readonly retryAfter: string | undefined;
@@ -17,8 +17,8 @@ const ENOUGH = new Error('enough of the reply is read');
 const NO_BODY = Buffer.alloc(0);
 
 /**
- * One request and its reply, as the HTTP client tells of it. The client's own form of a reply is a stream, which costs as
- * much as everything else about a delivery, and most replies are empty.
+ * One request and its reply, as callbacks of the HTTP client. The client's own reply is a stream, which costs as much
+ * as everything else about a delivery, and most replies are empty.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #ended: (end: Reply | Error) => void;
@@ -30,12 +30,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0;
   readonly #chunks: Buffer[] = [];
 
-  /** @param ended Called once: with the reply, or with why there is none. */
+  /** @param ended Called once: with the reply, or with the reason why there is none. */
   constructor(ended: (end: Reply | Error) => void) {
     this.#ended = ended;
   }
 
-  /** Ends it now, and its connection; one that still waits for a connection is never sent. */
+  /** Aborts the request and closes its connection; a request that still waits for a connection is never sent. */
   abort(reason: Error): void {
     this.#reason = reason;
     this.#end(reason);
@@ -48,7 +48,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // Heads of the 100s come before the reply's own.
+    // Informational (1xx) heads come before the final one.
     this.#status = status;
     this.#retryAfter = headers['retry-after'];
   }

@@ -4,25 +4,25 @@ import { TICKERS, type Ticker } from '../../schema/market.ts';
 import { PUSHED_TIERS, type PushedTier } from '../../schema/opportunity.ts';
 import type { WebhooksTable } from '../schemaWebhooks.ts';
 
-/** How a registration's filters are kept. */
+/** A registration's filters as stored. */
 type Filters = Pick<Selectable<WebhooksTable>, 'tiers' | 'tickers' | 'filters_since'>;
 
-/** Both are kept as such, so the column has no null. @throws {InvalidInputError} */
+/** Null is stored as the full list, so the column has no null. @throws {InvalidInputError} */
 export function tiersText(tiers: readonly PushedTier[] | null): string {
   return listText(PUSHED_TIERS, tiers ?? PUSHED_TIERS);
 }
 
-/** @param tickers Null: all, also such as there are not yet. @throws {InvalidInputError} */
+/** @param tickers Null: all, including future ones. @throws {InvalidInputError} */
 export function tickersText(tickers: readonly Ticker[] | null): string | null {
   return tickers === null ? null : listText(TICKERS, tickers);
 }
 
-/** Since when each tier and ticker is wanted: one that was wanted before goes on as it was, a new one begins now. */
+/** Since when each kind and ticker is wanted: earlier ones keep their time, new ones begin now. */
 export function filtersSince(before: Filters, after: Omit<Filters, 'filters_since'>, nowMs: number): string {
   const had = namesOf(before);
   const known: Record<string, number> = JSON.parse(before.filters_since);
   const since = namesOf(after).map((name) => [name, had.includes(name) ? known[name] : nowMs]);
-  // Of what is wanted since the registration nothing is noted.
+  // JSON omits names wanted since the registration, whose time is undefined.
   return JSON.stringify(Object.fromEntries(since));
 }
 
@@ -30,7 +30,7 @@ function namesOf({ tiers, tickers }: Pick<Filters, 'tiers' | 'tickers'>): readon
   return [...JSON.parse(tiers), ...(tickers === null ? TICKERS : JSON.parse(tickers))];
 }
 
-/** In the order of the enumeration, each once. @throws {InvalidInputError} When it is empty or holds anything else. */
+/** In the order of the enumeration, each once. @throws {InvalidInputError} If it is empty or holds an unknown value. */
 function listText<T extends string>(known: readonly T[], given: readonly T[]): string {
   const unknown = given.find((value) => !known.includes(value));
   if (given.length === 0 || unknown !== undefined) {

@@ -6,33 +6,33 @@ import type { Opportunity } from '../../schema/opportunity.ts';
 import type { Delivery } from './delivery.ts';
 import { toEvent, type WebhookEvent } from './event.ts';
 
-/** Events of one transaction: a burst is written together, a single one at once. */
+/** Events per transaction: a burst is written together, a single event at once. */
 const BATCH_MAX = 64;
-/** Events that wait while the database is away; beyond it the oldest are lost, and counted. */
+/** Events queued while the database is unavailable; beyond this the oldest are lost and counted. */
 export const WAITING_MAX = 10_000;
 const BACKOFF = { firstMs: 20, maxMs: 2_000 };
 
-export interface IntakeParts {
+interface IntakeOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'counter'>;
-  /** Writes them with their deliveries; what it answers is committed. */
+  /** Writes the events with their deliveries; the returned ones are committed. */
   accept(events: readonly WebhookEvent[]): Promise<readonly Delivery[]>;
-  /** Takes committed deliveries on their way. */
+  /** Schedules committed deliveries. */
   dispatch(deliveries: readonly Delivery[]): void;
 }
 
-/** Takes opportunities as they are detected and has each written before it is sent, in their order. */
+/** Queues detected opportunities and has each written, in order, before it is sent. */
 export class Intake {
-  readonly #parts: IntakeParts;
+  readonly #parts: IntakeOptions;
   readonly #events;
   readonly #failures;
   readonly #waiting: WebhookEvent[] = [];
   #running: Promise<void> | null = null;
   readonly #closing = new AbortController();
 
-  constructor(parts: IntakeParts) {
+  constructor(parts: IntakeOptions) {
     this.#parts = parts;
     this.#events = parts.metrics.counter(
       'underround_webhook_events_total',
@@ -46,7 +46,7 @@ export class Intake {
     );
   }
 
-  take(opportunity: Opportunity): void {
+  enqueue(opportunity: Opportunity): void {
     const event = toEvent(opportunity);
     if (event === null) {
       this.#events.inc({ outcome: 'refused' });
@@ -64,7 +64,7 @@ export class Intake {
     });
   }
 
-  /** Resolves when everything taken is written, or when the database did not take it at the last try. */
+  /** Resolves when all events are written, or when the last try failed. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#running;

@@ -6,7 +6,7 @@ import type { AttemptResult } from './sender.ts';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** Counts and logs what deliveries do. URLs stand nowhere in it: they often hold a receiver's own secrets. */
+/** Counts and logs deliveries. It never contains URLs: they often hold a receiver's own secrets. */
 export class DeliveryMeter {
   readonly #log: Logger;
   readonly #attempts;
@@ -21,29 +21,25 @@ export class DeliveryMeter {
     this.#attempts = metrics.counter('underround_webhook_attempts_total', 'Attempts to deliver, by outcome', [
       'outcome',
     ]);
-    this.#seconds = metrics.histogram(
-      'underround_webhook_attempt_seconds',
-      'From the beginning of an attempt to its end',
-      {
-        buckets: SECONDS,
-      },
-    );
+    this.#seconds = metrics.histogram('underround_webhook_attempt_seconds', 'Duration of an attempt', {
+      buckets: SECONDS,
+    });
     this.#settled = metrics.counter(
       'underround_webhook_deliveries_total',
-      'Deliveries that are over, by how they ended',
+      'Finished deliveries, by final state',
       ['state'],
     );
     this.#paused = metrics.counter(
       'underround_webhook_paused_total',
-      'Webhooks paused because ten attempts in a row failed',
+      'Webhooks paused after ten consecutive failed attempts',
     );
     this.#held = metrics.gauge(
       'underround_webhook_held',
-      'Deliveries in memory of webhooks that have some waiting',
+      'Deliveries in memory, of webhooks with pending ones',
     );
     this.#sending = metrics.gauge(
       'underround_webhook_sending',
-      'Whether this process is the one that sends for its database: 1 or 0',
+      'Whether this process is the sender of its database: 1 or 0',
     );
   }
 
@@ -66,7 +62,7 @@ export class DeliveryMeter {
     this.#log.warn({ webhookId }, 'webhook.paused');
   }
 
-  /** Whether this process sends from now on, or another may. */
+  /** Whether this process is the sender from now on, or another may be. */
   sends(isUs: boolean): void {
     this.#sending.set(isUs ? 1 : 0);
     this.#log.info({ isUs }, 'webhooks.sender_decided');

@@ -7,22 +7,22 @@ import { BulkStatement } from './bulkStatement.ts';
 import { type Delivery, type DeliveryChange, deliveryIdOf } from './delivery.ts';
 import type { WebhookEvent } from './event.ts';
 
-/** What becomes of a registration: its count of failures, and that it is paused. */
-export interface WebhookStanding {
+/** A change of a registration: its count of failures, and whether it is paused. */
+export interface WebhookHealth {
   readonly webhookId: string;
-  /** The change is dropped where its owner resumed it since. */
+  /** The change is dropped if the owner has resumed it since. */
   readonly activeSinceMs: number;
   readonly consecutiveFailures: number;
   readonly paused: boolean;
 }
 
-/** Deliveries of one webhook that wait, and how many of them could be tried now. */
+/** Pending deliveries of one webhook, and how many of them are due. */
 export interface Waiting {
   readonly count: number;
   readonly due: number;
 }
 
-/** The rows behind the deliveries. An event is accepted when `accept` resolves: from then on no crash loses it. */
+/** Stores events and deliveries. An event is accepted when `accept` resolves: from then on no crash loses it. */
 export class Outbox {
   readonly #db: Database;
   readonly #clock: Pick<Clock, 'now'>;
@@ -35,9 +35,9 @@ export class Outbox {
   }
 
   /**
-   * Writes events with a delivery for each webhook that wants them, all in one transaction. An event that was
-   * accepted before, by any process, is passed over.
-   * @param current Asked within the transaction: who is registered, and sent to, at this moment.
+   * Writes events with a delivery for each webhook that wants them, all in one transaction. An event that any process
+   * accepted before is skipped.
+   * @param current Called within the transaction: the active registrations at that time.
    */
   async accept(
     events: readonly WebhookEvent[],
@@ -61,7 +61,7 @@ export class Outbox {
         .execute();
       const fresh = new Set(inserted.map(({ event_id }) => event_id));
       const deliveries = told.flatMap(({ event, by }) => {
-        // The first of two equal ones in a batch stands for both.
+        // Of two equal events in a batch only the first is stored.
         if (!fresh.delete(event.row.event_id)) return [];
         const body = Buffer.from(event.row.body);
         return by.map(({ webhookId }) => newDelivery(event, { webhookId, body, nowMs }));
@@ -71,16 +71,16 @@ export class Outbox {
     });
   }
 
-  /** Writes what became of deliveries and registrations, in one transaction. */
-  async settle(changes: readonly DeliveryChange[], standings: readonly WebhookStanding[]): Promise<void> {
+  /** Writes the outcomes of deliveries and the changes of registrations, in one transaction. */
+  async settle(changes: readonly DeliveryChange[], healthChanges: readonly WebhookHealth[]): Promise<void> {
     const nowMs = this.#clock.now();
     await this.#db.transaction().execute(async (db) => {
       await this.#updates.run(db, changes);
-      for (const standing of standings) await stand(db, standing, nowMs);
+      for (const health of healthChanges) await writeHealth(db, health, nowMs);
     });
   }
 
-  /** How many deliveries wait, by webhook. */
+  /** How many deliveries are pending, by webhook. */
   async waiting(): Promise<ReadonlyMap<string, Waiting>> {
     const nowMs = this.#clock.now();
     const rows = await this.#db
@@ -96,12 +96,12 @@ export class Outbox {
     return new Map(rows.map(({ webhook_id, count, due }) => [webhook_id, { count, due }]));
   }
 
-  /** The first that wait for a webhook, soonest due first. */
+  /** The first pending deliveries of a webhook, soonest due first. */
   async pull(webhookId: string, limit: number): Promise<Delivery[]> {
     return (await this.#pending(webhookId, limit).execute()).map(toDelivery);
   }
 
-  /** Of those, what was tried before, sent again by hand, and not tried since. */
+  /** Of those, earlier attempted ones that were redelivered by hand and not tried since. */
   async pullAgain(webhookId: string, limit: number): Promise<Delivery[]> {
     const again = this.#pending(webhookId, limit)
       .where('delivery.due_ms', '<=', this.#clock.now())
@@ -123,7 +123,7 @@ export class Outbox {
       .limit(limit);
   }
 
-  /** Gives up what waits although its market ended `graceMs` ago. */
+  /** Expires pending deliveries whose market ended `graceMs` ago. */
   async expire(graceMs: number): Promise<number> {
     const done = await this.#db
       .updateTable('webhook_deliveries')
@@ -168,7 +168,7 @@ function insertDeliveries(): BulkStatement<{ delivery: Delivery; eventId: string
   );
 }
 
-/** PostgreSQL takes the values for text, hence the casts. */
+/** PostgreSQL reads the values as text, hence the casts. */
 function updateDeliveries(): BulkStatement<DeliveryChange> {
   const row = sql`(${null}, ${null}, ${null}, ${null}, ${null}, ${null})`;
   return new BulkStatement(
@@ -182,8 +182,8 @@ function updateDeliveries(): BulkStatement<DeliveryChange> {
   );
 }
 
-async function stand(db: Kysely<Schema>, standing: WebhookStanding, nowMs: number): Promise<void> {
-  const { webhookId, activeSinceMs, consecutiveFailures, paused } = standing;
+async function writeHealth(db: Kysely<Schema>, health: WebhookHealth, nowMs: number): Promise<void> {
+  const { webhookId, activeSinceMs, consecutiveFailures, paused } = health;
   const row = await db
     .updateTable('webhooks')
     .set({

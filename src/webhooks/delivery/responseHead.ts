@@ -1,6 +1,6 @@
-/** Characters of a reply's body that are kept. */
-export const HEAD_LENGTH = 500;
-/** Bytes that hold so many characters, whichever they are. */
+/** Characters kept of a reply's body. */
+const HEAD_LENGTH = 500;
+/** Bytes that hold that many characters, whichever they are. */
 export const HEAD_BYTES_MAX = HEAD_LENGTH * 4;
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -11,7 +11,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A stranger's text made harmless wherever it is shown: no markup, no control or direction characters. */
+/** Escapes untrusted text so that it is safe to show anywhere: no markup, no control or direction characters. */
 export function escapeHead(bytes: Buffer): string {
   if (bytes.length === 0) return '';
   const text = bytes.subarray(0, HEAD_BYTES_MAX).toString('utf8').slice(0, HEAD_LENGTH);

@@ -1,14 +1,14 @@
 /** Pauses before each further attempt; the last one repeats until the market's end. */
 export const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000, 600_000] as const;
-/** Each pause is spread by chance up to this fraction either way, so that many do not retry as one. */
-export const RETRY_JITTER = 0.2;
-/** A receiver that asks for a longer pause than this gets this. */
+/** Each pause varies randomly by up to this fraction either way, so that retries spread out. */
+const RETRY_JITTER = 0.2;
+/** A longer Retry-After is shortened to this. */
 export const RETRY_AFTER_MAX_MS = 600_000;
 
 /**
- * How long to wait before the next attempt, milliseconds.
- * @param step Attempts that failed so far, at least 1.
- * @param retryAfterMs What the receiver asked for; null: nothing. It lengthens the pause, never shortens it.
+ * The pause before the next attempt, in milliseconds.
+ * @param step Failed attempts so far, at least 1.
+ * @param retryAfterMs The receiver's Retry-After; null: none. It lengthens the pause, never shortens it.
  * @param random 0 <= x < 1.
  */
 export function retryDelayMs(step: number, retryAfterMs: number | null, random: () => number): number {

@@ -2,11 +2,11 @@ import { AdmittedRequests, type Quota } from '../../accounts/limits/limitsWindow
 import type { Clock } from '../../runtime/clock.ts';
 import { TooManySendsError } from '../../runtime/errors.ts';
 
-/** Deliveries that a user may have sent again within a minute. */
+/** Redeliveries that a user may request per minute. */
 export const REDELIVERIES_PER_MINUTE = 100;
-/** Test events that a user may send within a minute. */
+/** Test events that a user may send per minute. */
 export const TESTS_PER_MINUTE = 10;
-/** Users remembered at once; beyond it the one that asked longest ago is forgotten. */
+/** Users remembered at once; beyond this the one with the oldest request is dropped. */
 const MAX_USERS = 10_000;
 const WINDOW_MS = 60_000;
 
@@ -23,7 +23,7 @@ const QUOTAS: Readonly<Record<Kind, { readonly quotas: readonly Quota[]; readonl
   },
 };
 
-/** How much each user sends by hand: redeliveries and test events of all webhooks of a user count together. */
+/** How much each user sends by hand: redeliveries and test events of all of a user's webhooks count together. */
 export class SendQuotas {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #users = new Map<string, AdmittedRequests>();
@@ -32,14 +32,14 @@ export class SendQuotas {
     this.#clock = clock;
   }
 
-  /** @throws {TooManySendsError} When the user may send nothing of this kind now. */
+  /** @throws {TooManySendsError} If the user may send nothing of this kind now. */
   check(kind: Kind, userId: string): void {
     const waitMs = this.#of(kind, userId).peek(this.#clock.monotonic());
     if (waitMs > 0) throw new TooManySendsError(QUOTAS[kind].refusal, Math.ceil(waitMs / 1000));
   }
 
-  /** Counts as many of `wanted` as are admitted now. @returns How many. */
-  take(kind: Kind, userId: string, wanted: number): number {
+  /** Counts as many of `wanted` as are admitted now. @returns The number admitted. */
+  consume(kind: Kind, userId: string, wanted: number): number {
     const sent = this.#of(kind, userId);
     const nowMs = this.#clock.monotonic();
     let admitted = 0;

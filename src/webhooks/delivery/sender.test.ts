@@ -24,7 +24,7 @@ import { createSecret } from './signature.ts';
 const BODY = JSON.stringify(opportunity({ nowMs: Date.now() }));
 const secret = createSecret(randomBytes);
 
-/** Stands at the present, which the verifiers compare with; no attempt meets its deadline unless the test moves it. */
+/** Set to the present, which the verifiers compare with; no attempt meets its deadline unless the test advances it. */
 const standing = () => new FakeClock(systemClock.now());
 
 function delivery(): Delivery {
@@ -68,7 +68,7 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     return made;
   }
 
-  it('begins as many connections at once as attempts, whatever the first one comes to', async () => {
+  it('begins as many connections at once as attempts, whatever the result of the first', async () => {
     const silent = createServer();
     const accepted: Socket[] = [];
     silent.on('connection', (socket) => accepted.push(socket));
@@ -113,7 +113,7 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     }
   });
 
-  it('after rotations every secret of a day verifies, and the new one alone is in X-SVC-Signature', async () => {
+  it('after rotations every secret of the last day verifies, and only the new one is in X-SVC-Signature', async () => {
     const [first, second] = [createSecret(randomBytes), createSecret(randomBytes)];
     const nowMs = systemClock.now();
     const attempt = async (firstUntilMs: number, secondUntilMs: number) => {
@@ -139,15 +139,15 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     expect(() => new SvixWebhook(second).verify(BODY, after)).toThrow(/No matching signature found/);
   });
 
-  it('keeps connections and uses them again', async () => {
+  it('keeps connections and reuses them', async () => {
     const one = sender();
     for (let i = 0; i < 20; i++) await one.attempt(webhook(receiver.url()), delivery());
     expect(receiver.received).toHaveLength(20);
-    // The second is opened where the first is not yet known to be free again.
+    // The second is opened before the first is known to be free again.
     expect(receiver.connections).toBeLessThanOrEqual(2);
   });
 
-  it('opens connections to the new URL of a webhook that it was made to forget', async () => {
+  it('connects to the new URL of a webhook after `forget`', async () => {
     const one = sender();
     await one.attempt(webhook(receiver.url()), delivery());
     one.forget('wh_1');
@@ -188,7 +188,7 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     expect(retryAfterMs).toBe(Date.parse(date) - clock.now());
   });
 
-  it('reads no more than 20 kB of a reply without end, and keeps an escaped head', async () => {
+  it('reads at most 20 kB of an endless reply, and keeps an escaped head', async () => {
     let sent = 0;
     receiver.respond = (response) => {
       const chunk = `<script>\u202e\u0000&'"${'x'.repeat(10_000)}`;
@@ -204,11 +204,11 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     expect(result).toMatchObject({ outcome: 'delivered', status: 200 });
     expect(result.responseHead.startsWith('&lt;script&gt;\ufffd\ufffd&amp;&#39;&quot;xxx')).toBe(true);
     expect(result.responseHead.length).toBeLessThan(600);
-    // What had not left the kernel's buffers when the connection was cut.
+    // Bytes that were in the kernel's buffers when the connection was cut.
     expect(sent).toBeLessThan(REPLY_BYTES_MAX + 8 * 1024 * 1024);
   });
 
-  it('a certificate nobody vouches for, or of another name, is refused before anything is sent', async () => {
+  it('a certificate of an unknown authority, or of another name, is refused before anything is sent', async () => {
     const own = await sender({ ca: null }).attempt(webhook(receiver.url()), delivery());
     expect(own).toMatchObject({ outcome: 'transport', status: null, error: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     const other = await sender().attempt(webhook(receiver.url('127.0.0.2')), delivery());
@@ -216,7 +216,7 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     expect(receiver.received).toEqual([]);
   });
 
-  it('NODE_TLS_REJECT_UNAUTHORIZED=0 switches no verification off', async () => {
+  it('NODE_TLS_REJECT_UNAUTHORIZED=0 does not switch verification off', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     onTestFinished(() => void vi.unstubAllEnvs());
     const refused = await sender({ ca: null }).attempt(webhook(receiver.url()), delivery());
@@ -224,7 +224,7 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     expect(receiver.received).toEqual([]);
   });
 
-  it('a refused connection and a secret that cannot be read are failures with their reason', async () => {
+  it('a refused connection and an unreadable secret are failures with their reason', async () => {
     const { port } = receiver;
     await receiver.close();
     const refused = await sender().attempt(webhook(`https://127.0.0.1:${port}/`), delivery());
@@ -235,12 +235,12 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     receiver = await new WebhookReceiver(certificate).listen();
   });
 
-  describe('has five seconds in all', () => {
+  describe('has five seconds in total', () => {
     let server: Server;
     let sockets: Socket[] = [];
     const stages: readonly [string, (port: number, socket: Socket) => void][] = [
-      ['connected and silent: no TLS', () => {}],
-      ['a drip of bytes that are no TLS yet', (_, socket) => void socket.write('\u0016')],
+      ['a silent connection without TLS', () => {}],
+      ['a drip of bytes before any TLS', (_, socket) => void socket.write('\u0016')],
     ];
     afterEach(() => {
       for (const socket of sockets) socket.destroy();
@@ -269,7 +269,7 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     it.each([
       ['no head', () => {}],
       [
-        'a head and then nothing',
+        'a head without a body',
         (response: import('node:http').ServerResponse) => void response.flushHeaders(),
       ],
       ['a body that drips', (response: import('node:http').ServerResponse) => void response.write('x')],
@@ -293,7 +293,7 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     });
   });
 
-  it('is not sent any more when its connection comes too late', async () => {
+  it('is not sent any more if its connection opens too late', async () => {
     const clock = new FakeClock();
     const answers: ((addresses: string[]) => void)[] = [];
     const guard = new TargetGuard(
@@ -312,13 +312,13 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     for (const answer of answers) answer(['127.0.0.1']);
     expect(await next).toMatchObject({ outcome: 'delivered' });
     while (receiver.connections < answers.length) await new Promise((resolve) => setImmediate(resolve));
-    // By now the first would have been sent too: its connection was asked for before this one's.
+    // By now the first would have been sent too: its connection was requested before this one's.
     await slow.attempt(webhook(receiver.url(), { webhookId: 'wh_2' }), { ...delivery(), deliveryId: 'dl_3' });
     expect(answers).toHaveLength(2);
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual(['dl_2', 'dl_3']);
   });
 
-  it('takes the head that counts, after those of the 100s', async () => {
+  it('uses the final head, after informational ones', async () => {
     receiver.respond = (response) => {
       response.writeEarlyHints({ link: '</x>; rel=preload' });
       response.writeHead(503, { 'retry-after': '3' }).end('busy');
@@ -327,7 +327,7 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     expect(result).toMatchObject({ status: 503, retryAfterMs: 3000, responseHead: 'busy' });
   });
 
-  it('a reply that breaks off is none', async () => {
+  it('a truncated reply counts as none', async () => {
     receiver.respond = (response) => {
       response.writeHead(200, { 'content-length': '10' }).write('half');
       setImmediate(() => response.destroy());
@@ -343,7 +343,7 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
       error: 'the address 127.0.0.1 is loopback',
     });
     expect(receiver.connections).toBe(0);
-    // The receiver does hear who connects.
+    // Control: the receiver does count connections.
     await new Promise<void>((resolve) => void connect(receiver.port, '127.0.0.1', resolve).end());
     while (receiver.connections === 0) await new Promise((resolve) => setImmediate(resolve));
   });

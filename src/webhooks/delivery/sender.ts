@@ -5,25 +5,25 @@ import { retryAfterOf } from '../../venues/http.ts';
 import type { SigningWebhook } from '../registry/registration.ts';
 import { guardedConnector } from '../target/connector.ts';
 import type { TargetGuard } from '../target/target.ts';
-import { Deadlines } from './deadlines.ts';
+import { DeadlineQueue } from './deadlineQueue.ts';
 import type { Delivery } from './delivery.ts';
 import { Exchange, type Reply } from './exchange.ts';
 import { escapeHead } from './responseHead.ts';
 import { signBody, signMessage } from './signature.ts';
 
-/** Look-up, connection, TLS and the whole reply; interface specification 6.4. */
+/** Covers look-up, connection, TLS and the whole reply; interface specification 6.4. */
 export const DEADLINE_MS = 5_000;
-/** Attempts under way at one webhook, each on a connection of its own. */
+/** Attempts in flight at one webhook, each on a connection of its own. */
 export const CONCURRENCY_MAX = 10;
-/** A connection nobody uses is kept this long, unless the receiver says otherwise, and never longer than the second. */
+/** An idle connection is kept this long, or as long as the receiver says, but never longer than the second value. */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 60_000;
 
-export type AttemptOutcome = 'delivered' | 'refused' | 'timeout' | 'target_refused' | 'transport' | 'secret';
+type AttemptOutcome = 'delivered' | 'refused' | 'timeout' | 'target_refused' | 'transport' | 'secret';
 
 export interface AttemptResult {
   readonly outcome: AttemptOutcome;
-  /** Null where no whole reply came. */
+  /** Null without a complete reply. */
   readonly status: number | null;
   readonly startedMs: number;
   readonly latencyMs: number;
@@ -41,24 +41,24 @@ interface Endpoint {
 const TOO_LATE = new Error(`no whole reply within ${DEADLINE_MS / 1000} s`);
 const NO_SECRET = new Error('the signing secret cannot be decrypted; rotate it');
 
-/** Posts deliveries, each webhook over connections of its own, so that none waits for another's. */
+/** Posts deliveries. Each webhook has its own connections, so that none waits for another's. */
 export class WebhookSender {
   readonly #clock: Clock;
   readonly #connect: ReturnType<typeof guardedConnector>;
   readonly #endpoints = new Map<string, Endpoint>();
-  readonly #deadlines: Deadlines<Exchange>;
+  readonly #deadlines: DeadlineQueue<Exchange>;
 
-  /** @param ca Authorities beside Node's own, PEM. */
+  /** @param ca Certificate authorities in addition to Node's, PEM. */
   constructor(parts: { clock: Clock; guard: TargetGuard; ca?: string | undefined }) {
     this.#clock = parts.clock;
     this.#connect = guardedConnector(parts.guard, { timeoutMs: DEADLINE_MS, ca: parts.ca });
-    this.#deadlines = new Deadlines({
+    this.#deadlines = new DeadlineQueue({
       ...{ clock: parts.clock, ms: DEADLINE_MS },
       late: (exchange) => exchange.abort(TOO_LATE),
     });
   }
 
-  /** One attempt; never rejects. */
+  /** Makes one attempt; never rejects. */
   attempt(webhook: SigningWebhook, delivery: Delivery): Promise<AttemptResult> {
     const startedMs = this.#clock.now();
     const started = this.#clock.monotonic();
@@ -80,7 +80,7 @@ export class WebhookSender {
     });
   }
 
-  /** Closes a webhook's connections once it is not sent to any more. */
+  /** Closes a webhook's connections once it receives nothing more. */
   forget(webhookId: string): void {
     const endpoint = this.#endpoints.get(webhookId);
     this.#endpoints.delete(webhookId);
@@ -101,11 +101,11 @@ export class WebhookSender {
       connections: CONCURRENCY_MAX,
       pipelining: 1,
       connect: this.#connect,
-      // Otherwise attempts wait for the first connection's handshake, which decides on the protocol for all.
+      // With HTTP/2, attempts would wait for the first connection's handshake, which decides the protocol for all.
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-      // The deadline over everything is ours.
+      // Our own deadline covers the whole attempt.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -156,7 +156,7 @@ function failure(error: Error): Facts {
   return { ...nothing, outcome, error: reasonOf(error) };
 }
 
-/** What its owner may know of a failure: never a text that holds more than their own receiver said. */
+/** The failure shown to the owner: it never reveals more than their own receiver said. */
 function reasonOf(error: unknown): string {
   if (error instanceof TargetRefusedError) return error.message;
   const { code, name } = error as { code?: unknown; name?: unknown };

@@ -12,7 +12,7 @@ import { WebhookSender } from './sender.ts';
 import { ALONE, LockedSender } from './soleSender.ts';
 import { openWebhooks, type WebhookControl } from './webhooks.ts';
 
-export interface WebhookServiceParts {
+interface WebhookServiceOptions {
   readonly config: Pick<Config, 'dataDir' | 'databaseUrl' | 'secretKey' | 'webhookAllowedNetworks'>;
   readonly database: Database;
   readonly bus: Subscriber;
@@ -23,17 +23,17 @@ export interface WebhookServiceParts {
   readonly metrics: Metrics;
 }
 
-export interface WebhookService extends WebhookControl {
-  /** Hears no more, writes what was heard, lets attempts under way end. */
+interface WebhookService extends WebhookControl {
+  /** Unsubscribes, flushes accepted events and waits for in-flight attempts. */
   close(): Promise<void>;
 }
 
 /**
- * Sends opportunities to who registered for them, from now on and what an earlier run left over.
- * @throws {ConfigError} When a network that is allowed, or the key of the secrets, cannot be read.
- * @throws {StoreUnavailableError} When the database cannot be read.
+ * Delivers opportunities to subscribed webhooks, including those a previous run left undelivered.
+ * @throws {ConfigError} If an allowed network or the secret key cannot be read.
+ * @throws {StoreUnavailableError} If the database cannot be read.
  */
-export async function startWebhooks(parts: WebhookServiceParts): Promise<WebhookService> {
+export async function startWebhooks(parts: WebhookServiceOptions): Promise<WebhookService> {
   const { config, database, bus, clock, random, randomBytes, log, metrics } = parts;
   const {
     registry,
@@ -49,10 +49,11 @@ export async function startWebhooks(parts: WebhookServiceParts): Promise<Webhook
   const soleSender = config.databaseUrl === null ? ALONE : new LockedSender(database);
   const sending = { db: database, directory, sender, soleSender };
   const dispatcher = new Dispatcher({ ...sending, clock, random, log, metrics });
-  const leave = bus.subscribe('opportunity', (opportunity) => dispatcher.take(opportunity));
+  const leave = bus.subscribe('opportunity', (opportunity) => dispatcher.enqueue(opportunity));
   try {
     await dispatcher.start();
-    for (const opportunity of await missedOpportunities(database, clock.now())) dispatcher.take(opportunity);
+    for (const opportunity of await missedOpportunities(database, clock.now()))
+      dispatcher.enqueue(opportunity);
   } catch (error) {
     leave();
     await dispatcher.close();

@@ -30,7 +30,7 @@ test('X-SVC-Signature is plain HMAC over the raw bytes, keyed by the whole secre
 test.each([
   ['standardwebhooks', (secret: string) => new StandardWebhook(secret)],
   ['svix', (secret: string) => new SvixWebhook(secret)],
-])('%s verifies a hundred bodies, and none that was changed', (_, verifier) => {
+])('%s verifies a hundred bodies, and rejects changed ones', (_, verifier) => {
   for (let i = 0; i < 100; i++) {
     const secret = createSecret(randomBytes);
     const body = JSON.stringify({ n: i, text: `é${randomBytes(i).toString('hex')}` });

@@ -11,7 +11,7 @@ import { ALONE, LockedSender, type SoleSender } from './soleSender.ts';
 
 const postgres = await openTestPostgres();
 
-it('of a database of one service it is that service', async () => {
+it('in a database of one service, that service is the sender', async () => {
   expect(await ALONE.isUs()).toBe(true);
   await ALONE.leave();
   expect(await ALONE.isUs()).toBe(true);
@@ -20,7 +20,7 @@ it('of a database of one service it is that service', async () => {
 describe.skipIf(postgres.absent)(
   `of two processes on PostgreSQL ${postgres.absent ? `(skipped: ${postgres.absent})` : ''}`,
   () => {
-    /** Two processes; what a test opens is closed in reverse order, so the databases last. */
+    /** Two processes. A test's resources are closed in reverse order, so the databases last. */
     async function open() {
       const databaseUrl = await postgres.createDatabase();
       const process = async () => {
@@ -37,7 +37,7 @@ describe.skipIf(postgres.absent)(
       sql`select pg_terminate_backend(pid, 60000) from pg_locks where locktype = 'advisory' and granted
         and database = (select oid from pg_database where datname = current_database())`.execute(db);
 
-    it('one sends, until it leaves', async () => {
+    it('one sends until it leaves', async () => {
       const { one, other } = await open();
       expect([await one.isUs(), await other.isUs(), await one.isUs()]).toEqual([true, false, true]);
       await one.leave();
@@ -47,7 +47,7 @@ describe.skipIf(postgres.absent)(
       expect([await one.isUs(), await other.isUs()]).toEqual([true, false]);
     });
 
-    it('one sends, until it dies; it hears of it', async () => {
+    it('one sends until it dies, and its next call reports the failure', async () => {
       const { one, other, databases } = await open();
       expect([await one.isUs(), await other.isUs()]).toEqual([true, false]);
       await holderDies(databases[1]);
@@ -56,7 +56,7 @@ describe.skipIf(postgres.absent)(
       expect(await one.isUs()).toBe(false);
     });
 
-    it('the other writes what it is told, and takes over with what waits, each sent once', async () => {
+    it('the other stores its events, and takes over the pending ones, each sent once', async () => {
       const { one, other, databases } = await open();
       const t = await openTestWebhooks({ db: databases[0] });
       await t.register();
@@ -86,26 +86,26 @@ describe.skipIf(postgres.absent)(
       };
       const tell = (n: number) => opportunity({ nowMs: t.clock.now(), n });
       const both = tell(1);
-      a.take(both);
-      b.take(both);
-      b.take(tell(2));
+      a.enqueue(both);
+      b.enqueue(both);
+      b.enqueue(tell(2));
       await settle(2);
       expect(sent.toSorted()).toEqual(['a 1', 'a 2']);
       isDead = true;
       await holderDies(databases[1]);
-      b.take(tell(3));
+      b.enqueue(tell(3));
       await settle(3);
       const c = await t.dispatcher(to('c'), 'closed', new LockedSender(databases[0]), databases[0]);
-      c.take(tell(4));
+      c.enqueue(tell(4));
       await settle(4);
       expect(sent.slice(2)).toEqual(['b 3', 'b 4']);
       await b.close();
-      c.take(tell(5));
+      c.enqueue(tell(5));
       await settle(5);
       expect(sent.slice(4)).toEqual(['c 5']);
     });
 
-    it('what was under way when another took over is over before this one sends again', async () => {
+    it('attempts in flight at a takeover end before this process sends again', async () => {
       const { one, databases } = await open();
       const t = await openTestWebhooks({ db: databases[0] });
       await t.register();
@@ -117,7 +117,7 @@ describe.skipIf(postgres.absent)(
           ends.push(() => resolve(replied(200, t.clock)));
         });
       const dispatcher = await t.dispatcher({ attempt }, 'closed', role);
-      dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 1 }));
+      dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 1 }));
       while (ends.length < 1) await t.clock.advance(10);
       const sending = async () =>
         /^underround_webhook_sending (\d)$/m.exec(await t.metrics.registry.metrics())?.[1];
@@ -129,7 +129,7 @@ describe.skipIf(postgres.absent)(
       expect(await sending()).toBe('0');
       expect(ends).toHaveLength(1);
       ends[0]?.();
-      dispatcher.take(opportunity({ nowMs: t.clock.now(), n: 2 }));
+      dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 2 }));
       while (ends.length < 2) await t.clock.advance(100);
       ends[1]?.();
       const states = async () =>

@@ -1,32 +1,32 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database, Schema } from '../../control/schema.ts';
 
-/** Of several processes on one database, the one that sends. */
+/** Elects the one sender among several processes on one database. */
 export interface SoleSender {
   /**
-   * Whether this process is it; where nobody is, it is from now on. Asked again and again.
-   * @throws {StoreUnavailableError} When the database cannot be asked.
+   * Whether this process is the sender; it becomes the sender if there is none. Called repeatedly.
+   * @throws {StoreUnavailableError} If the database does not answer.
    */
   isUs(): Promise<boolean>;
-  /** Leaves it to the others. */
+  /** Gives up the role. */
   leave(): Promise<void>;
 }
 
-/** For a database of one service: that of SQLite lies in a data directory, where a second service is refused. */
+/** For SQLite: its data directory admits one service only, so that service is the sender. */
 export const ALONE: SoleSender = { isUs: async () => true, leave: async () => {} };
 
-/** "webhooks" in ASCII; whoever sends for this database holds the lock of this number. */
+/** "webhooks" in ASCII: the number of the lock that the sender of this database holds. */
 const LOCK = '8603390863846894451';
 
 interface Held {
   readonly connection: Kysely<Schema>;
-  /** Gives the connection back. */
+  /** Returns the connection to the pool. */
   release(): Promise<void>;
 }
 
 /**
- * By an advisory lock of PostgreSQL. It belongs to a connection: it is free again in the moment in which the process
- * that held it dies, and no clocks are compared.
+ * Elects by an advisory lock of PostgreSQL. The lock belongs to a connection: it is released as soon as its process
+ * dies, without comparing clocks.
  * @see https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
  */
 export class LockedSender implements SoleSender {
@@ -39,9 +39,9 @@ export class LockedSender implements SoleSender {
 
   async isUs(): Promise<boolean> {
     const held = this.#held;
-    if (held === null) return await this.#take();
+    if (held === null) return await this.#tryLock();
     try {
-      // While the connection lives, so does the lock.
+      // The lock lasts as long as the connection.
       await sql`select 1`.execute(held.connection);
       return true;
     } catch (error) {
@@ -54,12 +54,12 @@ export class LockedSender implements SoleSender {
     const held = this.#held;
     this.#held = null;
     if (held === null) return;
-    // A broken connection needs no unlocking; its error is known, or nobody's concern any more.
+    // A broken connection needs no unlocking; its error was reported, or no longer matters.
     await sql`select pg_advisory_unlock_all()`.execute(held.connection).catch(() => undefined);
     await held.release();
   }
 
-  async #take(): Promise<boolean> {
+  async #tryLock(): Promise<boolean> {
     return await new Promise<boolean>((resolve, reject) => {
       const using = this.#db.connection().execute(async (connection) => {
         const asked = sql<{ locked: boolean }>`select pg_try_advisory_lock(${sql.raw(LOCK)}) as locked`;

@@ -9,7 +9,7 @@ import { AddressPolicy } from '../target/addresses.ts';
 import { type ResolveHost, TargetGuard } from '../target/target.ts';
 import { SendQuotas } from './sendQuotas.ts';
 
-/** What owners do with webhooks, from the dashboard and from the command line. */
+/** The owners' operations on webhooks, from the dashboard and from the command line. */
 export interface Webhooks {
   readonly registry: WebhookRegistry;
   readonly log: DeliveryLog;
@@ -17,25 +17,25 @@ export interface Webhooks {
   readonly box: SecretBox;
 }
 
-/** The same beside a sender in this process, which hears of a change at once. */
+/** The same in a process that sends; `wake` makes the sender poll after a change. */
 export interface WebhookControl extends Pick<Webhooks, 'registry' | 'log'> {
   wake(): void;
 }
 
-/** The clock also measures how much each user sends by hand. */
+/** The clock also limits how much each user sends by hand. */
 export interface WebhookSources extends RowSources {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** @throws {ConfigError} When a network that is allowed, or the key of the secrets, cannot be read. */
+/** @throws {ConfigError} If an allowed network or the secret key cannot be read. */
 export function openWebhooks(
   database: Database,
   parts: {
     config: Pick<Config, 'dataDir' | 'secretKey' | 'webhookAllowedNetworks'>;
     sources: WebhookSources;
-    /** Makes no file for the key: secrets are neither read nor made. */
+    /** Creates no key file: secrets are neither read nor created. */
     isReader?: boolean;
-    /** Instead of the name servers and of this machine's own resolver. */
+    /** Replaces both the name servers and this machine's resolver. */
     resolve?: ResolveHost;
   },
 ): Webhooks {

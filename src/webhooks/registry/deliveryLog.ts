@@ -12,12 +12,12 @@ import { REDELIVERIES_PER_MINUTE, type SendQuotas } from '../delivery/sendQuotas
 import type { DeliveryState } from '../schemaWebhooks.ts';
 import type { Webhook } from './registration.ts';
 
-/** What is asked for by hand is tried this long, its market's end or not. */
+/** A manual redelivery is tried this long, even past its market's end. */
 export const REDELIVERY_WINDOW_MS = 15 * 60_000;
-/** Deliveries of test events kept for one webhook; a further one takes the place of the oldest that is over. */
+/** Test deliveries kept per webhook; a further one replaces the oldest finished one. */
 export const TESTS_MAX = 100;
 const TEST_TAU_MINUTES = 10;
-/** No market has it, so no receiver acts on a test. */
+/** No market has this id, so no receiver acts on a test. */
 const TEST_MARKET_ID = `0x${'0'.repeat(64)}`;
 
 /** A delivery as its owner sees it. */
@@ -35,19 +35,19 @@ export interface LoggedDelivery {
   readonly log: readonly LoggedAttempt[];
 }
 
-export interface LogPlace {
+interface LogPlace {
   readonly createdMs: number;
   readonly deliveryId: string;
 }
 
-/** Deliveries accepted in [startMs, endMs) that are in one of the states; null: no bound, any that is over. */
-export interface LogRange {
+/** Deliveries accepted in [startMs, endMs) with the given state; null: no bound, any state. */
+interface LogRange {
   readonly startMs: number | null;
   readonly endMs: number | null;
   readonly state: DeliveryState | null;
 }
 
-/** What was delivered and how; sending it again. */
+/** The log of deliveries, and redelivery. */
 export class DeliveryLog {
   readonly #db: Database;
   readonly #sources: RowSources;
@@ -59,7 +59,7 @@ export class DeliveryLog {
     this.#quotas = quotas;
   }
 
-  /** Newest first. @param after Only what comes after this place. */
+  /** Newest first. @param after Only deliveries after this place. */
   async page(
     webhookId: string,
     { limit, after, range }: { limit: number; after: LogPlace | null; range: LogRange },
@@ -94,10 +94,10 @@ export class DeliveryLog {
   }
 
   /**
-   * Sends one again, under the same id. One that waits is due at once; one whose attempt is under way goes on.
-   * @returns False when the webhook has no such delivery.
-   * @throws {InvalidInputError} When the webhook is paused.
-   * @throws {TooManySendsError} When its user had too many sent again in the last minute.
+   * Sends a delivery again, under the same id. A waiting one is due at once; an in-flight attempt continues.
+   * @returns False if the webhook has no such delivery.
+   * @throws {InvalidInputError} If the webhook is paused.
+   * @throws {TooManySendsError} If its user requested too many redeliveries in the last minute.
    */
   async redeliver(webhook: Webhook, deliveryId: string): Promise<boolean> {
     this.#quotas.check('redelivery', webhook.userId);
@@ -109,10 +109,10 @@ export class DeliveryLog {
   }
 
   /**
-   * Sends a range again, oldest first: as many as its user may have sent again in this minute.
-   * @returns How many.
-   * @throws {InvalidInputError} When the webhook is paused.
-   * @throws {TooManySendsError} When its user had too many sent again in the last minute.
+   * Sends a range again, oldest first, as far as its user's quota of this minute allows.
+   * @returns The number sent.
+   * @throws {InvalidInputError} If the webhook is paused.
+   * @throws {TooManySendsError} If its user requested too many redeliveries in the last minute.
    */
   async redeliverRange(webhook: Webhook, range: LogRange): Promise<number> {
     this.#quotas.check('redelivery', webhook.userId);
@@ -127,19 +127,19 @@ export class DeliveryLog {
   }
 
   /**
-   * An event of the very form of real ones, of a market that does not exist, for this webhook alone.
+   * Sends a test event with the real payload shape and a non-existent market, to this webhook only.
    * @returns The delivery's id.
-   * @throws {InvalidInputError} When the webhook is paused.
-   * @throws {TooManySendsError} When its user sent too many in the last minute.
+   * @throws {InvalidInputError} If the webhook is paused.
+   * @throws {TooManySendsError} If its user sent too many in the last minute.
    */
   async sendTest(webhook: Webhook): Promise<string> {
     this.#quotas.check('test', webhook.userId);
     if (webhook.state === 'paused') throw pausedWebhook();
-    this.#quotas.take('test', webhook.userId, 1);
+    this.#quotas.consume('test', webhook.userId, 1);
     const nowMs = this.#sources.clock.now();
     const event = toEvent(testOpportunity(webhook, nowMs));
     if (event === null) throw new TypeError('the test event is malformed');
-    // Two tests within a millisecond are two events.
+    // Makes two tests within a millisecond two events.
     const chance = Buffer.from(this.#sources.randomBytes(12)).toString('hex');
     const { detected_at } = event.row;
     const row = { ...event.row, event_id: eventIdOf({ market_id: chance, detected_at }) };
@@ -162,7 +162,7 @@ export class DeliveryLog {
 
   async #sendAgain(webhook: Webhook, rows: readonly { delivery_id: string }[]): Promise<number> {
     if (webhook.state === 'paused') throw pausedWebhook();
-    const admitted = rows.slice(0, this.#quotas.take('redelivery', webhook.userId, rows.length));
+    const admitted = rows.slice(0, this.#quotas.consume('redelivery', webhook.userId, rows.length));
     if (admitted.length === 0) return 0;
     const nowMs = this.#sources.clock.now();
     const untilMs = nowMs + REDELIVERY_WINDOW_MS;
@@ -201,7 +201,10 @@ function inRange<O>(query: Deliveries<O>, { startMs, endMs, state }: LogRange): 
   return bounded;
 }
 
-/** Those beyond the newest `TESTS_MAX`, with their events, which no other webhook has. What waits stays. */
+/**
+ * Deletes test deliveries beyond the newest `TESTS_MAX`, with their events, which no other webhook has. Pending ones
+ * stay.
+ */
 async function deleteOldTests(db: Database, webhookId: string): Promise<void> {
   const old = await db
     .selectFrom('webhook_deliveries')

@@ -3,7 +3,7 @@ import { openTestWebhooks, replied } from '../../../test/support/webhooks.ts';
 import type { Detection } from '../../signals/detection.ts';
 import { missedOpportunities } from './missed.ts';
 
-it('what was audited and not accepted is found at the next start, and sent once', async () => {
+it('an opportunity audited but not accepted is found at the next start, and sent once', async () => {
   const t = await openTestWebhooks();
   await t.register();
   await t.clock.advance(10);
@@ -69,7 +69,7 @@ it('what was audited and not accepted is found at the next start, and sent once'
     const dispatcher = await t.dispatcher(sender);
     const missed = await missedOpportunities(t.db, nowMs);
     expect(missed.map(({ tier }) => tier)).toEqual(['logical', 'endgame']);
-    for (const opportunity of missed) dispatcher.take(opportunity);
+    for (const opportunity of missed) dispatcher.enqueue(opportunity);
     await t.clock.advance(100);
   }
   expect(slugs.sort()).toEqual(['slug-1', 'slug-2']);

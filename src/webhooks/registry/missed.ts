@@ -3,12 +3,12 @@ import { type Opportunity, PUSHED_TIERS } from '../../schema/opportunity.ts';
 import type { Detection } from '../../signals/detection.ts';
 import { opportunityOf } from '../../signals/opportunity.ts';
 
-/** Opportunities of one start; one market and tier has one, so this is far more than are open at once. */
+/** Opportunities per start; a market has one per kind, so this far exceeds the number open at once. */
 const MISSED_MAX = 1_000;
 
 /**
- * What was audited and whose market still runs: it was told, but a process that died in that very moment may not have
- * accepted it. What was accepted is known by its id and passed over.
+ * Audited opportunities whose market is still open: they were published, but a process that died right then may not
+ * have accepted them. Accepted ones are recognised by their id and skipped.
  */
 export async function missedOpportunities(db: Database, nowMs: number): Promise<Opportunity[]> {
   const rows = await db

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { DELIVERY, deliveryQueueOn } from '../../../test/support/deliveryQueues.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { DELIVERY, laneOn } from '../../../test/support/lanes.ts';
 import { lateReads } from '../../../test/support/lateReads.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { answering, openTestWebhooks, replied, states } from '../../../test/support/webhooks.ts';
@@ -9,7 +9,7 @@ import type { Delivery } from '../delivery/delivery.ts';
 import { ALONE } from '../delivery/soleSender.ts';
 import { REDELIVERY_WINDOW_MS } from './deliveryLog.ts';
 
-describe('what is sent again by hand', () => {
+describe('a manual redelivery', () => {
   /** One delivery that failed three times, and whose next try is in half a minute. */
   async function failedThrice() {
     const t = await openTestWebhooks();
@@ -19,7 +19,7 @@ describe('what is sent again by hand', () => {
     onTestFinished(() => own.destroy());
     const late = lateReads(own, 'due');
     const dispatcher = await t.dispatcher(to, 'closed', ALONE, late.db);
-    dispatcher.take(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 1 }));
     await t.clock.advance(6500);
     expect(to.attempts).toHaveLength(3);
     const deliveryId = to.attempts[0]?.delivery.deliveryId ?? '';
@@ -42,18 +42,18 @@ describe('what is sent again by hand', () => {
     expect(await states(t)).toEqual(['expired']);
   });
 
-  it('is found within a second where nobody tells', async () => {
+  it('is found within a second without a notification', async () => {
     const { t, to, redeliver } = await failedThrice();
     const askedMs = await redeliver();
     await t.clock.advance(1000);
     expect(to.attempts[3]?.at).toBeLessThanOrEqual(askedMs + 1000);
   });
 
-  it('is found at once though the sender is looking at that very moment', async () => {
+  it('is found at once though the sender is polling at that time', async () => {
     const { t, to, dispatcher, redeliver, late } = await failedThrice();
-    const looking = late.hold();
+    const polling = late.hold();
     dispatcher.wake();
-    await looking;
+    await polling;
     const askedMs = await redeliver();
     dispatcher.wake();
     late.letGo();
@@ -61,24 +61,24 @@ describe('what is sent again by hand', () => {
     expect(to.attempts[3]?.at).toBeLessThanOrEqual(askedMs + 100);
   });
 
-  it('is told from a row of the attempt before, which is written a moment later', async () => {
+  it('is distinguished from the row of the previous attempt, which is written a little later', async () => {
     const clock = new FakeClock();
     const times: number[] = [];
     const random = () => 0.5;
-    const lane = laneOn(clock, random, async () => {
+    const queue = deliveryQueueOn(clock, random, async () => {
       times.push(clock.now());
       return replied(500, clock);
     });
     const startedMs = clock.now();
     const row: Delivery = { ...DELIVERY, dueMs: startedMs };
-    lane.add(row);
+    queue.add(row);
     await clock.advance(100);
-    lane.add(row);
+    queue.add(row);
     await clock.advance(1500);
     expect(times.map((at) => at - startedMs)).toEqual([0, 1000]);
-    lane.add({ ...row, attempts: 2, step: 0, dueMs: clock.now() });
+    queue.add({ ...row, attempts: 2, step: 0, dueMs: clock.now() });
     await clock.advance(1500);
     expect(times.map((at) => at - startedMs)).toEqual([0, 1000, 1600, 2600]);
-    await lane.close();
+    await queue.close();
   });
 });

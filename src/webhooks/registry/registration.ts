@@ -13,7 +13,7 @@ export interface Webhook {
   readonly tiers: readonly PushedTier[];
   /** Null: all. */
   readonly tickers: readonly Ticker[] | null;
-  /** Since when a tier or ticker is wanted that was not from the first. */
+  /** Since when a later added kind or ticker is wanted. */
   readonly filtersSinceMs: Readonly<Partial<Record<PushedTier | Ticker, number>>>;
   readonly state: WebhookState;
   readonly pauseReason: PauseReason | null;
@@ -21,22 +21,22 @@ export interface Webhook {
   readonly consecutiveFailures: number;
   readonly createdMs: number;
   readonly activeSinceMs: number;
-  /** Until when the secret before the last rotation is signed with as well; null: there is none. */
+  /** Until when the secret before the last rotation also signs; null: there is none. */
   readonly previousUntilMs: number | null;
 }
 
-/** What signs a webhook's deliveries. */
-export interface Secrets {
-  /** Null where it cannot be decrypted: the key is another than when it was made. */
+/** The secrets that sign a webhook's deliveries. */
+interface Secrets {
+  /** Null if it cannot be decrypted: the key has changed since it was created. */
   readonly current: string | null;
-  /** Those before it, oldest first. */
+  /** Earlier secrets, oldest first. */
   readonly previous: readonly PreviousSecret[];
 }
 
-export interface PreviousSecret {
-  /** Null as above. */
+interface PreviousSecret {
+  /** Null if it cannot be decrypted. */
   readonly secret: string | null;
-  /** Until when it is still signed with. */
+  /** Until when it still signs. */
   readonly untilMs: number;
 }
 
@@ -82,8 +82,8 @@ export function toSigningWebhook(row: Selectable<WebhooksTable>, box: SecretBox)
 }
 
 /**
- * Whether an opportunity of this tier and ticker is for this webhook. Nobody gets what was detected before they asked
- * for it, or while they were paused.
+ * Whether a webhook wants an opportunity of this kind and ticker. It never receives one detected before it was wanted,
+ * or while the webhook was paused.
  */
 export function wants(
   webhook: Webhook,

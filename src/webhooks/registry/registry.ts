@@ -13,11 +13,11 @@ import { parseTarget, type TargetGuard } from '../target/target.ts';
 import { previousOf, toWebhook, type Webhook } from './registration.ts';
 import { noteChange } from './revision.ts';
 
-/** Webhooks a user may have at once. */
+/** Webhooks that a user may have at once. */
 export const MAX_WEBHOOKS_PER_USER = 20;
-/** How long the secret before a rotation is still signed with. */
+/** How long the secret before a rotation still signs. */
 export const ROTATION_OVERLAP_MS = 86_400_000;
-/** Secrets before the current one that may be signed with at once. */
+/** Earlier secrets that may sign at once. */
 export const PREVIOUS_SECRETS_MAX = 5;
 
 export interface NewWebhook {
@@ -29,26 +29,26 @@ export interface NewWebhook {
   readonly tickers: readonly Ticker[] | null;
 }
 
-/** What is left out stays; null means all, as at the registration. */
-export interface WebhookChange {
+/** Omitted fields stay unchanged; null means all, as at the registration. */
+interface WebhookChange {
   readonly label?: string;
   readonly tiers?: readonly PushedTier[] | null;
   readonly tickers?: readonly Ticker[] | null;
 }
 
-/** `secret` is the only copy in the clear there will ever be: show it, do not keep it. */
-export interface IssuedWebhook {
+/** `secret` is the only plain-text copy there will ever be: show it, do not store it. */
+interface IssuedWebhook {
   readonly secret: string;
   readonly webhook: Webhook;
 }
 
-/** Which webhook: of one user, or, without one, whoever's (the operator's command line). */
+/** Identifies a webhook: of one user, or of any user if `userId` is omitted (the operator's command line). */
 export interface WebhookName {
   readonly webhookId: string;
   readonly userId?: string;
 }
 
-/** What owners do with their webhooks. A running sender hears of each change before it sends the next event. */
+/** The owners' operations on their webhooks. A running sender applies each change before it sends the next event. */
 export class WebhookRegistry {
   readonly #db: Database;
   readonly #sources: RowSources;
@@ -63,8 +63,8 @@ export class WebhookRegistry {
   }
 
   /**
-   * Registers one; null when the user has as many as a user may. The caller has checked the tier.
-   * @throws {InvalidInputError} When the URL is none that is sent to, or a member is invalid.
+   * Registers a webhook; null if the user already has the maximum. The caller has checked the tier.
+   * @throws {InvalidInputError} If the URL is not allowed, or a member is invalid.
    */
   async create(wanted: NewWebhook): Promise<IssuedWebhook | null> {
     const label = checkLabel(wanted.label);
@@ -88,7 +88,7 @@ export class WebhookRegistry {
       ...{ created_ms: nowMs, active_since_ms: nowMs },
     };
     const stored = await this.#db.transaction().execute(async (db) => {
-      // Locks the user's row, so that two requests at once do not both count before either has made its own.
+      // Locks the user's row, so that two concurrent requests do not both count before either has inserted its webhook.
       const owner = db.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
       await owner.where('user_id', '=', wanted.userId).execute();
       const existing = await db
@@ -104,7 +104,7 @@ export class WebhookRegistry {
     return stored ? { secret, webhook: toWebhook(row) } : null;
   }
 
-  /** Oldest first; of one user when `userId` is given. */
+  /** Oldest first; of one user if `userId` is given. */
   async list(filter: { userId?: string } = {}): Promise<Webhook[]> {
     const query = this.#db.selectFrom('webhooks').selectAll().orderBy('created_ms').orderBy('webhook_id');
     const { userId } = filter;
@@ -112,7 +112,7 @@ export class WebhookRegistry {
     return rows.map(toWebhook);
   }
 
-  /** Null when there is none. */
+  /** Null if there is none. */
   async find(name: WebhookName): Promise<Webhook | null> {
     const query = this.#db.selectFrom('webhooks').selectAll().where('webhook_id', '=', name.webhookId);
     const { userId } = name;
@@ -120,7 +120,10 @@ export class WebhookRegistry {
     return row ? toWebhook(row) : null;
   }
 
-  /** What a filter lets through now and did not before is sent where it is detected from now on. @throws {InvalidInputError} When there is none, or a member is invalid. */
+  /**
+   * An event that only the new filter admits is sent if it is detected from now on.
+   * @throws {InvalidInputError} If there is no such webhook, or a member is invalid.
+   */
   async update(name: WebhookName, change: WebhookChange): Promise<Webhook> {
     const { label, tiers, tickers } = change;
     return await this.#set(name, (row) => {
@@ -135,7 +138,7 @@ export class WebhookRegistry {
     });
   }
 
-  /** Nothing more is sent, and what waits is skipped. Paused again keeps reason and time. @throws {InvalidInputError} */
+  /** Stops sending, and skips pending deliveries. Pausing again keeps reason and time. @throws {InvalidInputError} */
   async pause(name: WebhookName): Promise<Webhook> {
     const known = await this.#known(name);
     if (known.state === 'paused') return known;
@@ -145,7 +148,7 @@ export class WebhookRegistry {
     }));
   }
 
-  /** Sends again what is detected from now on, and forgets the failures. @throws {InvalidInputError} */
+  /** Sends events detected from now on, and resets the count of failures. @throws {InvalidInputError} */
   async resume(name: WebhookName): Promise<Webhook> {
     const known = await this.#known(name);
     if (known.state === 'active') return known;
@@ -156,9 +159,9 @@ export class WebhookRegistry {
   }
 
   /**
-   * A new secret; each one before is signed with until 24 hours after the rotation that replaced it.
-   * @throws {TooManySecretsError} When as many as may be are signed with; nothing changes.
-   * @throws {InvalidInputError} When there is none.
+   * Creates a new secret; each earlier one still signs until 24 hours after the rotation that replaced it.
+   * @throws {TooManySecretsError} If the maximum number of earlier secrets still sign; nothing changes.
+   * @throws {InvalidInputError} If there is no such webhook.
    */
   async rotate(name: WebhookName): Promise<IssuedWebhook> {
     const { clock, randomBytes } = this.#sources;
@@ -179,11 +182,11 @@ export class WebhookRegistry {
     return { secret, webhook };
   }
 
-  /** It and its log are gone. @throws {InvalidInputError} When there is none. */
+  /** Deletes it and its log. @throws {InvalidInputError} If there is no such webhook. */
   async delete(name: WebhookName): Promise<void> {
     const { webhookId } = await this.#known(name);
     await this.#db.transaction().execute(async (db) => {
-      // No other webhook has the events of its tests: they go with it, others when they are old.
+      // Its test events belong to no other webhook and are deleted with it; other events are deleted when they are old.
       const tests = db
         .selectFrom('webhook_deliveries')
         .select('event_id')
@@ -201,12 +204,12 @@ export class WebhookRegistry {
     return found;
   }
 
-  /** @param changeOf What follows from the row as it is, which nobody else changes meanwhile. */
+  /** @param changeOf Returns the change for the locked row. */
   async #set(name: WebhookName, changeOf: (row: Row) => ColumnChange): Promise<Webhook> {
     const { webhookId } = await this.#known(name);
     return await this.#db.transaction().execute(async (db) => {
       const update = () => db.updateTable('webhooks').where('webhook_id', '=', webhookId).returningAll();
-      // To write locks the row, on either database.
+      // An update locks the row, on either database.
       const before = await update()
         .set((webhooks) => ({ webhook_id: webhooks.ref('webhook_id') }))
         .executeTakeFirst();
@@ -239,7 +242,7 @@ interface ColumnChange {
   readonly previous_secrets?: string;
 }
 
-/** The id is not echoed: whatever was given by mistake must not reach a log. */
+/** The id is not echoed: a value pasted by mistake must not reach a log. */
 function unknownWebhook(): InvalidInputError {
   return new InvalidInputError('no webhook with this id; `webhooks list` shows the ids');
 }

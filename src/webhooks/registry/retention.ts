@@ -5,16 +5,16 @@ import { type Clock, every, type Timer } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 
-/** How long the log of a delivery is kept, unless there are too many. */
+/** How long a delivery's log is kept, unless there are too many. */
 export const LOG_AGE_MAX_MS = 7 * 86_400_000;
-/** Deliveries kept for one webhook; beyond it the oldest go first. */
-export const WEBHOOK_ROWS_MAX = 10_000;
-/** Deliveries kept in all, shared evenly: beyond it the users with the most lose their oldest first. */
-export const LOG_ROWS_MAX = 200_000;
+/** Deliveries kept per webhook; beyond this the oldest are deleted first. */
+const WEBHOOK_ROWS_MAX = 10_000;
+/** Deliveries kept in all, shared evenly: beyond this the users with the most lose their oldest first. */
+const LOG_ROWS_MAX = 200_000;
 const PERIOD_MS = 60_000;
-/** Rows of one transaction: a few milliseconds, so that no event waits behind it for long. */
+/** Rows per transaction: a few milliseconds, so that no event waits long for it. */
 const DELETE_MAX = 500;
-/** Transactions of one round; what is left waits for the next. */
+/** Transactions per round; the remaining rows wait for the next. */
 const ROUND_MAX = 1_000;
 
 /** How many of its deliveries a webhook keeps. */
@@ -24,7 +24,7 @@ interface Kept {
   readonly rowsMax: number;
 }
 
-/** Keeps the delivery log bounded. What still waits is never deleted. */
+/** Keeps the delivery log bounded. Pending deliveries are never deleted. */
 export class Retention {
   readonly #db: Database;
   readonly #clock: Clock;
@@ -73,7 +73,7 @@ export class Retention {
     await this.#running;
   }
 
-  /** Deletes what is too old or too much. */
+  /** Deletes rows that exceed the limits of age or number. */
   async prune(): Promise<void> {
     const cutoffMs = this.#clock.now() - LOG_AGE_MAX_MS;
     await this.#deleteAll(() => this.#deleteDeliveries(cutoffMs));
@@ -84,12 +84,12 @@ export class Retention {
       .orderBy('created_ms')
       .limit(1)
       .executeTakeFirst();
-    // An event is as old as its deliveries, so the oldest one left bounds what is still needed.
+    // An event is as old as its deliveries, so the oldest remaining delivery bounds the events still needed.
     const eventCutoffMs = Math.min(cutoffMs, oldest?.created_ms ?? cutoffMs);
     await this.#deleteAll(() => this.#deleteEvents(eventCutoffMs));
   }
 
-  /** Webhooks with more than they may keep: the deliveries of one user never push out those of another. */
+  /** Webhooks with more rows than allowed: one user's deliveries never displace another's. */
   async #overfull(): Promise<Kept[]> {
     const counted = await this.#db
       .selectFrom('webhook_deliveries as delivery')
@@ -116,7 +116,7 @@ export class Retention {
     });
   }
 
-  /** Deletes what is older than the newest `rowsMax` of a webhook. */
+  /** Deletes a webhook's deliveries older than its newest `rowsMax`. */
   async #shorten(webhookId: string, rowsMax: number): Promise<void> {
     const newest = await this.#db
       .selectFrom('webhook_deliveries')
@@ -159,7 +159,8 @@ export class Retention {
         .where(({ not, exists, selectFrom }) =>
           not(
             exists(
-              // An event and its deliveries are stored in one moment: the index by age finds those of other webhooks.
+              // An event and its deliveries are stored at the same time: the index by age finds those of other
+              // webhooks.
               selectFrom('webhook_deliveries as other')
                 .select('other.delivery_id')
                 .whereRef('other.created_ms', '=', 'event.created_ms')
@@ -209,7 +210,9 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** The largest share such that no one has more and all together have at most `total`; nobody's unused part is lost. */
+/**
+ * The largest share such that capping every count at it keeps the sum within `total`; unused parts go to the others.
+ */
 function evenShare(counts: readonly number[], total: number): number {
   let left = total;
   const ascending = counts.toSorted((a, b) => a - b);

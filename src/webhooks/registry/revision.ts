@@ -6,7 +6,7 @@ import type { Schema } from '../../control/schema.ts';
 const NAME = 'webhooks_revision';
 const LENGTH = 12;
 
-/** Tells every sender, of any process, that registrations changed. Part of the transaction that changes them. */
+/** Notifies every sender, of any process, that registrations changed. Call it in the transaction that changes them. */
 export async function noteChange(db: Kysely<Schema>, { clock, randomBytes }: RowSources): Promise<void> {
   const row = { value: JSON.stringify(randomBase62(LENGTH, randomBytes)), updated_ms: clock.now() };
   await db
@@ -16,7 +16,7 @@ export async function noteChange(db: Kysely<Schema>, { clock, randomBytes }: Row
     .execute();
 }
 
-/** Differs from before whenever registrations changed meanwhile. */
+/** A different value means that registrations changed. */
 export async function readRevision(db: Kysely<Schema>): Promise<string> {
   const query = db.selectFrom('settings').select('value').where('name', '=', NAME);
   return (await query.executeTakeFirst())?.value ?? '';

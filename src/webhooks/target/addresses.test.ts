@@ -5,7 +5,7 @@ import { AddressPolicy, isAddress } from './addresses.ts';
 import { hostOf, parseTarget, TargetGuard } from './target.ts';
 
 const policy = new AddressPolicy([]);
-/** As the connector does it, after a URL parser read the spelling. */
+/** Like the connector, after a URL parser read the spelling. */
 const refusalOf = async (host: string) => {
   const guard = new TargetGuard(policy, async () => ['93.184.215.14']);
   return await guard.addresses(hostOf(parseTarget(`https://${host}/`))).then(
@@ -15,7 +15,7 @@ const refusalOf = async (host: string) => {
 };
 
 describe('addresses', () => {
-  it('there are enough of them', () => {
+  it('the table is large enough', () => {
     expect(new Set(REFUSED_HOSTS).size).toBe(REFUSED_HOSTS.length);
     expect(REFUSED_HOSTS.length).toBeGreaterThanOrEqual(150);
   });
@@ -40,7 +40,7 @@ describe('addresses', () => {
     '256.1.1.1',
     'fe80::1%eth0x',
     '::g',
-  ])('%j is no address', (text) => {
+  ])('%j is not an address', (text) => {
     expect(policy.refusal(text)).not.toBeNull();
   });
 
@@ -50,7 +50,7 @@ describe('addresses', () => {
   });
 });
 
-describe('networks the operator allows', () => {
+describe('networks that the operator allows', () => {
   const allowing = new AddressPolicy(['127.0.0.0/8', ' 10.1.2.0/24', 'fd00:1::/32']);
 
   it.each([
@@ -60,13 +60,13 @@ describe('networks the operator allows', () => {
       ['127.0.0.0/8', '::/0'],
       ['127.0.0.1', '::1'],
     ],
-  ])('with %j, localhost stands for %j', async (networks, addresses) => {
+  ])('with %j allowed, localhost means %j', async (networks, addresses) => {
     const guard = new TargetGuard(new AddressPolicy(networks), async () => []);
     expect(await guard.addresses('localhost')).toEqual(addresses);
     await expect(guard.checkRegistration(parseTarget('https://localhost/'))).resolves.toBeUndefined();
   });
 
-  it('where another network is allowed, localhost is refused', async () => {
+  it('if another network is allowed, localhost is refused', async () => {
     const guard = new TargetGuard(new AddressPolicy(['10.0.0.0/8']), async () => []);
     await expect(guard.addresses('localhost')).rejects.toThrow(
       new TargetRefusedError('the host localhost leads to an address that is loopback'),
@@ -88,7 +88,7 @@ describe('networks the operator allows', () => {
     expect(allowing.refusal(address) === null).toBe(allowed);
   });
 
-  it.each(['10.0.0.0', '10.0.0.0/33', 'nonsense', '/8'])('%j is no network', (text) => {
+  it.each(['10.0.0.0', '10.0.0.0/33', 'nonsense', '/8'])('%j is not a network', (text) => {
     const message = `UNDERROUND_WEBHOOK_ALLOWED_NETWORKS="${text}" must be networks in CIDR notation, separated by commas, such as 10.1.2.0/24; correct it, or unset it`;
     expect(() => new AddressPolicy([text])).toThrow(new ConfigError(message));
   });

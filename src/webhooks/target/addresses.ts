@@ -3,7 +3,7 @@ import { variableProblem } from '../../config.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 
 /**
- * Networks nobody on the internet can be reached at, or that belong to whoever runs this machine.
+ * Networks that are not publicly reachable, or that belong to the operator of this machine.
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry and .../iana-ipv6-special-registry, read 2026-11-21.
  */
 const REFUSED_IPV4 = networks({
@@ -12,14 +12,14 @@ const REFUSED_IPV4 = networks({
   'shared by carriers': ['100.64.0.0/10'],
   loopback: ['127.0.0.0/8'],
   'link-local': ['169.254.0.0/16'],
-  // Public by its number, but every Azure machine reaches its host by it.
+  // A public address by number, but every Azure machine reaches its host through it.
   'a metadata service': ['168.63.129.16/32'],
   reserved: ['192.0.0.0/24', '192.88.99.0/24', '240.0.0.0/4'],
   'for documentation': ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'],
   'for benchmarks': ['198.18.0.0/15'],
   multicast: ['224.0.0.0/4'],
 });
-/** Within global unicast; everything outside of it is refused anyway. */
+/** Within global unicast; any address outside it is refused anyway. */
 const REFUSED_IPV6 = networks({
   'for documentation': ['2001:db8::/32', '3fff::/20'],
   reserved: ['2001::/23'],
@@ -34,7 +34,7 @@ const NAMED_IPV6 = networks({
   multicast: ['ff00::/8'],
 });
 
-/** IPv6 networks whose addresses carry IPv4 ones, and the byte at which each begins. Teredo's second is inverted. */
+/** IPv6 networks whose addresses embed IPv4 ones, and the byte at which each begins. Teredo's second is inverted. */
 const CARRIERS = [
   { network: network('::ffff:0:0/96'), at: 12, inverted: false },
   { network: network('::ffff:0:0:0/96'), at: 12, inverted: false },
@@ -44,7 +44,7 @@ const CARRIERS = [
   { network: network('2001::/32'), at: 4, inverted: false },
   { network: network('2001::/32'), at: 12, inverted: true },
 ] as const;
-/** ISATAP puts an IPv4 address behind this in any prefix. */
+/** ISATAP puts an IPv4 address after this marker in any prefix. */
 const ISATAP = [
   [0x00, 0x00, 0x5e, 0xfe],
   [0x02, 0x00, 0x5e, 0xfe],
@@ -53,11 +53,11 @@ const ISATAP = [
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 type Address = ReturnType<typeof ipaddr.parse>;
 
-/** Decides which addresses webhooks may be sent to: public ones, and networks the operator names. */
+/** Decides which addresses webhooks may be sent to: public ones, and networks the operator allows. */
 export class AddressPolicy {
   readonly #allowed: readonly Network[];
 
-  /** @throws {ConfigError} When one of them is no network in CIDR notation. */
+  /** @throws {ConfigError} If one of them is not a network in CIDR notation. */
   constructor(allowedNetworks: readonly string[]) {
     this.#allowed = allowedNetworks.map((text) => {
       if (!ipaddr.isValidCIDR(text.trim())) {
@@ -68,13 +68,16 @@ export class AddressPolicy {
     });
   }
 
-  /** Why nothing is sent to this address; null: it may be. @param text An IPv4 or IPv6 address; anything else is refused. */
+  /**
+   * Why this address is refused; null: it is allowed.
+   * @param text An IPv4 or IPv6 address; anything else is refused.
+   */
   refusal(text: string): string | null {
     if (!isAddress(text)) return 'no address';
     return this.#refusalOf(ipaddr.parse(text));
   }
 
-  /** Whether it lies in a network the operator named. */
+  /** Whether it is in a network that the operator allows. */
   isNamed(text: string): boolean {
     return isAddress(text) && this.#isAllowed(ipaddr.parse(text));
   }
@@ -85,7 +88,7 @@ export class AddressPolicy {
     if (bytes.length === 4) return nameIn(REFUSED_IPV4, address);
     const named = nameIn(NAMED_IPV6, address);
     if (named !== null) return named;
-    // What carries an IPv4 address leads to where that is.
+    // An address that embeds an IPv4 address leads to that address.
     const carried = carriedAddresses(address, bytes);
     for (const inner of [...carried, ...isatapAddress(bytes)]) {
       const refusal = this.#refusalOf(inner);
@@ -100,7 +103,10 @@ export class AddressPolicy {
   }
 }
 
-/** Whether the text is an address in its usual notation; `127.1` or `0x7f000001` are names until a URL parser read them. */
+/**
+ * Whether the text is an address in its usual notation; `127.1` or `0x7f000001` are names until a URL parser reads
+ * them.
+ */
 export function isAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text));
 }

@@ -22,7 +22,7 @@ function connector() {
 }
 
 describe('connections', () => {
-  it('begin few a turn, none in the turn in which they are asked for, in their order', async () => {
+  it('begin a few per turn, in order, and none in the turn of the request', async () => {
     const { lookedUp, ask } = connector();
     const names = Array.from({ length: 3 * BEGUN_A_TURN_MAX }, (_, n) => `h${n}.example`);
     const refused = names.map(ask);

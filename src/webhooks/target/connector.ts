@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import { buildConnector } from 'undici';
 import type { TargetGuard } from './target.ts';
 
-/** Connections begun in one turn of the event loop. */
+/** Connections begun per turn of the event loop. */
 export const BEGUN_A_TURN_MAX = 4;
 
 type LookupCallback = (
@@ -15,9 +15,9 @@ type LookupCallback = (
 ) => void;
 
 /**
- * Opens connections to checked addresses alone. The name is resolved here, once a connection, and the socket is given
- * the very addresses that were checked: a name that answers differently a moment later changes nothing.
- * @param ca Further authorities, PEM; certificates are always verified.
+ * Opens connections to checked addresses only. The name is resolved here, once per connection, and the socket gets
+ * exactly the checked addresses: a later, different DNS answer has no effect.
+ * @param ca Further certificate authorities, PEM; certificates are always verified.
  */
 export function guardedConnector(
   guard: TargetGuard,
@@ -40,7 +40,7 @@ export function guardedConnector(
     allowH2: false,
     // Explicit: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would otherwise switch verification off.
     rejectUnauthorized: true,
-    // One for all: reading the authorities anew is a third of what a connection costs.
+    // Shared by all: reading the authorities each time is a third of a connection's cost.
     secureContext: createSecureContext(ca === undefined ? {} : { ca }),
     lookup: lookup as never,
   });
@@ -48,7 +48,7 @@ export function guardedConnector(
   return (options, callback) =>
     turns.add(() => {
       try {
-        // For an address no look-up happens.
+        // An address needs no look-up.
         if (/^[\d.]+$|:/.test(options.hostname)) guard.checkAddress(options.hostname);
         connect(options, callback);
       } catch (error) {
@@ -58,8 +58,8 @@ export function guardedConnector(
 }
 
 /**
- * Does a few things a turn of the event loop. To begin a connection takes a millisecond of TLS: what goes over connections
- * that are open waits for a few of them at most, and not for those of every receiver that hung up.
+ * Runs a few tasks per turn of the event loop. Beginning a connection takes a millisecond of TLS: requests on open
+ * connections wait for a few of them at most, not for the reconnects of every receiver.
  */
 class FewATurn {
   readonly #waiting: (() => void)[] = [];
@@ -72,7 +72,7 @@ class FewATurn {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    // This turn still belongs to what was told together with the first.
+    // This turn still belongs to the events published with the first.
     await nextTurn();
     while (this.#waiting.length > 0) {
       await nextTurn();

@@ -37,7 +37,7 @@ async function atRegistration(spelling: Spelling): Promise<string | null> {
   }
 }
 
-/** As if it had been registered: what comes of an attempt. */
+/** The outcome of an attempt as if the URL had been registered. */
 async function atConnection(spelling: Spelling): Promise<{ outcome: string; error: string | null }> {
   const sender = new WebhookSender({ clock: new FakeClock(), guard: guardOf(spelling) });
   onTestFinished(() => sender.close());
@@ -51,7 +51,7 @@ const TABLE = [
 ];
 
 describe('private networks', () => {
-  test('there are at least 25 of them, and each has 33 spellings', () => {
+  test('the table has at least 25 networks with 33 spellings each', () => {
     expect(TABLE.length).toBeGreaterThanOrEqual(25);
     for (const [network, , spellings] of TABLE) {
       expect([network, new Set(spellings.map(({ how }) => how)).size]).toEqual([network, 33]);
@@ -62,7 +62,7 @@ describe('private networks', () => {
     for (const spelling of spellings) {
       const refusal = await atRegistration(spelling);
       expect([spelling.how, refusal]).toEqual([spelling.how, expect.any(String)]);
-      // What a name leads to is not shown.
+      // The addresses of a name are not shown.
       if (spelling.how.startsWith('a name')) expect(refusal).not.toContain(address);
     }
   });
@@ -76,13 +76,13 @@ describe('private networks', () => {
     }
   });
 
-  test('what is public passes in the same spellings', async () => {
+  test('a public address passes in the same spellings', async () => {
     const refused: (readonly [string, string | null])[] = [];
     for (const spelling of spellingsOfIpv4('8.8.8.8')) {
       const refusal = await atRegistration(spelling);
       if (refusal !== null) refused.push([spelling.how, refusal]);
     }
-    // The network itself is private, whatever the address in it.
+    // The network itself is private, whatever address it embeds.
     expect(refused).toEqual([['local NAT64', expect.stringContaining('is private')]]);
   });
 });

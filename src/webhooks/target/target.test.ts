@@ -40,19 +40,19 @@ it.each([
     'the host vm leads to an address that is loopback on this machine',
   ],
   [
-    'one that the search domains find',
+    'a name found by the search domains',
     'db',
     { here: at('10.0.0.7') },
     'the host db leads to an address that is private on this machine',
   ],
   [
-    'a public name that this machine takes for its own',
+    'a public name that is loopback on this machine',
     'hooks.example.com',
     { dns: at(PUBLIC), here: at(PUBLIC, '127.0.1.1') },
     'the host hooks.example.com leads to an address that is loopback on this machine',
   ],
   [
-    'a private address of the name servers',
+    'a name with a private address in DNS',
     'x.example',
     { dns: at('10.0.0.7'), here: at(PUBLIC) },
     'the host x.example leads to an address that is private',
@@ -72,25 +72,25 @@ it.each([
     'the host metadata.google.internal is no public name',
   ],
   [
-    'an internal name, though a name server has a public address for it',
+    'an internal name, even with a public address in DNS',
     'a.internal.',
     { dns: at(PUBLIC), here: at(PUBLIC) },
     'the host a.internal is no public name',
   ],
-  ['a name of multicast DNS', 'printer.local', {}, 'the host printer.local is no public name'],
-  ['a name of a home', 'nas.home.arpa', {}, 'the host nas.home.arpa is no public name'],
+  ['a multicast DNS name', 'printer.local', {}, 'the host printer.local is no public name'],
+  ['a home network name', 'nas.home.arpa', {}, 'the host nas.home.arpa is no public name'],
 ])('%s is refused at registration', async (_, host, known, expected) => {
   expect(await refusal(host, known)).toBe(expected);
 });
 
 it.each([
   ['a public name', 'hooks.example.com', { dns: at(PUBLIC), here: at(PUBLIC) }],
-  ['one that cannot be found yet', 'soon.example.com', {}],
-  ['one that only ends like a local one', 'notlocal.example-internal.com', { dns: at(PUBLIC) }],
+  ['a name without an address yet', 'soon.example.com', {}],
+  ['a name that only resembles a local one', 'notlocal.example-internal.com', { dns: at(PUBLIC) }],
   ['a name of the hosts file, allowed', 'vm', { here: at('127.0.0.1'), allowed: ['127.0.0.0/8'] }],
   ['an internal name, allowed', 'a.internal', { dns: at('10.0.0.7'), allowed: ['10.0.0.0/8'] }],
   ['ip6-loopback, allowed', 'ip6-loopback', { allowed: ['::1/128'] }],
-])('%s is taken', async (_, host, known) => {
+])('%s is accepted', async (_, host, known) => {
   expect(await refusal(host, known)).toBeNull();
 });
 
@@ -106,12 +106,12 @@ it.each([
   expect(await refusal('hooks.example.com', known)).toBe(PRIVATE);
 });
 
-it('an internal name that leads outside of what is allowed as well is refused', async () => {
+it('an internal name that also has an address outside the allowed networks is refused', async () => {
   const known = { dns: at('10.0.0.7', PUBLIC), allowed: ['10.0.0.0/8'] };
   expect(await refusal('a.internal', known)).toBe('the host a.internal is no public name');
 });
 
-it('names that never leave the machine are asked of nobody', async () => {
+it('names that never leave the machine cause no query', async () => {
   const asked: string[] = [];
   const resolve: ResolveHost = async (host) => {
     asked.push(host);
@@ -123,7 +123,7 @@ it('names that never leave the machine are asked of nobody', async () => {
   expect(asked).toEqual([]);
 });
 
-it('this machine knows the names of its hosts file, also after one it does not know', async () => {
+it('this machine resolves the names of its hosts file, also after an unknown one', async () => {
   const resolve = resolveBySystem();
   const [unknown, known] = await Promise.allSettled([resolve('a'.repeat(300)), resolve('localhost')]);
   expect(unknown.status).toBe('rejected');
@@ -137,6 +137,6 @@ it.each(['https://.', 'https://a..b', 'https://.example.com', 'https://example.c
   },
 );
 
-it('a dot at the end is none', () => {
+it('a trailing dot is ignored', () => {
   expect(parseTarget('https://example.com./x').href).toBe('https://example.com./x');
 });

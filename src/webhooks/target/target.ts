@@ -3,22 +3,22 @@ import { InvalidInputError, TargetRefusedError } from '../../runtime/errors.ts';
 import { type AddressPolicy, isAddress } from './addresses.ts';
 
 const MAX_URL_LENGTH = 2048;
-/** One question to one name server, and how often it is asked; the delivery's deadline is above it. */
+/** Timeout of one DNS query, and its tries; the delivery's deadline also applies. */
 const DNS_TIMEOUT_MS = 2_000;
 const DNS_TRIES = 2;
 
 const LOOPBACK = ['127.0.0.1', '::1'];
-/** RFC 6761, and what hosts files call it: these names never leave the machine, so nobody is asked. */
+/** RFC 6761, and the names in hosts files: they never leave the machine, so no name server is queried. */
 const LOOPBACK_NAMES = /^(?:(?:.+\.)?localhost|localhost\.localdomain|ip6-localhost|ip6-loopback)\.?$/i;
-/** Names of somebody's own network, whoever answers for them: RFC 6762, RFC 8375, and `.internal` by ICANN's resolution. */
+/** Names of private networks, whatever their DNS answer: RFC 6762, RFC 8375, and `.internal` by ICANN's resolution. */
 const LOCAL_NAMES = /(?:^|\.)(?:internal|local|localdomain|home\.arpa)\.?$/i;
 
-/** Gives every address of a name; rejects, or gives none, when it has none. */
+/** Returns every address of a name; rejects, or returns none, if it has none. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
 /**
- * The URL in its normal form: a URL parser reads every spelling of an address as one.
- * @throws {InvalidInputError} When it is no https URL we would send to.
+ * The URL in its normal form: a URL parser reduces every spelling of an address to one.
+ * @throws {InvalidInputError} If it is not an https URL that we would send to.
  */
 export function parseTarget(text: string): URL {
   if (text.length > MAX_URL_LENGTH)
@@ -35,20 +35,20 @@ export function parseTarget(text: string): URL {
   return url;
 }
 
-/** The host as it is looked up: no brackets, no dot at the end. */
+/** The host for the look-up: no brackets, no trailing dot. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-/** Which addresses a name may be reached at. */
+/** Decides which addresses a name may be reached at. */
 export class TargetGuard {
   readonly #policy: AddressPolicy;
   readonly #resolve: ResolveHost;
   readonly #resolveHere: ResolveHost;
 
   /**
-   * @param resolve Gives the addresses that are connected to.
-   * @param resolveHere Asked at registration too: what the name means on this machine.
+   * @param resolve Returns the addresses to connect to.
+   * @param resolveHere Used at registration too: the addresses of the name on this machine.
    */
   constructor(
     policy: AddressPolicy,
@@ -60,15 +60,15 @@ export class TargetGuard {
     this.#resolveHere = resolveHere;
   }
 
-  /** @throws {TargetRefusedError} For an address nothing is sent to. */
+  /** @throws {TargetRefusedError} If the address is refused. */
   checkAddress(address: string): void {
     const refusal = this.#policy.refusal(address);
     if (refusal !== null) throw new TargetRefusedError(`the address ${address} is ${refusal}`);
   }
 
   /**
-   * Every address of the name, each one allowed: a name that also leads to a place that is not is refused whole.
-   * @throws {TargetRefusedError} When one of them is refused, or the name has none.
+   * Every address of the name, all of them allowed: a name with one refused address is refused entirely.
+   * @throws {TargetRefusedError} If one of them is refused, or the name has none.
    */
   async addresses(hostname: string): Promise<readonly string[]> {
     if (isAddress(hostname)) {
@@ -82,8 +82,8 @@ export class TargetGuard {
   }
 
   /**
-   * At registration: a host that cannot be found now may be there later, one that leads somewhere private may not.
-   * @throws {InvalidInputError} When the URL's host leads to an address nothing is sent to.
+   * Checks at registration: a host without an address now may get one later; one with a private address is refused.
+   * @throws {InvalidInputError} If the URL's host has a refused address.
    */
   async checkRegistration(url: URL): Promise<void> {
     const host = hostOf(url);
@@ -96,7 +96,7 @@ export class TargetGuard {
     }
   }
 
-  /** By name servers and by this machine: a name of the hosts file leads somewhere private though no name server knows it. */
+  /** Checks name servers and this machine: a name in the hosts file may be private though no name server knows it. */
   async #checkName(host: string): Promise<void> {
     const isLoopback = LOOPBACK_NAMES.test(host);
     const [found, foundHere] = await Promise.all([
@@ -112,7 +112,7 @@ export class TargetGuard {
     }
   }
 
-  /** The refusal does not name the address: whoever registers a name may not know the network behind it. */
+  /** The refusal does not reveal the address: whoever registers a name may not know the network behind it. */
   #checkFound(host: string, addresses: readonly string[], where = ''): void {
     for (const address of addresses) {
       const refusal = this.#policy.refusal(address);
@@ -121,7 +121,7 @@ export class TargetGuard {
     }
   }
 
-  /** Both lead to this machine: where the operator allows one of them alone, the name stands for that one. */
+  /** Both addresses are this machine: if the operator allows only one of them, the name means that one. */
   #loopback(): readonly string[] {
     const allowed = LOOPBACK.filter((address) => this.#policy.refusal(address) === null);
     return allowed.length > 0 ? allowed : LOOPBACK;
@@ -134,10 +134,10 @@ export class TargetGuard {
 }
 
 /**
- * Asks the name servers and not the system's resolver: that one waits in threads of which there are four, so a few slow
- * names would hold up every other delivery. The hosts file and search domains are not read.
+ * Queries the name servers instead of the system's resolver: that one blocks one of four threads, so a few slow names
+ * would delay every other delivery. It ignores the hosts file and search domains.
  */
-export function resolveByDns(): ResolveHost {
+function resolveByDns(): ResolveHost {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
   return async (hostname) => {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
@@ -149,8 +149,8 @@ export function resolveByDns(): ResolveHost {
 }
 
 /**
- * Asks the system's resolver, which reads the hosts file and search domains. One name at a time: each keeps one of the
- * four threads that files are read with too.
+ * Uses the system's resolver, which reads the hosts file and search domains. One name at a time: each occupies one of
+ * the four threads that file reads also need.
  */
 export function resolveBySystem(): ResolveHost {
   let before: Promise<unknown> = Promise.resolve();

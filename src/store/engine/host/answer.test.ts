@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import type { ChdbQueryStream } from 'chdb';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
-import { Turns } from '../../../core/turns.ts';
+import { FairQueue } from '../../../core/fairQueue.ts';
 import { answerStream } from './answer.ts';
 import { AnswerBuffer, MEMORY_BYTES } from './answerBuffer.ts';
 import { ShortReads } from './shortReads.ts';
@@ -18,7 +18,7 @@ function response(): ServerResponse {
 
 /** Answers of an engine that records the order of the blocks and the highest number made at once. */
 function rig(places: number) {
-  const [turns, order] = [new Turns(places), [] as string[]];
+  const [turns, order] = [new FairQueue(places), [] as string[]];
   const shortReads = new ShortReads(new FakeClock());
   let [now, most] = [0, 0];
   async function* blocks(name: string, fails: boolean) {

@@ -1,7 +1,7 @@
 /** Writes a query result to the HTTP answer: in one piece or as a stream. */
 import type { ServerResponse } from 'node:http';
 import type { ChdbQueryStream, ChdbResult, StreamChunk } from 'chdb';
-import type { Turns } from '../../../core/turns.ts';
+import type { FairQueue } from '../../../core/fairQueue.ts';
 import type { AnswerBuffer } from './answerBuffer.ts';
 import type { ShortReads } from './shortReads.ts';
 
@@ -64,7 +64,7 @@ const BLOCK_SUFFIX_BYTES = 3;
 export interface AnswerOptions {
   readonly start: () => ChdbQueryStream;
   readonly buffer: AnswerBuffer;
-  readonly turns: Turns;
+  readonly turns: FairQueue;
   readonly shortReads: ShortReads;
 }
 

@@ -1,7 +1,7 @@
 /** Runs requests on pooled engine sessions and answers them. */
 import type { ServerResponse } from 'node:http';
 import { availableParallelism } from 'node:os';
-import { Turns } from '../../../core/turns.ts';
+import { FairQueue } from '../../../core/fairQueue.ts';
 import { type Clock, sleep } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/log.ts';
 import { answerStream, answerWhole, canStream } from './answer.ts';
@@ -39,7 +39,7 @@ export class Engine {
   readonly #spool: Spool;
   readonly #log: Logger;
   readonly #clock: Clock;
-  readonly #blockTurns = new Turns(BLOCKS_AT_ONCE);
+  readonly #blockTurns = new FairQueue(BLOCKS_AT_ONCE);
   readonly #shortReads: ShortReads;
   /** Asked after a failed read: true where the cause is out of the way and the read may be tried again. */
   onReadFailure: (error: unknown) => Promise<boolean> = async () => false;

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { withLateGaps } from '../../../test/support/lateGaps.ts';
+import { END_MS, randomTape, START_MS } from '../../../test/support/tapes.ts';
+import { GapReplay } from './gapReplay.ts';
+import { prepareMarket } from './prepare.ts';
+import { coverageOf } from './replay.ts';
+import type { TapeGap } from './tape.ts';
+
+/** The reports, and before which arrival each is made. */
+function told(gaps: readonly TapeGap[], arrivals: readonly { seq: number; receivedMs: number }[]): string[] {
+  const said: string[] = [];
+  let next = '';
+  const teller = new GapReplay({
+    gapDetected: ({ startMs, knownMs }) => said.push(`${next}: known ${startMs} at ${knownMs}`),
+    gapEnded: ({ startMs, endMs }) => said.push(`${next}: ended ${startMs} at ${endMs}`),
+  });
+  teller.add(gaps);
+  for (const { seq, receivedMs } of [...arrivals, { seq: Infinity, receivedMs: Infinity }]) {
+    next = String(seq);
+    teller.beforeSeq(seq);
+    teller.beforeTime(receivedMs);
+  }
+  return said;
+}
+
+const arrivals = [
+  { seq: 10, receivedMs: 100 },
+  { seq: 20, receivedMs: 100 },
+  { seq: 30, receivedMs: 100 },
+  // Read late: an action that was ended by a quiet period.
+  { seq: 40, receivedMs: 90 },
+  { seq: 50, receivedMs: 130 },
+];
+
+describe('replayed gap reports', () => {
+  test.each<[string, TapeGap, string[]]>([
+    [
+      'by arrival number, if all have the same time',
+      { startMs: 50, knownMs: 100, endMs: 100, knownSeq: 21, endSeq: 31 },
+      ['30: known 50 at 100', '40: ended 50 at 100'],
+    ],
+    [
+      'by arrival number, though a later record was received earlier',
+      { startMs: 50, knownMs: 110, endMs: null, knownSeq: 35 },
+      ['40: known 50 at 110'],
+    ],
+    [
+      'detected and ended by one message',
+      { startMs: 50, knownMs: 100, endMs: 100, knownSeq: 11, endSeq: 11 },
+      ['20: known 50 at 100', '20: ended 50 at 100'],
+    ],
+    [
+      'after all records, when the process was down to the end',
+      { startMs: 50, knownMs: 9_000, endMs: 9_000, knownSeq: 900, endSeq: 901 },
+      ['Infinity: known 50 at 9000', 'Infinity: ended 50 at 9000'],
+    ],
+    [
+      'by time, without an arrival number',
+      { startMs: 99, knownMs: 99.5, endMs: 120 },
+      ['10: known 99 at 99.5', '10: ended 99 at 120'],
+    ],
+  ])('%s', (_, gap, expected) => {
+    expect(told([gap], arrivals)).toEqual(expected);
+  });
+
+  test('are made once each over several stretches, also an end that became known meanwhile', () => {
+    const said: string[] = [];
+    const teller = new GapReplay({
+      gapDetected: ({ startMs }) => said.push(`known ${startMs}`),
+      gapEnded: ({ startMs }) => said.push(`ended ${startMs}`),
+    });
+    const open: TapeGap[] = [
+      { startMs: 1, knownMs: 9, endMs: null, knownSeq: 5 },
+      { startMs: 2, knownMs: 9, endMs: null },
+    ];
+    const later: TapeGap[] = [
+      { startMs: 1, knownMs: 9, endMs: 30, knownSeq: 5, endSeq: 15 },
+      { startMs: 2, knownMs: 9, endMs: 30 },
+      { startMs: 3, knownMs: 20, endMs: null, knownSeq: 12 },
+    ];
+    teller.add(open);
+    teller.beforeSeq(10);
+    teller.beforeTime(10);
+    expect(said.splice(0)).toEqual(['known 1', 'known 2']);
+    teller.add(later);
+    expect(said.splice(0)).toEqual(['ended 2']);
+    teller.beforeSeq(13);
+    teller.add(later);
+    teller.beforeSeq(20);
+    teller.beforeTime(Infinity);
+    expect(said).toEqual(['known 3', 'ended 1']);
+  });
+
+  test('are made once each, however many there are', () => {
+    const gap = fc.record({ knownSeq: fc.integer({ min: 0, max: 60 }), startMs: fc.integer({ max: 200 }) });
+    fc.assert(
+      fc.property(fc.array(gap, { maxLength: 30 }), (gaps) => {
+        const ended = gaps.map((one) => ({ ...one, knownMs: 200, endMs: 200, endSeq: one.knownSeq + 5 }));
+        expect(told(ended, arrivals)).toHaveLength(2 * gaps.length);
+      }),
+    );
+  });
+});
+
+test.each(['one', 'two', 'three'])('the period that a gap covers is not covered, tape %s', (seed) => {
+  const tape = withLateGaps(randomTape(`late ${seed}`, { books: 1_500, levels: 3, gaps: false }), seed);
+  const { gaps } = tape;
+  expect(gaps.length).toBeGreaterThan(5);
+  const late = prepareMarket(tape, { model: false });
+  const atOnce = gaps.map(({ startMs, endMs }) => ({ startMs, knownMs: startMs + 0.5, endMs }));
+  const early = prepareMarket({ ...tape, gaps: atOnce }, { model: false });
+  expect(coverageOf(late)).toBeLessThan(0.95);
+  // They begin half a millisecond apart.
+  expect(Math.abs(coverageOf(late) - coverageOf(early)) * (END_MS - START_MS)).toBeLessThan(gaps.length);
+  // Decisions between the start and the detection used a book that looked proven.
+  expect(late.inside.trusted).toBeGreaterThan(early.inside.trusted);
+});

@@ -1,0 +1,54 @@
+import type { LiveKeys } from '../accounts/keys/liveKeys.ts';
+import type { Subscriber } from '../bus/bus.ts';
+import type { Recorder } from '../recorder/recorder.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { ConnectionRegistry } from './connectionRegistry.ts';
+import { type LiveBooks, MarketStream } from './marketStream.ts';
+import { OpportunityStream } from './opportunityStream.ts';
+import { StreamMetrics } from './streamMetrics.ts';
+
+interface StreamsOptions {
+  /** Names this run of the service: 12 random hex digits. */
+  readonly run: string;
+  readonly bus: Subscriber;
+  readonly books: LiveBooks;
+  readonly liveKeys: Pick<LiveKeys, 'watch'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The live streams of one process, and their connections. */
+export class StreamHub {
+  readonly markets: MarketStream;
+  readonly opportunities: OpportunityStream;
+  readonly connections: ConnectionRegistry;
+
+  constructor(options: StreamsOptions) {
+    const metrics = new StreamMetrics(options.metrics);
+    this.markets = new MarketStream({ ...options, metrics });
+    this.opportunities = new OpportunityStream(options.bus);
+    this.connections = new ConnectionRegistry({ ...options, metrics });
+  }
+
+  /** Closes all client connections and refuses new ones. */
+  async close(): Promise<void> {
+    await this.connections.close();
+    this.markets.close();
+    this.opportunities.close();
+  }
+}
+
+/** The recorder as the books of the streams. */
+export function recordedBooks(
+  recorder: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps'>,
+): LiveBooks {
+  return {
+    markets: () => recorder.markets(),
+    market: (marketId) => recorder.market(marketId),
+    book: (marketId) => recorder.recorded(marketId)?.liveBook() ?? null,
+    gap: (marketId) => recorder.gaps.of(marketId),
+  };
+}

@@ -1,0 +1,70 @@
+/** The venue's latest resolution of settled markets: its listing may correct what its stream sent first. */
+import type { Kysely } from 'kysely';
+import type { Schema } from '../../control/schema.ts';
+import type { Market, Outcome } from '../../schema/market.ts';
+import { resolutionOf } from '../../store/queries/tapeReader.ts';
+
+/** Several days of windows; corrections arrive within minutes. */
+const KEPT_MAX = 5_000;
+
+/** The corrected resolution time of a market that is already settled. */
+export interface ResolutionMove {
+  readonly marketId: string;
+  readonly outcome: Outcome | null;
+  readonly resolvedTimeMs: number;
+}
+
+interface Settled {
+  readonly payoutYes: number | null;
+  readonly outcome: Outcome | null;
+  readonly resolvedTimeMs: number;
+}
+
+export class ResolutionCache {
+  /** Oldest first. */
+  readonly #settled = new Map<string, Settled>();
+
+  note(record: Market): void {
+    const settled = settledBy(record);
+    if (settled === null) return;
+    if (this.#settled.size >= KEPT_MAX) {
+      const [oldest] = this.#settled.keys();
+      this.#settled.delete(oldest as string);
+    }
+    this.#settled.set(record.marketId, settled);
+  }
+
+  /** What a record corrects about a settled market: nothing, the time, or the payout. */
+  correction(record: Market): 'none' | 'time' | 'payout' {
+    const before = this.#settled.get(record.marketId);
+    const now = settledBy(record);
+    if (before === undefined || now === null) return 'none';
+    if (before.payoutYes !== now.payoutYes) return 'payout';
+    const isSame = before.outcome === now.outcome && before.resolvedTimeMs === now.resolvedTimeMs;
+    return isSame ? 'none' : 'time';
+  }
+}
+
+function settledBy(record: Market): Settled | null {
+  const resolution = resolutionOf(record);
+  return resolution && { ...resolution, outcome: record.outcome };
+}
+
+/** Moves the resolution time of positions that were paid out; the amount stays. */
+export async function moveResolution(
+  transaction: Kysely<Schema>,
+  { marketId, outcome, resolvedTimeMs }: ResolutionMove,
+): Promise<void> {
+  await transaction
+    .updateTable('paper_positions')
+    .set({ closed_ms: resolvedTimeMs, outcome })
+    .where('market_id', '=', marketId)
+    .where('exit_reason', 'in', ['resolved', 'market_void'])
+    .execute();
+  // Positions sold before the resolution get the outcome too.
+  await transaction
+    .updateTable('paper_positions')
+    .set({ outcome })
+    .where('market_id', '=', marketId)
+    .execute();
+}

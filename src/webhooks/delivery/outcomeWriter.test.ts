@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { StoreUnavailableError } from '../../runtime/errors.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import type { DeliveryChange } from './delivery.ts';
+import { OutcomeWriter } from './outcomeWriter.ts';
+
+/** Longer than outcomes are collected, and than any pause between two tries. */
+const LATER_MS = 6_000;
+
+function changeOf(deliveryId: string): DeliveryChange {
+  const delivery = {
+    ...({ deliveryId, webhookId: 'wh_1', tier: 'logical', ticker: 'BTC', body: Buffer.alloc(0) } as const),
+    ...{ expiresMs: 0, attempts: 1, step: 0, dueMs: 0, log: [] },
+  };
+  return { delivery, state: 'delivered' };
+}
+
+/** Outcomes over a database replaced by `settle`, and the deliveries of each call of it. */
+function rig(settle: () => Promise<void>) {
+  const clock = new FakeClock();
+  const calls: string[][] = [];
+  const written: string[] = [];
+  const idsOf = (changes: readonly DeliveryChange[]) => changes.map(({ delivery }) => delivery.deliveryId);
+  const outcomes = new OutcomeWriter({
+    outbox: {
+      settle: async (changes) => {
+        calls.push(idsOf(changes));
+        await settle();
+      },
+    },
+    ...{ clock, random: () => 0.5, log: silentLogger, metrics: new Metrics() },
+    written: (changes) => written.push(...idsOf(changes)),
+  });
+  return { clock, calls, written, outcomes };
+}
+
+describe('outcomes of deliveries', () => {
+  it('reported during a write are written next, even if none follows them', async () => {
+    let finish: () => void = () => undefined;
+    const first = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const waits = [first];
+    const { clock, calls, written, outcomes } = rig(async () => await waits.shift());
+    outcomes.changed(changeOf('dl_1'));
+    await clock.advance(LATER_MS);
+    outcomes.changed(changeOf('dl_2'));
+    await clock.advance(LATER_MS);
+    expect([calls, outcomes.isBehind]).toEqual([[['dl_1']], true]);
+    finish();
+    await clock.advance(LATER_MS);
+    expect(calls).toEqual([['dl_1'], ['dl_2']]);
+    expect([written, outcomes.isBehind]).toEqual([['dl_1', 'dl_2'], false]);
+  });
+
+  it('are tried three times at a stop while the database is unavailable', async () => {
+    const { clock, calls, written, outcomes } = rig(() => Promise.reject(new StoreUnavailableError('away')));
+    outcomes.changed(changeOf('dl_1'));
+    let isClosed = false;
+    const closed = outcomes.close().then(() => {
+      isClosed = true;
+    });
+    await clock.advance(0);
+    expect([calls, isClosed]).toEqual([[['dl_1']], false]);
+    await clock.advance(LATER_MS);
+    await closed;
+    expect([calls.length, written, clock.waiting]).toEqual([3, [], 0]);
+  });
+});
