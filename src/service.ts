@@ -126,24 +126,16 @@ async function serveRecording(recording: Recording, options: ServingOptions): Pr
   const books = streaming.recordedBooks(recorder);
   const streams = new streaming.StreamHub({ run, bus, books, liveKeys, clock, log, metrics });
   // Before the detectors, so that no opportunity is published without a subscriber.
-  const webhooks = await startWebhooks({ config, database, bus, clock, random, randomBytes, log, metrics });
+  const common = { config, database, clock, randomBytes, log, metrics };
+  const webhooks = await startWebhooks({ ...common, bus, random });
   const bookOf = (marketId: string) => recorder.recorded(marketId)?.liveBook() ?? null;
   const watched = { markets: () => recorder.markets(), bookOf };
   const { storeLagMs } = live;
   const signals = await startSignals({ ...watched, database, store, storeLagMs, bus, clock, log, metrics });
   const stored = () => store.writer.flush();
-  const backtests = await startBacktests({
-    config,
-    database,
-    store,
-    stored,
-    clock,
-    randomBytes,
-    log,
-    metrics,
-  });
+  const backtests = await startBacktests({ ...common, store, stored });
   const trading = { recording: storedRecording(store), markets: () => recorder.markets(), bus, backtests };
-  const paper = await startPaper({ ...trading, database, clock, randomBytes, log, metrics });
+  const paper = await startPaper({ ...common, ...trading });
   const rateLimits = config.rateLimits ? new RateLimits(clock) : null;
   const api = createApi({
     store,
