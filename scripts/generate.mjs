@@ -1,13 +1,13 @@
-// Writes what is generated from the sources and committed: docs/openapi.json, and the dashboard's types made of it.
-// With --check it writes nothing and fails when a committed file differs. Runs on the build, so `scripts/prepare.mjs`
-// comes before it.
+// Writes the generated files that are committed: docs/openapi.json, and the dashboard's types derived from it. With
+// --check it writes nothing and fails when a committed file differs. It runs on the build, so `scripts/prepare.mjs`
+// must run first.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { apiTypes } from './apiTypes.mjs';
 
-const { describeApi } = await import('../dist/api/description/openapi.js');
+const { describeApi } = await import('../dist/http/description/openapi.js');
 const { allRoutes } = await import('../dist/api/routes.js');
 
-// Declaring routes asks nothing of the parts they will run on.
+// Declaring routes does not use the components that will serve them.
 const description = describeApi(allRoutes({}));
 const files = {
   'docs/openapi.json': `${JSON.stringify(description, null, 2)}\n`,
