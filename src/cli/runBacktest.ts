@@ -19,10 +19,12 @@ import { openRecording } from './openRecording.ts';
 import { Progress } from './progress.ts';
 import { readSettings } from './settings.ts';
 
-/** Whoever may read the data directory has no tier. */
+/** Read access to the data directory is enough: a command has no user and no tier. */
 const OWN = { jobId: 'bt_command', userId: 'command' };
 
-/** Runs the job of a file and prints its result; a refusal is one line on standard error and exit status 1. */
+/**
+ * Runs the job described by a file and prints its result. A refusal is one line on standard error and exit status 1.
+ */
 export async function runBacktest(
   path: string,
   options: { json?: boolean; dataDir?: string },
@@ -44,7 +46,7 @@ async function run(spec: JobSpec, config: Config, signal: AbortSignal): Promise<
   const progress = new Progress(spec.kind);
   try {
     const turns = new Turns(workers.threads);
-    // A data directory has many accounts, and commands keep no jobs: there are no earlier trials to count.
+    // A data directory has many accounts, and commands store no jobs, so there are no earlier trials to count.
     const trialsBefore = async () => 0;
     const runner = { store, workers, turns, codeVersion: codeVersion(API_VERSION), trialsBefore };
     progress.update(0, '');
@@ -59,7 +61,7 @@ async function run(spec: JobSpec, config: Config, signal: AbortSignal): Promise<
   }
 }
 
-/** @throws {InvalidInputError} Naming everything that is wrong with the file. */
+/** @throws {InvalidInputError} Lists every problem of the file. */
 function readSpec(path: string): JobSpec {
   const body = readJson(path);
   const isSweep = typeof body === 'object' && body !== null && 'x_axis' in body;
@@ -86,8 +88,8 @@ function readMembers<M extends Members>(members: M, body: unknown, path: string)
 
 function refuse(problems: readonly Problem[], path: string): void {
   if (problems.length === 0) return;
-  const told = problems.map(({ loc, msg }) => `${loc.slice(1).join('.') || 'body'}: ${msg}`);
-  throw new InvalidInputError(`${path}: ${told.join('; ')}`);
+  const lines = problems.map(({ loc, msg }) => `${loc.slice(1).join('.') || 'body'}: ${msg}`);
+  throw new InvalidInputError(`${path}: ${lines.join('; ')}`);
 }
 
 function readJson(path: string): unknown {
