@@ -20,13 +20,13 @@ import type { BacktestSpec, JobSpec } from '../schema/backtest.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 
 const WAIT_MS_MAX = 30_000;
-/** A job takes seconds: asking again sooner than this tells nothing new. */
+/** A job takes seconds, so polling more often than this returns nothing new. */
 const RETRY_AFTER_SECONDS = 5;
 const JOB_ID = /^bt_[0-9A-Za-z]{1,64}$/;
 
-const wait = withDefault(boolean, false, 'Holds the answer until the job has ended, 30 s at most');
-const jobId = required(text(), '`job_id` of the list');
-const ABOUT = 'Not idempotent: a retry makes a second job. Too many jobs of one user at once: 429.';
+const wait = withDefault(boolean, false, 'Wait for the job to end before answering, at most 30 s');
+const jobId = required(text(), '`job_id` from the list of jobs');
+const ABOUT = 'Not idempotent: a retry creates a second job. 429 if the user has too many unfinished jobs.';
 
 type Parts = Pick<ApiParts, 'backtests' | 'clock'>;
 type Submission = ApiRequest<{ wait_for_result: typeof wait }, Record<never, never>, typeof backtestMembers>;
@@ -57,8 +57,8 @@ function submitRoutes(parts: Parts): Route[] {
       path: '/v1/backtest/sweep',
       auth: 'key',
       access: { feature: 'sweep' },
-      summary: 'Replay a strategy for every value of one or two parameters',
-      description: `${ABOUT} \`cells\` of the result stand in rows of equal y.`,
+      summary: 'Sweep: replay a strategy for every value of one or two parameters',
+      description: `${ABOUT} In the result, each row of \`cells\` has one y value.`,
       query: { wait_for_result: wait },
       body: sweepMembers,
       success: 201,
@@ -85,7 +85,7 @@ function jobRoutes({ backtests }: Parts): Route[] {
       path: '/v1/backtest',
       auth: 'key',
       access: { feature: 'backtest' },
-      summary: 'The user’s backtests and sweeps, newest first, without their results',
+      summary: 'List the user’s backtests and sweeps, newest first, without their results',
       query: {
         limit: parameter.limit(20, 100),
         offset: parameter.offset,
@@ -116,7 +116,7 @@ function jobRoutes({ backtests }: Parts): Route[] {
       path: '/v1/backtest/{job_id}',
       auth: 'key',
       access: { feature: 'backtest' },
-      summary: 'One backtest or sweep with its result',
+      summary: 'Get one backtest or sweep with its result',
       pathFields: { job_id: jobId },
       response: backtestJobShape,
       handle: async (request) => {
@@ -130,7 +130,7 @@ function jobRoutes({ backtests }: Parts): Route[] {
       path: '/v1/backtest/{job_id}',
       auth: 'key',
       access: { feature: 'backtest' },
-      summary: 'Cancel a backtest or sweep; one that has ended stays as it is',
+      summary: 'Cancel a backtest or sweep; a finished one does not change',
       pathFields: { job_id: jobId },
       success: 204,
       response: null,
@@ -143,7 +143,7 @@ function jobRoutes({ backtests }: Parts): Route[] {
   ];
 }
 
-/** @throws {RequestRefusedError} 400 for a range that ends before it starts, 403 beyond a cap or the history window. */
+/** @throws {RequestRefusedError} 400 for a range that ends before it starts; 403 beyond a cap or the history window. */
 function allowedSpec({ clock }: Parts, { limits, history }: Submission, asked: AskedBacktest): BacktestSpec {
   checkRange(asked.start, asked.end);
   const cap = limits.backtest_markets;
@@ -176,7 +176,7 @@ function ownerOf({ identity }: Pick<RawRequest, 'identity'>): { userId: string }
   return { userId: identity.userId };
 }
 
-/** The result is JSON already; parsing megabytes only to print them again would block every other request. */
+/** The result is stored as JSON. Parsing megabytes only to print them again would block every other request. */
 async function withResult(backtests: Parts['backtests'], job: Job): Promise<string> {
   const result = job.status === 'complete' ? await backtests.jobs.result(job.jobId) : null;
   return `${JSON.stringify(jobBody(job)).slice(0, -1)},"result":${result ?? 'null'}}`;
@@ -189,7 +189,7 @@ function jobBody({ spec, ...job }: Job) {
     status: job.status,
     progress: job.progress,
     submitted_at: formatTime(job.submittedMs),
-    // Of one that waits again: its earlier start came to nothing.
+    // A queued job may have started before, but that run was lost.
     started_at: job.status === 'queued' ? null : formatTimeOrNull(job.startedMs),
     completed_at: formatTimeOrNull(job.completedMs),
     strategy: spec.strategy,

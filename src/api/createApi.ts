@@ -3,7 +3,7 @@ import type { ApiParts } from '../http/parts.ts';
 import { createServer } from '../http/server.ts';
 import { allRoutes } from './routes.ts';
 
-/** The API and the dashboard, not yet listening. */
+/** Builds the HTTP server of API and dashboard; it is not listening yet. */
 export function createApi(parts: ApiParts): FastifyInstance {
   return createServer(allRoutes(parts), parts);
 }

@@ -4,7 +4,7 @@ import { type Market, UNKNOWN } from '../schema/market.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import { EVENT_URL } from '../store/queries/markets.ts';
 
-/** A record in memory as the API shows it: field for field what the store's query makes of the stored record. */
+/** Formats an in-memory market record; the fields equal those of the store's query for the stored record. */
 export function marketBody(market: Market, coverage: number): MarketBody {
   return {
     market_id: market.marketId,

@@ -42,7 +42,7 @@ export function marketRoutes(parts: Parts): Route[] {
       path: '/v1/markets',
       auth: 'key',
       access: { feature: 'market_data' },
-      summary: 'Markets, newest end first',
+      summary: 'List markets, newest end first',
       query: { ...filters, status },
       response: marketListShape,
       handle: ({ query, history, signal }) =>
@@ -53,7 +53,7 @@ export function marketRoutes(parts: Parts): Route[] {
       path: '/v1/markets/resolved',
       auth: 'key',
       access: { feature: 'market_data' },
-      summary: 'Resolved markets, newest end first',
+      summary: 'List resolved markets, newest end first',
       query: filters,
       response: marketListShape,
       handle: ({ query, history, signal }) =>
@@ -64,7 +64,7 @@ export function marketRoutes(parts: Parts): Route[] {
       path: '/v1/markets/{market_id}',
       auth: 'key',
       access: { feature: 'market_data' },
-      summary: 'One market',
+      summary: 'Get one market',
       pathFields: { market_id: parameter.marketId },
       response: marketShape,
       handle: async (request) => {

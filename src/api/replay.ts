@@ -9,22 +9,22 @@ import { number } from '../schema/api/types.ts';
 import { formatTime } from '../schema/time.ts';
 import { Replay } from '../stream/replay.ts';
 
-/** The recorded stream; its messages are described in docs/STREAMS.md. */
+/** Replays recorded market streams; docs/STREAMS.md describes the messages. */
 export function replayRoute(parts: Pick<ApiParts, 'streams' | 'clock' | 'store' | 'log'>): Route {
   const { streams, clock } = parts;
   return route({
     ...STREAM,
     path: '/v1/replay',
     access: { feature: 'replay' },
-    summary: 'WebSocket: recorded book changes as if they were live, at any speed',
+    summary: 'WebSocket: replay recorded book changes like a live stream, at any speed',
     description: STREAM_DESCRIPTION,
     query: {
       start: parameter.start,
-      end: optional(datetime, 'Last moment, not included; now when absent'),
+      end: optional(datetime, 'End of the range, exclusive; default: now'),
       speed: withDefault(
         number({ ge: 0, le: 1000 }),
         1,
-        'Recorded seconds in one second; 0: as fast as the client takes them',
+        'Recorded seconds per second; 0: as fast as the client reads',
       ),
     },
     handle: (request) => {

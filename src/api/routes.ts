@@ -19,7 +19,7 @@ import { streamRoutes } from './streams.ts';
 import { timeseriesRoute } from './timeseries.ts';
 import { tradesRoute, underlyingRoute } from './trades.ts';
 
-/** Every operation of the API, in the order the description lists them. */
+/** Every operation of the API, in the order of the API description. */
 export function allRoutes(parts: ApiParts): Route[] {
   const routes = [
     ...healthRoutes(parts),

@@ -9,7 +9,7 @@ import { formatTime } from '../../schema/time.ts';
 const EVENT_ID_TIE = /^evt_[0-9A-Za-z]{16}$/;
 const SCOPE = ['account_events'];
 
-/** The operator's list of sign-ins, sign-ups and operator actions. */
+/** The operator's log of sign-ins, sign-ups and operator actions. */
 export function accountEventRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
   return [
     route({
@@ -17,7 +17,8 @@ export function accountEventRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
       path: '/app/operator/events',
       auth: 'operator',
       access: { feature: null },
-      summary: 'Sign-ins, sign-ups and what operators did, newest first; kept for 90 days, at most 100,000',
+      summary:
+        'Log of sign-ins, sign-ups and operator actions, newest first; kept for 90 days, at most 100,000 entries',
       query: { limit: limit(100, 1000), cursor },
       response: accountEventListShape,
       handle: async ({ query }) => {

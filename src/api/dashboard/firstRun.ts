@@ -11,14 +11,14 @@ const INVALID_LINK =
 
 type Parts = Pick<ApiParts, 'control' | 'signUpOpen'>;
 
-/** Whether there is anybody to sign in as, and who may sign up: the pages begin with it. */
+/** Whether an operator exists, and who may sign up. Every page load begins with it. */
 export function firstRunRoute(parts: Parts): Route {
   return route({
     method: 'GET',
     path: '/app/sign-up',
     auth: 'none',
     access: { feature: null, duringMaintenance: true },
-    summary: 'Whether the service has its operator, and whether others may sign up',
+    summary: 'Whether an operator exists, and whether sign-up is open',
     response: signUpStateShape,
     handle: async () => {
       const hasOperator = await parts.control.setup.hasOperator();
@@ -28,9 +28,9 @@ export function firstRunRoute(parts: Parts): Route {
 }
 
 /**
- * Decides who the next sign-up makes.
- * @param setup Token of the setup link; null: none was given.
- * @returns The role, or the 403 that says what to do instead.
+ * Decides which role the next sign-up gets.
+ * @param setup Token of the setup link; null if none was given.
+ * @returns The role, or the 403 that explains what to do instead.
  */
 export async function roleOfNext(
   { control, signUpOpen = true }: Parts,

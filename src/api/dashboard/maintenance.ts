@@ -15,7 +15,7 @@ import { text } from '../../schema/api/types.ts';
 import { formatTime } from '../../schema/time.ts';
 import { signedIn } from './signedIn.ts';
 
-/** Closing the service for a while; the routes an operator needs to open it again stay. */
+/** Maintenance mode. The routes that an operator needs to end it stay available. */
 export function maintenanceRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
   const status = async () => {
     const now = await parts.control.maintenance.status();
@@ -34,7 +34,7 @@ export function maintenanceRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
       path: '/app/maintenance',
       auth: 'operator',
       access: { feature: null, duringMaintenance: true },
-      summary: 'Whether the service is closed for maintenance',
+      summary: 'Whether maintenance mode is on',
       response: maintenanceShape,
       handle: status,
     }),
@@ -43,17 +43,17 @@ export function maintenanceRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
       path: '/app/maintenance',
       auth: 'operator',
       access: { feature: null, duringMaintenance: true },
-      summary: 'Close the service to everyone for a while (503 with `Retry-After`), or open it again',
+      summary: 'Switch maintenance mode on or off; while it is on, requests get 503 with `Retry-After`',
       body: {
-        on: requiredMember(jsonBoolean, 'Whether it is closed'),
+        on: requiredMember(jsonBoolean, 'Whether maintenance mode is on'),
         retry_after_seconds: defaultMember(
           jsonInteger({ ge: 1, le: MAX_RETRY_AFTER_SECONDS }),
           DEFAULT_RETRY_AFTER_SECONDS,
-          'What `Retry-After` tells clients',
+          '`Retry-After` of the responses, in seconds',
         ),
         message: optionalMember(
           jsonText(text({ minLength: 1, maxLength: MAX_MESSAGE_LENGTH, pattern: '^\\P{Cc}*$' })),
-          '`detail` of the answers meanwhile; null: the usual words',
+          '`detail` of the responses meanwhile; null: the default text',
         ),
       },
       response: maintenanceShape,

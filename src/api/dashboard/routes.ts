@@ -13,7 +13,7 @@ import { userRoutes } from './users.ts';
 import { webhookDeliveryRoutes } from './webhookDeliveries.ts';
 import { webhookRoutes } from './webhooks.ts';
 
-/** The dashboard's own routes: accounts, sessions, keys, and what an operator does. */
+/** The dashboard's own routes: accounts, sessions, keys, webhooks and the operator's pages. */
 export function dashboardRoutes(parts: ApiParts): Route[] {
   return [
     firstRunRoute(parts),
@@ -31,7 +31,7 @@ export function dashboardRoutes(parts: ApiParts): Route[] {
   ];
 }
 
-/** Every operation that needs a key once more under `/app`, for a signed-in browser: the same handler, the user's tier. */
+/** Serves every operation that needs a key under `/app` too, for a signed-in browser: same handler, the user's tier. */
 export function mirroredRoutes(routes: readonly Route[]): Route[] {
   return routes
     .filter(({ auth, path }) => auth === 'key' && path.startsWith('/v1/'))

@@ -16,13 +16,13 @@ type Parts = Pick<ApiParts, 'control' | 'secondFactors'>;
 const PATH = '/app/second-factor';
 const SHARED = { auth: 'session', access: { feature: null } } as const;
 
-/** One-time codes of an authenticator app (TOTP), for who wants them. */
+/** Optional one-time codes of an authenticator app (TOTP). */
 export function secondFactorRoutes(parts: Parts, attempts: SignInAttempts): Route[] {
   const { secondFactors } = parts;
   return [
     route({
       ...{ method: 'GET', path: PATH, ...SHARED },
-      summary: 'Whether signing in takes a code of an authenticator app',
+      summary: 'Whether the user has enabled one-time codes',
       response: secondFactorShape,
       handle: async (request) => {
         const { isEnabled, recoveryCodesLeft } = await secondFactors.state(signedIn(request).user.userId);
@@ -31,7 +31,7 @@ export function secondFactorRoutes(parts: Parts, attempts: SignInAttempts): Rout
     }),
     route({
       ...{ method: 'POST', path: PATH, ...SHARED },
-      summary: 'Make a secret for an authenticator app; it counts once a code of it was confirmed',
+      summary: 'Create a secret for an authenticator app; confirming a code enables it',
       response: newSecondFactorShape,
       refusals: [409],
       handle: async (request) => {
@@ -48,7 +48,7 @@ export function secondFactorRoutes(parts: Parts, attempts: SignInAttempts): Rout
 function confirmRoute({ control, secondFactors }: Parts, attempts: SignInAttempts): Route {
   return route({
     ...{ method: 'POST', path: `${PATH}/confirm`, ...SHARED },
-    summary: 'Enable one-time codes by proving one; answers recovery codes, shown this once',
+    summary: 'Enable one-time codes by confirming one; only this response contains the recovery codes',
     body: { code },
     beforeBody: attempts.beforeBody,
     response: recoveryCodesShape,
@@ -67,7 +67,7 @@ function confirmRoute({ control, secondFactors }: Parts, attempts: SignInAttempt
 function disableRoute({ control, secondFactors }: Parts, attempts: SignInAttempts): Route {
   return route({
     ...{ method: 'POST', path: `${PATH}/disable`, ...SHARED },
-    summary: 'Sign in with the password alone again; takes the password and a code',
+    summary: 'Disable one-time codes; requires the password and a code',
     body: { password, code },
     beforeBody: attempts.beforeBody,
     success: 204,
@@ -78,7 +78,7 @@ function disableRoute({ control, secondFactors }: Parts, attempts: SignInAttempt
       attempts.tryAccount({ address: client.address, email: user.email });
       const known = await control.users.findWithPassword(user);
       const right = await control.passwords.verify(known?.passwordHash ?? null, body.password);
-      // A right code is used up by a right password alone.
+      // A valid code is used up only if the password is right.
       const done = right && (await secondFactors.use(user.userId, body.code));
       if (done) await secondFactors.remove(user.userId);
       const reason = done ? null : right ? 'wrong code' : 'wrong password';

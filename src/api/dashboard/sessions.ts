@@ -7,7 +7,7 @@ import { text } from '../../schema/api/types.ts';
 import { formatTime } from '../../schema/time.ts';
 import { signedIn } from './signedIn.ts';
 
-/** Where a user is signed in. */
+/** Lists and ends a user's sessions. */
 export function sessionRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
   return [
     route({
@@ -15,7 +15,7 @@ export function sessionRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
       path: '/app/sessions',
       auth: 'session',
       access: { feature: null, duringMaintenance: true },
-      summary: 'Where the user is signed in, newest first',
+      summary: 'List the user’s sessions, newest first',
       response: sessionListShape,
       handle: async (request) => {
         const { user, sessionId } = signedIn(request);
@@ -38,7 +38,7 @@ export function sessionRoutes(parts: Pick<ApiParts, 'control'>): Route[] {
       auth: 'session',
       access: { feature: null, duringMaintenance: true },
       summary: 'End one of the user’s sessions',
-      pathFields: { session_id: required(text(), '`session_id` of the list') },
+      pathFields: { session_id: required(text(), '`session_id` from the list of sessions') },
       success: 204,
       response: null,
       handle: async (request) => {

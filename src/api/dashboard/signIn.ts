@@ -15,7 +15,7 @@ type Parts = Pick<ApiParts, 'control' | 'secondFactors' | 'clock' | 'rateLimits'
 const LINK_INVALID = 'This sign-in link was used or is too old; sign in with e-mail address and password';
 const CODE_NEEDED = 'A code of the authenticator app, or a recovery code, is needed';
 
-/** Signing up, in and out, who one is, and another password. */
+/** Routes for sign-up, sign-in, sign-out, the current user and password changes. */
 export function signInRoutes(parts: Parts): Route[] {
   const attempts = new SignInAttempts(parts);
   return [
@@ -41,7 +41,7 @@ export function signInRoutes(parts: Parts): Route[] {
       path: '/app/me',
       auth: 'session',
       access: { feature: null, duringMaintenance: true },
-      summary: 'Who is signed in',
+      summary: 'The signed-in user',
       response: currentUserShape,
       handle: (request) => ({ body: userText(signedIn(request).user) }),
     }),
@@ -56,9 +56,9 @@ function signInRoute(parts: Parts, attempts: SignInAttempts): Route {
     path: '/app/sign-in',
     auth: 'none',
     access: { feature: null, duringMaintenance: true },
-    summary: 'Sign in; begins a session and ends the one the browser had',
+    summary: 'Sign in: starts a session and ends the browser’s previous one',
     description:
-      'Where the user has enabled one-time codes, a right password without a right `code` is 401 with `X-Second-Factor: required`.',
+      'If the user has enabled one-time codes, a right password without a valid `code` gets 401 with `X-Second-Factor: required`.',
     body: { email, password, code: optionalCode },
     response: currentUserShape,
     refusals: [401, 403, 429],
@@ -71,7 +71,7 @@ function signInRoute(parts: Parts, attempts: SignInAttempts): Route {
         throw refusal;
       };
       const known = await users.findWithPassword({ email: body.email });
-      // Verified even when there is no such user, so that the time taken does not tell whether an account exists.
+      // Verified even for an unknown user, so that the response time does not reveal whether an account exists.
       const right = await passwords.verify(known?.passwordHash ?? null, body.password);
       if (!known || !right) {
         return await refuse(whyWrong(known), unauthorized('Wrong e-mail address or password'));
@@ -95,7 +95,7 @@ function signInLinkRoute(parts: Parts, attempts: SignInAttempts): Route {
     path: '/app/sign-in-link',
     auth: 'none',
     access: { feature: null, duringMaintenance: true },
-    summary: 'Sign in with a link that the service printed; it works once',
+    summary: 'Sign in with a link printed by the service; a link works once',
     body: { link: linkToken },
     response: currentUserShape,
     refusals: [403, 429],
@@ -104,7 +104,7 @@ function signInLinkRoute(parts: Parts, attempts: SignInAttempts): Route {
       const { users, links, events } = parts.control;
       const userId = links.use(body.link);
       const user = userId === null ? null : await users.findWithPassword({ userId });
-      // What signing in takes since the link was made, it cannot give.
+      // A link replaces the password but not a one-time code, which the user may have enabled since.
       const isEnough = user !== null && !(await parts.secondFactors.state(user.userId)).isEnabled;
       const about = { action: 'sign_in', email: user?.email ?? null, address: client.address } as const;
       if (!isEnough || user.suspended) {
@@ -123,7 +123,7 @@ function signUpRoute(parts: Parts, attempts: SignInAttempts): Route {
     path: '/app/sign-up',
     auth: 'none',
     access: { feature: null },
-    summary: 'Make an account and sign in; the first one, which needs the setup link, is the operator’s',
+    summary: 'Create an account and sign in; the first account is the operator and requires the setup link',
     body: { email, password: newPassword, setup },
     response: currentUserShape,
     refusals: [403, 409, 429],
@@ -161,7 +161,7 @@ function passwordRoute(parts: Parts, attempts: SignInAttempts): Route {
     path: '/app/password',
     auth: 'session',
     access: { feature: null },
-    summary: 'Set another password; every other session of the user ends',
+    summary: 'Change the password; ends all other sessions of the user',
     body: { current_password: password, new_password: newPassword },
     response: currentUserShape,
     beforeBody: attempts.beforeBody,
@@ -187,13 +187,13 @@ function passwordRoute(parts: Parts, attempts: SignInAttempts): Route {
   });
 }
 
-/** For the operator alone: the client learns only that it was wrong. */
+/** Shown to the operator only: the client learns just that the sign-in failed. */
 function whyWrong(known: UserWithPassword | null): string {
   if (!known) return 'unknown e-mail address';
   return known.passwordHash === null ? 'the user has no password' : 'wrong password';
 }
 
-/** A new session, whatever the browser had before: a token from before the sign-in must not be worth anything after. */
+/** Always starts a new session, because a token issued before the sign-in must not stay valid. */
 async function begin({ control }: Parts, client: Client, user: User): Promise<Answer> {
   const { sessions } = control;
   const before = client.sessionToken === null ? null : await sessions.find(client.sessionToken);

@@ -3,7 +3,7 @@ import type { ApiParts } from '../../http/parts.ts';
 import { tooManyRequests } from '../../http/refusal.ts';
 
 /**
- * Limits attempts to sign in, to sign up and to prove a password or code. Each attempt is counted before it is checked.
+ * Limits attempts to sign in, to sign up and to enter a password or code. Each attempt is counted before it is checked.
  * With `UNDERROUND_RATE_LIMITS=off` none is refused.
  */
 export class SignInAttempts {
@@ -15,12 +15,14 @@ export class SignInAttempts {
     this.#isOn = rateLimits !== null;
   }
 
-  /** A request of an address, before its body is read. @throws {RequestRefusedError} 429 with the time to wait. */
+  /**
+   * Counts a request of an address before its body is read. @throws {RequestRefusedError} 429 with the time to wait.
+   */
   readonly beforeBody = (address: string): void => {
     this.#admit(() => this.#limits.addressAttempt(address));
   };
 
-  /** A password or a code tried for an account. @throws {RequestRefusedError} 429 with the time to wait. */
+  /** Counts a password or code tried for an account. @throws {RequestRefusedError} 429 with the time to wait. */
   tryAccount(account: { address: string; email: string }): void {
     this.#admit(() => this.#limits.accountAttempt(account));
   }
@@ -30,7 +32,7 @@ export class SignInAttempts {
     this.#admit(() => this.#limits.signUp(address), 'Too many sign-ups from this address');
   }
 
-  /** The account was signed in to: what its address used up of its attempts is free again. */
+  /** After a successful sign-in: clears the attempts that its address has used for the account. */
   succeeded(account: { address: string; email: string }): void {
     this.#limits.succeeded(account);
   }

@@ -2,7 +2,7 @@ import type { ApiParts } from '../../http/parts.ts';
 import { type Route, route } from '../../http/route.ts';
 import { tierTableShape } from '../../schema/api/accountResources.ts';
 
-/** What the tiers of this very service may do, so that its users need not guess. */
+/** The tier table of this service, which an operator can change. */
 export function tierRoutes(parts: Pick<ApiParts, 'tiers'>): Route[] {
   return [
     route({
@@ -10,7 +10,7 @@ export function tierRoutes(parts: Pick<ApiParts, 'tiers'>): Route[] {
       path: '/app/tiers',
       auth: 'session',
       access: { feature: null },
-      summary: 'What each tier of this service may do',
+      summary: 'Features and limits of each tier of this service',
       response: tierTableShape,
       handle: () => ({ body: JSON.stringify({ tiers: parts.tiers }) }),
     }),

@@ -12,9 +12,9 @@ import { newWebhookBody, toWebhookJson, webhookChangeBody } from './webhookBodie
 
 type Parts = Pick<ApiParts, 'webhooks'>;
 
-export const webhookPath = { webhook_id: required(text(), '`webhook_id` of the list') };
+export const webhookPath = { webhook_id: required(text(), '`webhook_id` from the list of webhooks') };
 
-/** Which webhook a request is about: one of the signed-in user's. */
+/** The webhook a request names, restricted to the signed-in user's own. */
 export function ownWebhook(
   request: Pick<RawRequest, 'session'> & { path: { webhook_id: string } },
 ): Required<WebhookName> {
@@ -33,7 +33,7 @@ function collectionRoutes(parts: Parts): Route[] {
       path: '/app/webhooks',
       auth: 'session',
       access: { feature: null },
-      summary: 'The user’s webhooks, oldest first',
+      summary: 'List the user’s webhooks, oldest first',
       response: webhookListShape,
       handle: async (request) => {
         const { userId } = signedIn(request).user;
@@ -45,9 +45,9 @@ function collectionRoutes(parts: Parts): Route[] {
       method: 'POST',
       path: '/app/webhooks',
       auth: 'session',
-      // At registration only: one that exists goes on whatever becomes of the tier.
+      // Checked at registration only: an existing webhook keeps working when the user's tier changes.
       access: { feature: 'webhooks' },
-      summary: 'Register a webhook; its secret is shown this once',
+      summary: 'Register a webhook; only this response contains its secret',
       body: newWebhookBody,
       success: 201,
       response: webhookWithSecretShape,
@@ -73,7 +73,7 @@ function singleRoutes(parts: Parts): Route[] {
   return [
     route({
       ...{ method: 'GET', path, ...shared },
-      summary: 'One webhook',
+      summary: 'Get one webhook',
       response: webhookShape,
       handle: async (request) => {
         const found = await parts.webhooks.registry.find(ownWebhook(request));
@@ -83,7 +83,7 @@ function singleRoutes(parts: Parts): Route[] {
     }),
     route({
       ...{ method: 'PATCH', path, ...shared },
-      summary: 'Change label or filters; what is left out stays',
+      summary: 'Change label or filters; omitted fields do not change',
       body: webhookChangeBody,
       response: webhookShape,
       handle: async (request) => {
@@ -98,7 +98,7 @@ function singleRoutes(parts: Parts): Route[] {
     }),
     route({
       ...{ method: 'DELETE', path, ...shared },
-      summary: 'Delete a webhook with its log; nothing more is sent',
+      summary: 'Delete a webhook and its delivery log; pending deliveries are not sent',
       success: 204,
       response: null,
       handle: async (request) => {
@@ -127,8 +127,8 @@ function switchRoutes(parts: Parts): Route[] {
       },
     });
   return [
-    one('pause', 'Send nothing more; what waits is skipped'),
-    one('resume', 'Send what is detected from now on, and forget the failures'),
+    one('pause', 'Pause a webhook; pending deliveries are skipped'),
+    one('resume', 'Resume a webhook: sends signals detected from now on and resets the failure count'),
   ];
 }
 
@@ -138,9 +138,10 @@ function rotateRoute(parts: Parts): Route {
     path: '/app/webhooks/{webhook_id}/rotate',
     auth: 'session',
     access: { feature: null },
-    summary: 'Make a new secret, shown this once; the one before is signed with for 24 hours more',
+    summary:
+      'Create a new secret, contained only in this response; the old secret also signs for 24 more hours',
     description:
-      'Meanwhile `webhook-signature` holds a signature of each secret; `X-SVC-Signature` is made with the newest.',
+      'During that time `webhook-signature` contains a signature for each secret; `X-SVC-Signature` uses the newest.',
     refusals: [409],
     pathFields: webhookPath,
     response: webhookWithSecretShape,
@@ -149,7 +150,7 @@ function rotateRoute(parts: Parts): Route {
         throw error instanceof TooManySecretsError ? conflict(error.message) : error;
       });
       const { secret, webhook } = await known(rotated);
-      // What waits for its next try is signed with it too.
+      // Pending retries are signed with the new secret too.
       parts.webhooks.wake();
       return { body: JSON.stringify({ ...toWebhookJson(webhook), secret }) };
     },
@@ -170,7 +171,7 @@ function answer(webhook: Webhook) {
   return { body: JSON.stringify(toWebhookJson(webhook)) };
 }
 
-/** In the words and the place of any other value that is refused. */
+/** Reports the URL like any other invalid field. */
 function invalidUrl(input: string, reason: string) {
   return invalid([
     { type: 'value_error', loc: ['body', 'url'], msg: `Value error, ${reason}`, input, ctx: { error: {} } },
