@@ -10,12 +10,14 @@ import type { Answer, Client, RawRequest } from './route.ts';
 import { cookieScope, sessionToken } from './sessionCookie.ts';
 import type { StreamedAnswers } from './streamedAnswers.ts';
 
-/** What an admitted request is answered with. */
+/** Components that an admitted request's context reads from. */
 export type CallParts = Pick<ApiParts, 'clock' | 'tiers' | 'live'> & {
   readonly streamedAnswers: StreamedAnswers;
 };
 
-/** An admitted request as its route sees it. A class, because what most handlers never read must cost nothing. */
+/**
+ * An admitted request as its route sees it. A class with getters, so values that most handlers never read cost nothing.
+ */
 export class Call implements RawRequest {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;

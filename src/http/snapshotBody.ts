@@ -6,32 +6,32 @@ import { pageIn } from '../store/queries/pagedRows.ts';
 import { borrowBookRows, returnBookRows } from '../store/tables/bookRows.ts';
 import type { Around, PrintedBody } from './rows.ts';
 
-/** Printed before anything else gets its turn: a fraction of a millisecond. */
+/** Rows printed before other work may run: a fraction of a millisecond. */
 const ROWS_A_TURN = 256;
 const CUT = 'the engine ended its answer early';
 
 /**
- * Turns the engine's binary books into a JSON body with the array of them, no faster than it is read: what the engine
- * sends at once is a few megabytes of text.
+ * Turns the engine's binary books into a JSON body with an array of them, no faster than it is read. One block of the
+ * engine becomes a few megabytes of text.
  */
 export class SnapshotBody extends Duplex implements PrintedBody {
   readonly #rows = borrowBookRows();
   readonly #printer: SnapshotPrinter;
   readonly #found: Promise<readonly bigint[] | null>;
-  /** Tells what was found, and that nothing will be. */
+  /** Resolves `#found`; null once it is resolved. */
   #tell: ((found: readonly bigint[] | null) => void) | null = null;
   #fail: (error: Error) => void = () => {};
   #frame: (Around & Pick<Page, 'count'>) | null = null;
   #printed = 0;
-  /** Rows that come behind those of the page, and are not printed. */
+  /** Rows after those of the page, which are not printed. */
   #behind = 0;
-  /** Asks for the next bytes; null while there are none to print. */
+  /** Requests the next bytes; null while there are none to print. */
   #more: (() => void) | null = null;
   #isWanted = false;
-  /** It is printing, or will go on when others had their turn. */
+  /** Printing, or scheduled to continue after other work. */
   #isBusy = false;
 
-  /** @param ticker As printed in each snapshot. */
+  /** @param ticker Printed in each snapshot. */
   constructor(ticker: string) {
     super();
     this.#printer = new SnapshotPrinter(ticker);
@@ -39,7 +39,7 @@ export class SnapshotBody extends Duplex implements PrintedBody {
       this.#tell = resolve;
       this.#fail = reject;
     });
-    // Who asks for the page, or sends the body, hears of it; nobody need.
+    // Callers of `page` and readers of the body observe the error; suppress the unhandled-rejection warning.
     this.#found.catch(() => {});
     this.on('error', () => {});
   }
@@ -109,21 +109,21 @@ export class SnapshotBody extends Duplex implements PrintedBody {
     const isOver = this.#guard(() => this.#printTurn(frame));
     if (this.destroyed) return;
     if (isOver) {
-      // Also what is no whole piece: the client is not made to wait for the next block.
+      // Sends an incomplete piece too, so the client does not wait for the next block.
       const piece = this.#printer.take();
       if (piece.length > 0) this.#send(piece);
       this.#isBusy = false;
       this.#goOn();
       return;
     }
-    // What has come meanwhile would else be printed before everybody else's request.
+    // Continuing at once would delay all other requests that have arrived meanwhile.
     setImmediate(() => {
       this.#isBusy = false;
       this.#print();
     });
   }
 
-  /** @returns Whether all that came is printed. */
+  /** @returns Whether all received rows are printed. */
   #printTurn({ prefix, count }: Around & Pick<Page, 'count'>): boolean {
     for (let left = ROWS_A_TURN; left > 0; left--) {
       const row = this.#rows.next();
@@ -143,7 +143,7 @@ export class SnapshotBody extends Duplex implements PrintedBody {
     if (!this.push(piece)) this.#isWanted = false;
   }
 
-  /** Bytes that are not what they must be end the body, and nothing else. */
+  /** Destroys the body if the bytes have an unexpected format; no other request is affected. */
   #guard<T>(run: () => T): T | undefined {
     try {
       return run();
