@@ -9,7 +9,7 @@ import { WorkerPool } from './workerPool.ts';
 const TASK = {} as Task;
 const NEVER = new AbortController().signal;
 
-/** A pool whose threads run a few lines of JavaScript in place of a replay. */
+/** A pool whose threads run a few lines of JavaScript instead of a replay. */
 function poolOf(lines: string): WorkerPool {
   const entry = join(temporaryDirectory(), 'worker.mjs');
   writeFileSync(entry, lines);
@@ -19,14 +19,14 @@ function poolOf(lines: string): WorkerPool {
   return pool;
 }
 
-test('a thread that ends by itself, twice, is told as that and nothing else', async () => {
+test('a thread that ends on its own twice is reported with a fixed text', async () => {
   const pool = poolOf('export default () => process.exit(3)');
   const failed = pool.run(TASK, NEVER);
   await expect(failed).rejects.toBeInstanceOf(BacktestFailedError);
   await expect(failed).rejects.toThrow('the worker that ran the job ended, twice');
 });
 
-test('a thread that ended once is replaced and its task done', async () => {
+test('a thread that ended once is replaced, and its task completes', async () => {
   const mark = join(temporaryDirectory(), 'mark');
   const pool = poolOf(`import { existsSync, writeFileSync } from 'node:fs';
     export default () => {
@@ -37,12 +37,12 @@ test('a thread that ended once is replaced and its task done', async () => {
   expect(await pool.run(TASK, NEVER)).toBe('done');
 });
 
-test('memory without end is bounded, and said', async () => {
+test('unbounded memory use is limited and reported', async () => {
   const pool = poolOf('export default () => { const all = []; for (;;) all.push({ a: [1, 2, 3], b: {} }); }');
   await expect(pool.run(TASK, NEVER)).rejects.toThrow('the job needs more memory than one may take');
 });
 
-test('aborting ends a thread that never would, and the next task runs', async () => {
+test('aborting ends a thread that never finishes, and the next task runs', async () => {
   const pool = poolOf('export default ({ ends }) => { while (!ends); return 1; }');
   const controller = new AbortController();
   const running = pool.run(TASK, controller.signal);
@@ -51,7 +51,7 @@ test('aborting ends a thread that never would, and the next task runs', async ()
   expect(await pool.run({ ends: true } as never, NEVER)).toBe(1);
 });
 
-test('an error of a task is its own', async () => {
+test('an error of a task is passed on unchanged', async () => {
   const pool = poolOf("export default () => { throw new RangeError('of the task'); }");
   await expect(pool.run(TASK, NEVER)).rejects.toThrow(RangeError);
 });

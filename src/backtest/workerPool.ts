@@ -3,21 +3,21 @@ import { builtEntry } from '../runtime/builtEntry.ts';
 import { BacktestFailedError } from '../runtime/errors.ts';
 import type { Task, TaskResults, WorkerSettings } from './task.ts';
 
-/** JavaScript memory of a thread; tapes lie outside it and have their own bound. */
+/** Limit of a thread's JavaScript heap in MB; tapes are outside the heap and have their own limit. */
 const HEAP_MB_MAX = 512;
-/** A thread with nothing to do ends after this long. */
+/** An idle thread ends after this long. */
 const IDLE_MS = 30_000;
-/** Below the recorder, which must not wait for a backtest. */
+/** Niceness: backtests must not starve the recorder. */
 const NICE = 5;
-/** A thread that ended is replaced, and its task tried once more: the next job may be what ended it. */
+/** A task whose thread ended is tried once more on a new thread, because another job may have ended it. */
 const TRIES = 2;
 
-/** Runs tasks elsewhere. */
+/** Runs tasks in other threads. */
 export interface Workers {
-  /** Tasks that can run at once. */
+  /** Number of tasks that can run at the same time. */
   readonly threads: number;
   /**
-   * @throws {BacktestFailedError} When the thread ended, twice, or ran out of memory.
+   * @throws {BacktestFailedError} If the thread ended twice, or ran out of memory.
    * @throws The signal's reason when it aborts; the thread is then ended.
    */
   run<T extends Task>(task: T, signal: AbortSignal): Promise<TaskResults[T['kind']]>;
@@ -39,7 +39,7 @@ export class WorkerPool implements Workers {
     settings: WorkerSettings;
     entry?: string;
     heapMbMax?: number;
-    /** Told of every thread that ended by itself. */
+    /** Called for every thread that ended on its own. */
     onCrash?: (error: Error) => void;
   }) {
     this.threads = threads;
@@ -47,10 +47,10 @@ export class WorkerPool implements Workers {
       filename: entry,
       ...{ minThreads: 0, maxThreads: threads, idleTimeout: IDLE_MS },
       ...{ workerData: settings, resourceLimits: { maxOldGenerationSizeMb: heapMbMax } },
-      // Nothing of our environment: the service's secrets stay in its own thread.
+      // An empty environment, because threads must not see the service's secrets.
       ...{ niceIncrement: NICE, env: { TZ: 'UTC' } },
     });
-    // Also raised for a task whose promise rejects; unheard it would end the process.
+    // Also emitted when a task rejects; without a listener it would end the process.
     this.#pool.on('error', onCrash);
   }
 
@@ -73,7 +73,7 @@ export class WorkerPool implements Workers {
   }
 }
 
-/** What a user is told of a thread that ended by itself; null where the task failed and the thread lives. */
+/** The error text for a thread that ended on its own; null if the task failed and the thread is alive. */
 function endOfThread(error: unknown): string | null {
   const { code, message } = error as { code?: string; message?: string };
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return 'the job needs more memory than one may take';

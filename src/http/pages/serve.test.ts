@@ -119,10 +119,13 @@ describe('files of the pages', () => {
     expect(headers['content-type']).toBe('image/svg+xml');
   });
 
-  it.each(['/assets/b-2.js', '/assets/notes.txt', '%s is not served'])('%s is none', async (url) => {
-    const { headers, statusCode } = await built().inject(url);
-    expect([statusCode, headers['cache-control']]).toEqual([404, undefined]);
-  });
+  it.each(['/assets/b-2.js', '/assets/notes.txt', '/assets/..%2findex.html'])(
+    '%s is not served',
+    async (url) => {
+      const { headers, statusCode } = await built().inject(url);
+      expect([statusCode, headers['cache-control']]).toEqual([404, undefined]);
+    },
+  );
 });
 
 it('the API serves the pages beside its routes, and refuses other methods and paths', async () => {
