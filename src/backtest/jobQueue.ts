@@ -7,7 +7,7 @@ export const LEASE_MS = 15_000;
 /** A job that ended its process this many times is not tried again. */
 export const ATTEMPTS_MAX = 3;
 
-const LOST = 'the processes that ran it ended, several times; it is not tried again';
+const LOST = 'the processes that ran the job ended several times; it is not tried again';
 
 /** Queue operations of the processes that run jobs. The table is the queue, so it outlives them. */
 export class JobQueue {

@@ -28,7 +28,7 @@ const CELLS_PER_TASK_MIN = 64;
 const JUDGE_PROGRESS = 0.95;
 /** Maximum number of trades of all cells kept for summing: 320 MB. */
 const TRADES_MAX = 20_000_000;
-const TOO_MANY_TRADES = 'the cells made more trades than can be summed up; ask for fewer cells or markets';
+const TOO_MANY_TRADES = 'the cells made too many trades to be summed; use fewer cells or markets';
 
 export interface RunnerParts {
   readonly store: StoreReader;

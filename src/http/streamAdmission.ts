@@ -31,7 +31,7 @@ export function admit(
   }: { streams: Streams | null; most?: number; begin: (connection: Connection, tier: string) => void },
 ): Answer {
   if (streams === null || identity === null)
-    throw underMaintenance(RETRY_AFTER_S, 'No streams are served here');
+    throw underMaintenance(RETRY_AFTER_S, 'This process serves no streams');
   const { connections } = streams;
   if (connections.isClosing) throw underMaintenance(RETRY_AFTER_S, 'The service is stopping');
   const { tier } = identity;
