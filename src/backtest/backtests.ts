@@ -15,7 +15,7 @@ const JOBS_MAX = 8;
  */
 const JOBS_PER_USER_MAX = 4;
 /** How often a process polls for queued and abandoned jobs, and renews its leases. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const WAIT_POLL_MS = 100;
 
 const UNREACHABLE = 'the data store could not be reached; submit the job again';
@@ -67,7 +67,7 @@ export class Backtests {
     const { queue, alone, log } = this.#parts;
     const recovered = await queue.recover({ alone });
     if (recovered > 0) log.info({ jobs: recovered }, 'backtest.recovered');
-    this.#timer = every(this.#parts.clock, LOOK_MS, () => void this.#look());
+    this.#timer = every(this.#parts.clock, POLL_MS, () => void this.#poll());
     this.#pump();
   }
 
@@ -113,7 +113,7 @@ export class Backtests {
     await this.#parts.workers.close();
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { queue, log } = this.#parts;
     try {
       for (const { job, progress, controller } of this.#running.values()) {
@@ -206,7 +206,7 @@ export class Backtests {
         await queue.giveBack(job.jobId);
         return 'given_back';
       }
-      await queue.finish(job.jobId, { error: toldOf(error) });
+      await queue.finish(job.jobId, { error: errorText(error) });
     } catch (unsaved) {
       // Its lease expires, and the job is tried again.
       log.error({ err: unsaved, job_id: job.jobId }, 'backtest.not_saved');
@@ -216,7 +216,7 @@ export class Backtests {
 }
 
 /** The error text for the user; never an internal text. */
-function toldOf(error: unknown): string {
+function errorText(error: unknown): string {
   if (error instanceof BacktestFailedError) return error.message;
   return error instanceof StoreUnavailableError ? UNREACHABLE : DEFECT;
 }

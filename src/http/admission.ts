@@ -58,7 +58,7 @@ export class Admission {
     const isStranger = status >= 400 && status < 500 && !request.identity;
     if (!rateLimits || !isStranger) return null;
     const verdict = rateLimits.failure(request.ip);
-    tell(reply, verdict);
+    setRateHeaders(reply, verdict);
     const isTooMany = verdict.retryAfterSeconds > 0 && status !== 429;
     return isTooMany ? tooManyRefusals(verdict.retryAfterSeconds) : null;
   }
@@ -97,7 +97,7 @@ export class Admission {
   #checkMaintenance(state: Maintenance | null, call: Call, moment: Moment): void | Promise<void> {
     if (state === null) return this.#identify(call, moment);
     const { rateLimits } = this.#parts;
-    if (rateLimits) tell(call.reply, rateLimits.standing(call.request.ip));
+    if (rateLimits) setRateHeaders(call.reply, rateLimits.standing(call.request.ip));
     throw underMaintenance(state.retryAfterSeconds, state.message);
   }
 
@@ -154,7 +154,7 @@ export class Admission {
   #checkRate({ tier }: Identity, client: string, limits: TierLimits, reply: FastifyReply): void {
     const verdict = this.#parts.rateLimits?.request(client, limits);
     if (!verdict) return;
-    tell(reply, verdict);
+    setRateHeaders(reply, verdict);
     if (verdict.retryAfterSeconds > 0) {
       throw tooManyRequests(`Rate limit of tier ${tier} exceeded`, verdict.retryAfterSeconds);
     }
@@ -193,7 +193,7 @@ function everyAuthorization(rawHeaders: readonly string[]): string | undefined {
   return all;
 }
 
-function tell(reply: FastifyReply, { policy, limit }: RateVerdict): void {
+function setRateHeaders(reply: FastifyReply, { policy, limit }: RateVerdict): void {
   reply.header('ratelimit-policy', policy).header('ratelimit', limit);
 }
 

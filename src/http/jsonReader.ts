@@ -63,13 +63,13 @@ export class JsonReader {
     const first: string[] = [];
     this.#at++;
     this.#skipSpace();
-    if (this.#took('}')) return object;
+    if (this.#skipIf('}')) return object;
     for (;;) {
       if (this.#text[this.#at] !== '"')
         throw this.#fault('Expecting property name enclosed in double quotes');
       const name = this.#string();
       this.#skipSpace();
-      if (!this.#took(':')) throw this.#fault("Expecting ':' delimiter");
+      if (!this.#skipIf(':')) throw this.#fault("Expecting ':' delimiter");
       this.#skipSpace();
       const value = yield* this.#value(depth + 1);
       if (first.length < KEPT_NAMES && !Object.hasOwn(object, name)) {
@@ -79,8 +79,8 @@ export class JsonReader {
       if (name === '__proto__') defineMember(object, name, value);
       else object[name] = value;
       this.#skipSpace();
-      if (this.#took('}')) return object;
-      if (!this.#took(',')) throw this.#fault("Expecting ',' delimiter");
+      if (this.#skipIf('}')) return object;
+      if (!this.#skipIf(',')) throw this.#fault("Expecting ',' delimiter");
       this.#skipSpace();
     }
   }
@@ -88,13 +88,13 @@ export class JsonReader {
   *#array(depth: number): Generator<void, unknown> {
     this.#at++;
     this.#skipSpace();
-    if (this.#took(']')) return [];
+    if (this.#skipIf(']')) return [];
     // A literal allocates room for its items only; the first `push` to an empty array allocates room for seventeen.
     const array = [yield* this.#value(depth + 1)];
     for (;;) {
       this.#skipSpace();
-      if (this.#took(']')) return array;
-      if (!this.#took(',')) throw this.#fault("Expecting ',' delimiter");
+      if (this.#skipIf(']')) return array;
+      if (!this.#skipIf(',')) throw this.#fault("Expecting ',' delimiter");
       this.#skipSpace();
       array.push(yield* this.#value(depth + 1));
     }
@@ -148,7 +148,7 @@ export class JsonReader {
     return true;
   }
 
-  #took(character: string): boolean {
+  #skipIf(character: string): boolean {
     if (this.#text[this.#at] !== character) return false;
     this.#at++;
     return true;

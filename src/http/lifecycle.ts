@@ -13,7 +13,7 @@ declare module 'fastify' {
     /** Bytes sent on the connection before this request. */
     bytesBefore: number;
     /** The request has been logged and timed. */
-    isTold: boolean;
+    isReported: boolean;
     /** The store failed after the body had begun, and the connection was cut. */
     bodyFailed: boolean;
   }
@@ -79,11 +79,11 @@ export function observeRequests(
   app.decorateRequest('session', null);
   app.decorateRequest('startedAtMs', 0);
   app.decorateRequest('bytesBefore', 0);
-  app.decorateRequest('isTold', false);
+  app.decorateRequest('isReported', false);
   app.decorateRequest('bodyFailed', false);
-  const tell = (request: FastifyRequest, status: number) => {
-    if (request.isTold) return;
-    request.isTold = true;
+  const report = (request: FastifyRequest, status: number) => {
+    if (request.isReported) return;
+    request.isReported = true;
     const durationMs = clock.monotonic() - request.startedAtMs;
     const { method } = request;
     const route = routeName(request);
@@ -113,10 +113,10 @@ export function observeRequests(
     }
     request.bytesBefore = request.raw.socket?.bytesWritten ?? 0;
     const { raw } = reply;
-    raw.on('finish', () => tell(request, raw.statusCode));
+    raw.on('finish', () => report(request, raw.statusCode));
     raw.on('close', () => {
-      if (request.upgrade) tell(request, SWITCHED);
-      else tell(request, request.bodyFailed ? BODY_CUT : CLIENT_CLOSED);
+      if (request.upgrade) report(request, SWITCHED);
+      else report(request, request.bodyFailed ? BODY_CUT : CLIENT_CLOSED);
     });
     done();
   });

@@ -38,7 +38,7 @@ export class SlowClients<C extends PacedClient> {
   readonly #unacknowledged: Unacknowledged<C>;
   readonly #clients = new Map<C, Window | null>();
   #timer: Timer | null = null;
-  #isLooking = false;
+  #isSweeping = false;
 
   /** @param unacknowledged Bytes accepted by the kernel that the peer has not acknowledged. */
   constructor(clock: Clock, unacknowledged: Unacknowledged<C>) {
@@ -60,7 +60,7 @@ export class SlowClients<C extends PacedClient> {
 
   /** Queries the kernel only for clients whose window begins or ends. */
   async #sweep(): Promise<void> {
-    if (this.#isLooking) return;
+    if (this.#isSweeping) return;
     const nowMs = this.#clock.monotonic();
     const due: C[] = [];
     for (const [client, window] of this.#clients) {
@@ -69,9 +69,9 @@ export class SlowClients<C extends PacedClient> {
       } else if (window === null || nowMs - window.sinceMs >= WINDOW_MS) due.push(client);
     }
     if (due.length === 0) return;
-    this.#isLooking = true;
+    this.#isSweeping = true;
     const unacknowledged = await this.#unacknowledged(due);
-    this.#isLooking = false;
+    this.#isSweeping = false;
     for (const client of due) this.#judge(client, unacknowledged.get(client) ?? null);
   }
 

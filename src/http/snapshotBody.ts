@@ -19,7 +19,7 @@ export class SnapshotBody extends Duplex implements PrintedBody {
   readonly #printer: SnapshotPrinter;
   readonly #found: Promise<readonly bigint[] | null>;
   /** Resolves `#found`; null once it is resolved. */
-  #tell: ((found: readonly bigint[] | null) => void) | null = null;
+  #resolveFound: ((found: readonly bigint[] | null) => void) | null = null;
   #fail: (error: Error) => void = () => {};
   #frame: (Around & Pick<Page, 'count'>) | null = null;
   #printed = 0;
@@ -36,7 +36,7 @@ export class SnapshotBody extends Duplex implements PrintedBody {
     super();
     this.#printer = new SnapshotPrinter(ticker);
     this.#found = new Promise((resolve, reject) => {
-      this.#tell = resolve;
+      this.#resolveFound = resolve;
       this.#fail = reject;
     });
     // Callers of `page` and readers of the body observe the error; suppress the unhandled-rejection warning.
@@ -61,8 +61,8 @@ export class SnapshotBody extends Duplex implements PrintedBody {
     this.#rows.add(bytes);
     this.#more = done;
     this.#guard(() => {
-      if (!this.#rows.hasNext()) this.#goOn();
-      else if (this.#tell) this.#know(this.#rows.extra());
+      if (!this.#rows.hasNext()) this.#requestMore();
+      else if (this.#resolveFound) this.#setFound(this.#rows.extra());
     });
     this.#print();
   }
@@ -78,7 +78,7 @@ export class SnapshotBody extends Duplex implements PrintedBody {
       done(new StoreUnavailableError(CUT));
       return;
     }
-    this.#know(null);
+    this.#setFound(null);
     if (frame) this.push(printed === 0 ? `${frame.prefix}[]${frame.suffix}` : `]${frame.suffix}`);
     this.push(null);
     done();
@@ -91,12 +91,12 @@ export class SnapshotBody extends Duplex implements PrintedBody {
     done(error);
   }
 
-  #know(found: readonly bigint[] | null): void {
-    this.#tell?.(found);
-    this.#tell = null;
+  #setFound(found: readonly bigint[] | null): void {
+    this.#resolveFound?.(found);
+    this.#resolveFound = null;
   }
 
-  #goOn(): void {
+  #requestMore(): void {
     const more = this.#more;
     this.#more = null;
     more?.();
@@ -113,7 +113,7 @@ export class SnapshotBody extends Duplex implements PrintedBody {
       const piece = this.#printer.take();
       if (piece.length > 0) this.#send(piece);
       this.#isBusy = false;
-      this.#goOn();
+      this.#requestMore();
       return;
     }
     // Continuing at once would delay all other requests that have arrived meanwhile.

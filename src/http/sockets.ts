@@ -103,15 +103,15 @@ function declareSockets(
       preHandler: (request, reply, next) => {
         if (!request.ws) return next();
         replies.set(request.raw, reply);
-        const take = ({ upgrade }: Answer) => {
+        const acceptUpgrade = ({ upgrade }: Answer) => {
           request.upgrade = upgrade ?? null;
           next(upgrade === undefined ? new TypeError('a route for sockets must take one') : undefined);
         };
         try {
           // Synchronous if possible: no other handshake runs between counting connections and adding one.
           const answer = route.handle(new Call(request, reply, parts));
-          if (answer instanceof Promise) answer.then(take, next);
-          else take(answer);
+          if (answer instanceof Promise) answer.then(acceptUpgrade, next);
+          else acceptUpgrade(answer);
         } catch (error) {
           next(error as Error);
         }
