@@ -19,7 +19,7 @@ const POLL_MS = 1_000;
 const WAIT_POLL_MS = 100;
 
 const UNREACHABLE = 'the data store could not be reached; submit the job again';
-const DEFECT = 'the job failed for a reason of the service’s own, which is in its log';
+const DEFECT = 'the job failed because of a defect in the service; its log has the details';
 
 interface Running {
   readonly job: Job;
