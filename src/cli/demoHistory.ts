@@ -178,7 +178,7 @@ export async function recordNewest(
     const { recorder } = await ready;
     for (const frame of prices.splice(0)) recorder.record(frame);
   };
-  const turns = new Turns(span, { progress, stopping });
+  const turns = new FramePacer(span, { progress, stopping });
   for (const frame of generateHistory(model, { endTimeMs: span.newestFromMs })) {
     if (PRICE_FEEDS.has(frame.feed) && prices.push(frame) >= PRICES_HELD_MAX) await recordPrices();
     if (turns.isDue()) await turns.next(frame);
@@ -202,7 +202,7 @@ export async function recordNewest(
 }
 
 /** Yields to signals, the journal and the engine at intervals, and reports progress. */
-class Turns {
+class FramePacer {
   readonly #fromMs: number;
   readonly #progress: Progress;
   readonly #stopping: AbortSignal;

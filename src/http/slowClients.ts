@@ -108,13 +108,13 @@ interface CountedSocket {
   readonly _handle?: { readonly writeQueueSize?: number } | null;
 }
 
-class Connection implements PacedClient {
+class HttpConnection implements PacedClient {
   readonly socket: Socket;
   /** The newest response on this connection. */
   response: ServerResponse | null = null;
-  readonly #cut: (connection: Connection, takenBytes: number) => void;
+  readonly #cut: (connection: HttpConnection, takenBytes: number) => void;
 
-  constructor(socket: Socket, cut: (connection: Connection, takenBytes: number) => void) {
+  constructor(socket: Socket, cut: (connection: HttpConnection, takenBytes: number) => void) {
     this.socket = socket;
     this.#cut = cut;
   }
@@ -149,11 +149,11 @@ export function cutSlowClients(
     'underround_http_slow_clients_total',
     'Connections closed because their client did not read its response',
   );
-  const connections = new Map<Socket, Connection>();
-  const clients = new SlowClients<Connection>(clock, (due) =>
+  const connections = new Map<Socket, HttpConnection>();
+  const clients = new SlowClients<HttpConnection>(clock, (due) =>
     unacknowledgedBytes(due, ({ socket }) => socket),
   );
-  const cut = ({ socket, response }: Connection, takenBytes: number) => {
+  const cut = ({ socket, response }: HttpConnection, takenBytes: number) => {
     count.inc();
     const requestId = response?.getHeader('x-request-id') ?? null;
     log.info({ request_id: requestId, taken_bytes: takenBytes, window_ms: WINDOW_MS }, 'http.slow_client');
@@ -167,7 +167,7 @@ export function cutSlowClients(
   };
   // Requests refer to the encrypted socket.
   app.server.on(app.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
-    const connection = new Connection(socket, cut);
+    const connection = new HttpConnection(socket, cut);
     connections.set(socket, connection);
     clients.add(connection);
     socket.once('close', () => forget(socket));

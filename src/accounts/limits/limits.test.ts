@@ -32,7 +32,7 @@ describe('the windows', () => {
             const freeing = counted.at(-each.requests);
             return counted.length < each.requests ? 0 : (freeing as number) + each.windowMs - nowMs;
           });
-          expect(client.take(nowMs)).toBe(Math.max(...waits));
+          expect(client.admit(nowMs)).toBe(Math.max(...waits));
           if (Math.max(...waits) === 0) admitted.push(nowMs);
           quotas.forEach((each, index) => {
             const counted = inside(each);
@@ -54,7 +54,7 @@ describe('the windows', () => {
       fc.property(uptimes, fc.double({ min: 0, max: 1, noNaN: true }), (starts, share) => {
         for (const startMs of starts) {
           const client = new AdmittedRequests([{ name: 'one', requests: 1, windowMs }]);
-          expect(client.take(startMs)).toBe(0);
+          expect(client.admit(startMs)).toBe(0);
           expect(client.state(0, startMs)).toEqual({ remaining: 0, freesInMs: windowMs });
           const laterMs = startMs + share * 2 * windowMs;
           const waitMs = client.peek(laterMs);
@@ -68,12 +68,12 @@ describe('the windows', () => {
 
   it('earlier admitted requests count against new quotas', () => {
     const client = new AdmittedRequests([{ name: 'a', requests: 30, windowMs: 1000 }]);
-    for (let request = 0; request < 20; request++) expect(client.take(request)).toBe(0);
-    client.requote([{ name: 'b', requests: 10, windowMs: 1000 }]);
-    expect(client.take(20)).toBe(990);
+    for (let request = 0; request < 20; request++) expect(client.admit(request)).toBe(0);
+    client.setQuotas([{ name: 'b', requests: 10, windowMs: 1000 }]);
+    expect(client.admit(20)).toBe(990);
     expect(client.state(0, 20)).toEqual({ remaining: 0, freesInMs: 980 });
-    client.requote([{ name: 'c', requests: 17, windowMs: 1000 }]);
-    expect([client.take(20), client.take(20)]).toEqual([983, 983]);
+    client.setQuotas([{ name: 'c', requests: 17, windowMs: 1000 }]);
+    expect([client.admit(20), client.admit(20)]).toEqual([983, 983]);
   });
 });
 

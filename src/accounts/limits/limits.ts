@@ -49,12 +49,12 @@ export class RateLimits {
       quotas = plan(quotasOf(limits));
       this.#plans.set(limits, quotas);
     }
-    return this.#take(this.#users, client, quotas);
+    return this.#count(this.#users, client, quotas);
   }
 
   /** Counts a refusal (4xx) without a known user. If the address had too many, the refusal becomes a 429. */
   failure(address: string): RateVerdict {
-    return this.#take(this.#addresses, addressGroup(address), this.#failed);
+    return this.#count(this.#addresses, addressGroup(address), this.#failed);
   }
 
   /** Whole seconds until another refusal of the address is sent unchanged; 0: now. Counts nothing. */
@@ -65,7 +65,7 @@ export class RateLimits {
 
   /** Counts a metrics request of an address, unless it is refused. */
   metrics(address: string): RateVerdict {
-    return this.#take(this.#metricsReaders, addressGroup(address), this.#metrics);
+    return this.#count(this.#metricsReaders, addressGroup(address), this.#metrics);
   }
 
   /** Limit headers of an address for responses sent before any key is checked. Counts nothing. */
@@ -75,19 +75,19 @@ export class RateLimits {
     return { policy: this.#failed.policy, limit: state(client, this.#failed, nowMs), retryAfterSeconds: 0 };
   }
 
-  #take(clients: Map<string, AdmittedRequests>, name: string, quotas: Plan): RateVerdict {
+  #count(clients: Map<string, AdmittedRequests>, name: string, quotas: Plan): RateVerdict {
     const nowMs = this.#clock.monotonic();
     const known = clients.get(name);
     const client = known ?? new AdmittedRequests(quotas.quotas);
     if (known) {
-      known.requote(quotas.quotas);
+      known.setQuotas(quotas.quotas);
       clients.delete(name);
     } else if (clients.size >= MAX_CLIENTS) {
       const [longestAgo] = clients.keys();
       if (longestAgo !== undefined) clients.delete(longestAgo);
     }
     clients.set(name, client);
-    const waitMs = client.take(nowMs);
+    const waitMs = client.admit(nowMs);
     return {
       policy: quotas.policy,
       limit: state(client, quotas, nowMs),

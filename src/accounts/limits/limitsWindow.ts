@@ -34,7 +34,7 @@ export class AdmittedRequests {
   }
 
   /** Replaces the quotas; past requests still count. */
-  requote(quotas: readonly Quota[]): void {
+  setQuotas(quotas: readonly Quota[]): void {
     if (quotas === this.#quotas) return;
     const kept = Math.max(0, this.#admitted - this.#times.length);
     this.#quotas = quotas;
@@ -45,7 +45,7 @@ export class AdmittedRequests {
    * Admits or refuses a request.
    * @returns 0 if admitted, otherwise the milliseconds until one would be.
    */
-  take(nowMs: number): number {
+  admit(nowMs: number): number {
     const waitMs = this.peek(nowMs);
     if (waitMs > 0) return waitMs;
     const oldest = Math.min(...this.#tails);

@@ -38,20 +38,20 @@ export class SignInLimits {
 
   /** Counts a request of an address. @returns Whole seconds until another is admitted; 0 if this one is. */
   addressAttempt(address: string): number {
-    return seconds(this.#take(this.#addresses, addressGroup(address), PER_ADDRESS));
+    return seconds(this.#count(this.#addresses, addressGroup(address), PER_ADDRESS));
   }
 
   /** Counts a sign-up, successful or not. @returns Like {@link addressAttempt}. */
   signUp(address: string): number {
-    return seconds(this.#take(this.#signUps, addressGroup(address), SIGN_UPS));
+    return seconds(this.#count(this.#signUps, addressGroup(address), SIGN_UPS));
   }
 
   /** Counts a password tried for an account. @returns Like {@link addressAttempt}. */
   accountAttempt(who: { address: string; email: string }): number {
     const pair = pairOf(who);
-    const waitMs = this.#take(this.#pairs, pair, PER_EMAIL_AND_ADDRESS);
+    const waitMs = this.#count(this.#pairs, pair, PER_EMAIL_AND_ADDRESS);
     if (waitMs > 0 || this.#proven.has(pair)) return seconds(waitMs);
-    return seconds(this.#take(this.#emails, who.email, PER_EMAIL));
+    return seconds(this.#count(this.#emails, who.email, PER_EMAIL));
   }
 
   /** The password was right: clears the attempts that this address used for the account. */
@@ -64,13 +64,13 @@ export class SignInLimits {
     this.#proven.add(pair);
   }
 
-  #take(known: Map<string, AdmittedRequests>, name: string, quotas: readonly Quota[]): number {
+  #count(known: Map<string, AdmittedRequests>, name: string, quotas: readonly Quota[]): number {
     const attempts = known.get(name) ?? new AdmittedRequests(quotas);
     known.delete(name);
     const [longestAgo] = known.keys();
     if (known.size >= NAMES_MAX && longestAgo !== undefined) known.delete(longestAgo);
     known.set(name, attempts);
-    return attempts.take(this.#clock.monotonic());
+    return attempts.admit(this.#clock.monotonic());
   }
 }
 
