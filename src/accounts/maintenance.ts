@@ -9,7 +9,7 @@ import { RowCache } from './keys/rowCache.ts';
 export const MAINTENANCE_SETTING = 'maintenance';
 export const MAX_RETRY_AFTER_SECONDS = 86_400;
 /** Its value, as JSON. */
-export const maintenanceSchema = z.object({
+const maintenanceSchema = z.object({
   retry_after_seconds: z.int().min(1).max(MAX_RETRY_AFTER_SECONDS),
   message: z.string().nullable().default(null),
 });

@@ -28,7 +28,7 @@ interface Running {
   progress: number;
 }
 
-export interface BacktestsParts extends Omit<RunnerParts, 'turns'> {
+interface BacktestsParts extends Omit<RunnerParts, 'turns'> {
   readonly jobs: JobRepository;
   readonly queue: JobQueue;
   /** Resolves once all rows received so far are stored or were set aside. */

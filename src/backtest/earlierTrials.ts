@@ -12,7 +12,7 @@ const RECEIPT_CHARACTERS = 1_000;
 /** Jobs without a result are not trials. */
 const SHOW_NOTHING: readonly JobStatus[] = ['failed', 'cancelled'];
 
-export interface JudgedJob {
+interface JudgedJob {
   readonly jobId: string;
   readonly userId: string;
   readonly spec: JobSpec;

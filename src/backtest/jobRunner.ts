@@ -43,7 +43,7 @@ export interface RunnerParts {
 }
 
 /** The fields of a job that the runner needs. */
-export interface RunnableJob {
+interface RunnableJob {
   readonly jobId: string;
   readonly userId: string;
   readonly spec: JobSpec;

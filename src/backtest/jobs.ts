@@ -31,7 +31,7 @@ export interface NewJob {
   readonly cap: number;
 }
 
-export interface JobPlace {
+interface JobPlace {
   readonly submittedMs: number;
   readonly jobId: string;
 }

@@ -16,7 +16,7 @@ import { JobQueue } from './jobQueue.ts';
 import { JobRepository } from './jobs.ts';
 import { WorkerPool } from './workerPool.ts';
 
-export interface BacktestServiceParts {
+interface BacktestServiceParts {
   readonly config: Pick<Config, 'dataDir' | 'clickhouseUrl' | 'databaseUrl'>;
   readonly database: Database;
   readonly store: StoreReader;

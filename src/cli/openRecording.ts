@@ -10,7 +10,7 @@ import { finishRecovery } from '../store/journal/recovery.ts';
 import { recoveryProgress } from './progress.ts';
 
 /** The recording of a data directory or of a ClickHouse server, opened for reading. */
-export interface OpenRecording {
+interface OpenRecording {
   readonly store: StoreClient;
   close(): Promise<void>;
 }

@@ -24,7 +24,7 @@ const DEMO_EMAIL = 'demo@example.com';
 /** 95 bits, because the service may be reachable from a network. */
 const DEMO_PASSWORD_LENGTH = 16;
 
-export interface DemoOptions {
+interface DemoOptions {
   hours: number;
   seed: string;
   density: number;

@@ -13,7 +13,7 @@ import { addressProblems, plainHttpProblem } from './checkAddress.ts';
 import { unknownVariables } from './unknownVariables.ts';
 
 /** How a command uses the data directory. */
-export type DirectoryUse =
+type DirectoryUse =
   /** Writes recordings: creates a missing directory, whatever else is configured. */
   | 'record'
   /** Reads recordings: the directory must contain one, unless a ClickHouse server is configured. */
@@ -23,7 +23,7 @@ export type DirectoryUse =
   /** Reads or changes existing accounts: the directory must exist, unless PostgreSQL is configured. */
   | 'use accounts';
 
-export interface SettingsOptions {
+interface SettingsOptions {
   /** Value of `--data-dir`; overrides `UNDERROUND_DATA_DIR`. */
   readonly dataDir?: string | undefined;
   readonly use: DirectoryUse;

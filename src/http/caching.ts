@@ -17,7 +17,7 @@ export interface Conditions {
 }
 
 /** Caching headers of a response; `notModified`: the client already has it. */
-export interface Validity {
+interface Validity {
   readonly headers: Readonly<Record<string, string>>;
   readonly notModified: boolean;
 }

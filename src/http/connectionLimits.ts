@@ -14,7 +14,7 @@ const CONNECTIONS_MAX = 16_384;
 const RESERVED_DESCRIPTORS = 512;
 /** If the system does not report a limit: the usual limit of macOS. */
 const UNKNOWN_DESCRIPTORS = 10_240;
-export const CONNECTIONS_PER_ADDRESS = 512;
+const CONNECTIONS_PER_ADDRESS = 512;
 /** Time a refused client has to read the reason. */
 export const REFUSED_MS = 5_000;
 /** Refused connections that may read the reason at the same time. Others are cut, because each uses a descriptor. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { badRequest } from './refusal.ts';
 
 /** A position in a list: a time and a tie-breaker (sequence number or id). */
-export interface CursorPlace {
+interface CursorPlace {
   readonly timeMs: number;
   readonly tie: string;
 }

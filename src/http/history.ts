@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 const GRACE_MS = 60_000;
 
 /** The parameter names of a range, as used in messages to the client. */
-export type RangeNames = readonly [first: string, last: string];
+type RangeNames = readonly [first: string, last: string];
 export const START_END: RangeNames = ['start', 'end'];
 /** For lists of markets, filtered by the ends of their windows. */
 export const SINCE_UNTIL: RangeNames = ['since', 'until'];

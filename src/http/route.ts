@@ -69,7 +69,7 @@ export interface Answer {
 }
 
 /** A WebSocket and its underlying connection, which emits `drain`. */
-export interface Upgraded {
+interface Upgraded {
   readonly socket: WebSocket;
   readonly transport: Duplex;
 }

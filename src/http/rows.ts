@@ -52,7 +52,7 @@ export const OBJECT_LINES: RowFormat = {
 };
 
 /** The paging parameters of a list as the request gave them. */
-export interface PagingParameters {
+interface PagingParameters {
   readonly start: number | null;
   readonly end: number | null;
   readonly limit: number;
@@ -63,7 +63,7 @@ export interface PagingParameters {
 }
 
 /** A list: its rows, how each row is printed, and the fields around them. */
-export interface RowList {
+interface RowList {
   readonly source: Source;
   readonly columns: string;
   readonly columnParams?: QueryParams;
@@ -76,7 +76,7 @@ export interface RowList {
 }
 
 /** A list of books, which the API prints instead of the engine. */
-export interface PrintedList extends RowList {
+interface PrintedList extends RowList {
   /** Creates the body from the engine's output for a statement of `pagedRows`. */
   print(): PrintedBody;
 }
@@ -90,7 +90,7 @@ export interface PrintedBody extends Duplex {
 }
 
 /** The page of a list that a request asks for. */
-export interface AskedPage {
+interface AskedPage {
   readonly request: PageRequest;
   readonly scope: CursorScope;
   /** As for `isSettled`. */
@@ -157,7 +157,7 @@ async function findRows(
 }
 
 /** The request's side of a list response. */
-export interface AnswerTerms extends AskedPage {
+interface AnswerTerms extends AskedPage {
   readonly raw: Pick<RawRequest, 'signal' | 'headOnly' | 'conditions'>;
 }
 

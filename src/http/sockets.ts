@@ -25,7 +25,7 @@ const CARRIED = new Set([
   'ratelimit-policy',
 ]);
 /** Maximum size of a client's message; a larger one closes the connection with 1009. */
-export const SOCKET_MESSAGE_MAX_BYTES = 64 * 1024;
+const SOCKET_MESSAGE_MAX_BYTES = 64 * 1024;
 
 interface SocketParts {
   /** Route options that all routes share. */

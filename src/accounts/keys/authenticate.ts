@@ -27,7 +27,7 @@ const DETAILS = {
   revoked: 'API key has been revoked',
   suspended: 'Account is suspended',
 } as const;
-export type AuthFailureReason = keyof typeof DETAILS;
+type AuthFailureReason = keyof typeof DETAILS;
 
 /** Why a request is refused with 401; `detail` is safe to send and never contains any part of the request. */
 export interface AuthFailure {

@@ -17,7 +17,7 @@ export const KEY_LENGTH = BODY_LENGTH + CHECKSUM_LENGTH;
 const HINT_LENGTH = 'svc_live_'.length + 4;
 const SHAPE = /^svc_(live|test)_[0-9A-Za-z]{39}$/;
 
-export type ParsedKey =
+type ParsedKey =
   | { readonly outcome: 'ok'; readonly environment: KeyEnvironment }
   | { readonly outcome: 'malformed' }
   | { readonly outcome: 'bad_checksum' };

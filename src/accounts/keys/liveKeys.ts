@@ -7,7 +7,7 @@ import type { Identity } from './authenticate.ts';
 import type { Freshness, Moment } from './freshness.ts';
 
 /** How often the keys of open connections are checked: twice within the second that a revocation may take. */
-export const LIVE_CHECK_MS = 500;
+const LIVE_CHECK_MS = 500;
 /** Maximum number of keys per statement. */
 const MAX_KEYS_PER_QUERY = 500;
 /** A session identifies a browser as a key identifies a program. */

@@ -6,7 +6,7 @@ export interface Quota {
 }
 
 /** A client's state with one quota. */
-export interface QuotaState {
+interface QuotaState {
   readonly remaining: number;
   /** Time until the oldest counted request leaves the window; 0 if none is counted. */
   readonly freesInMs: number;

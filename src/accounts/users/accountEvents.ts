@@ -15,7 +15,7 @@ const TRIM_EVERY = 256;
 export const COMMAND_LINE = 'command line';
 
 /** An action, or a refused action, on an account or on the whole service. */
-export interface AccountEvent {
+interface AccountEvent {
   readonly action: AccountAction;
   /** Why it was refused; null if it succeeded. */
   readonly reason: string | null;

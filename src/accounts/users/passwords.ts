@@ -17,7 +17,7 @@ export const PASSWORD_MAX = 256;
 let common: ReadonlySet<string> | null = null;
 
 /** The two argon2 operations used here, named as in the library. */
-export type Argon2 = { hash: typeof hash; verify: typeof verify };
+type Argon2 = { hash: typeof hash; verify: typeof verify };
 
 /**
  * Hashes and verifies passwords off the event loop, a bounded number at a time. Passwords are compared in Unicode's

@@ -9,13 +9,13 @@ const RECOVERY_CODES = 10;
 /** 80 random bits, so a plain hash is enough. */
 const RECOVERY_CODE_BYTES = 10;
 
-export interface NewSecret {
+interface NewSecret {
   /** In base32, as typed into an authenticator app. */
   readonly secret: string;
   readonly uri: string;
 }
 
-export interface SecondFactorState {
+interface SecondFactorState {
   readonly isEnabled: boolean;
   readonly recoveryCodesLeft: number;
 }

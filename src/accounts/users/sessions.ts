@@ -29,13 +29,13 @@ export interface Session {
 }
 
 /** `token` is the only copy: it goes into the cookie and nowhere else. */
-export interface IssuedSession {
+interface IssuedSession {
   readonly token: string;
   readonly session: Session;
 }
 
 /** A session as stored. */
-export interface StoredSession {
+interface StoredSession {
   readonly lastSeenMs: number;
   readonly expiresMs: number;
   readonly isSuspended: boolean;

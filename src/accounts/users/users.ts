@@ -22,9 +22,9 @@ export interface UserWithPassword extends User {
 }
 
 /** Identifies a user: by address on the command line, by id in the API. */
-export type UserName = { readonly email: string } | { readonly userId: string };
+type UserName = { readonly email: string } | { readonly userId: string };
 
-export interface UserChange {
+interface UserChange {
   readonly tier?: Tier;
   readonly suspended?: boolean;
 }

@@ -10,7 +10,7 @@ import { ASSET_HEADERS, NAMED_HEADERS, pageHeaders } from './headers.ts';
 import { PAGE_PATHS } from './paths.ts';
 
 /** Output directory of `npm run build`; the relative path is valid from the sources and from the compiled files. */
-export const BUILT_PAGES = fileURLToPath(new URL('../../../dist/web', import.meta.url));
+const BUILT_PAGES = fileURLToPath(new URL('../../../dist/web', import.meta.url));
 /** Placeholder in the built page for each response's nonce; `web/vite.config.ts` writes it. */
 export const NONCE_PLACEHOLDER = '__UNDERROUND_NONCE__';
 /** Placeholder in `web/index.html` for whether the request came with a session (`sent`, `none`). */
