@@ -105,7 +105,11 @@ function declareSockets(
         replies.set(request.raw, reply);
         const acceptUpgrade = ({ upgrade }: Answer) => {
           request.upgrade = upgrade ?? null;
-          next(upgrade === undefined ? new TypeError('the answer of a WebSocket route must have `upgrade`') : undefined);
+          next(
+            upgrade === undefined
+              ? new TypeError('the answer of a WebSocket route must have `upgrade`')
+              : undefined,
+          );
         };
         try {
           // Synchronous if possible: no other handshake runs between counting connections and adding one.
